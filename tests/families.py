@@ -60,9 +60,6 @@ KEPT = {
     "auditing/transcript/test_transcript.py::test_tight_mechanisms_cost_their_claim": (
         "^LazyForgetful"
     ),
-    "campaign/believing/test_coverage.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",
-    "campaign/test_traffic.py::test_false_alarms_at_all_times": "1000.0-turning",
-    "campaign/watching/test_answers.py::test_no_false_alarm_at_any_time": "0.0",
     "service/test_check_store.py::test_the_suite_refuses_it": "joins no scope",
     "checks/test_checks.py::test_one_arm": OF_COMPILED,
     "checks/test_mutants.py::test_mutant_is_caught": r"^(?!tree|hybrid)",
@@ -96,20 +93,11 @@ KEPT = {
     "service/looks/test_looking.py"
     "::test_it_sees_what_everybody_sees": "plain|people|segments|holdout",
     "service/restored/test_losses.py::test_noise_that_is_used_again_is_no_noise": "inf",
-    "session/interruption/test_interrupted.py"
-    "::test_a_tell_counts_once_at_whatever_line_it_is_interrupted": (
-        "^(one arm|batches)-|^(joint releases|reports|stopping rule|tree and pending sums)-tell$"
-    ),
-    "session/interruption/test_interrupted_twice.py"
-    "::test_a_retry_that_is_interrupted_is_made_again": "^batches",
-    "session/interruption/test_live_interrupted.py"
-    "::test_a_call_that_is_made_again_comes_to_the_same": "^(?!add|drop)",
-    "session/interruption/test_live_interrupted.py"
-    "::test_a_call_that_is_not_made_again_leaves_a_session_that_can_be_saved": "add",
-    "session/interruption/test_saved_midway.py"
-    "::test_an_interrupted_session_can_be_copied": "batches",
-    "session/saving/test_damaged.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
-    "session/saving/test_saved_options.py"
+    "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
+    "session/test_intervals.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",
+    "session/test_traffic.py::test_false_alarms_at_all_times": "1000.0-turning",
+    "session/test_traffic.py::test_no_false_alarm_at_any_time": "0.0",
+    "session/test_saving.py"
     "::test_with_all_options_at_once_a_loaded_session_goes_on_as_it_would_have": (
         "DPKLUCB-refunds-segments|LazyDPTS--None"
     ),

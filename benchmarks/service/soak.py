@@ -26,7 +26,7 @@ from dpbandits.service.looks.campaign import MOST_AT_ONCE
 from dpbandits.service.rows.sql import SqlBackend
 from dpbandits.service.rows.sql_rows import SqlRows
 from dpbandits.service.witness import WitnessFile
-from dpbandits.session.storing.changes import Watch
+from dpbandits.session.storing import Watch
 
 WRONG = ("lost", "folded twice", "folded too little", "drawn twice", "generations lost")
 CALLS = 12
@@ -148,7 +148,7 @@ def verdict(place: Place, told: Told, name: str) -> Counter[str]:
         replies = campaign.tell_many([(each, 0) for each in sorted(told.acknowledged)])
         found["lost"] = sum(reply != "already" for reply in replies)
         counted, records = campaign._turning.look(
-            lambda work, rows: (rows.counts(), work.session._vault.records)
+            lambda work, rows: (rows.counts(), work.session._seen.records)
         )
         done = sum(each.get("told", 0) for each in counted.values())
         found["folded twice"] = max(0, records - done)

@@ -7,9 +7,6 @@ use.
 from typing import TYPE_CHECKING
 
 from dpbandits.auditing.report import AuditReport
-from dpbandits.campaign.believing.beliefs import Beliefs
-from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import (
     BudgetError,
     CheckFailed,
@@ -19,6 +16,7 @@ from dpbandits.core.errors import (
     DataError,
     DecisionError,
     Diverged,
+    EditedRowsError,
     EnvironmentExhausted,
     Error,
     HorizonError,
@@ -77,11 +75,14 @@ from dpbandits.policies import POLICIES as _POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.recommended import recommend
 from dpbandits.service.opening import open_store
+from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.ranges import Range
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
-from dpbandits.session.standing import SessionEvent
+from dpbandits.session.state import SessionEvent
 from dpbandits.simulation.delays import DelayLaw, FixedDelay, GeometricDelay, UniformDelay
 from dpbandits.simulation.estimation import Estimates, estimates
 from dpbandits.simulation.identification import Identification, identify
@@ -113,6 +114,7 @@ __all__ = [
     "DataError",
     "Decision",
     "DecisionError",
+    "EditedRowsError",
     "DecisionSet",
     "DelayLaw",
     "Diverged",

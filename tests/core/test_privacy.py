@@ -24,7 +24,7 @@ from dpbandits.core.privacy import (
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import SimulatedNoise
 from dpbandits.papers.evidence import CellSetting
-from dpbandits.vault import ArmVault
+from dpbandits.vault import OpenVault, Vault
 from tests.places import REPOSITORY
 
 ONE = Fraction(1)
@@ -66,7 +66,7 @@ def test_ledger_matches_a_naive_sum_over_records() -> None:
 
 
 def test_reading_twice_raises() -> None:
-    vault = ArmVault(LazyForgetful(epsilon=ONE), 2, SimulatedNoise(1))
+    vault = OpenVault(Vault("bandit", LazyForgetful(epsilon=ONE), 2, SimulatedNoise(1)))
     vault.add(0, 1.0)
     with pytest.raises(RuntimeError, match="each once"):
         vault.release((0, 0), 1, ())
@@ -82,7 +82,7 @@ def test_order_of_additions_does_not_matter() -> None:
     rewards = [0.1, 0.7, 1 / 3, 0.9999, 0.2] * 40
     totals = set()
     for order in (rewards, rewards[::-1], sorted(rewards)):
-        vault = ArmVault(LazyForgetful(epsilon=ONE), 1, SimulatedNoise(4))
+        vault = OpenVault(Vault("bandit", LazyForgetful(epsilon=ONE), 1, SimulatedNoise(4)))
         for x in order:
             vault.add(0, x)
         totals.add(vault.release((0,), 1, ()).answers[0].total)
@@ -90,7 +90,9 @@ def test_order_of_additions_does_not_matter() -> None:
 
 
 def test_blocks_outside_their_range_are_refused() -> None:
-    vault = ArmVault(LazyForgetful(epsilon=ONE, grid=Grid(steps=4)), 1, SimulatedNoise(1))
+    vault = OpenVault(
+        Vault("bandit", LazyForgetful(epsilon=ONE, grid=Grid(steps=4)), 1, SimulatedNoise(1))
+    )
     for steps in (-1, 13):
         with pytest.raises(ValueError, match=r"\[0, 3\]"):
             vault.add_block(0, steps, 3)

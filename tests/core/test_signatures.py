@@ -36,15 +36,8 @@ def test_a_policy_is_still_a_plain_dataclass(name: str) -> None:
     [
         (lambda: dpb.estimate(RULE, [0.5]), r"estimate needs noise, too"),
         (lambda: dpb.Estimator(RULE), r"Estimator needs noise, too"),
-        (lambda: dpb.SegmentedSession(segments=["a"]), r"needs policy and noise, too"),
-        (lambda: dpb.SegmentedSession(PLAYED, segments=["a"], seed=1), r"needs noise, too"),
         (lambda: Client(), r"Client needs description and most\. .*description=session\."),
         (lambda: Client("{}"), r"Client needs most, too"),
-        (lambda: dpb.Session(), r"Expected one policy, and all else by its name: Session\("),
-        (lambda: dpb.Session(PLAYED, NOISE), r"Expected one policy, and all else by its name"),
-        (lambda: dpb.Session(segments=["a"], noise=NOISE), r"Expected one policy"),
-        (lambda: dpb.Session(policy=PLAYED), r"Expected noise=dpbandits\.SecureNoise\(\)"),
-        (lambda: dpb.Session(PLAYED, segments=["a"]), r"Expected noise=dpbandits\.SecureNoise"),
     ],
 )
 def test_what_is_called_first_explains_itself_too(call: Any, said: str) -> None:

@@ -27,7 +27,8 @@ def rows() -> list[tuple[str, str]]:
 
 def test_each_promise_has_a_row() -> None:
     promised = re.findall(r"^(\d+)\. \*\*", part(), re.MULTILINE)
-    assert promised == [str(number) for number in range(1, 8)]
+    assert len(promised) >= 7
+    assert promised == [str(number) for number in range(1, len(promised) + 1)]
     assert [number for number, _ in rows()] == promised
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.believing.beliefs import Belief
 from dpbandits.forecasting.expected import ExpectedLoss, expected_loss
+from dpbandits.session.beliefs import Belief
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.believing.intervals import interval
-from dpbandits.campaign.believing.moments import NoiseMoments
 from dpbandits.forecasting.naming import (
     expected_bounds,
     named_after,
     plain_schedule,
     schedule_of,
 )
-from tests.campaign.campaigns import campaign
+from dpbandits.session.beliefs import NoiseMoments, interval
+from tests.session.campaigns import campaign
 
 
 @pytest.mark.parametrize("cls", [dpb.DPKLUCB, dpb.AdaPUCB, dpb.LazyDPTS])

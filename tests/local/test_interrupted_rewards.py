@@ -14,7 +14,7 @@ import dpbandits as dpb
 from dpbandits.local import messages
 from dpbandits.mechanisms import rewards
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
-from tests.session.test_errors_private import DIGITS, Talkative, client, objects, told
+from tests.session.test_private import DIGITS, Talkative, client, objects, told
 
 
 class Late(Exception):

@@ -21,7 +21,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import Noise, SecureNoise, SimulatedNoise
 from dpbandits.noise.draws import secure_choice, secure_draws
-from dpbandits.vault import ArmVault, VectorVault
+from dpbandits.vault import OpenVault, Vault
 
 STEPS = 1024
 ONE = Fraction(1)
@@ -177,7 +177,8 @@ class Silent:
 
 
 def released(rewards: np.ndarray[Any, Any]) -> float:
-    vault = ArmVault(LazyForgetful(epsilon=ONE, grid=Grid(steps=STEPS)), 1, Silent())  # type: ignore[arg-type]
+    mechanism = LazyForgetful(epsilon=ONE, grid=Grid(steps=STEPS))
+    vault = OpenVault(Vault("bandit", mechanism, 1, Silent()))  # type: ignore[arg-type]
     for reward in rewards.tolist():
         vault.add(0, reward)
     total: float = vault.release((0,), len(rewards), ()).answers[0].total
@@ -200,7 +201,7 @@ def test_order_of_whole_records_does_not_change_their_sums() -> None:
     records, sums = rng.random((400, 3)) ** 8, set()
     for _ in range(10):
         inner = LazyForgetful(epsilon=ONE, grid=Grid(steps=STEPS))
-        vault = VectorVault(EachAction(inner=inner, actions=3), 3, Silent())  # type: ignore[arg-type]
+        vault = OpenVault(Vault("full", EachAction(inner=inner, actions=3), 3, Silent()))  # type: ignore[arg-type]
         for record in rng.permutation(records):
             vault.add(0, record)
         sums.add(tuple(answer.total for answer in vault.release((-1,), 400, ()).answers))

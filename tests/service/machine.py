@@ -14,7 +14,6 @@ from dpbandits.core.errors import DecisionError
 ARMS = ["a", "b", "c"]
 WINDOWED = {"attribution_window": timedelta(seconds=60), "default": 0.5}
 PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
-SPACED = {**PEOPLE, "max_contributions": 3, "max_contributions_per_release": 1}
 
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -27,15 +26,8 @@ SETTINGS: list[dict[str, Any]] = [
     {**PEOPLE, **WINDOWED},
     {"segments": ["DE"]},
     {"segments": ["DE", "FR"], **PEOPLE},
-    SPACED,
-    {"segments": ["DE", "FR"], **SPACED, **WINDOWED},
+    {"segments": ["DE", "FR"], **PEOPLE, **WINDOWED},
 ]
-
-
-def policy_of(options: dict[str, Any]) -> Any:
-    if "max_contributions_per_release" in options:
-        return dpb.AdaCUCB(arms=ARMS, rho=2)
-    return dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
 
 
 class Time:
@@ -68,7 +60,7 @@ class SideBySide(RuleBasedStateMachine):
     def begin(self, seed: int) -> None:
         options = self.options
         self.clock = Time()
-        policy = policy_of(options)
+        policy = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
         self.stores = [self.open_anew()]
         self.stores[0].create("c", policy, noise=dpb.SimulatedNoise(seed), seed=seed, **options)
         self.stores.append(self.open_anew())

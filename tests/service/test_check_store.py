@@ -106,16 +106,6 @@ def knows_nobody(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(HoldoutCampaign, "ask", lambda self, user: right(self, user=0))
 
 
-def numbers_answers_by_the_head(patch: pytest.MonkeyPatch) -> None:
-    """Under its version, which does not move as somebody answers, in place of `held_at`."""
-    right = MemoryRows.hold
-
-    def hold(self: Any, change: RowChange) -> None:
-        right(self, replace(change, held_at=self.head().version))
-
-    patch.setattr(MemoryRows, "hold", hold)
-
-
 def logs_answers(patch: pytest.MonkeyPatch) -> None:
     """A public row says that somebody answered."""
     right = MemoryRows.hold
@@ -171,16 +161,6 @@ FAULTS: dict[str, tuple[str, Break, str]] = {
         "segments_learn_apart",
         answers(MemoryRows, "used", lambda used: {}),
         "learned from in two segments",
-    ),
-    "forgets decisions of people": (
-        "no_release_holds_a_person_twice",
-        answers(MemoryRows, "newest", lambda newest: {}),
-        "may hold two rewards of a person",
-    ),
-    "numbers answers by the head": (
-        "held_answers_are_unseen",
-        numbers_answers_by_the_head,
-        "Answers that were held count for other decisions",
     ),
     "logs answers": (
         "held_answers_are_unseen",

@@ -1,12 +1,56 @@
-"""The small session that most tests here begin with, and saved sessions as data."""
+"""Small sessions, noise that adds nothing, and saved sessions as data."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 import dpbandits as dpb
-from dpbandits.session.saving.seal import sealed
+from dpbandits.noise.sources import noise_from_state
+from dpbandits.session.saving import sealed
+
+
+class Exact(dpb.SimulatedNoise):
+    """Returns exact values, so a released value shows which rewards are in it.
+
+    Args:
+        failing: whether every draw fails.
+    """
+
+    failing = False
+
+    def _works(self) -> None:
+        if self.failing:
+            raise OSError("no randomness")
+
+    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
+        self._works()
+        return value
+
+    def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
+        self._works()
+        return value
+
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
+        self._works()
+        return tuple(np.asarray(values).tolist())
+
+    def select(self, values: Any, **price: Any) -> int:
+        self._works()
+        return int(np.argmax(values))
+
+    def exceeds(self, value: int, bar: int, threshold: int, **price: Any) -> bool:
+        self._works()
+        return value >= bar
+
+    def uniform(self) -> float:
+        self._works()
+        return 0.5
 
 
 def session(**kwargs: Any) -> dpb.Session:
@@ -15,15 +59,111 @@ def session(**kwargs: Any) -> dpb.Session:
     )
 
 
+def reward_of(of: dpb.Session, decision: dpb.Decision, value: float = 0.5) -> Any:
+    """Return a reward in the shape that this session's policy takes."""
+    rewards: Any = [value] * len(decision.observe or range(of.policy.arms))
+    if of.policy.about.feedback == "bandit":
+        rewards = value
+    randomizer = of.policy.randomizer()
+    return rewards if randomizer is None else randomizer.report(rewards, Exact(decision.id))
+
+
+def play(of: dpb.Session, rounds: int, value: float = 0.5) -> None:
+    for _ in range(rounds):
+        decision = of.ask()
+        of.tell(decision, reward_of(of, decision, value))
+
+
+# What a session holds
+
+
 def content(s: Any) -> dict[str, Any]:
     """What a session (or estimator) is, without what each save changes: the number of the save, and
     the seal over it.
     """
-    data: dict[str, Any] = json.loads(s.to_json())
+    data = document(s)
     del data["seal"], data["public"]["generation"]
     return data
+
+
+def recorded(s: dpb.Session) -> int:
+    """Return the number of rewards that were recorded."""
+    return s._seen.records
+
+
+def blocks(s: dpb.Session) -> dict[int, tuple[int, list[int]]]:
+    """Return the records and the exact sums of each open block."""
+    state = s._seen.folded()
+    return {
+        key: (block.count, np.asarray(block.sums).tolist())
+        for key, block in state.books.blocks.items()
+    }
+
+
+def counts(s: dpb.Session) -> dict[int, int]:
+    """Return the records of each open block."""
+    return {key: count for key, (count, _) in blocks(s).items()}
+
+
+def read(s: dpb.Session) -> dict[int, int]:
+    """Return the records of each coordinate that were released."""
+    found = dict[int, int]()
+    for line in s.ledger:
+        found[line.coordinate] = found.get(line.coordinate, 0) + line.stop - line.start
+    return found
+
+
+# Documents
+
+
+def document(s: Any) -> dict[str, Any]:
+    """Return what a session saves without a key, as data."""
+    data: dict[str, Any] = json.loads(s.to_json(unsealed=True))
+    return data
+
+
+def loaded(saved: Any, **options: Any) -> Any:
+    """Return the session of a document without a key, with the noise that it says: no other would
+    be taken from such a document.
+
+    Args:
+        saved: its text or its data, which are sealed anew; or a session, which is saved.
+    """
+    if not isinstance(saved, (str, dict)):
+        saved = saved.to_json(unsealed=True)
+    text = saved if isinstance(saved, str) else resealed(saved)
+    data: Any = json.loads(text)
+    kind: Any = dpb.SegmentedSession if "segments" in data else dpb.Session
+    one = json.loads(data["segments"][0][1]) if "segments" in data else data
+    noise: Any = dpb.SimulatedNoise(1)
+    with contextlib.suppress(ValueError, LookupError, TypeError, AttributeError):  # damaged
+        noise = noise_from_state(one["private"]["noise"])
+    return kind.from_json(text, **{"noise": noise, **options})
 
 
 def resealed(data: dict[str, Any], key: bytes | None = None) -> str:
     """A changed document as somebody would write it who knows how seals are made."""
     return sealed({name: part for name, part in data.items() if name != "seal"}, key)
+
+
+def changed(data: dict[str, Any], path: Any, value: Any) -> dict[str, Any]:
+    """Return the document with another value at a path ("public.asked"); `...` takes it away."""
+    keys = path.split(".") if isinstance(path, str) else path
+    data = json.loads(json.dumps(data))
+    at: Any = data
+    keys = [int(k) if isinstance(k, str) and k.lstrip("-").isdigit() else k for k in keys]
+    for key in keys[:-1]:
+        at = at[key]
+    if value is ...:
+        del at[keys[-1]]
+    else:
+        at[keys[-1]] = value
+    return data
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every path in nested data."""
+    yield path
+    if isinstance(value, (dict, list)):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from paths(value[key], (*path, key))

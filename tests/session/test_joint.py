@@ -1,5 +1,5 @@
-"""Joint releases in a session: a record lives in its own plan's block, and what came late is
-dropped. That no record is read twice: tests/vault/test_one_release.py.
+"""Joint releases in a session: a record lives in its own plan's block, is read there once or never,
+in whatever order answers come, and what comes too late is dropped.
 """
 
 from __future__ import annotations
@@ -12,164 +12,60 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.plan import EVERY, Hold
-from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import JointBatch
-from dpbandits.noise import SimulatedNoise
-from dpbandits.vault import JointVault
-from dpbandits.vault.joint import LATE
-
-ONE = Fraction(1)
-
-
-class Silent(SimulatedNoise):
-    """Adds nothing, so that what is released shows which rewards are in it."""
-
-    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
-        return tuple(values)
-
-
-def vault(arms: int = 4, size: int = 3) -> JointVault:
-    return JointVault(JointBatch(epsilon=ONE, size=size, grid=Grid(steps=4)), arms, Silent(1))
-
-
-def session(first: float = 1.0) -> dpb.Session:
-    problem = dpb.UniformMatroid(arms=4, rank=2)
-    policy = dpb.DPJointMAT(problem=problem, epsilon=4, first=first)
-    return dpb.Session(policy, noise=Silent(2), seed=3)
-
-
-def play(of: dpb.Session, rounds: int) -> None:
-    for _ in range(rounds):
-        decision = of.ask()
-        of.tell(decision, [1.0] * len(decision.observe or ()))
-
-
-def test_a_release_reads_what_it_names_and_drops_the_rest() -> None:
-    box = vault()
-    box.add((0, 2, 3), [1.0, 0.5, 0.25])
-    box.add((0, 2, 3), [1.0, 0.0, 0.25])
-    release = box.release((0, 3), 2, ())
-    assert [tuple(answer) for answer in release.answers] == [(2.0, 2, 2), (0.5, 2, 2)]
-    assert [tuple(line)[:4] for line in box.ledger] == [(EVERY, 0, 2, ONE)]
-    assert box.releases == 1
-    with pytest.raises(RuntimeError, match="none came since"):
-        box.release((2,), 2, ())
-    assert box.private_state()["sums"] == [0, 0, 0, 0]
-
-
-def test_a_block_that_was_read_from_is_not_written_to() -> None:
-    """An interruption between the sum and the moment it counts leaves the block as it was."""
-    box = vault()
-    box.enter((0, 1), [3, 4], 1, (1, (1,)))
-    before = box._open[1]
-    total = dict(before[0])
-    box.enter((0, 1), [3, 4], 1, (1, (1,)))
-    assert before[0] == total == {1: 4}
-    assert box._open[1][0] == {1: 8}
-
-
-def test_what_is_read_is_told_apart_where_arms_are_the_same() -> None:
-    """Two plans of one super arm that read other arms of it."""
-    box, arms = vault(), (0, 1, 2)
-    for block, read in ((1, (0,)), (2, (1, 2)), (1, (0,)), (3, None)):
-        box.enter(arms, [3, 4, 5], 1, (block, read))
-    assert box._open[1][0] == {0: 6}
-    assert box._open[2][0] == {1: 4, 2: 5}
-    assert box._open[3][0] == {0: 3, 1: 4, 2: 5}
-
-
-def test_a_block_without_release_is_dropped_at_no_price() -> None:
-    box = vault()
-    box.add((0, 1), [1.0, 1.0])
-    assert box.release((), 1, ()).answers == ()
-    assert box.ledger == ()
-    box.add((1, 2), [1.0, 1.0])
-    assert [tuple(answer) for answer in box.release((1,), 2, ()).answers] == [(1.0, 1, 1)]
-    assert dpb.spent(box.ledger) == 1
-
-
-def test_what_came_late_enters_no_block() -> None:
-    box = vault()
-    box.add((0, 1), [1.0, 1.0])
-    box.enter((0, 1), box.on_grid((0, 1), [1.0, 1.0]), block=LATE)
-    assert (box.records, box.public_state()["counts"]) == (2, [1])
-    assert [tuple(answer) for answer in box.release((0,), 2, ()).answers] == [(1.0, 1, 1)]
-
-
-def test_each_plan_has_a_block_of_its_own() -> None:
-    """Of which only the arms that will be read are kept, and which is closed alone."""
-    box = vault()
-    for block, reward in ((5, 1.0), (9, 0.5), (5, 0.25)):
-        box.enter((0, 1, 3), box.on_grid((0, 1, 3), [reward] * 3), 1, (block, (1, 3)))
-    state = box.public_state()
-    assert (state["blocks"], state["counts"]) == ([EVERY, 5, 9], [0, 2, 1])
-    assert box.private_state()["sums"] == [0] * 4 + [0, 5, 0, 5] + [0, 2, 0, 2]
-    release = box.release((1, 3), 3, (), (), 9)
-    assert [tuple(answer) for answer in release.answers] == [(0.5, 1, 2), (0.5, 1, 2)]
-    with pytest.raises(RuntimeError, match="none came since"):
-        box.release((1,), 3, (), (), 9)
-    release = box.release((1, 3), 3, (), (), 5)
-    assert [tuple(answer) for answer in release.answers] == [(1.25, 2, 2), (1.25, 2, 2)]
-    assert [tuple(line)[:4] for line in box.ledger] == [(EVERY, 0, 1, ONE), (EVERY, 1, 3, ONE)]
-    assert (box.public_state()["blocks"], dpb.spent(box.ledger)) == ([EVERY], 1)
-
-
-def test_all_blocks_are_dropped_at_once() -> None:
-    box = vault()
-    for block in (5, 9):
-        box.enter((0, 1), box.on_grid((0, 1), [1.0, 1.0]), 1, (block, (0, 1)))
-    box.drop(None, 2, ())
-    assert (box.public_state()["blocks"], box.ledger) == ([EVERY], ())
-    assert box.private_state()["sums"] == [0] * 4
-
-
-@pytest.mark.parametrize(
-    "where", [(0, 0), (-1, 1), (0, 4), (0, True), (0, 1.0), 0, [0, 1]], ids=repr
+from dpbandits.core.plan import Hold
+from dpbandits.session.state import Told, View, counted, open_block
+from dpbandits.vault import OpenBlock, Vault, added
+from tests.session.small import (
+    Exact,
+    blocks,
+    changed,
+    counts,
+    document,
+    loaded,
+    play,
+    recorded,
 )
-def test_foreign_coordinates_are_refused(where: Any) -> None:
-    box = vault()
-    with pytest.raises(RuntimeError, match="whole numbers from 0 to 3, each once"):
-        box.add(where, [1.0, 1.0])
-    assert box.records == 0
+
+EIGHT = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=8, rank=3), epsilon=4, first=2)
+
+
+def session(first: float = 1.0, arms: int = 4, noise: Any = None) -> dpb.Session:
+    problem = dpb.UniformMatroid(arms=arms, rank=2)
+    policy = dpb.DPJointMAT(problem=problem, epsilon=4, first=first)
+    return dpb.Session(policy, noise=noise or Exact(2), seed=3)
+
+
+def rounds_of(of: dpb.Session) -> int:
+    assert isinstance(of.plan, Hold)
+    return of.plan.rounds
+
+
+def blocks_of(of: dpb.Session) -> dict[int, int]:
+    """By decision that waits, the open block that its reward will enter; 0: none."""
+    state = of._seen.folded()
+    return {id: p.unit if p.unit in state.plans else 0 for id, p in state.pending.items()}
 
 
 def test_what_is_asked_ahead_is_planned_and_read_in_blocks_of_its_own() -> None:
     """The elements are covered while the first block is awaited, and each block is read once."""
     of = session()
-    rounds = of.plan.rounds if isinstance(of.plan, Hold) else 0
+    rounds = rounds_of(of)
     ahead = of.ask(count=4 * rounds)
-    assert [{d.action for d in ahead[at : at + rounds]} for at in range(0, 4 * rounds, rounds)] == [
-        {(0, 1)},
-        {(2, 3)},
-        {(0, 1)},
-        {(2, 3)},
-    ]
+    by_plan = [{d.action for d in ahead[at : at + rounds]} for at in range(0, 4 * rounds, rounds)]
+    assert by_plan == [{(0, 1)}, {(2, 3)}, {(0, 1)}, {(2, 3)}]
     for decision in reversed(ahead):
         of.tell(decision, [float(decision.id <= 2 * rounds)] * 2)
-    assert (of.releases, of.spent) == (4, 4)
+    assert (of.releases, of.spent, blocks(of)) == (4, 4, {})
     assert of.state.rounds == (2 * rounds,) * 4
     assert of.state.totals == (float(rounds),) * 4
-    assert of._vault.public_state()["counts"] == [0]
-
-
-def test_what_comes_late_for_a_closed_block_is_dropped_unread() -> None:
-    """A block that was left is closed by what was asked of it; a void decision takes no place."""
-    of = session()
-    first = of.ask(count=3)
-    of.void(first[0])
-    assert of.ask().action == first[0].action
-    of._wheel.turn = replace(of._wheel.turn, plans={})  # as if its block were closed
-    state, counts = of.state, of._vault.public_state()["counts"]
-    of.tell(first[1], [1.0, 1.0])
-    assert (of.state, of._vault.public_state()["counts"]) == (state, counts) == (state, [0])
-    assert (of._vault.records, of.spent, of.lost) == (1, 0, 0)
 
 
 def test_a_block_closes_short_where_answers_come_out_of_order() -> None:
-    """Half of a block is enough once an answer to a younger plan came; in order, none closes so."""
+    """Half of a block is enough once an answer to a younger plan came; in order, none closes so.
+    What comes after that is dropped unread.
+    """
     of = session(first=8.0)
-    rounds = of.plan.rounds if isinstance(of.plan, Hold) else 0
+    rounds = rounds_of(of)
     ahead = of.ask(count=2 * rounds)
     for decision in ahead[: rounds // 2]:
         of.tell(decision, [1.0, 1.0])
@@ -178,18 +74,195 @@ def test_a_block_closes_short_where_answers_come_out_of_order() -> None:
     assert (of.releases, of.state.rounds) == (1, (rounds // 2, rounds // 2, 0, 0))
     for decision in ahead[rounds // 2 : rounds]:  # too late
         of.tell(decision, [1.0, 1.0])
-    assert (of.releases, of._vault.public_state()["counts"]) == (1, [0, 1])
+    assert (of.releases, list(counts(of).values())) == (1, [1])
     for decision in ahead[rounds + 1 :]:
         of.tell(decision, [1.0, 1.0])
     assert (of.releases, of.state.rounds[2:]) == (2, (rounds, rounds))
+    assert (recorded(of), of.unread, of.spent) == (2 * rounds, 0, 4)
+
+
+def test_a_void_decision_takes_no_place() -> None:
+    of = session()
+    first = of.ask(count=3)
+    of.void(first[0])
+    assert of.ask().action == first[0].action
 
 
 def test_a_nearly_noiseless_session_finds_the_best_basis() -> None:
-    problem = dpb.UniformMatroid(arms=5, rank=2)
-    policy = dpb.DPJointMAT(problem=problem, epsilon=1000, grid=1)
-    of, rng = dpb.Session(policy, noise=SimulatedNoise(5), seed=6), np.random.default_rng(7)
+    policy = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=5, rank=2), epsilon=1000, grid=1)
+    of, rng = dpb.Session(policy, noise=dpb.SimulatedNoise(5), seed=6), np.random.default_rng(7)
     means = np.array([0.1, 0.8, 0.2, 0.9, 0.3])
     for _ in range(3000):
         decision = of.ask()
         of.tell(decision, (rng.random(2) < means[list(decision.observe or ())]).astype(float))
     assert of.plan.action_at(0, 0, None) == (1, 3)  # type: ignore[arg-type]
+
+
+# A record is read once or never
+
+
+class Noted(Exact):
+    """Writes down every sum that was read; answers as another run did, where one is given."""
+
+    def __init__(self, said: list[tuple[int, ...]] | None = None) -> None:
+        super().__init__(2)
+        self.read, self.said = list[tuple[int, ...]](), said
+
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
+        self.read.append(tuple(map(int, values)))
+        return self.read[-1] if self.said is None else self.said[len(self.read) - 1]
+
+
+def told_at_random(noise: Noted, delay: int, chosen: int, reward: float) -> dpb.Session:
+    """Answers come in any order, some as the default, some never; one record's is given."""
+    of, rng, waiting = session(1.0, 5, noise), np.random.default_rng(delay), list[dpb.Decision]()
+    for _ in range(400):
+        waiting.append(of.ask())
+        while len(waiting) > delay * rng.random():
+            told, fate = waiting.pop(int(rng.integers(len(waiting)))), rng.random()
+            if fate < 0.8 or told.id == chosen:
+                of.tell(told, [reward if told.id == chosen else 0.25] * 2)
+            elif fate < 0.9:
+                of.expire(told)
+            else:
+                of.void(told)
+    return of
+
+
+def moved(delay: int, chosen: int) -> list[list[int]]:
+    """By how much the sums of each release move that move at all, if one record is replaced and all
+    answers are what they were. All decisions are what they were, too.
+    """
+    noise = Noted()
+    of = told_at_random(noise, delay, chosen, 0.0)
+    assert (of.spent, len(noise.read)) == (4, of.releases)
+    other = Noted(noise.read)
+    again = told_at_random(other, delay, chosen, 1.0)
+    assert list(again.decisions()) == list(of.decisions())
+    pairs = [(a, b) for a, b in zip(noise.read, other.read, strict=True) if a != b]
+    return [[b - a for a, b in zip(*pair, strict=True)] for pair in pairs]
+
+
+@pytest.mark.parametrize("delay", [0, 3, 40, 150])
+@pytest.mark.parametrize("chosen", [1, 7, 30, 111, 290])
+def test_a_record_is_in_one_release_at_most(chosen: int, delay: int) -> None:
+    """One record is replaced: the sums of one release at most move, each by one reward at most."""
+    found = moved(delay, chosen)
+    assert len(found) <= 1
+    steps = session().policy.reader.grid.steps
+    assert {by for release in found for by in release} <= {0, steps}
+
+
+def in_two_blocks(patch: pytest.MonkeyPatch) -> None:
+    """BROKEN ON PURPOSE: a record enters another plan's open block, too."""
+    honest = View.apply
+
+    def apply(self: View, event: Any, at: int) -> None:
+        honest(self, event, at)
+        if type(event) is Told:
+            _, steps = event.parts[0]
+            for key, block in self.blocks.items():
+                count, sums = open_block(block)
+                if key != event.unit and len(sums) == len(steps):
+                    self.blocks[key] = counted(OpenBlock(count, added(sums, steps)))
+                    return
+
+    patch.setattr(View, "apply", apply)
+
+
+def never_emptied(patch: pytest.MonkeyPatch) -> None:
+    """BROKEN ON PURPOSE: what a release read is in the next block, too."""
+    honest, left = Vault.release, dict[int, Any]()
+
+    def release(self: Vault, books: Any, read: Any, drop: Any = (), arms: Any = None) -> Any:
+        for key in read:
+            count, sums = books.blocks[key]
+            before = left.get(len(sums), (0,) * len(sums))
+            more, left[len(sums)] = added(sums, before), sums
+            books = replace(books, blocks={**books.blocks, key: OpenBlock(count, more)})
+        return honest(self, books, read, drop, arms)
+
+    patch.setattr(Vault, "release", release)
+
+
+@pytest.mark.parametrize("breaks", [in_two_blocks, never_emptied], ids=lambda b: b.__name__)
+def test_a_record_in_two_releases_is_seen(breaks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the test above would say of such a vault."""
+    breaks(monkeypatch)
+    assert any(len(moved(40, chosen)) > 1 for chosen in (7, 30, 111, 290))
+
+
+# Saved and continued
+
+
+def test_a_session_saved_while_plans_are_open_goes_on_as_it_would_have() -> None:
+    whole, broken = session(), session()
+    rngs = np.random.default_rng(1), np.random.default_rng(1)
+    queues: tuple[list[dpb.Decision], list[dpb.Decision]] = ([], [])
+    for round in range(150):
+        for of, queue, rng in zip((whole, broken), queues, rngs, strict=True):
+            queue.append(of.ask())
+            while len(queue) > 20 * rng.random():
+                told = queue.pop(int(rng.integers(len(queue))))
+                of.void(told) if rng.random() < 0.1 else of.tell(told, rng.random(2).round())
+        assert queues[0] == queues[1], round
+        if round % 5 == 0:
+            broken = loaded(broken, noise=Exact(2))
+    assert (whole.state, whole.ledger) == (broken.state, broken.ledger)
+    assert whole.releases > 5
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_decisions_that_wait_keep_their_block_whenever_it_is_saved(seed: int) -> None:
+    of = dpb.Session(EIGHT, noise=dpb.SimulatedNoise(seed), seed=1)
+    rng = np.random.default_rng(seed)
+    waiting, several = list[dpb.Decision](), 0
+    for _ in range(60):
+        if not waiting or (rng.random() < 0.5 and len(waiting) < 4):
+            waiting.append(of.ask())
+        else:
+            of.tell(waiting.pop(int(rng.integers(len(waiting)))), [1.0] * 3)
+        assert blocks_of(loaded(of)) == blocks_of(of)
+        several += len(of._seen.plans) > 1
+    assert several > 10
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("public.plans.0.0", 0),
+        ("public.plans.0.1", ["x"]),
+        ("public.plans.0.3", [-7]),
+        ("public.plans.0.2", 0),
+        ("public.plans", []),
+        ("public.counts.0.1", 53),
+        ("public.counts.0.0", -9),
+        ("private.sums.0", [1]),
+        ("private.sums.0.0", 10**6),
+    ],
+)
+def test_edited_plans_are_refused(path: str, value: Any) -> None:
+    of = session(first=8.0)
+    for decision in of.ask(count=12)[:2]:
+        of.tell(decision, [1.0, 1.0])
+    data = document(of)
+    assert recorded(loaded(data)) == 2
+    with pytest.raises(dpb.DamagedSessionError):
+        loaded(changed(data, path, value))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("public.learned.1.0", 10**6),
+        ("public.learned.3.0", "x"),
+        ("public.ledger.lines", []),
+        ("public.records", 0),
+    ],
+)
+def test_edited_states_are_refused(path: str, value: Any) -> None:
+    of = session()
+    play(of, 9)
+    data = document(of)
+    with pytest.raises(dpb.DamagedSessionError):
+        loaded(changed(data, path, value))

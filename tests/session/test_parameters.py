@@ -4,20 +4,20 @@ what holds.
 
 from __future__ import annotations
 
-import inspect
 import math
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.campaign import Campaign
-from dpbandits.service.remote import RemoteCampaign
-from dpbandits.service.segments import SegmentedCampaign
-from dpbandits.session.segments import SegmentedSession
-from tests.session.small import session
+from dpbandits.mechanisms import EachAction, LazyForgetful
+from dpbandits.mechanisms.base import Mechanism
+from dpbandits.policies import RNMFTNL, NaiveFTNL
+from tests.session.small import loaded, session
 
 
 @pytest.mark.parametrize("epsilon", [38, 50, 800, 10**6])
@@ -52,9 +52,14 @@ def test_guarantee_names_its_noise() -> None:
     assert dpb.Session(dpb.UCB1(arms=2), noise=dpb.SimulatedNoise(1)).guarantee is None
 
 
+POLICY = dpb.DPKLUCB(arms=2, epsilon=1)
+
+
 def test_no_default_noise() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="noise"):
         dpb.Session(dpb.UCB1(arms=2))  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="attribution_windows"):  # an option that there is not
+        dpb.Session(POLICY, noise=dpb.SimulatedNoise(1), attribution_windows=3)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="SecureNoise"):
         dpb.Session(dpb.UCB1(arms=2), noise=3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="policy"):
@@ -175,29 +180,8 @@ def test_seeds_and_defaults_are_read_at_once(given: dict[str, Any], what: str) -
 def test_numbers_of_other_libraries_can_be_saved() -> None:
     given: dict[str, Any] = {"seed": np.int64(3), "default": np.float32(0.5)}
     s = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(np.int64(1)), **given)  # type: ignore[arg-type]
-    again = dpb.Session.from_json(s.to_json())
+    again = loaded(s.to_json())
     assert (type(s.seed), s.seed, again.seed, again.default) == (int, 3, 3, 0.5)
-
-
-@pytest.mark.parametrize(
-    "kind", [dpb.Session, SegmentedSession, Campaign, SegmentedCampaign, RemoteCampaign]
-)
-def test_every_ask_takes_the_same_in_the_same_order(kind: type) -> None:
-    """By place or by name: a session took `eligible` by place, and the others refused it."""
-    taken = list(inspect.signature(kind.ask).parameters.values())[1:]  # type: ignore[attr-defined]
-    names = [each.name for each in taken]
-    assert names == ["count", "eligible", "user", "segment", "key"][: len(names)]
-    assert len(names) >= 4
-    assert {each.kind for each in taken} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
-
-
-def test_arms_that_are_eligible_may_be_given_by_place() -> None:
-    noise, policy = dpb.SimulatedNoise(1), dpb.DPKLUCB(arms=3, epsilon=1)
-    with dpb.open_store("memory:") as store:
-        campaign = store.create("trial", policy, noise=noise)
-        apart = dpb.Session(policy, noise=noise, segments=["DE"])
-        for made in (session().ask(2, [1]), campaign.ask(2, [1]), apart.ask(2, [1], None, "DE")):
-            assert [decision.action for decision in made] == [1, 1]
 
 
 @pytest.mark.parametrize("eligible", [np.array(0), np.int64(0), np.array("a")])
@@ -205,3 +189,128 @@ def test_one_arm_in_place_of_a_list_is_refused_in_words(eligible: Any) -> None:
     session = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1))
     with pytest.raises(TypeError, match="Expected eligible= to be a list of arms"):
         session.ask(eligible=eligible)
+
+
+class Cheap(dpb.DPKLUCB):
+    """Says that it keeps a tenth of what its mechanism promises."""
+
+    @property
+    def guarantee(self) -> Any:  # type: ignore[override]
+        return replace(self.mechanism().promise(), epsilon=Fraction(1, 10))  # type: ignore[type-var]
+
+
+class Lavish(dpb.DPKLUCB):
+    """Its mechanism spends a hundred times its budget."""
+
+    def mechanism(self) -> LazyForgetful:  # type: ignore[override]
+        return LazyForgetful(epsilon=100 * self.budget)
+
+
+class Quiet(dpb.DPKLUCB):
+    """Says that it is private, and keeps nothing."""
+
+    about: ClassVar[Any] = replace(dpb.DPKLUCB.about, privacy="none")
+
+
+class Fifty(NaiveFTNL):
+    def mechanism(self) -> Mechanism:  # type: ignore[override]
+        return EachAction(inner=LazyForgetful(epsilon=self.budget), actions=1)
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (Cheap(arms=2, epsilon=1), "says that it guarantees"),
+        (Lavish(arms=2, epsilon=1), "has a budget of 1; its mechanism spends 100"),
+        (Quiet(arms=2, epsilon=1), 'says privacy="none"'),
+        (Fifty(actions=50, epsilon=1), "Expected a record of 1 actions"),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_words_and_mechanism_agree(policy: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        dpb.Session(policy, noise=dpb.SimulatedNoise(1))
+
+
+def test_the_guarantee_is_that_of_the_open_vault() -> None:
+    s = session()
+    with pytest.raises(AttributeError):
+        s.policy = dpb.DPKLUCB(arms=3, epsilon="1/1000")  # type: ignore[misc]
+    assert s.guarantee.epsilon == 1  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [dpb.SecureNoise, dpb.SimulatedNoise, None, 7, object()],
+    ids=lambda noise: getattr(noise, "__name__", type(noise).__name__),
+)
+def test_noise_is_a_source_and_not_its_class(noise: Any) -> None:
+    with pytest.raises(TypeError, match=r"Expected noise="):
+        dpb.Session(dpb.UCB1(arms=1), noise=noise)
+
+
+@pytest.mark.parametrize("count", [True, 2.0, "3", -1, None])
+def test_counts_are_whole_numbers(count: Any) -> None:
+    s = session()
+    if count is None:
+        assert [d.id for d in s.ask(np.int64(3))] == [1, 2, 3]  # type: ignore[call-overload]
+        return
+    with pytest.raises(ValueError, match=r"Expected count=.* to be a whole number of at least 0"):
+        s.ask(count)
+    assert s.pending == ()
+
+
+def test_a_seed_that_no_document_could_hold_is_refused() -> None:
+    """A session is called by its seed: it was saved with a name that was too long to be loaded."""
+    longest = dpb.Session(dpb.UCB1(arms=1), noise=dpb.SimulatedNoise(1), seed=16**200 - 1)
+    assert loaded(longest.to_json()).seed == longest.seed
+    for seed in (16**200, 10**5000):
+        with pytest.raises(ValueError, match="200 hexadecimal digits"):
+            dpb.Session(dpb.UCB1(arms=1), noise=dpb.SimulatedNoise(1), seed=seed)
+        with pytest.raises(ValueError, match="200 hexadecimal digits"):
+            dpb.SimulatedNoise(seed)
+
+
+@pytest.mark.parametrize("arms", ["blue,green", "blue, green"])
+def test_names_in_one_text_are_no_arms(arms: Any) -> None:
+    with pytest.raises(ValueError, match=r"write arms=\['blue', 'green'\]\.$"):
+        dpb.DPKLUCB(arms=arms, epsilon=1)
+    with pytest.raises(ValueError, match="write arms=5, without quotes"):
+        dpb.DPKLUCB(arms="5", epsilon=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("answer", [True, False, np.True_])
+def test_a_boolean_is_no_number(answer: Any) -> None:
+    """True came as seed 1 and reward 1, for Python says that it is a whole number."""
+    noise = dpb.SimulatedNoise(1)
+    with pytest.raises(ValueError, match=r"Expected seed=.* to be a whole number"):
+        dpb.SimulatedNoise(answer)
+    with pytest.raises(ValueError, match=r"Expected seed=.* to be a whole number"):
+        dpb.Session(POLICY, noise=noise, seed=answer)
+    with pytest.raises(ValueError, match=r"Expected default=.* to be a reward"):
+        dpb.Session(POLICY, noise=noise, default=answer)
+    with pytest.raises(ValueError, match=r"Expected default=.* to be a reward"):
+        dpb.Session(POLICY, noise=noise, default=answer, rewards=dpb.Range(0, 10))
+
+
+@pytest.mark.parametrize("default", [0, 1, Fraction(1, 4), Decimal("0.25"), np.float32(0.25)])
+def test_numbers_of_any_kind_are_defaults(default: Any) -> None:
+    s = dpb.Session(POLICY, noise=dpb.SimulatedNoise(1), default=default)
+    assert type(s.default) is float
+    assert s.default == float(default)
+
+
+@pytest.mark.parametrize("seed", ["x", True, int, 1.5, -1])
+def test_the_seed_of_segments_is_a_seed(seed: Any) -> None:
+    """It was added to their places before it was looked at."""
+    with pytest.raises(ValueError, match=r"Expected seed=.* to be a whole number of at least 0"):
+        dpb.Session(POLICY, noise=dpb.SimulatedNoise(1), segments=["a", "b"], seed=seed)
+
+
+def test_policies_of_full_information_keep_their_width() -> None:
+    """The guard on actions does not refuse ours."""
+    for policy in (
+        NaiveFTNL(actions=50, epsilon=1),
+        RNMFTNL(actions=50, epsilon=1, preset="published"),
+    ):
+        assert dpb.Session(policy, noise=dpb.SimulatedNoise(1)).guarantee is not None

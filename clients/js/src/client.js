@@ -86,6 +86,9 @@ export class Client {
     if (datum !== undefined && typeof datum !== "string") {
       throw new TypeError("Expected datum to be a name such as 'likes jazz'.");
     }
+    if (datum !== undefined && /^[\s\p{Cc}\p{Cf}]*$/u.test(datum)) {
+      throw new RangeError("Expected datum to be a name such as 'likes jazz', got an empty one.");
+    }
     const about = await digest(asked);
     const key = write(["decision", asked.id, this.#campaign]);
     const known = await this.#budget.recall(key);
@@ -130,7 +133,8 @@ export class Client {
 
   /** The key of a named reward: the same in every campaign with this randomizer. */
   #datumKey(datum, arm) {
-    return write(["datum", this.#randomizer.name, this.#randomizer.grid.rounding, datum, arm]);
+    const name = datum.normalize("NFC"); // an accent may come within its letter or after it
+    return write(["datum", this.#randomizer.name, this.#randomizer.grid.rounding, name, arm]);
   }
 }
 

@@ -107,6 +107,18 @@ test("a named reward is reported once, in every campaign", async () => {
   await assert.rejects(asked("films").answer(decision(2, [0]), LIKES, { datum: 3 }), TypeError);
 });
 
+test("two spellings of a reward's name are one", async () => {
+  const budget = new MemoryBudget({ total: 1 });
+  const client = new Client(description(), { most: 1, budget });
+  for (const [at, datum] of ["Beyonc\u00e9", "Beyonce\u0301"].entries()) {
+    await client.answer(decision(at + 1, [0, 3]), LIKES, { datum });
+  }
+  assert.equal(budget.spent(), "1");
+  for (const datum of ["", " \u200b"]) {
+    await assert.rejects(client.answer(decision(3, [0, 3]), LIKES, { datum }), RangeError);
+  }
+});
+
 const reversed = (message) => [...JSON.parse(message).steps].reverse();
 
 test("two questions at once", async () => {

@@ -29,18 +29,17 @@ def unplanned_drops(policy: Policy) -> None:
             session.drop_open()
             require(unread_rewards(session) == 0, "A block that was dropped is still open.")
             require(
-                session._vault.public_state()["ledger"]["clocks"] != [] or before == 0,
+                bool(session._state.books.ledger.left) or before == 0,
                 "What was dropped did not leave its block.",
             )
         if round % 97 == 50:
-            session = Session.from_json(session.to_json(), policy=policy)
+            session = Session.from_json(session.to_json(), policy=policy, noise=SimulatedNoise(32))
     require_sound(session)
 
 
 def unread_rewards(session: Session) -> int:
     """Rewards in open blocks."""
-    counts: list[int] = session._vault.public_state()["counts"]
-    return sum(counts)
+    return sum(block.count for block in session._seen.folded().books.blocks.values())
 
 
 def require_sound(session: Session) -> None:
@@ -55,7 +54,9 @@ def require_sound(session: Session) -> None:
     claim = session.policy.guarantee
     price = 0 if not session.ledger else None if claim is None else claim.cost
     require(spent(session.ledger) == price, "The ledger adds up to something else than the claim.")
-    require(session._wheel.balanced, "A decision was recorded twice, or lost.")
+    view = session._seen
+    resolved = view.asked - len(view.pending)
+    require(resolved == view.records + view.unread, "A decision was recorded twice, or lost.")
 
 
 def arms_come_and_go(policy: Policy) -> None:
@@ -82,7 +83,9 @@ def arms_come_and_go(policy: Policy) -> None:
             session.retire_arm(1)
             read = [line for line in session.ledger if line.coordinate == 1]
         if round == 200:
-            session = Session.from_json(session.to_json(), policy=session.policy)
+            session = Session.from_json(
+                session.to_json(), policy=session.policy, noise=SimulatedNoise(35)
+            )
     if policy.arms > 1:
         rows = list(session.decisions())
         require(

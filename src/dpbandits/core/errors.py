@@ -12,6 +12,7 @@ __all__ = [
     "DataError",
     "DecisionError",
     "Diverged",
+    "EditedRowsError",
     "EnvironmentExhausted",
     "Error",
     "HorizonError",
@@ -81,8 +82,19 @@ class StoreError(Error, RuntimeError):
     """
 
 
+class EditedRowsError(StoreError):
+    """Rows of a campaign are not those that were written: they were edited, deleted or put back one
+    by one. Nothing was done, and nothing is released from them.
+
+    fenced: whether the campaign goes on by itself, once all that was open is given up; else a copy
+        of the whole database has to be put back.
+    """
+
+    fenced: bool = False
+
+
 class NameTakenError(Error, ValueError):
-    """A campaign of this name is there already. Nothing was created."""
+    """A campaign, or an access key, of this name is there already. Nothing was created."""
 
 
 class UnknownCampaignError(Error, KeyError):

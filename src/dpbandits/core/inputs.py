@@ -3,6 +3,7 @@ errors show a value in short.
 """
 
 import operator
+import unicodedata
 from contextlib import suppress
 from numbers import Real
 from typing import TypeGuard
@@ -50,6 +51,27 @@ def is_line(value: object, most: int) -> TypeGuard[str]:
     (True, False, False)
     """
     return isinstance(value, str) and 0 < len(value) <= most and value.isprintable()
+
+
+def normalised(text: str) -> str:
+    """A text in one spelling (Unicode's NFC): an accent may come within its letter or after it.
+
+    NFKC would also make one of texts that are different, such as "①" and "1".
+
+    >>> normalised("e\u0301") == "\u00e9"
+    True
+    """
+    return unicodedata.normalize("NFC", text)
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing in a text can be seen: it has white space, control and format characters
+    only, or is empty.
+
+    >>> is_blank(""), is_blank(" \t\u200b"), is_blank("0")
+    (True, True, False)
+    """
+    return all(each.isspace() or unicodedata.category(each) in ("Cc", "Cf") for each in text)
 
 
 def whole_number(value: object, name: str, low: int = 0, high: int = MOST, *, of: str = "") -> int:

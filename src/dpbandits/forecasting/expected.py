@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.campaign.believing.beliefs import Belief
-from dpbandits.campaign.ruler import Range
 from dpbandits.core.arrays import Floats
 from dpbandits.environments import Bernoulli
 from dpbandits.forecasting.entrants import Entrant, twin_of
 from dpbandits.forecasting.rows import amount
 from dpbandits.policies.contract import Policy
+from dpbandits.session.beliefs import Belief
+from dpbandits.session.ranges import Range
 from dpbandits.simulation.simulate import choose_player, simulate
 
 RUNS = 400

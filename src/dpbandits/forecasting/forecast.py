@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.campaign.people.register import MOST_CONTRIBUTIONS
-from dpbandits.campaign.ruler import Range
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.inputs import LARGEST_SEED, MOST, whole_number
 from dpbandits.forecasting.entrants import Entrant, entrants, twin_of
@@ -18,6 +16,8 @@ from dpbandits.forecasting.plays import counted_rounds, plays_of
 from dpbandits.forecasting.prior import EachRate, Prior, RateSpan, drawn_means, rates_given
 from dpbandits.forecasting.rows import EQUAL, Foreseen
 from dpbandits.policies.contract import Policy
+from dpbandits.session.people import MOST_CONTRIBUTIONS
+from dpbandits.session.ranges import Range
 from dpbandits.simulation.delays import DelayLaw
 
 MOST_DRAWS = 10**6

@@ -9,15 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.campaign.believing.believed import Believed, MeanReader
-from dpbandits.campaign.believing.intervals import least_bounds, level
-from dpbandits.campaign.believing.moments import NoiseMoments
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
 from dpbandits.mechanisms import Block
 from dpbandits.mechanisms.meaning import AnswerLaw
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.session.beliefs import Believed, MeanReader, NoiseMoments, least_bounds, level
 
 CONFIDENCE = 0.95
 

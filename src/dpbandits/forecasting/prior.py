@@ -8,9 +8,9 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.campaign.ruler import Range
 from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import MOST_ARMS, real_number, shown, whole_number
+from dpbandits.session.ranges import Range
 
 RateSpan = int | float | tuple[float, float]
 """A number, or a range: each draw is uniform in it."""

@@ -26,8 +26,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import final
 
-from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import MessageError, RewardError
+from dpbandits.core.inputs import is_blank, normalised
 from dpbandits.core.privacy import Guarantee, Real, as_fraction
 from dpbandits.core.signatures import Explained
 from dpbandits.core.values import checked_noise
@@ -113,7 +113,6 @@ class Client(metaclass=Explained):
         """What each report promises its user against the server and everybody else."""
         return replace(self._randomizer.promise(), noise=self._noise.kind)
 
-    @discreet
     def answer(
         self, decision: str, reward: float | Mapping[int, float], *, datum: str | None = None
     ) -> str:
@@ -140,6 +139,8 @@ class Client(metaclass=Explained):
                 "Expected datum= to be a name such as 'likes jazz', got an object of type "
                 f"{type(datum).__name__}."
             )
+        if datum is not None and is_blank(datum):
+            raise ValueError("Expected datum= to be a name such as 'likes jazz', got an empty one.")
         call = self._alone.enter()
         try:
             known = self._budget.recall(self._key("decision", asked.id))
@@ -206,7 +207,7 @@ class Client(metaclass=Explained):
             return [None] * len(asked.observe)
         made_by = [randomizer_to_json(self._randomizer), self._noise.kind]
         return [
-            json.dumps(["datum", *made_by, datum, arm if named_by_arm else None])
+            json.dumps(["datum", *made_by, normalised(datum), arm if named_by_arm else None])
             for arm in asked.observe
         ]
 

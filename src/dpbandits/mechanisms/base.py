@@ -35,6 +35,9 @@ class Block(NamedTuple):
     sums: tuple[int, ...] | NDArray[np.int64]
     counts: tuple[int, ...]
 
+    def __repr__(self) -> str:
+        return f"Block(coordinates={self.coordinates}, counts={self.counts})"
+
 
 class Answer(NamedTuple):
     """Public: a noised sum of rewards (reward units), the rounds it covers and the noise draws
@@ -58,10 +61,12 @@ class Mechanism(ABC):
         promise; what it does not read of them is thrown away.
     compares: whether a release reads coordinates side by side, a record being in one of them.
     public_memory: whether the memory holds nothing but what was released.
+    numbers: numbers that a record has for its coordinate.
     """
 
     grid: Grid
     width: int = 1
+    numbers: int = 1
     together: bool = False
     compares: bool = False
     public_memory: bool = False

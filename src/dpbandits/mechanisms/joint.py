@@ -149,6 +149,8 @@ class GuardedBatches(Around):
         ValueError: another mechanism, or a grid too coarse for two numbers.
     """
 
+    numbers = BOTH
+
     def __post_init__(self) -> None:
         super().__post_init__()
         inner = self.inner

@@ -14,7 +14,6 @@ from typing import final
 
 import numpy as np
 
-from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import RewardError
 from dpbandits.core.privacy import Grid, Guarantee, NoiseKind, as_fraction
 from dpbandits.core.values import checked_noise
@@ -103,7 +102,6 @@ class Randomizer(ABC):
         return f"{type(self).__name__}(epsilon={self.epsilon}, grid={self.grid.steps}{width})"
 
     @final
-    @discreet
     def report(self, reward: object, noise: Noise) -> Report:
         """The message a user sends instead of `reward` (of a list of rewards, where one report is
         about several).
@@ -118,7 +116,6 @@ class Randomizer(ABC):
         return Report(tuple(self.randomise(step, noise) for step in steps), self.name, noise.kind)
 
     @final
-    @discreet
     def put_on_grid(self, reward: object, noise: Noise) -> int | list[int]:
         """The reward (of a list of rewards, all of them) in whole grid steps, checked. Private: it
         is not randomised yet.

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, final
 
-from dpbandits.campaign.holdout import HoldoutRule, Side, hashed_place
-from dpbandits.campaign.people.register import Clock, seconds_of
 from dpbandits.core.inputs import shown
 from dpbandits.service.campaign import Campaign, ask_op
 from dpbandits.service.looks.segments import ShownHoldout
@@ -17,6 +15,8 @@ from dpbandits.service.segments import SegmentedCampaign
 from dpbandits.service.turns.asks import AnsweredBeside, AskOp, CampaignDecision, asked_before
 from dpbandits.service.turns.working import Working
 from dpbandits.session.decisions import User
+from dpbandits.session.holdout import HoldoutRule, Side, hashed_place
+from dpbandits.session.people import Clock, seconds_of
 
 
 @final
@@ -95,7 +95,7 @@ class HoldoutCampaign(ShownHoldout[Campaign], SegmentedCampaign):
         asked = self._op(op, side)
 
         def look(work: Working, rows: CampaignRows) -> list[CampaignDecision] | None:
-            said = rows.response(op.principal, str(op.key))
+            said = rows.response(work.seal.call_place(op.principal, str(op.key)))
             return None if said is None else asked_before(said, asked, work, rows)
 
         return self[side]._turning.look(look)

@@ -7,10 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from dpbandits.campaign.people.register import Clock
 from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.inputs import shown
 from dpbandits.noise.protocol import Noise
+from dpbandits.session.people import Clock
 
 if TYPE_CHECKING:
     from dpbandits.service.looks.store import ShownStore

@@ -25,7 +25,7 @@ from dpbandits.service.turns.others import (
 from dpbandits.service.turns.tells import TellStatus, id_of, pairs_in, require_rewards, required_id
 from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.decisions import Eligible, User
-from dpbandits.session.storing.beforehand import ArmMove, require_joined, require_move
+from dpbandits.session.storing import ArmMove, require_joined, require_move
 
 PartValue = TypeVar("PartValue")
 

@@ -17,10 +17,11 @@ from pathlib import Path
 from threading import RLock
 from typing import NamedTuple, final
 
-from dpbandits.campaign.people.register import EARLIEST
 from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import WitnessError
 from dpbandits.local.budget.file import sync_folder
+from dpbandits.service.rows.records import ScopeKind
+from dpbandits.session.people import EARLIEST
 
 STARTS = b'{"campaign":"', b'{"scope":"'
 """What lines begin with."""
@@ -32,6 +33,15 @@ class Mark(NamedTuple):
     generation: int
     step: int
     chain: str
+
+
+class ScopeMark(NamedTuple):
+    """What is spent of a budget over campaigns, as an exact fraction, and what its guarantees are
+    about.
+    """
+
+    spent: str
+    kind: ScopeKind
 
 
 @final
@@ -53,7 +63,7 @@ class WitnessFile:
         self._file: FileIO | None = None
         self._marks = dict[str, Mark]()
         self._known = set[tuple[str, Mark]]()
-        self._scopes = dict[str, str]()
+        self._scopes = dict[str, ScopeMark]()
         self._times = dict[str, float]()
         with self._open(make=make):
             pass
@@ -128,7 +138,8 @@ class WitnessFile:
         try:
             said = json.loads(line)
             if "scope" in said:
-                self._scopes[str(said["scope"])] = str(said["spent"])
+                kind = ScopeKind(*map(said.get, ScopeKind._fields))
+                self._scopes[str(said["scope"])] = ScopeMark(str(said["spent"]), kind)
                 return
             uid = str(said["campaign"])
             mark = Mark(int(said["generation"]), int(said["step"]), str(said["chain"]))
@@ -166,8 +177,8 @@ class WitnessFile:
         with self._open():
             return self._times.get(uid, -math.inf)
 
-    def scope(self, name: str) -> str | None:
-        """What was seen to be spent of a budget over campaigns, as an exact fraction."""
+    def scope(self, name: str) -> ScopeMark | None:
+        """How a budget over campaigns was seen to stand."""
         with self._open():
             return self._scopes.get(name)
 
@@ -191,10 +202,10 @@ class WitnessFile:
             time = {"latest": at} if at > EARLIEST else {}
             self._write(file, {"campaign": uid, **mark._asdict(), **time})
 
-    def add_scope(self, name: str, spent: str) -> None:
-        """Witness what is spent of a budget over campaigns."""
+    def add_scope(self, name: str, mark: ScopeMark) -> None:
+        """Witness how a budget over campaigns stands."""
         with self._open(make=True) as file:
-            self._write(file, {"scope": name, "spent": spent})
+            self._write(file, {"scope": name, "spent": mark.spent, **mark.kind._asdict()})
 
     def _write(self, file: int | None, said: dict[str, object]) -> None:
         line = json.dumps(said, separators=(",", ":")).encode() + b"\n"

@@ -9,7 +9,6 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.inputs import refuse_class, shown, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.signatures import Explained, with_example
@@ -69,10 +68,9 @@ class Estimator(metaclass=Explained):
 
     @property
     def offered(self) -> int:
-        """Values that were taken so far: recorded, or lost to an interruption (`session.lost`)."""
+        """Values that were taken so far: recorded."""
         return self.session.resolved
 
-    @discreet
     def add(self, value: object, *, at: int | None = None) -> Estimate | None:
         """One more value; returns the estimate once the rule has stopped (values after that are not
         looked at).
@@ -120,20 +118,17 @@ class Estimator(metaclass=Explained):
         assert result is not None
         return result
 
-    @discreet
     def scaled(self, value: object) -> float:
         """A value in [low, high] as a reward in [0, 1]; the error does not show it."""
         return scaled_value(value, self._low, self._high)
 
-    @discreet
-    def to_json(self, *, key: bytes | None = None) -> str:
+    def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """The estimator as it stands, as JSON with a public and a private part: see
         `Session.to_json`.
         """
-        return self.session.to_json(key=key)
+        return self.session.to_json(key=key, unsealed=unsealed)
 
     @classmethod
-    @discreet
     def from_json(
         cls,
         text: str,
@@ -158,7 +153,6 @@ def required(rule: object) -> StoppingRule:
     return rule
 
 
-@discreet
 @with_example(
     "estimate(DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1), [0.4, 0.6], noise=SecureNoise())"
 )

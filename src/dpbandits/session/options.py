@@ -3,48 +3,23 @@ people come back, the promise to each of them, and rewards in the user's units.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.people.register import Register
-from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import number, refuse_class, shown
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.signatures import options_of, require_options
 from dpbandits.core.values import checked_default
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.people import Register
+from dpbandits.session.ranges import Range
 
 SegmentPart = TypeVar("SegmentPart")
-
-ONE_POLICY = (
-    "Expected one policy, and all else by its name: Session(dpbandits.DPKLUCB(arms=5, epsilon=1), "
-    "noise=dpbandits.SecureNoise()), say."
-)
-
-NO_NOISE = (
-    "Expected noise=dpbandits.SecureNoise() for people's data, or noise=dpbandits.SimulatedNoise("
-    "seed) for experiments: there is no default."
-)
-
-
-class CheckedCall(type):
-    """The kind of a session. It refuses a call with an option that no session has, or without a
-    policy or noise. Copies are made without a call.
-    """
-
-    def __call__(cls, *given: Any, **options: Any) -> Any:
-        require_options("A session", options, options_of(cls))
-        if len(given) + ("policy" in options) != 1:
-            raise TypeError(ONE_POLICY)
-        if "noise" not in options:
-            raise TypeError(NO_NOISE)
-        return super().__call__(*given, **options)
 
 
 def require_policy(policy: object) -> None:

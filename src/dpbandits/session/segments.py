@@ -1,39 +1,330 @@
 """Segments: groups of people that are known beforehand, each of which learns for itself.
 
-Each record is in one segment, so the promise to it is that of one session (parallel composition);
-where people come back their learned rounds are counted over all segments.
+Each record is in one segment, so its guarantee is that of one session (parallel composition). Where
+people come back, their learned rounds are counted over all segments.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Self, final
+from __future__ import annotations
 
-from dpbandits.campaign.roster import ArmStanding
-from dpbandits.core.calls.forgetting import discreet
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, final
+
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
 from dpbandits.core.inputs import shown
-from dpbandits.core.signatures import Explained
-from dpbandits.core.values import checked_name, checked_seed
+from dpbandits.core.plan import Plan
+from dpbandits.core.privacy import Entry, Guarantee
+from dpbandits.core.tables import Tabular, in_columns
+from dpbandits.core.values import NAME, checked_name, checked_seed, damaged
 from dpbandits.local.messages import report_from_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
-from dpbandits.session.decisions import Decision, Eligible, User
-from dpbandits.session.options import checked_segments
-from dpbandits.session.pairs import checked_pairs
-from dpbandits.session.saving.seal import sealed
-from dpbandits.session.saving.segments import (
-    FORMAT,
-    require_one_campaign,
-    saved_segments,
-    segment_campaign,
+from dpbandits.policies.labels import ArmLabel
+from dpbandits.session.arms import ArmStanding
+from dpbandits.session.beliefs import Beliefs
+from dpbandits.session.decisions import (
+    Decision,
+    Eligible,
+    Pair,
+    Play,
+    User,
+    checked_pairs,
+    find_pending,
+    pair_refused,
+    resolved,
 )
-from dpbandits.session.segmenting.shown import SegmentReports
-from dpbandits.session.segmenting.tells import read_of_segments, tell_segments
-from dpbandits.session.session import Session
-from dpbandits.session.wheel.turn import settle
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.history import DecisionTable, SegmentDecision
+from dpbandits.session.options import checked_segments, one_segment
+from dpbandits.session.ranges import Range
+from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
+from dpbandits.session.session import OneCall, Session
+from dpbandits.session.state import SessionEvent
+from dpbandits.session.statement import people_words
+from dpbandits.session.traffic import SampleRatio
+
+SEGMENTS_VERSION = 2
+
+
+class ReportedRows(Protocol):
+    """One segment's table, such as `Beliefs`: an iterable of named tuples of one kind."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def __len__(self) -> int: ...
+
+
+ReportedTable = TypeVar("ReportedTable", bound=ReportedRows)
+SegmentRow = TypeVar("SegmentRow", bound=tuple[Any, ...])
+
+
+class SegmentBelief(NamedTuple):
+    """One arm in one segment: see `Belief`."""
+
+    segment: str
+    label: str
+    people: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    chance_best: float | None
 
 
 @final
-class SegmentedSession(SegmentReports, metaclass=Explained):
+@dataclass(frozen=True)
+class SegmentedTable(Tabular, Generic[ReportedTable, SegmentRow]):
+    """One table for each segment. Iterate over the rows of all of them, or take one by its name.
+
+    parts: the segments' own tables. row: makes a row of a segment's name and its table's row.
+
+    >>> from dpbandits.session.beliefs import Belief
+    >>> nothing = Beliefs((Belief("a", 0, None, None, None, None),), 0.95, None, None)
+    >>> both = segmented_beliefs({"DE": nothing, "FR": nothing})
+    >>> [(row.segment, row.label) for row in both], both["FR"] is nothing
+    ([('DE', 'a'), ('FR', 'a')], True)
+    """
+
+    parts: Mapping[str, ReportedTable]
+    row: type[SegmentRow]
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.parts)
+
+    def __iter__(self) -> Iterator[SegmentRow]:
+        for name, table in self.parts.items():
+            for each in table:
+                yield self.row(name, *each)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts.values()))
+
+    def __getitem__(self, segment: str) -> ReportedTable:
+        """One segment's table."""
+        if segment not in self.parts:
+            raise KeyError(
+                f"Expected one of the segments {', '.join(map(repr, self.parts))}, got "
+                f"{shown(segment)}."
+            )
+        return self.parts[segment]
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"Segment {name}\n{table}" for name, table in self.parts.items())
+
+    __repr__ = __str__
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return in_columns(self, self.row)
+
+
+SegmentedBeliefs = SegmentedTable[Beliefs, SegmentBelief]
+
+
+def segmented_beliefs(parts: Mapping[str, Beliefs]) -> SegmentedBeliefs:
+    """Beliefs by segment, as one table; each segment's hold with their confidence alone."""
+    return SegmentedTable(parts, SegmentBelief)
+
+
+OnePart = TypeVar("OnePart")
+
+ONE_SEGMENT = "Each record is in one segment, so what is promised to it is what its segment's says."
+
+
+class BySegment(Generic[OnePart]):
+    """A part for each segment, to look at. What they share is said once, counts are added up, and
+    all else is by segment.
+    """
+
+    _parts: Mapping[str, Any]
+
+    def __getitem__(self, segment: str) -> OnePart:
+        """One segment.
+
+        Raises:
+            ValueError: it was not declared.
+        """
+        found: OnePart = one_segment(self._parts, segment)
+        return found
+
+    @property
+    def _first(self) -> OnePart:
+        found: OnePart = next(iter(self._parts.values()))
+        return found
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self._parts)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy at work, as it was at first: each segment's learns for itself."""
+        return self._shared("policy")  # type: ignore[no-any-return]  # a part's own type
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What is promised: each record is in one segment, so it is that of one."""
+        return self._shared("guarantee")  # type: ignore[no-any-return]  # a part's own type
+
+    @property
+    def attribution_window(self) -> float | None:
+        """For how many seconds an answer is waited for; None: it counts as it comes."""
+        # a part's own type
+        return self._shared("attribution_window")  # type: ignore[no-any-return]
+
+    @property
+    def generation(self) -> int:
+        """The largest of the segments': how often a session was saved, or a campaign fenced, plus
+        one.
+        """
+        found: list[int] = [part.generation for part in self._parts.values()]
+        return max(found)
+
+    @property
+    def arms(self) -> dict[str, tuple[tuple[ArmLabel | int, ArmStanding], ...]]:
+        """Every arm there ever was, and where it stands, by segment."""
+        return {name: part.arms for name, part in self._parts.items()}
+
+    @property
+    def spent(self) -> Fraction | None:
+        """The largest of the segments' totals; None if anything was read without noise."""
+        totals = [part.spent for part in self._parts.values()]
+        return None if None in totals else max(totals)
+
+    def beliefs(self, confidence: float = 0.95) -> SegmentedBeliefs:
+        """What is believed of every arm, by segment; each segment's hold with this confidence
+        alone.
+        """
+        return segmented_beliefs(self._by_segment("beliefs", confidence))
+
+    def harm(self) -> SegmentedBeliefs:
+        """What is believed of every arm's harm, by segment (see `Session.harm`)."""
+        return segmented_beliefs(self._by_segment("harm"))
+
+    def sample_ratio(self) -> dict[str, SampleRatio]:
+        """Whether traffic is as planned, by segment: of several tests, one gives a false alarm
+        more often than each.
+        """
+        return self._by_segment("sample_ratio")
+
+    def _by_segment(self, verb: str, *arguments: Any) -> dict[str, Any]:
+        """What every segment answers."""
+        return {name: getattr(part, verb)(*arguments) for name, part in self._parts.items()}
+
+    def _shared(self, what: str) -> Any:
+        """What is the same for all of them."""
+        return getattr(self._first, what)
+
+
+OVER_ALL = "A user's learned rounds are counted over all segments."
+
+SegmentedDecisions = SegmentedTable[DecisionTable, SegmentDecision]
+
+
+class SegmentReports(BySegment[Session]):
+    """A session for each segment, to look at."""
+
+    _parts: dict[str, Session]
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}: {session!r}" for name, session in self._parts.items())
+        return f"SegmentedSession({inner})"
+
+    @property
+    def campaign(self) -> str:
+        """The name that decisions carry before their segment's."""
+        return self._first.campaign.removesuffix(f"/{self.segments[0]}")
+
+    @property
+    def rewards(self) -> Range | None:
+        """The declared range of rewards; None: [0, 1]."""
+        return self._first.rewards
+
+    @property
+    def default(self) -> float:
+        """What enters for an expired decision."""
+        return self._first.default
+
+    @property
+    def guardrail(self) -> Guardrail | None:
+        """What is watched beside the reward."""
+        return self._first.guardrail
+
+    @property
+    def max_pending(self) -> int:
+        """How many decisions of each segment may wait for their rewards at a time."""
+        return self._first.max_pending
+
+    @property
+    def seed(self) -> dict[str, int]:
+        """The seed of the public randomness, by segment."""
+        return {name: session.seed for name, session in self._parts.items()}
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What the policy knows, by segment (public)."""
+        return {name: session.state for name, session in self._parts.items()}
+
+    @property
+    def plan(self) -> dict[str, Plan]:
+        """What is being played now, by segment (public)."""
+        return {name: session.plan for name, session in self._parts.items()}
+
+    @property
+    def events(self) -> dict[str, tuple[SessionEvent, ...]]:
+        """What was done besides asking and telling, by segment."""
+        return {name: session.events for name, session in self._parts.items()}
+
+    @property
+    def alarms(self) -> dict[str, tuple[SessionEvent, ...]]:
+        """What somebody should look at, by segment (see `Session.alarms`)."""
+        return {name: session.alarms for name, session in self._parts.items()}
+
+    @property
+    def ledger(self) -> dict[str, tuple[Entry, ...]]:
+        """What was read, by segment."""
+        return {name: session.ledger for name, session in self._parts.items()}
+
+    @property
+    def pending(self) -> tuple[Decision, ...]:
+        """Decisions that wait for their rewards, segment by segment."""
+        return tuple(d for session in self._parts.values() for d in session.pending)
+
+    @property
+    def resolved(self) -> int:
+        """Decisions that were told or expired, in all segments (see `Session.resolved`)."""
+        return sum(session.resolved for session in self._parts.values())
+
+    @property
+    def unread(self) -> int:
+        """Decisions that are resolved without a reward that counts, in all segments."""
+        return sum(session.unread for session in self._parts.values())
+
+    @property
+    def releases(self) -> int:
+        """Coordinates released so far, in all segments."""
+        return sum(session.releases for session in self._parts.values())
+
+    def decisions(self) -> SegmentedDecisions:
+        """Every decision with the probability it had, by segment (see `Session.decisions`)."""
+        return SegmentedTable(self._by_segment("decisions"), SegmentDecision)
+
+    def description(self) -> dict[str, str]:
+        """In the local model, by segment: what users' devices need to know before they answer."""
+        return self._by_segment("description")
+
+    def statement(self) -> str:
+        """The privacy statements of the segments."""
+        head, people = [ONE_SEGMENT], self._first._tables.people  # one register for all
+        if people is not None and people.people is not None:
+            head.append(f"{OVER_ALL} {people_words(people.people)}")
+        return "\n\n".join([*head, *(each._statement(None) for each in self._parts.values())])
+
+
+@final
+class SegmentedSession(SegmentReports):
     """A session for each segment, behind the verbs of one. `Session(…, segments=[…])` makes it.
 
     A decision says by its `campaign` which segment it is of; so decisions are told, not their ids.
@@ -52,7 +343,7 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
         seed, campaign = options.pop("seed", None), options.pop("campaign", None)
         made = dict[str, Session]()
         for place, name in enumerate(names):
-            own = {} if seed is None else {"seed": checked_seed(seed) + place}
+            own: dict[str, Any] = {} if seed is None else {"seed": checked_seed(seed) + place}
             made[name] = Session(policy, noise=noise, **own, **options)
         base = made[names[0]].campaign if campaign is None else checked_name(campaign)
         for name, session in made.items():
@@ -62,11 +353,14 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
     def _open(self, sessions: Mapping[str, Session]) -> None:
         first = next(iter(sessions.values()))
         for session in sessions.values():
-            # one register for all, and so one gate: two threads might take one place together
-            session._people = first._people
-            session._gate, session._inside, session._home = first._gate, first._inside, first._home
-        self._parts, self._gate = dict(sessions), first._gate
+            # one register for all, and so one call at a time: two might take one place together
+            session._tables.people, session._calls = first._tables.people, first._calls
+            session._others = tuple(each for each in sessions.values() if each is not session)
+        self._parts = dict(sessions)
         self._by_campaign = {each.campaign: each for each in self._parts.values()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._open(state["_parts"])
 
     def ask(
         self,
@@ -81,27 +375,58 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
             return session.ask(eligible=eligible, user=user)
         return session.ask(count, eligible=eligible, user=user)
 
-    @discreet
     def tell(self, decision: Decision, reward: object) -> None:
         """The reward of a decision (see `Session.tell`)."""
         self._of(decision).tell(decision, reward)
 
-    @discreet
     def tell_many(self, tells: Iterable[tuple[Decision, object]]) -> None:
         """Several pairs, told in this order; all are checked first, so a wrong one among them
         changes nothing, in no segment (see `Session.tell_many`).
         """
-        pairs = checked_pairs(tells)
-        self._gate.enter()
-        try:
-            for session in self._parts.values():
-                if session._attribution is None:
-                    settle(session._wheel)
-            tell_segments(read_of_segments(pairs, self._of))
-        finally:
-            self._gate.leave()
+        pairs, parts = checked_pairs(tells), self._parts
+        del tells
+        with OneCall(self._first, releases=False):
+            for session in parts.values():
+                session._made_current(releases=not session._has_window)
+            checked = self._checked(pairs)
+            del pairs
+            if self._first._has_window:
+                for name, own in checked.items():
+                    parts[name]._hold(own)
+                return
+            told = {
+                name: [parts[name]._event(*one) for one in own] for name, own in checked.items()
+            }
+            del checked
+            names = tuple(told)
+            for name in names:
+                parts[name]._view.events.extend(told.pop(name))  # the moment at which it happens
+            for name in names:
+                parts[name]._count(parts[name]._view)
 
-    @discreet
+    def _checked(self, pairs: list[Pair]) -> dict[str, list[tuple[int, Play, Any]]]:
+        """Read each pair once; one wrong pair refuses them all, and the error says which. Returns
+        them by segment.
+        """
+        found, seen, refused = dict[str, list[Any]](), set[tuple[str, int]](), None
+        names = {session.campaign: name for name, session in self._parts.items()}
+        try:
+            for decision, reward in pairs:
+                session = self._of(decision)
+                view, campaign = session._view, session.campaign
+                id, play = find_pending(decision, view.pending, view.asked, campaign)
+                if (campaign, id) in seen:
+                    raise resolved()
+                seen.add((campaign, id))
+                session._require_time(id)
+                plain = session._vault.checked(play.observe or play.action, reward)
+                found.setdefault(names[campaign], []).append((id, play, plain))
+        except Exception as error:
+            refused = pair_refused(error, pairs, sum(map(len, found.values())))
+        if refused is not None:  # outside the handler, so that it has no context
+            raise refused
+        return found
+
     def tell_message(self, text: str) -> None:
         """In the local model: a user's answer as their device sent it (see
         `Session.tell_message`).
@@ -117,12 +442,10 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
             )
         found.tell_message(text)
 
-    @discreet
     def expire(self, decision: Decision) -> None:
         """No reward came (see `Session.expire`)."""
         self._of(decision).expire(decision)
 
-    @discreet
     def void(self, decision: Decision) -> None:
         """A decision that was never carried out (see `Session.void`)."""
         self._of(decision).void(decision)
@@ -134,7 +457,7 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
             TypeError: the policy plays on for ever.
             ValueError: in one of the segments no reward was ever told. Nothing was released.
         """
-        silent = [name for name, each in self._parts.items() if not each._vault.records]
+        silent = [name for name, each in self._parts.items() if not each._seen.records]
         if silent and self.policy.about.goal == "estimate":
             raise ValueError(
                 f"Expected a reward in every segment before finish; none was told in "
@@ -160,7 +483,7 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
                 "Add it again first. Nothing was changed."
             )
         for session in late or sessions:
-            session._wheel.roster.joined(label)
+            session._state.roster.joined(label)
         return max([session.add_arm(label) for session in late or sessions])
 
     def retire_arm(self, arm: str | int) -> None:
@@ -191,25 +514,26 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
         for session in self._parts.values():
             session._moved(arm, to, what)
 
-    @discreet
-    def to_json(self, *, key: bytes | None = None) -> str:
+    def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """All segments as one JSON document, sealed as a whole (see `Session.to_json`).
 
         Raises:
             SharedError: another thread asked while they were written. Nothing was saved.
         """
         before = self._asked()
-        saved = [[name, session.to_json(key=key)] for name, session in self._parts.items()]
+        saved = [
+            [name, session.to_json(key=key, unsealed=unsealed)]
+            for name, session in self._parts.items()
+        ]
         if self._asked() != before:
             raise SharedError("Another thread used this session while it was saved. Save it again.")
-        return sealed({"format": FORMAT, "version": 1, "segments": saved}, key)
+        return sealed({"format": SEGMENTED, "version": SEGMENTS_VERSION, "segments": saved}, key)
 
     def _asked(self) -> list[int]:
         """Decisions by segment: each may have taken a place that all segments know of."""
-        return [session._wheel.asked for session in self._parts.values()]
+        return [session._seen.asked for session in self._parts.values()]
 
     @classmethod
-    @discreet
     def from_json(cls, text: str, *, key: bytes | None = None, **options: Any) -> Self:
         """Continue from what `to_json` wrote. options: those of `Session.from_json`.
 
@@ -220,10 +544,9 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
         names = checked_segments([name for name, _ in rows])
         made = {name: Session.from_json(each, key=key, **options) for name, each in rows}
         require_one_campaign({name: each.campaign for name, each in made.items()})
-        if options.get("noise") is None:  # they had one source, and would each draw the same now
-            newest = made[names[-1]]._noise  # the last one that was saved
-            for session in made.values():
-                session._noise = session._vault._noise = newest
+        newest = made[names[-1]]._vault.noise  # the last one that was saved
+        for session in made.values():  # they had one source, and would each draw the same now
+            session._vault.noise = newest
         loaded = cls.__new__(cls)
         loaded._open(made)
         return loaded
@@ -240,4 +563,34 @@ class SegmentedSession(SegmentReports, metaclass=Explained):
         return found
 
 
-Session._segmented = SegmentedSession
+def segment_campaign(base: str, segment: str) -> str:
+    """Return the campaign's name that a segment's decisions carry.
+
+    Raises:
+        ValueError: both names together are too long.
+    """
+    if len(base) + 1 + len(segment) > NAME:
+        raise ValueError(
+            f"Expected campaign= and each segment to have at most {NAME - 1} characters together, "
+            f"got {len(base)} and {len(segment)}: decisions carry both names."
+        )
+    return f"{base}/{segment}"
+
+
+def saved_segments(text: object, key: bytes | None) -> list[tuple[str, str]]:
+    """Return name and document of each segment."""
+    rows = unsealed(parsed(text, SEGMENTED, SEGMENTS_VERSION), key).get("segments")
+    if not isinstance(rows, list) or not all(
+        isinstance(row, list) and len(row) == 2 and all(isinstance(each, str) for each in row)
+        for row in rows
+    ):
+        raise damaged("segments are not names and documents")
+    return [(name, document) for name, document in rows]
+
+
+def require_one_campaign(campaigns: Mapping[str, str]) -> None:
+    """Raise unless these are the segments of one campaign."""
+    first, campaign = next(iter(campaigns.items()))
+    base = campaign.removesuffix(f"/{first}")
+    if any(each != f"{base}/{name}" for name, each in campaigns.items()):
+        raise damaged("its segments are not those that were saved")

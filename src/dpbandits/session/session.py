@@ -1,95 +1,372 @@
-"""Host 1: ask and tell in process. `ask` reads public state only; `tell` hands the reward to the
-vault and forgets it.
+"""A session: ask for decisions and tell their rewards, in one process.
 
-Every call may be interrupted at any line (Ctrl-C, an alarm, a failing noise source) and made again:
-see `turn.py`.
+A session is a log (`state.Log`): an immutable state and the events since. A verb computes an event
+from the view and appends it, which is the moment at which it happens; a release puts a new state in
+place by one assignment. So every call may be interrupted anywhere (Ctrl-C, an alarm, a failing
+noise source or oracle): either it happened or it did not, and the next call goes on.
 """
 
-from collections.abc import Callable, Iterable
-from sys import _getframe
-from typing import Any, ClassVar, Self, final, overload
+from __future__ import annotations
 
-from dpbandits.core.calls.forgetting import discreet, forget
-from dpbandits.core.calls.gate import MARKS
-from dpbandits.core.errors import MessageError
+import os
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any, Self, final, overload
+from weakref import ref
+
+from dpbandits.core.errors import (
+    DecisionError,
+    HorizonError,
+    LedgerError,
+    MessageError,
+    NotRecordedError,
+    SharedError,
+)
 from dpbandits.core.inputs import whole_number
-from dpbandits.local.messages import report_from_json
+from dpbandits.core.plan import Cycle, Hold, Plan
+from dpbandits.core.privacy import Entry, Guarantee
+from dpbandits.core.privacy import spent as spent_of
+from dpbandits.core.values import checked_name, checked_noise, checked_seed
+from dpbandits.local.messages import randomizer_to_json, report_from_json
+from dpbandits.mechanisms.joint import of_harm
+from dpbandits.noise.protocol import Noise
+from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.labels import ArmLabel
+from dpbandits.session import saving
+from dpbandits.session.arms import ArmStanding, Roster, assignment_of
+from dpbandits.session.attribution import attribution_of, require_clock
+from dpbandits.session.beliefs import Beliefs, Believed, beliefs
 from dpbandits.session.decisions import (
-    MAY_BE_SWAPPED,
+    MOST_PENDING,
+    NEW,
+    PENDING,
     Decision,
     Eligible,
+    Pair,
+    Play,
     User,
+    checked_pairs,
     decision_first,
+    find_each,
     find_pending,
+    pair_refused,
 )
-from dpbandits.session.options import CheckedCall, too_many_pending
-from dpbandits.session.pairs import checked_pairs, read_pairs, tell_pairs
-from dpbandits.session.saving.saved import Saved
-from dpbandits.session.wheel.turn import settle
+from dpbandits.session.events import in_order
+from dpbandits.session.guardrail import Guardrail, Harm
+from dpbandits.session.history import DecisionTable, answers_in
+from dpbandits.session.options import (
+    checked_rewards_range,
+    default_of,
+    require_agreement,
+    require_choice,
+    require_policy,
+    require_user,
+    too_many_pending,
+    watched_mechanism,
+)
+from dpbandits.session.overdue import overdue_words
+from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
+from dpbandits.session.ranges import Range
+from dpbandits.session.state import (
+    Answered,
+    Asked,
+    Event,
+    Log,
+    Released,
+    SessionEvent,
+    State,
+    Tables,
+    Told,
+    Unlearned,
+    Unread,
+    View,
+    opened,
+    told_by_action,
+)
+from dpbandits.session.statement import StatementFacts, statement
+from dpbandits.session.traffic import Answers, SampleRatio, Traffic
+from dpbandits.vault import Books, Vault, answered, without_frames
+
+FOLD = 200
+"""Events after which a log is folded into its state though nothing is released: single rewards are
+not kept for longer."""
+
+BooksAndAnswers = tuple[Books, tuple[Any, ...]]
+
+LEAST_IS_BEST = Range(minimise=True)
+
+PROCESS = [object()]
+"""Marks this process; a forked child gets another mark."""
+
+
+def _mark_process() -> None:
+    PROCESS[0] = object()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_mark_process)
+
+
+class Call:
+    """A call under way."""
+
+    __slots__ = ("__weakref__",)
 
 
 @final
-class Session(Saved, metaclass=CheckedCall):
-    """A policy at work. Every decision is resolved exactly once: told, or expired.
+class OneCall(Call):
+    """A call under way: one at a time. `with OneCall(session) as view:` gives the current view.
 
-    Tells may come late and in any order: a reward enters the block of its arm that is open when it
-    arrives. More may be asked than the plan holds; the plan goes on until its own count of tells is
-    reached.
+    A session knows its calls by weak references, so one that was cut off before it could leave is
+    gone with its frame.
 
-    One thread at a time: a call that finds another one under way raises `SharedError` and does
-    nothing; so does every call in a forked child. A call that was interrupted (by Ctrl-C, an alarm,
-    an error of the noise source) can be made again: whether its reward was recorded, lost or is
-    still to be told, it is never counted twice; `pending` says which decisions still take one.
+    Args:
+        releases: whether it makes a release that an earlier call left due, before anything else.
+    """
+
+    __slots__ = ("_me", "_releases", "_session")
+
+    def __init__(self, session: Session, *, releases: bool = True) -> None:
+        self._session, self._releases = session, releases
+
+    def __enter__(self) -> View:
+        self._me = ref(self)
+        try:
+            return self._session._enter(self._me, self._releases)
+        except BaseException:  # whoever keeps the error does not keep the session busy
+            self._session._calls.pop(self._me, None)
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._session._calls.pop(self._me, None)
+
+
+@final
+class Session:
+    """A policy at work on people's data.
+
+    Every decision is resolved exactly once: told, expired, or void. Rewards may be told late and in
+    any order: a reward enters the block of its arm that is open when it arrives. More decisions may
+    be requested than the plan holds; the plan ends by its own count of recorded rewards.
+
+    One call at a time: a call from a second thread, from within another call, or in a forked child
+    raises `SharedError` and does nothing. A call that was interrupted (Ctrl-C, an alarm, an error
+    of the noise source or an oracle) either happened as a whole or not at all; `pending` shows
+    which decisions still take a reward, and the next call goes on.
 
     Args:
         policy: any policy.
         noise: `SecureNoise()` for people's data, `SimulatedNoise(seed)` for experiments. There is
             no default.
-        seed: seed of the public randomness (posterior samples), no secret; drawn if not given.
-        default: the reward that enters for an expired decision (for every action, with full
-            information); by default 0, or the worse end of `rewards` where 0 is not in them.
-        campaign: a public name that decisions carry, so that another session refuses them; by
-            default the seed.
-        max_pending: how many decisions may wait for their rewards at a time.
-        rewards: the declared range of rewards, or of costs (`dpbandits.Range`); by default [0, 1].
-        privacy_unit: "round", where each reward is another person's; "user", where people come
-            back: then the promise is about all rewards of one user.
+        seed: seed of the public randomness (posterior samples); not a secret. Drawn if not given.
+        default: the reward that is recorded for an expired decision (for every action, with full
+            information). By default 0, or the worse end of `rewards` if 0 is not in the range.
+        campaign: a public name that decisions carry, so that another session refuses them. By
+            default made from the seed.
+        max_pending: the most decisions that may be pending at a time.
+        rewards: the declared range of rewards, or of costs (`dpbandits.Range`). By default [0, 1].
+        privacy_unit: "round" if each reward is another person's; "user" if people come back: the
+            guarantee is then about all rewards of one user.
         max_contributions: the most rounds in which one user is learned from. The policy runs at
             that share of its budget.
-        max_contributions_per_release: 1: no two of them are read in one release, which under zCDP
-            costs k times a round in place of k² times. Whoever comes back before their reward was
-            read is not learned from that time.
-        window: with "user": the cap, and the promise, are for each window of this length; by
+        window: with "user", the cap and the guarantee are for each window of this length. By
             default for ever.
-        clock: a function that says the time, for `window` and `attribution_window`; by default
-            this machine's.
-        user_key: a secret of at least 16 bytes under which users are known; needed to save.
-        attribution_window: how long an answer is waited for; whoever did not answer by then counts
-            with `default`. Who answered is then as private as the reward.
-        segments: names of groups that are known beforehand, public and fixed: each learns for
-            itself (see `dpbandits.SegmentedSession`, which this then makes).
-        assignment: "shuffled": the first blocks of all arms come in one random order, in place of
-            one after the other, so that no arm is bound to a time. Its coins come from `seed`,
-            which has to stay secret until the end.
-        min_share: each arm's least share of rounds, by a coin a round; its price is regret.
+        clock: returns the time, for `window` and `attribution_window`. By default this machine's.
+        user_key: a secret of at least 16 bytes under which users are known. Needed to save.
+        attribution_window: how long an answer is waited for; a decision without one counts with
+            `default`. Who answered is then as private as the reward.
+        assignment: "shuffled": the first batches of all arms come in one random order instead of
+            one after the other. Its coins come from `seed`, which then has to stay secret.
+        min_share: each arm's least share of rounds, by a coin a round.
+        segments: names of groups that are known beforehand, public and fixed. Each learns for
+            itself: this makes a `dpbandits.SegmentedSession`.
         guardrail: a second number of each record, told as (reward, harm), of which no arm may do
-            more than declared (`dpbandits.Guardrail`); one that does is suspended.
+            more than declared (`dpbandits.Guardrail`). An arm that does is suspended.
 
     Raises:
-        ValueError: policy, mechanism and guarantee do not agree.
+        ValueError: policy, mechanism and guarantee do not agree, or options contradict each other.
     """
 
-    _segmented: ClassVar[Callable[..., Any]]
-    """Makes a session with segments. It is made of sessions, so its module imports this one, and
-    names itself here.
-    """
-
-    def __new__(cls, *given: Any, segments: object = None, **options: Any) -> Self:
-        """A session; with segments, one that has them."""
+    def __new__(cls, *given: Any, segments: Iterable[str] | None = None, **options: Any) -> Self:
         if segments is None:
             return super().__new__(cls)
-        made: Any = cls._segmented(*given, segments=segments, **options)
+        from dpbandits.session.segments import SegmentedSession
+
+        made: Any = SegmentedSession(*given, segments=segments, **options)
         return made  # type: ignore[no-any-return]  # it has the same verbs
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        noise: Noise,
+        seed: int | None = None,
+        default: float | None = None,
+        campaign: str | None = None,
+        max_pending: int = PENDING,
+        rewards: Range | None = None,
+        privacy_unit: str = "round",
+        max_contributions: int | None = None,
+        window: timedelta | None = None,
+        clock: Clock | None = None,
+        user_key: bytes | None = None,
+        attribution_window: timedelta | None = None,
+        assignment: str = "planned",
+        min_share: float | None = None,
+        segments: Iterable[str] | None = None,
+        guardrail: Guardrail | None = None,
+    ) -> None:
+        require_policy(policy)
+        require_clock(clock, window, attribution_window)
+        people = register_of(privacy_unit, max_contributions, window, clock, user_key)
+        if people is not None:
+            policy = policy_for_users(policy, people.cap)
+        self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
+        self.campaign = f"{self.seed:x}" if campaign is None else checked_name(campaign)
+        self.rewards = checked_rewards_range(rewards, policy.randomizer() is not None)
+        self.default = default_of(default, self.rewards)
+        self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
+        self.guardrail, self.generation, self._keyed = guardrail, 0, False
+        self._vault = self._vault_for(policy, checked_noise(noise))
+        require_agreement(policy, self._vault.guarantee)
+        self._assignment = assignment_of(assignment, min_share, policy.arms)
+        if self._assignment is not None:
+            require_choice(policy, "assignment= or min_share=")
+            if campaign is None:  # the seed foretells who gets what, so decisions do not name it
+                self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
+        self._tables = Tables(people, attribution_of(attribution_window, clock))
+        self._log, rng = opened(self.seed, self._first_state(policy), [])
+        self._open(View(self.seed, self._log, self._tables, rng))
+
+    def _vault_for(self, policy: Policy, noise: Noise) -> Vault:
+        unit = None if self.rewards is None else self.rewards.to_unit
+        mechanism = watched_mechanism(policy, self.guardrail)
+        feedback, randomizer = policy.about.feedback, policy.randomizer()
+        return Vault(feedback, mechanism, policy.arms, noise, randomizer, unit)
+
+    def _first_state(self, policy: Policy) -> State:
+        harm = None
+        if self.guardrail is not None:
+            names = policy.labels or tuple(map(str, range(policy.arms)))
+            harm = Harm.of(self.guardrail, of_harm(self._vault.mechanism), names)
+        by_unit = policy.about.feedback == "bandit" or policy.reader.together
+        may_wait = by_unit and self._tables.window is None
+        return State(
+            policy,
+            policy.init(),
+            self._vault.begin(),
+            Believed.of(policy, policy.labels),
+            Roster.of(policy.arms, policy.labels),
+            Traffic.of(policy.arms),
+            harm,
+            late=() if may_wait else None,
+        )
+
+    def _open(self, view: View) -> None:
+        """Take calls from now on, in this process."""
+        self._view = view
+        self._calls: dict[Any, None] = {}
+        self._process = PROCESS[0]
+        self._newest: Decision | None = None
+        self._others: tuple[Session, ...] = ()  # the other segments
+        tables = self._tables
+        self._has_window = tables.window is not None
+        # whether decisions do not follow from the plan alone
+        self._special = (
+            self._has_window or tables.people is not None or self._assignment is not None
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Session({self.policy!r}, asked={self._seen.asked}, recorded={self._seen.records}, "
+            f"releases={self.releases})"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies begin with the same log, and no call under way."""
+        left = ("_view", "_calls", "_process", "_newest", "_others")
+        return {name: value for name, value in self.__dict__.items() if name not in left}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._open(View(self.seed, self._log, self._tables))
+
+    # One call at a time
+
+    def _enter(self, me: Any, releases: bool = True) -> View:
+        self._require_process()
+        calls, view = self._calls, self._view
+        calls[me] = None  # calls in their order: the first one is at work
+        if len(calls) > 1:
+            self._require_alone(me)
+        for other in self._others:  # a call of theirs that was cut off may have taken a place
+            other._made_current(releases=False)
+        if view.log is self._log and view.at == len(view.events) and view.due is None:
+            return view
+        return self._made_current(releases)
+
+    def _require_process(self) -> None:
+        if PROCESS[0] is not self._process:
+            raise SharedError(
+                "This session was made before a fork; two processes would release its blocks "
+                "twice. Nothing was done. Save it with to_json() in the parent, and load it in the "
+                "process that goes on."
+            )
+
+    def _require_alone(self, me: Any) -> None:
+        calls = self._calls
+        while len(calls) > 1 and (first := list(calls)[0]) is not me:  # noqa: RUF015  # in one step
+            if first() is not None:
+                raise SharedError(
+                    "Another call of this session is under way, in another thread or around this "
+                    "one (a signal handler, the noise source, the policy). Nothing was done. Use a "
+                    "session from one thread at a time."
+                )
+            calls.pop(first, None)  # it was cut off before it could leave
+
+    def _made_current(self, releases: bool) -> View:
+        """Make the view again if it is behind; release what an earlier call left due."""
+        view, log = self._view, self._log
+        if view.log is not log or view.at != len(log.events):
+            view = self._view_again()
+        if view.due is None or not releases:
+            return view
+        try:
+            return self._advance(view)
+        except (HorizonError, LedgerError):  # no further call helps
+            raise
+        except Exception as error:
+            failed = error
+        raise NotRecordedError(
+            "A release or plan that an earlier call left due failed again (see the cause above); "
+            "this call recorded nothing. Call again once the noise source or oracle works."
+        ) from failed
+
+    @property
+    def _seen(self) -> View:
+        """The view, for those who only look."""
+        view, log = self._view, self._log
+        if (view.log is not log or view.at != len(log.events)) and not self._calls:
+            view = self._view_again()
+        return view
+
+    def _view_again(self) -> View:
+        policy = self._state.policy
+        if self._vault.arms != policy.arms:  # adding an arm was cut off before its vault
+            self._vault = self._vault_for(policy, self._vault.noise)
+        self._view = view = View(self.seed, self._log, self._tables)
+        return view
+
+    @property
+    def _state(self) -> State:
+        return self._log.state
+
+    # Requesting decisions
 
     @overload
     def ask(
@@ -109,29 +386,29 @@ class Session(Saved, metaclass=CheckedCall):
     ) -> list[Decision]: ...
     def ask(
         self,
-        count: int | None = None,  # no `*` here: it costs a plain ask a tenth of its time
+        count: int | None = None,
         eligible: Eligible = None,
         user: User = None,
         segment: str | None = None,
     ) -> Decision | list[Decision]:
-        """The next decision, or a list of `count` of them.
+        """Return the next decision, or a list of `count` of them.
 
-        eligible: the arms that may be played this time, by their names or numbers; who is eligible
-            for what is public. The arm with the largest index, or posterior draw, among those
-            that are in play is chosen.
-        user: who is asked for, where people come back (`privacy_unit="user"`); 3 and "3" are one
-            person, "03" is another. Beyond the cap of
-            learned rounds a person still gets a decision, the arm with the largest released mean;
-            its `learn` is False, and its reward is taken and never read (in the local model, where
-            a report costs the person all the same, none is asked for: it has no message).
-        segment: see `segments=`.
+        Args:
+            count: number of decisions; all of them are made, or none.
+            eligible: the arms that may be played this time, by their names or numbers; who is
+                eligible for what is public. The arm with the largest index, or posterior draw,
+                among those in play is chosen.
+            user: who the decision is for, where people come back (`privacy_unit="user"`); 3 and "3"
+                are one person, and so are two spellings of one text (Unicode's NFC); "03", other
+                capitals and other spaces are another. Beyond the cap a person still gets a
+                decision, the arm with the largest released mean; its `learn` is False, and its
+                reward is accepted and never read.
+            segment: see `segments=`.
 
         Raises:
-            RuntimeError: more decisions than `max_pending` would wait for their rewards. None was
-            made.
+            RuntimeError: more than `max_pending` decisions would be pending. None was made.
             ValueError: `eligible` names no arm that is in play, or the policy cannot choose among
-            some of its arms; or `user` is missing where people come back, or given where they do
-            not. None was made.
+                some of its arms; or `user` is missing or not expected. None was made.
         """
         if segment is not None:
             raise ValueError(
@@ -140,105 +417,901 @@ class Session(Saved, metaclass=CheckedCall):
             )
         if count is not None or eligible is not None or user is not None or self._special:
             number = 1 if count is None else whole_number(count, "count")
-            many = self._ask_many(number, eligible, user)
-            return many[0] if count is None else many
-        caller, inside = _getframe(), self._inside
-        if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
-            self._gate.take_over(caller)
+            made = self._ask_many(number, eligible, user)
+            return made[0] if count is None else made
+        me = ref(here := Call())
         try:
-            wheel = self._wheel
-            if wheel.busy:
-                wheel.go_on()
-            if len(wheel.pending) >= self.max_pending:
-                raise too_many_pending(len(wheel.pending), 1, self.max_pending)
-            return wheel.ask(self.campaign)
-        except BaseException as error:
-            forget(error, caller)
-            raise
+            view = self._enter(me)
+            if len(view.pending) >= self.max_pending:
+                raise too_many_pending(len(view.pending), 1, self.max_pending)
+            event = view.next_ask()
+            id, play = event[0], event[1]
+            # places take less time than names
+            fields = (id, play[0], id, play[1], self.campaign, play[2], play[4])
+            decision = self._newest = NEW(Decision, fields)
+            view.events.append(event)  # this is the moment at which it happens
+            view.apply(event, len(view.events))
+            return decision
         finally:
-            if len(inside) == 1 and inside.get(0) is caller:
-                del inside[0]
+            self._calls.pop(me, None)
+            del here
+
+    def _ask_many(self, count: int, eligible: Eligible, user: User) -> list[Decision]:
+        people, window = self._tables.people, self._tables.window
+        require_user(people, user)
+        with OneCall(self) as view:
+            view = self._with_due_outcomes(view)
+            arms = None
+            if eligible is not None:
+                require_choice(self.policy, "eligible=")
+                arms = self._state.roster.numbers(eligible)
+            if len(view.pending) + count > self.max_pending:
+                raise too_many_pending(len(view.pending), count, self.max_pending)
+            who = None if people is None else people.pseudonym(user)
+            return self._made(view, self._next(view, count, who, arms), window)
+
+    def _made(self, view: View, events: list[Asked], window: Any) -> list[Decision]:
+        """Append asks that were computed: all at once."""
+        if window is not None:
+            due = window.latest + window.seconds
+            events = [event._replace(due=due) for event in events]
+        made = [event.play.decision(event.id, self.campaign) for event in events]
+        view.append_asked(events)
+        return made
+
+    def _next(
+        self, view: View, count: int, who: str | None, arms: tuple[int, ...] | None
+    ) -> list[Asked]:
+        """Compute the next decisions: by the plan, or by chance."""
+        people, assignment = self._tables.people, self._assignment
+        draws = view.draws(assignment, arms)
+        among = self._state.roster.in_play if arms is None else arms
+        period = 0 if people is None else people.period()
+        taken = 0 if people is None or who is None else people.taken(who, period)
+        view.begin_batch()
+        for _ in range(count):
+            place = None
+            if people is not None and who is not None:
+                if taken >= people.cap:
+                    view.add_to_batch(view.next_unread(arms))
+                    continue
+                taken += 1
+                place = who, period, taken
+            if draws:
+                assert assignment is not None
+                event = view.next_drawn(assignment, self.seed, among)
             else:
-                self._gate.leave()
-            del caller  # a frame that knows itself would live on
+                event = view.next_ask(arms)
+            view.add_to_batch(event if place is None else event._replace(place=place))
+        return view.batch
+
+    def _ask_unread(self, count: int) -> list[Decision]:
+        """Return decisions that nobody learns from; no person's place is taken."""
+        with OneCall(self) as view:
+            view = self._with_due_outcomes(view)
+            if len(view.pending) + count > self.max_pending:
+                raise too_many_pending(len(view.pending), count, self.max_pending)
+            view.begin_batch()
+            for _ in range(count):
+                view.add_to_batch(view.next_unread())
+            return self._made(view, view.batch, self._tables.window)
+
+    # Recording rewards
 
     def tell(self, decision: Decision | int, reward: object) -> None:
-        """The reward of a decision (or of its id): a number in [0, 1], or in the local model the
-        user's `Report`.
+        """Record the reward of a decision (or of its id).
 
-        A policy with full information takes the rewards of all actions, shape (actions,); after a
-        super arm those of `decision.observe`, in that order.
+        Args:
+            decision: as `ask` returned it, or its id.
+            reward: a number in [0, 1] or in the declared range; in the local model the user's
+                `Report`; with a guardrail a pair (reward, harm). A policy with full information
+                takes the rewards of all actions, shape (actions,); after a super arm those of
+                `decision.observe`, in that order.
 
         Raises:
-            DecisionError: unknown id, or the decision was told or expired before.
-            RewardError: not a number in [0, 1].
-            NotRecordedError: what an earlier call left due failed again. In all three cases nothing
-            was recorded, and the decision can still be told.
+            DecisionError: unknown id, or the decision was resolved before. Nothing was recorded.
+            RewardError: not such a reward. Nothing was recorded.
+            NotRecordedError: a release that an earlier call left due failed again. Nothing was
+                recorded.
 
-        Should what this tell completes fail, a release for want of noise or a plan for an oracle of
-        the caller's own, that error passes through as it is: the reward is recorded (the decision
-        is no longer pending), and what is due is made by the next call.
+        If a release or plan that this reward completes fails, its error passes through: the reward
+        is recorded (the decision is no longer pending), and the next call goes on from there.
         """
-        caller, inside = _getframe(), self._inside
+        if type(reward) is Decision:
+            raise decision_first()
+        me = ref(here := Call())
         try:
-            if MARKS[0] is not self._home or inside.setdefault(0, caller) is not caller:
-                self._gate.take_over(caller)
-            if self._attribution is not None:
-                self._hold(decision, reward)
+            view = self._enter(me, not self._has_window)
+            id, play = find_pending(decision, view.pending, view.asked, self.campaign, self._newest)
+            if self._has_window:
+                self._hold([(id, play, self._vault.checked(play.observe or play.action, reward))])
                 return
-            wheel = self._wheel
-            if wheel.busy:
-                settle(wheel)
-            id, play = find_pending(
-                decision, wheel.pending, wheel.asked, self.campaign, wheel.newest
-            )
-            wheel.tell(id, play, reward)
-            return
-        except BaseException as error:
-            forget(error, caller)
-            if type(reward) is not Decision or not isinstance(error, MAY_BE_SWAPPED):
-                raise
-        finally:
-            if len(inside) == 1 and inside.get(0) is caller:
-                del inside[0]
+            parts = self._vault.quick_parts(play.unit, reward) if play.learn else None
+            if parts is not None:
+                event: Event = NEW(Told, (id, play.unit, parts, True))
             else:
-                self._gate.leave()
-            # a frame that knows itself would live on; and an error would show what came
-            del caller, decision, reward
-        raise decision_first()
+                where = play.observe or play.action
+                event = self._event(id, play, self._vault.checked(where, reward))
+            view.events.append(event)  # this is the moment at which it happens
+            view.apply(event, len(view.events))
+            del decision, reward, parts, event
+            if view.due is not None or view.at >= FOLD:
+                self._complete(view)
+        finally:
+            self._calls.pop(me, None)
+            del here
 
-    @discreet
     def tell_message(self, text: str) -> None:
-        """In the local model: a user's answer as their device sent it
-        (`dpbandits.local.client.Client.answer`).
+        """Record a user's answer as their device sent it, in the local model (see
+        `dpbandits.local.client.Client.answer`).
 
         Raises:
             MessageError: no such message, or one for another campaign. Nothing was recorded.
         """
-        told = report_from_json(text)
-        if told.campaign != self.campaign:
+        message = report_from_json(text)
+        if message.campaign != self.campaign:
             raise MessageError(
                 "Expected a report for this session's campaign, got one for another. Nothing was "
                 "recorded."
             )
-        self.tell(told.id, told.report)
+        self.tell(message.id, message.report)
 
-    @discreet
     def tell_many(self, tells: Iterable[tuple[Decision | int, object]]) -> None:
-        """Several (decision, reward) pairs, told in this order; all are checked first, so a wrong
-        one among them changes nothing.
+        """Record several (decision, reward) pairs, in this order: all of them, or none.
 
-        Should a release or a plan fail midway, its error passes through with a note that says how
-        many of the pairs are resolved: the first so many. The decisions of the others are still
-        pending; tell those again.
+        All pairs are checked first. If a release or plan fails midway, its error passes through:
+        all pairs are recorded, and the next call makes the release.
+
+        Raises:
+            DecisionError, RewardError, TypeError: one of the pairs is wrong; the error says which.
+                Nothing was recorded.
         """
-        pairs = checked_pairs(tells)  # not behind the gate: what makes them may ask for decisions
-        self._gate.enter()
+        pairs = checked_pairs(tells)  # before the call: what makes them may ask for decisions
+        del tells
+        with OneCall(self, releases=not self._has_window) as view:
+            checked = self._checked(pairs, view)
+            del pairs
+            if self._has_window:
+                self._hold(checked)
+                return
+            events = [self._event(id, play, plain) for id, play, plain in checked]
+            view.events.extend(events)  # this is the moment at which it happens
+            del checked, events
+            self._count(view)
+
+    def _checked(self, pairs: Sequence[Pair], view: View) -> list[tuple[int, Play, Any]]:
+        """Read each pair once; one wrong pair refuses them all, and the error says which."""
+        found, refused = list[tuple[int, Play, Any]](), None
         try:
-            if self._attribution is None:
-                settle(self._wheel)
-                tell_pairs(read_pairs(pairs, self._wheel, self.campaign), self._wheel)
-            else:
-                self._hold_pairs(pairs)
-        finally:
-            self._gate.leave()
+            decisions = (decision for decision, _ in pairs)
+            for id, play in find_each(decisions, view.pending, view.asked, self.campaign):
+                self._require_time(id)
+                reward = self._vault.checked(play.observe or play.action, pairs[len(found)][1])
+                found.append((id, play, reward))
+        except Exception as error:
+            refused = pair_refused(error, pairs, len(found))
+        if refused is not None:  # outside the handler, so that it has no context
+            raise refused
+        return found
+
+    def expire(self, decision: Decision | int) -> None:
+        """Record the declared default: no reward came (in the local model: a report of it).
+
+        With an attribution window the default is recorded when the time has passed, as without
+        this call.
+
+        Raises:
+            DecisionError: unknown id, or resolved before. Nothing was recorded.
+        """
+        with OneCall(self, releases=not self._has_window) as view:
+            id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+            self._require_time(id)
+            if not self._has_window:
+                event = self._event(id, play, self._default(play), why="expired")
+                self._append(view, [event])
+
+    def void(self, decision: Decision | int) -> None:
+        """Resolve a decision that was never carried out: nobody was shown it. Nothing is recorded,
+        and another decision takes its place. If nobody answered, `expire` it.
+
+        Raises:
+            DecisionError: unknown id, or resolved before.
+        """
+        with OneCall(self) as view:
+            view = self._with_due_outcomes(view)
+            id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+            self._append(view, [self._voided(id, play)])
+
+    def _voided(self, id: int, play: Play) -> Unread:
+        owner, people = self._tables.owners.get(id), self._tables.people
+        place = None
+        if owner is not None and people is not None:
+            who, period = owner
+            window, taken = people.used.get(who, (period, 0))
+            if window == period and taken:
+                place = who, period, taken - 1
+        return Unread(id, play, "void", place)
+
+    def _event(self, id: int, play: Play, plain: Any, why: str = "told") -> Event:
+        """Return the event of a checked reward."""
+        steps = self._vault.steps(plain)
+        if not play.learn:
+            return Unread(id, play, why)
+        parts = self._vault.parts(play.observe or play.action, steps, play.unit, play.kept)
+        return Told(id, play.unit, parts, why == "told")
+
+    def _append(self, view: View, events: Sequence[Event]) -> None:
+        """Append events, which is the moment at which they happen, and make what is due."""
+        view.events.extend(events)
+        del events
+        self._count(view)
+
+    def _count(self, view: View) -> None:
+        """Count the events that were appended, and make what is due."""
+        view.catch_up()
+        if view.due is not None or view.at >= FOLD:
+            self._complete(view)
+
+    def _default(self, play: Play) -> Any:
+        """Return what is recorded if nobody answered, checked."""
+        many = len(play.observe or range(self.policy.arms))
+        rewards: Any = [self.default] * many
+        if self.guardrail is not None:
+            rewards = self.default, self.guardrail.default
+        elif self.policy.about.feedback == "bandit":
+            rewards = self.default
+        if self._vault.randomizer is not None:
+            rewards = self._vault.randomizer.report(rewards, self._vault.noise)
+        return self._vault.checked(play.observe or play.action, rewards)
+
+    # Answers that count once their time has passed
+
+    def _hold(self, checked: Sequence[tuple[int, Play, Any]]) -> None:
+        """Keep answers until their time has passed; the first answer stays. Nothing else is done,
+        not even a release that is due: it would tell that somebody answered.
+        """
+        for id, _, _ in checked:
+            self._require_time(id)
+        held = self._tables.held
+        steps = {id: self._vault.steps(plain) for id, _, plain in checked}
+        held.update({id: value for id, value in steps.items() if id not in held})
+
+    def _require_time(self, id: int) -> None:
+        window = self._tables.window
+        if window is not None and window.over(id):
+            raise DecisionError(
+                "This decision's time has passed, and what came until then counts. Nothing was "
+                "recorded."
+            )
+
+    def _with_due_outcomes(self, view: View) -> View:
+        """Record, in the order of asking, every decision whose time has passed: its answer, or the
+        default.
+        """
+        window = self._tables.window
+        if window is None:
+            return view
+        for id in window.passed():
+            view.events.append(self._outcome(id, view.pending[id]))
+            view.catch_up()
+            if view.due is not None or view.at >= FOLD:
+                view = self._advance(view)
+        return view
+
+    def _outcome(self, id: int, play: Play) -> Event:
+        """Return the event of a decision whose time has passed."""
+        held = self._tables.held
+        steps = held[id] if id in held else self._vault.steps(self._default(play))
+        if not play.learn:
+            return Unread(id, play, "told")
+        where = play.observe or play.action
+        return Told(id, play.unit, self._vault.parts(where, steps, play.unit, play.kept))
+
+    # Releases
+
+    def _complete(self, view: View) -> None:
+        """Make what a recorded reward completed."""
+        try:
+            self._advance(view)
+        except (HorizonError, LedgerError):  # no further call helps
+            raise
+        except Exception as error:
+            with suppress(AttributeError):  # a frozen dataclass takes no note
+                error.add_note(
+                    "This reward is recorded, and its decision is no longer pending. The error is "
+                    "of a release or plan that it completed; the next call makes what is due."
+                )
+            raise
+
+    def _advance(self, view: View) -> View:
+        """Release, learn and plan for as long as that is due; fold a long log.
+
+        Each step is one assignment of the log. Between the two steps of a release its answer
+        stands: an oracle that fails has seen an answer that is not drawn again.
+        """
+        log = view.log
+        while view.due is not None:
+            if log.state.answer is None:
+                state = self._released(view)
+                self._log = log = Log(state, log.plan, log.events[view.at :])
+            answer, learned = log.state.answer, self._learned(log.state)
+            log, rng = opened(self.seed, learned, log.events)
+            self._log = log
+            if self._tables.journal is not None and answer is not None:
+                left, (release, plan, _) = learned.books.ledger.left, answer
+                heard = Released(learned.step, release, plan, left, learned.asked)
+                self._tables.journal.append(heard)
+            self._view = view = View(self.seed, log, self._tables, rng, view)
+        if view.at >= FOLD:
+            self._log = log = Log(view.folded(), log.plan, log.events[view.at :])
+            self._view = view = View(self.seed, log, self._tables, view.rng)
+        return view
+
+    def _released(self, view: View) -> State:
+        """Return the state with the answer of the release that is due."""
+        state, plan, due, number = view.folded(), view.log.plan, view.due, None
+        assert due is not None
+        vault, drop, read, arms = self._vault, plan.drop, due, None
+        if vault.joint and due:
+            number = due[0]
+            hold = state.plans[number].hold
+            plan, arms, drop = hold, hold.release, ()
+            read = (number,)
+            if not arms:  # a plan that reads nothing
+                read, drop = (), (number,) if number in state.books.blocks else ()
+        books, answers = self._read(vault.release, state.books, read, drop, arms)
+        coordinates = due if arms is None else arms
+        told = told_by_action(state)
+        release = answered(coordinates, answers, state.records, told, vault.numbers)
+        return replace(state, books=books, answer=Answered(release, plan, number))
+
+    def _read(self, release: Callable[..., BooksAndAnswers], *given: Any) -> BooksAndAnswers:
+        """Release blocks. An error carries no frames of the vault, whose variables hold sums."""
+        failed: Exception | None = None
+        try:
+            found = release(*given)
+        except Exception as error:
+            failed = error
+        if failed is not None:  # outside the handler, so that it has no context
+            raise without_frames(failed)
+        self._require_process()  # the noise source may have forked
+        return found
+
+    def _learned(self, state: State) -> State:
+        """Return the state after the policy has learned from its answer."""
+        assert state.answer is not None
+        release, plan, number = state.answer
+        if plan is None:
+            empty = self._vault.empty_arms(state.books)
+            learned = state.policy.dropped(state.learned, release, empty)
+        else:
+            learned = state.policy.update(state.learned, plan, release)
+        overdue = state.overdue
+        if number is not None:
+            overdue = overdue.without(number)
+        elif not self._vault.joint:
+            played = self._log.plan
+            in_turn = played.actions if isinstance(played, Cycle) else ()
+            overdue = overdue.read((*release.coordinates, *in_turn))
+        state = replace(
+            state,
+            overdue=overdue,
+            learned=learned,
+            believed=state.believed.after(release),
+            step=state.step + 1,
+            answer=None,
+            told=(),
+            plans={key: each for key, each in state.plans.items() if key != number},
+        )
+        return state if state.harm is None else with_harm(state, release)
+
+    def _dropped(self, state: State, keys: tuple[int, ...]) -> State:
+        """Return the state without these blocks, whose records are never read."""
+        books, _ = self._vault.release(state.books, (), keys)
+        release = Release((), (), state.records, told_by_action(state))
+        return replace(state, books=books, answer=Answered(release, None))
+
+    def _put(self, state: State) -> None:
+        """Put a new state in place: the moment at which a verb without an event happens."""
+        self._log = log = Log(state, self._log.plan, [])
+        self._view = view = View(self.seed, log, self._tables)
+        self._advance(view)
+
+    def settle(self) -> None:
+        """Make what an earlier call's error left due, and record answers whose time has passed.
+        Most often there is nothing to do.
+
+        Raises:
+            NotRecordedError: it failed again.
+        """
+        with OneCall(self) as view:
+            self._with_due_outcomes(view)
+
+    def drop_open(self) -> None:
+        """Throw away, unread, all rewards recorded since the last releases, and begin the plan
+        anew. Pending decisions still take their rewards.
+        """
+        with OneCall(self) as view:
+            state = self._with_due_outcomes(view).folded()
+            event = SessionEvent("drop", None, state.asked)
+            state = replace(state, events=(*state.events, event))
+            self._put(self._dropped(state, tuple(state.books.blocks)))
+
+    def finish(self) -> None:
+        """Have a stopping rule that has not halted give its answer now: no more rewards come, and
+        their number is public. Rewards told afterwards are never read.
+
+        Raises:
+            TypeError: the policy plays on for ever.
+            ValueError: no reward was ever recorded. Nothing was released.
+        """
+        if self.policy.about.goal != "estimate":
+            raise TypeError(
+                f"Expected a stopping rule, which may finish; {self.policy.name} plays on for as "
+                "long as decisions are requested. To end a session, request no more; to end a "
+                "campaign of a store, close it: campaign.close(why)."
+            )
+        with OneCall(self) as view:
+            plan = view.log.plan
+            if not (isinstance(plan, Hold) and plan.release):
+                return
+            state = view.folded()
+            books, answers = self._read(self._vault.finish, state.books)
+            coordinates, told = tuple(range(self.policy.arms)), told_by_action(state)
+            release = answered(coordinates, answers, state.records, told, self._vault.numbers)
+            self._put(replace(state, books=books, answer=Answered(release, plan)))
+
+    # Arms
+
+    def add_arm(self, label: str | None = None) -> int:
+        """Add an arm, from the next decision on; its first batch comes first. Returns its number.
+
+        Args:
+            label: its name, where arms have names; never one that was used before.
+
+        Raises:
+            ValueError: a name that is taken, or missing; or the policy's constants depend on the
+                number of arms, or it plays something else than arms. Nothing was changed.
+        """
+        with OneCall(self) as view:
+            state = self._with_due_outcomes(view).folded()
+            require_choice(self.policy, "add_arm")
+            roster = state.roster.joined(label)
+            arms = len(roster.standing)
+            if self._assignment is not None:
+                self._assignment.require_room(arms)
+            policy = state.policy.with_arms(tuple(roster.labels) or arms)
+            vault = self._vault_for(policy, self._vault.noise)
+            name = roster.labels[-1] if roster.labels else str(arms - 1)
+            state = replace(
+                state,
+                policy=policy,
+                learned=state.policy.widened(state.learned, arms),
+                books=vault.widened(state.books, arms),
+                believed=state.believed.with_arm(name),
+                roster=roster,
+                events=(*state.events, SessionEvent("add", label or arms - 1, state.asked)),
+            )
+            log, rng = opened(self.seed, state, [])
+            self._log, self._vault = log, vault
+            self._view = View(self.seed, log, self._tables, rng)
+            return arms - 1
+
+    def retire_arm(self, arm: str | int) -> None:
+        """Never play an arm again. Rewards recorded since its last release are thrown away unread,
+        and so are late ones.
+
+        Raises:
+            ValueError: no such arm, or none would be left; or the policy cannot choose among some
+                of its arms.
+        """
+        self._stand(arm, "retired", "retire")
+
+    def pause_arm(self, arm: str | int) -> None:
+        """Play an arm no more until `resume_arm`. Late rewards of it still count.
+
+        Raises:
+            ValueError: as `retire_arm`.
+        """
+        self._stand(arm, "paused", "pause")
+
+    def resume_arm(self, arm: str | int) -> None:
+        """Play a paused arm again.
+
+        Raises:
+            ValueError: as `retire_arm`, or it is retired.
+        """
+        self._stand(arm, "active", "resume")
+
+    def _stand(self, arm: str | int, to: ArmStanding, what: str) -> None:
+        with OneCall(self) as view:
+            state = self._with_due_outcomes(view).folded()
+            number, roster = self._moved(arm, to, what)
+            if roster != state.roster:
+                name = roster.labels[number] if roster.labels else number
+                event = SessionEvent(what, name, state.asked)
+                state = replace(state, roster=roster, events=(*state.events, event))
+            state = replace(state, offer=state.offer._replace(last=0))  # the next ask looks again
+            if to == "retired":
+                pending = {
+                    id: (
+                        play._replace(learn=False) if play.learn and play.action == number else play
+                    )
+                    for id, play in state.pending.items()
+                }
+                if self._tables.journal is not None:
+                    gone = (id for id, play in pending.items() if play is not state.pending[id])
+                    self._tables.journal.append(Unlearned(tuple(gone)))
+                state = replace(state, pending=pending)
+                if number in state.books.blocks:
+                    state = self._dropped(state, (number,))
+            self._put(state)
+
+    def _moved(self, arm: str | int, to: ArmStanding, what: str) -> tuple[int, Roster]:
+        """Return the arm's number, and the roster once it stands there.
+
+        Raises:
+            ValueError: it cannot.
+        """
+        require_choice(self.policy, f"{what}_arm")
+        number = self._state.roster.number(arm)
+        roster = self._state.roster.moved(number, to)
+        if roster.active == ():
+            raise ValueError(
+                f"Expected an arm to be left in play; {roster.name(number)} is the last one. "
+                "Add or resume another one first."
+            )
+        return number, roster
+
+    # What is known, all of it public
+
+    @property
+    def policy(self) -> Policy:
+        """The policy at work."""
+        return self._state.policy
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What all decisions together promise; None for a policy without privacy."""
+        guarantee, people = self._vault.guarantee, self._tables.people
+        if guarantee is None:
+            return None
+        guarantee = replace(guarantee, noise=self._vault.noise.kind)
+        if self._has_window:
+            guarantee = replace(guarantee, public=("decisions", "number and time of asks"))
+        return guarantee if people is None else per_user(guarantee, people)
+
+    @property
+    def ledger(self) -> tuple[Entry, ...]:
+        """What was read, at what cost; `dpbandits.spent(session.ledger)` is its exact total."""
+        return self._vault.entries(self._state.books.ledger)
+
+    @property
+    def spent(self) -> Fraction | None:
+        """The ledger's exact total for the worst-off record; None if anything was read without
+        noise.
+        """
+        return spent_of(self.ledger)
+
+    @property
+    def pending(self) -> tuple[Decision, ...]:
+        """Decisions that wait for their rewards, oldest first."""
+        waiting = self._seen.shown_pending()
+        return tuple(play.decision(id, self.campaign) for id, play in waiting.items())
+
+    @property
+    def resolved(self) -> int:
+        """Decisions that were told, expired or void."""
+        return self._seen.asked - len(self._seen.shown_pending())
+
+    @property
+    def unread(self) -> int:
+        """Decisions that were resolved without a reward that counts: void ones, those of retired
+        arms, and those that nobody learns from (`Decision.learn`).
+        """
+        return self._seen.unread
+
+    @property
+    def arms(self) -> tuple[tuple[ArmLabel | int, ArmStanding], ...]:
+        """Every arm there ever was, and where it stands: active, paused or retired."""
+        roster = self._state.roster
+        names = roster.labels or range(len(roster.standing))
+        return tuple(zip(names, roster.standing, strict=True))
+
+    @property
+    def attribution_window(self) -> float | None:
+        """For how many seconds an answer is waited for; None if it counts as it comes."""
+        window = self._tables.window
+        return None if window is None else window.seconds
+
+    @property
+    def events(self) -> tuple[SessionEvent, ...]:
+        """What was done to the session besides asking and telling, in order."""
+        noticed = self._seen.overdue.noticed
+        overdue = [SessionEvent("overdue", self._name(arm), at) for arm, at in noticed]
+        alarms = sorted([*self._suspended(), *overdue], key=lambda event: event.asked)
+        return in_order(self._state.events, alarms)
+
+    @property
+    def alarms(self) -> tuple[SessionEvent, ...]:
+        """What somebody should look at: arms that passed the guardrail ("suspend", or "alarm" if
+        the arm is the last one in play), in order; and arms whose first batch waits for requests
+        that are overdue ("overdue"), for as long as it does.
+
+        A request is overdue that has waited for several times as long as answers usually take.
+        Others are asked for in its place, and its answer still counts if it comes.
+        """
+        return self._alarms(lambda id: f"decision {id:,}")
+
+    def _alarms(self, when: Callable[[int], str]) -> tuple[SessionEvent, ...]:
+        """
+        Args:
+            when: returns when a decision was made, in words.
+        """
+        view, waits = self._seen, list[SessionEvent]()
+        noticed = dict(view.overdue.noticed)
+        for arm, missing, since in view.delayed():
+            name, at = self._name(arm), noticed.get(arm, view.asked)
+            said = overdue_words(name, missing, when(since))
+            waits.append(SessionEvent("overdue", name, at, said))
+        return (*self._suspended(), *waits)
+
+    def _suspended(self) -> list[SessionEvent]:
+        """Arms that passed the guardrail."""
+        harm = self._state.harm
+        return [
+            SessionEvent("suspend" if suspended else "alarm", self._name(arm), at)
+            for arm, at, suspended in (() if harm is None else harm.alarms)
+        ]
+
+    def _name(self, arm: int) -> str | int:
+        names = self._state.roster.labels
+        return names[arm] if names else arm
+
+    @property
+    def state(self) -> Any:
+        """The policy's state."""
+        return self._state.learned
+
+    @property
+    def plan(self) -> Plan:
+        """What is played until the next release."""
+        return self._log.plan
+
+    @property
+    def releases(self) -> int:
+        """Coordinates released so far."""
+        return self._state.books.ledger.releases
+
+    def beliefs(self, confidence: float = 0.95) -> Beliefs:
+        """Return estimates and intervals of every arm, from released values only: no privacy cost.
+
+        Args:
+            confidence: that all intervals of all arms hold, at all times at once.
+
+        Raises:
+            ValueError: a confidence that is not between 0 and 1.
+        """
+        state, among = self._state, None
+        if self.policy.about.feedback == "bandit":
+            among = list(state.roster.in_play)
+        together = self.policy.about.feedback == "semi"
+        return beliefs(
+            state.believed, confidence, ruler=self.rewards, among=among, together=together
+        )
+
+    def harm(self) -> Beliefs:
+        """Return estimates of every arm's harm, at the guardrail's confidence: no privacy cost. The
+        best arm here is the one that harms least.
+
+        Raises:
+            ValueError: this session has no guardrail.
+        """
+        harm = self._state.harm
+        if harm is None:
+            raise ValueError(
+                "Expected a session with guardrail=dpbandits.Guardrail('refunds', limit=.02), say; "
+                "this one knows of no harm."
+            )
+        return beliefs(harm.history.mirrored, harm.rail.confidence, ruler=LEAST_IS_BEST)
+
+    def decisions(self) -> DecisionTable:
+        """Return every decision with the probability it had. Rewards are not kept.
+
+        A decision that follows from a plan has probability 1. Use `min_share=` or
+        `assignment="shuffled"` where effects are to be estimated by weighting. The probability of
+        an arm that is drawn from a posterior (LazyDPTS) is not known: None.
+        """
+        view, chosen = self._seen, self._tables.chosen
+        assert chosen is not None
+        waiting, labels = frozenset(view.shown_pending()), self._state.roster.labels
+        return DecisionTable(view.asked, chosen, waiting, labels)
+
+    def sample_ratio(self) -> SampleRatio:
+        """Test whether arms were drawn as often as their probabilities say, and whether answers
+        come for every arm alike.
+
+        Decisions that follow from a plan are not tested. Answers are tested up to the oldest
+        pending decision: expire those that nobody answers. With an attribution window who answered
+        is private, and not tested. Small evidence, below .01 say, points to decisions that got
+        lost or were made up, or to an arm whose answers get lost.
+
+        Source: Lindon and Malek 2022 (arXiv 2011.03567); Wasserman, Ramdas and Balakrishnan 2020
+        (arXiv 1912.11436).
+        """
+        labels, traffic = tuple(str(name) for name, _ in self.arms), self._seen.traffic
+        while len(traffic.counts) < len(labels):  # arms that were added since the last draw
+            traffic = traffic.with_arm()
+        return SampleRatio(labels, traffic, self._answers())
+
+    def _answers(self) -> Answers | None:
+        tables, view = self._tables, self._seen
+        chosen, expired, void = tables.chosen, tables.expired, tables.void
+        if self._has_window or self.policy.about.feedback != "bandit":
+            return None
+        if chosen is None or expired is None or void is None:
+            return None
+        before = min(view.pending.copy(), default=view.asked + 1)
+        return answers_in(chosen, expired, void, before, self.policy.arms)
+
+    def description(self) -> str:
+        """Return, in the local model, what users' devices need to know before they answer, as JSON
+        (`dpbandits.local.client.Client`).
+
+        Raises:
+            TypeError: this policy's users send their rewards as they are.
+        """
+        if self._vault.randomizer is None:
+            raise TypeError(
+                f"Expected a policy that is private in the local model; {self.policy.name} has "
+                "no randomizer."
+            )
+        return randomizer_to_json(self._vault.randomizer, self.campaign)
+
+    def statement(self) -> str:
+        """Return the privacy statement of this session, to print."""
+        people = self._tables.people
+        return self._statement(None if people is None else people.people)
+
+    def _statement(self, users: int | None) -> str:
+        """
+        Args:
+            users: how many were asked for; None if that is said elsewhere or not known here.
+        """
+        about, view, drawn, people = (
+            self.policy.about,
+            self._seen,
+            self._assignment,
+            self._tables.people,
+        )
+        return statement(
+            StatementFacts(
+                campaign=self.campaign,
+                policy=self.policy.name,
+                source=f"{about.paper}, {about.algorithm}",
+                guarantee=self.guarantee,
+                each=self._vault.guarantee,
+                reward_range="numbers in [0, 1]" if self.rewards is None else self.rewards.words,
+                arms=self.arms,
+                asked=view.asked,
+                told=view.records,
+                unread=view.unread,
+                waiting=len(view.pending),
+                ledger=self.ledger,
+                spent=self.spent,
+                guardrail=self.guardrail,
+                waits=self.attribution_window,
+                default=self.default,
+                assignment=None if drawn is None else drawn.words,
+                chooses=self.policy.chooses,
+                events=[each[:3] for each in self.events if each.what != "overdue"],
+                cap=None if people is None else people.cap,
+                span=None if people is None else people.span,
+                caution=None if self.rewards is None else self.rewards.caution,
+                people=users,
+                several=about.feedback != "bandit",
+            )
+        )
+
+    # Saving
+
+    def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
+        """Return the whole session as a JSON document in two parts.
+
+        "public" may be shown to anyone. "private" holds open sums, mechanism memory and, where arms
+        are assigned by chance, the seed: keep it as you keep the rewards. Continue once only, from
+        the newest copy (the one with the largest "generation"): then every release is noised once.
+        Each further continuation of one copy costs the people in its open blocks (with a tree: all
+        its people) another ε.
+
+        Args:
+            key: a secret of at least 16 bytes. The private part is then encrypted, the document
+                carries a MAC, and it is loaded with the same key only. Without a key a checksum
+                finds accidents, not intent.
+            unsealed: True to save without a key though outcomes of single people stand in the
+                document (`attribution_window=`), or though the session had a key before.
+
+        Raises:
+            ValueError: it needs a key. Nothing was saved.
+            NotRecordedError: a release or plan that is due failed. Nothing was saved.
+        """
+        with OneCall(self, releases=False) as view:
+            self._require_key(key, unsealed)
+            failed: Exception | None = None
+            try:
+                # what is due first: outcomes that an earlier call appended are counted then
+                view = self._with_due_outcomes(self._advance(view))
+                state = self._advance(view).folded()
+            except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
+                if self._state.answer is not None:  # a policy's own error
+                    raise
+                state = self._made_current(releases=False).folded_whole()
+            except Exception as error:
+                failed = error
+            if failed is not None:
+                raise NotRecordedError(
+                    "A release or plan that is due failed (see the cause above). Nothing was saved."
+                ) from failed
+            text = saving.written(self, state, self.generation + 1, key)
+            self.generation += 1
+            self._keyed = self._keyed or key is not None
+            return text
+
+    def _require_key(self, key: bytes | None, unsealed: bool) -> None:
+        """Refuse to write in clear what single people answered, or what was under a key before."""
+        if key is not None or unsealed is True or not (self._keyed or self._has_window):
+            return
+        why = (
+            "the outcomes of single people that this session holds until their time has passed "
+            "(attribution_window=) would stand in the document in clear"
+            if self._has_window
+            else "this session had a key before"
+        )
+        raise ValueError(
+            "Expected key=secrets.token_bytes(32), a secret that is kept apart from the document: "
+            f"{why}. To write it without one all the same say unsealed=True. Nothing was saved."
+        )
+
+    @classmethod
+    def from_json(
+        cls,
+        text: str,
+        *,
+        policy: Policy | type[Policy] | None = None,
+        noise: Noise | None = None,
+        key: bytes | None = None,
+        clock: Clock | None = None,
+        user_key: bytes | None = None,
+    ) -> Session:
+        """Continue a saved session: given the same noise, it decides as an uninterrupted one.
+
+        Args:
+            text: what `to_json` returned.
+            policy: the policy, or its class, if it is user-defined: a document names no code. The
+                policy, if its problem is user-defined (a `UserDecisionSet`).
+            noise: the source to go on with, of the same kind as before and not weaker; simulated
+                noise of the same seed goes on from where it stood. It may be left out with `key`:
+                then it is secure noise as before, or the simulated one where it was.
+            key: the key it was saved with.
+            clock, user_key: as the session was made with.
+
+        Raises:
+            ValueError: the text is no such document, was changed, contradicts itself, is of another
+                version, was saved with another key, or of another policy; or `noise` is of another
+                kind than the saved one, or weaker, or is left out without a key.
+        """
+        require_clock(clock)
+        return saving.read(text, policy, noise, key=key, clock=clock, user_key=user_key)
+
+
+def with_harm(state: State, release: Release) -> State:
+    """Return the state after a release of harm; arms above the limit are suspended."""
+    assert state.harm is not None
+    names = state.roster.labels or tuple(map(str, range(state.policy.arms)))
+    harm = state.harm.with_arms(tuple(map(str, names)))
+    harm = harm.after(release, state.step, state.roster.in_play, state.asked)
+    roster = state.roster
+    for arm, _, suspended in harm.alarms[len(state.harm.alarms) :]:
+        if suspended:
+            roster = roster.moved(arm, "paused")
+    return replace(state, harm=harm, roster=roster)

@@ -1,66 +1,26 @@
-"""Forgetting does no harm and is not prevented: errors that were being handled before, errors of
-unusual classes, and signals that arrive meanwhile.
-"""
+"""Forgetting is not prevented by signals that arrive meanwhile."""
 
 from __future__ import annotations
 
-import asyncio
 from _thread import interrupt_main
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from types import FrameType
+from types import TracebackType
 from typing import Any
 
 import pytest
 
-import dpbandits as dpb
 from dpbandits.core.calls import forgetting
 from dpbandits.core.calls.forgetting import discreet
-from dpbandits.noise import SimulatedNoise
-from tests.session.interruption.interrupted import Interrupted, interrupt
-from tests.session.test_frames_forget import REWARD, Playing, steps_of, tell_several
-from tests.session.test_frames_refused import require_nothing_of_it
+from tests.session.test_interruption import Interrupted, Place, traced
+
+REWARD = 0.7314
 
 
-async def fetched() -> None:
-    kept = "for a debugger"
-    try:
-        raise KeyError(kept)
-    except KeyError:
-        raise LookupError from None
-
-
-CALLS: dict[str, Callable[[Any], object]] = {
-    "refused": lambda session: session.tell(session.ask(), "0.7314"),
-    "done": lambda session: session.tell_many([(session.ask(), REWARD)]),
-    "made": lambda session: session.settle(),
-}
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_an_error_of_a_coroutine_that_was_being_handled_keeps_what_it_knew(call: str) -> None:
-    """Nothing says who called it, once it has ended; but it had come out before our call."""
-    session = Playing("single arms").session
-
-    async def handles() -> LookupError:
-        try:
-            await fetched()
-        except LookupError as handled:
-            with suppress(dpb.RewardError):
-                CALLS[call](session)
-            return handled
-        raise AssertionError
-
-    handled = asyncio.run(handles())
-    assert {"kept": "for a debugger"} in [step.tb_frame.f_locals for step in steps_of(handled)]
-    assert type(handled.__context__) is KeyError
-
-
-class Told(Exception):
+class Plain(Exception):
     """Of a class with a word of its own for what groups of errors are made of."""
 
     exceptions = None
@@ -71,67 +31,42 @@ class Frozen(Exception):
     why: str = "no entropy"
 
 
-class FailsWith(SimulatedNoise):
-    """Fails with this error as it is asked for noise, and hides another one."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(1)
-        self.error = error
-
-    def laplace(self, value: int, **_: Any) -> int:
-        try:
-            raise KeyError(value)
-        except KeyError:
-            raise self.error from None
+def steps_of(error: BaseException) -> list[TracebackType]:
+    found, step = list[TracebackType](), error.__traceback__
+    while step is not None:
+        found.append(step)
+        step = step.tb_next
+    return found
 
 
-@pytest.mark.parametrize("many", [False, True])
-@pytest.mark.parametrize("made", [Told, Frozen])
-def test_an_error_of_an_unusual_class_passes_as_it_is(made: Any, many: bool) -> None:
-    policy = dpb.DPKLUCB(arms=2, epsilon=1, first=1)
-    session = dpb.Session(policy, noise=FailsWith(made()), seed=1)
-    tell: Any = tell_several if many else dpb.Session.tell
-    with pytest.raises(made) as error:
-        tell(session, session.ask(), REWARD)
-    assert error.value.__context__ is None
-    known = [step.tb_frame.f_locals for step in steps_of(error.value)]
-    assert not any("value" in variables for variables in known)
-
-
-def cut_off(call: Callable[[], object], at: int) -> None:
+def cut_off(call: Any, at: int) -> None:
     """Make the call, raising at the `at`-th line of what forgets."""
-    begun = set[FrameType]()
+    passed, begun = 0, set[Any]()
 
-    def counted(frame: FrameType) -> bool:
-        name, first = frame.f_code.co_name, frame not in begun
-        begun.add(frame)
+    def visit(place: Place) -> None:
+        nonlocal passed
+        code = place[0]
+        first = code not in begun
+        begun.add(code)
         # before the `try:` of `forget`, its first line, nothing can be done
-        return name != "discreetly" and not (name == "forget" and first)
+        if code.co_name != "discreetly" and not (code.co_name == "forget" and first):
+            passed += 1
+            if passed == at:
+                raise Interrupted
 
-    interrupt(call, at, within=forgetting.__file__, counted=counted)
-
-
-@pytest.mark.parametrize("name", ["single arms", "late answers", "segments"])
-def test_a_signal_that_arrives_while_an_error_is_forgotten_keeps_nothing(name: str) -> None:
-    """It comes from the error that was to be forgotten."""
-    at, passed = 1, False
-    while not passed:
-        play = Playing(name)
-        told = partial(play.session.tell, play.session.ask(**play.segment), 7314.0)
-        with pytest.raises((Interrupted, dpb.RewardError)) as error:
-            cut_off(told, at)
-        require_nothing_of_it(error.value)
-        passed, at = error.type is dpb.RewardError, at + 1
-    assert at > 40
+    traced(call, visit, "line", forgetting.__file__)
 
 
-@pytest.mark.parametrize("made", [Told, Frozen])
+@pytest.mark.parametrize("made", [Plain, Frozen])
 def test_a_signal_passes_whatever_the_class_of_the_error_that_is_forgotten(made: Any) -> None:
     """Nor do the frames in which it arrived keep those of that error."""
 
     @discreet
     def call(reward: float) -> None:
-        FailsWith(made()).laplace(int(reward * 10_000))
+        try:
+            raise KeyError(reward)
+        except KeyError:
+            raise made from None
 
     at, passed = 1, False
     while not passed:
@@ -144,7 +79,7 @@ def test_a_signal_passes_whatever_the_class_of_the_error_that_is_forgotten(made:
             assert type(cut) is made
             assert cut.__traceback__ is cut.__context__ is None
         at += 1
-    assert at > 40
+    assert at > 20
 
 
 def test_a_signal_that_arrives_as_a_generator_goes_on_keeps_nothing() -> None:

@@ -27,7 +27,7 @@ from dpbandits.local import messages
 from dpbandits.local.budget import Budget, FileBudget, MemoryBudget
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import LocalLaplace
-from tests.session.interruption.interrupted import Traced
+from tests.session.test_interruption import Traced
 
 ONE = Fraction(1)
 DESCRIBED = messages.randomizer_to_json(LocalLaplace(epsilon=ONE), "films")

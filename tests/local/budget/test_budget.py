@@ -66,6 +66,18 @@ def test_a_reward_with_a_name_is_reported_once() -> None:
         client.answer(asking(3002), 0.75, datum=3)  # type: ignore[arg-type]
 
 
+def test_two_spellings_of_a_name_are_one() -> None:
+    budget = MemoryBudget(2)
+    client = device(budget=budget)
+    for id, name in enumerate(("Beyonc\u00e9", "Beyonce\u0301"), 1):
+        client.answer(asking(id), 0.75, datum=name)
+    assert budget.spent == 1
+    for blank in "", " \u200b":
+        with pytest.raises(ValueError, match="got an empty one"):
+            client.answer(asking(3), 0.75, datum=blank)
+    assert budget.spent == 1
+
+
 def test_a_mapping_with_a_name_pays_for_new_arms_only() -> None:
     budget = MemoryBudget(2)
     client = device(described(width=2), budget=budget)

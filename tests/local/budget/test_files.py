@@ -39,6 +39,22 @@ def test_a_file_outlives_the_device(tmp_path: Path) -> None:
     assert os.name == "nt" or path.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.skipif(os.name == "nt", reason="has no such modes")
+def test_files_are_their_user_s_alone(tmp_path: Path) -> None:
+    """Whatever the process's umask, and though another user was there first."""
+    path, mine, before = tmp_path / "budget", tmp_path / "mine", os.umask(0)
+    try:
+        mine.write_text("as it was")
+        (tmp_path / f"budget.{os.getpid()}.new").symlink_to(mine)
+        FileBudget(path, total=3).spend(ONE)
+        assert mine.read_text() == "as it was"
+        assert not path.is_symlink()
+        for each in (path, path.with_name("budget.lock")):
+            assert each.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+
+
 TWICE = '{"version": 1, "spent": "2", "answers": {}, "spent": "0"}'
 DAMAGED = [
     TWICE,

@@ -22,8 +22,8 @@ KEY = bytes(range(32))
 
 def open_sum(campaign: Any) -> int:
     """What lies in the open blocks, in grid steps."""
-    private = campaign._turning.look(lambda work, _: work.session._vault.private_state())
-    return sum(private["sums"])
+    blocks = campaign._turning.look(lambda work, _: work.session._seen.folded().books.blocks)
+    return sum(sum(block.sums) for block in blocks.values())
 
 
 def test_a_copy_that_is_put_back_while_stores_are_open_is_seen(tmp_path: Path) -> None:

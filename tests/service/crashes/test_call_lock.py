@@ -18,7 +18,7 @@ from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows.memory import MemoryBackend
 from tests.service.conftest import Open
 from tests.service.timelines import Lite, create
-from tests.session.interruption.interrupted import Interrupted, interrupt
+from tests.session.test_interruption import Interrupted, interrupt
 
 
 def entered(lock: CallLock) -> None:

@@ -161,7 +161,7 @@ def test_eight_processes_at_once(make: Open, many: int) -> None:
     assert counted == {"recorded": many * 8, "already": many * 3 // 10 * 8}
     summary = campaign.summary()
     assert (summary.waiting, summary.told, summary.generation) == (0, many * 8, 1)
-    records = campaign._turning.look(lambda work, _: work.session._vault.records)
+    records = campaign._turning.look(lambda work, _: work.session._seen.records)
     assert records == many * 8
 
 
@@ -193,10 +193,13 @@ def test_campaigns_that_join_a_scope_at_once(make: Open) -> None:
 def test_an_answer_that_comes_twice_in_one_call_is_held_once(make: Open) -> None:
     """Where answers are waited for, every reply is the same, and the first answer counts."""
     clock = Time()
-    options = {"attribution_window": timedelta(minutes=1), "default": 0, "assignment": "planned"}
-    campaign = create(make(clock=clock), **options)
-    asked = campaign.ask(4)
-    replies = campaign.tell_many([(asked[0], 1), (asked[1], 1), (asked[0], 0), (asked[2], 1)])
+    options: dict[str, Any] = {"attribution_window": timedelta(minutes=1), "assignment": "planned"}
+    policy = dpb.DPKLUCB(arms=1, epsilon=10**6, first=3)
+    campaign = create(make(clock=clock), policy, default=0, **options)
+    asked = campaign.ask(3)
+    replies = campaign.tell_many([(asked[0], 1), (asked[1], 1), (asked[0], 0), (asked[2], 0.5)])
     assert replies == ["recorded"] * 4
-    held = campaign._turning.look(lambda work, _: work.session._vault.held)
-    assert held == {1: 1024, 2: 1024, 3: 1024}
+    assert campaign.tell(asked[2], 1) == "recorded"
+    clock.now += 61
+    campaign.settle()
+    assert [release.answers for release in campaign.releases()] == [([2.5, 3, 1],)]

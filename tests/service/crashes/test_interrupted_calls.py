@@ -7,7 +7,7 @@ import pytest
 import dpbandits as dpb
 from tests.service.conftest import Open
 from tests.service.timelines import create
-from tests.session.interruption.interrupted import Interrupted, interrupt
+from tests.session.test_interruption import Interrupted, interrupt
 
 EVERY = 23
 """Of the lines of a call, this many are between two that are tried."""
@@ -30,7 +30,8 @@ def test_open_sums_hold_every_reward_once(make: Open) -> None:
             lines = interrupt(lambda: campaign.tell_many(answers), at)
         except Interrupted:
             assert {*campaign.tell_many(answers)} <= {"recorded", "already"}
-        return lines, campaign._turning._work.session._vault._sums()
+        blocks = campaign._turning._work.session._seen.folded().books.blocks
+        return lines, [(key, block.count, tuple(block.sums)) for key, block in blocks.items()]
 
     lines, whole = told("whole", 0)
     for at in range(1, lines, EVERY):

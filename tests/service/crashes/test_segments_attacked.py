@@ -17,7 +17,7 @@ from dpbandits.service.witness import WitnessFile
 from tests.service.conftest import KEY, Open
 from tests.service.machine import Time
 from tests.service.timelines import Lite, create
-from tests.session.interruption.interrupted import Interrupted, interrupt
+from tests.session.test_interruption import Interrupted, interrupt
 
 PEOPLE: dict[str, Any] = {
     "segments": ["DE", "FR"],

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
 import zipfile
+from importlib.metadata import requires
 from pathlib import Path
 
 import httpx
 import pytest
 from benchmarks.service.postgres import free_port
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.places import REPOSITORY
 from tests.service.deployed.instructions import (
@@ -30,6 +35,51 @@ def test_what_it_copies_is_there() -> None:
     sources = [source for source, _ in copied()]
     assert sources
     assert [each for each in sources if not (REPOSITORY / each).exists()] == []
+
+
+def pip_calls() -> list[list[str]]:
+    """The calls of pip that the image makes, in their order."""
+    runs = [rest.split("&&") for word, rest in instructions() if word == "RUN"]
+    calls = [shlex.split(call) for run in runs for call in run]
+    return [call for call in calls if call[0] == "pip"]
+
+
+def test_it_installs_from_the_lock_alone() -> None:
+    """All that is not copied has a hash in the lock, also what the package is built with."""
+    locked, own = pip_calls()
+    assert "--require-hashes" in locked
+    assert locked[-2:] == ["-r", "requirements.lock"]
+    assert {"--no-deps", "--no-build-isolation"} <= set(own)
+    before = instructions()[: instructions().index(("RUN", shlex.join(locked)))]
+    assert ("COPY", "requirements.lock ./") in before
+    # this environment has it all, so nothing is looked for elsewhere
+    offline = [sys.executable, "-m", *locked, "--dry-run", "--no-index", "--quiet"]
+    done = subprocess.run(offline, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_lock_has_all_that_its_python_needs() -> None:
+    """Of what is installed here, with the requirements of the image's version of Python."""
+    (image,) = [rest for word, rest in instructions() if word == "FROM"]
+    version = image.removeprefix("python:").removesuffix("-slim")
+    here = {"python_version": version, "python_full_version": f"{version}.0"}
+    lock = (REPOSITORY / "requirements.lock").read_text("utf-8")
+    pins = dict(re.findall(r"^([\w.-]+)==(\S+) \\\n    --hash=sha256:", lock, re.MULTILINE))
+    assert len(pins) == len(re.findall(r"^[\w.-]+==", lock, re.MULTILINE)), "one without a hash"
+    left, seen = [Requirement("dpbandits[experiments,service]")], set[str]()
+    while left:
+        wanted = left.pop()
+        name = canonicalize_name(wanted.name)
+        if name != "dpbandits":
+            assert wanted.specifier.contains(pins[name], prereleases=True), wanted
+        for text in requires(name) or []:
+            each = Requirement(text)
+            marks = [{**here, "extra": extra} for extra in (wanted.extras or {""})]
+            needed = each.marker is None or any(each.marker.evaluate(mark) for mark in marks)
+            if needed and str(each) not in seen:
+                seen.add(str(each))
+                left.append(each)
+    assert len(seen) > 30
 
 
 @pytest.mark.long

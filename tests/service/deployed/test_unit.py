@@ -49,6 +49,10 @@ def test_what_is_compiled_goes_where_it_may() -> None:
     assert said("Environment") == f"NUMBA_CACHE_DIR=/var/cache/{said('CacheDirectory')}"
 
 
+def test_what_it_writes_is_for_its_user_alone() -> None:
+    assert said("UMask") == "0077"
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_systemd_understands_it(tmp_path: Path) -> None:
     """With a program that is there: systemd looks for it."""

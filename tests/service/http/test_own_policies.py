@@ -59,7 +59,7 @@ def test_answers_of_the_others_are_recorded_when_their_time_has_passed(store: An
     store._clock.now += 61
     settle_all(store)
     with store.backend.reading(trial.uid) as rows:
-        assert rows.held(0) == {}
+        assert rows.held([1, 2]) == {}
 
 
 def test_the_command_line_and_a_server_that_looks_go_on(

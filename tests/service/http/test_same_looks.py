@@ -11,12 +11,11 @@ import httpx
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.segmented import SegmentedTable
-from dpbandits.campaign.watching.answers import Answers
-from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.service.http.shapes import ratio_data
 from dpbandits.service.remote.looks import sample_ratio_of
 from dpbandits.service.store import CampaignStore
+from dpbandits.session.segments import SegmentedTable
+from dpbandits.session.traffic import Answers, SampleRatio
 from tests.service.http.web import client_of, remote
 
 RAIL = dpb.Guardrail("refunds", limit=0.2)

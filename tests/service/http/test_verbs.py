@@ -28,9 +28,8 @@ def test_a_request_is_a_campaign_s_verb() -> None:
             assert tell(client, *zip(ids, rewards, strict=True)) == ["recorded"] * 7
             plain.tell_many(zip(ours, rewards, strict=True))
         ledger = client.get("/v1/campaigns/trial/ledger").json()
-        assert [(line["coordinate"], line["start"], line["stop"]) for line in ledger] == [
-            (entry.coordinate, entry.start, entry.stop) for entry in plain.ledger
-        ]
+        read = sorted((line["coordinate"], line["start"], line["stop"]) for line in ledger)
+        assert read == sorted((each.coordinate, each.start, each.stop) for each in plain.ledger)
         assert ledger
         assert {line["cost"] for line in ledger} == {"1"}
         beliefs = client.get("/v1/campaigns/trial/beliefs").json()

@@ -240,7 +240,7 @@ def test_style_and_script_come_from_here(shop: CampaignStore, name: str) -> None
 def test_answers_get_their_types_back() -> None:
     from dpbandits.mechanisms import JointBatch, LazyCumulative
     from dpbandits.mechanisms.joint import JointAnswer
-    from dpbandits.session.storing.looking import typed_answer
+    from dpbandits.session.storing import typed_answer
 
     assert typed_answer(LazyCumulative(epsilon=1), [1.5, 3, 2]) == Answer(1.5, 3, 2)
     joint = typed_answer(JointBatch(epsilon=1, size=2), [1.5, 3, 2])

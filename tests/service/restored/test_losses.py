@@ -125,7 +125,8 @@ def test_no_noise_lies_in_a_copy() -> None:
     campaign = store.create("c", dpb.DPKLUCB(arms=1, epsilon=1, first=4))
     campaign.tell_many([(each, 1) for each in campaign.ask(20)])
     with store.backend.reading(campaign.uid) as rows:
-        private = StoreSeal(KEY).opened(rows.private(), f"{campaign.uid} private")
+        seal = StoreSeal(KEY).of(store.backend.campaign("c"))
+        private = seal.opened_private(rows.private(), rows.head())
     assert private["noise"] == {"kind": "secure"}
 
 

@@ -1,4 +1,4 @@
-"""Databases that a store does not open, schemas of all versions, and what is written in them."""
+"""Databases that a store does not open, their schema, and what is written in them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def test_a_server_that_forgets_is_refused(server: Server, tmp_path: Path) -> Non
         open_store(url, witness=tmp_path / "witness")
 
 
-def test_a_newer_database_is_refused(tmp_path: Path) -> None:
+def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
     lite = Lite(tmp_path)
     lite.open().close()
     database = sqlite3.connect(lite.file)
     database.execute("UPDATE alembic_version SET version_num = '9999'")
     database.commit()
     database.close()
-    with pytest.raises(StoreError, match="Use the newer dpbandits"):
+    with pytest.raises(StoreError, match="Use the dpbandits that wrote it"):
         lite.open()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.campaign.holdout import time_of
+from dpbandits.session.holdout import time_of
 from tests.service.machine import Time
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=8)

@@ -19,7 +19,6 @@ from dpbandits.session.session import Session
 from tests.service.suite.held_answers import held_answers_are_unseen
 from tests.service.suite.people import (
     holdout_people_are_apart,
-    no_release_holds_a_person_twice,
     segments_learn_apart,
 )
 from tests.service.suite.small_campaigns import (
@@ -181,7 +180,6 @@ STORE_CHECKS: dict[str, Callable[[Make, str], None]] = {
         threads_share,
         segments_learn_apart,
         holdout_people_are_apart,
-        no_release_holds_a_person_twice,
         held_answers_are_unseen,
     )
 }

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 from dpbandits.checks.checks import require
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.bandit.forgetful import AdaCUCB
 from dpbandits.session.session import Session
 from tests.service.suite.small_campaigns import (
     ROUNDS,
@@ -53,22 +52,3 @@ def holdout_people_are_apart(make: Make, name: str) -> None:
     told = {(line.coordinate, line.start, line.stop) for line in make()[name]["policy"].ledger}
     wanted_lines = {(e.coordinate, e.start, e.stop) for e in alone.ledger}
     require(told == wanted_lines, "Rewards of holdout people were read for the policy.")
-
-
-def no_release_holds_a_person_twice(make: Make, name: str) -> None:
-    """Where each reward of a person is to be read in a release of its own, they are learned from
-    again once it was, whichever object is asked.
-    """
-    apart = {"privacy_unit": "user", "max_contributions": 2, "max_contributions_per_release": 1}
-    noise = SimulatedNoise(1)
-    campaign = make().create(name, AdaCUCB(arms=2, rho=1), noise=noise, seed=2, **apart)
-    hosts = campaign, make()[name]
-    first = campaign.ask(user="ann")
-    learned = [host.ask(user="ann").learn for host in hosts]
-    require(first.learn and not any(learned), "A release may hold two rewards of a person.")
-    campaign.tell(first, 1)
-    for number in range(ROUNDS):
-        decision = hosts[number % 2].ask(user=number)
-        campaign.tell(decision, reward_of(number))
-    learned = [host.ask(user="ann").learn for host in reversed(hosts)]
-    require(learned == [True, False], "A person whose reward was read is not learned from again.")

@@ -86,6 +86,7 @@ def test_keys_are_made_listed_and_revoked(run: Any) -> None:
         (("campaign", "create", "x", "--policy", POLICY, "--options", "[]"), "--options"),
         (("campaign", "tell", "nobody", "00", "1"), "no campaign"),
         (("keys", "create", "x", "--role", "king"), "Expected roles among"),
+        (("keys", "create", "somebody", "--role", "ask"), "no key of this store has or had"),
     ],
 )
 def test_what_cannot_be_is_one_line(run: Any, words: tuple[str, ...], said: str) -> None:

@@ -121,9 +121,11 @@ class FileBudget:
         here = os.getpid()
         # nobody else's, though the lock file were deleted
         new = self.path.with_name(f"{self.path.name}.{here}.new")
+        with suppress(FileNotFoundError):  # of a crash, or put there by another user
+            os.unlink(new)
         try:
             with open(
-                os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+                os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
             ) as file:
                 json.dump(
                     {"version": 1, "spent": str(record.spent), "answers": record.answers}, file
@@ -150,7 +152,7 @@ class FileBudget:
         call = self._alone.enter()
         try:
             while True:
-                with open(self._lock, "a+b", buffering=0) as file:
+                with open(self._lock, "a+b", buffering=0, opener=private_opener) as file:
                     call.file = file
                     wait_for(file)
                     try:
@@ -188,6 +190,11 @@ class FileBudget:
                 "replaced. No report was made. "
                 "Leave the file where it is: it keeps two processes from spending the same budget."
             )
+
+
+def private_opener(path: str, flags: int) -> int:
+    """Open a file as `open` would; a new one is its owner's alone."""
+    return os.open(path, flags, 0o600)
 
 
 def check_one_name(path: Path) -> None:

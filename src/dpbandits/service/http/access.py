@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 
 from fastapi import HTTPException, Request
 
-from dpbandits.core.inputs import is_line, shown
+from dpbandits.core.inputs import is_line, normalised, shown
 from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import KeyRow
 from dpbandits.service.turns.beginning import LONGEST_NAME as LONGEST_CAMPAIGN
@@ -52,9 +52,14 @@ class Access:
     def create(self, name: str, roles: Iterable[str], campaign: str | None = None) -> str:
         """A new key, which is shown this once.
 
+        name: of whoever has it. No other key of this store has it, or had it before it was revoked:
+            what was asked under `key=` is kept by this name, and answered again to its owner only.
+
         Raises:
             ValueError: no role, or one that there is not.
+            NameTakenError: some key has the name, or had it.
         """
+        name = normalised(name) if isinstance(name, str) else name  # which may make it longer
         if not is_line(name, LONGEST_NAME):
             raise ValueError(
                 f"Expected a name of at most {LONGEST_NAME} characters for a key, which can be "
@@ -67,7 +72,7 @@ class Access:
             raise ValueError(f"Expected roles among {', '.join(ROLES)}; got {shown(wanted)}.")
         key = "dpb_" + secrets.token_urlsafe(32)
         row = KeyRow(hash_of(key), name, " ".join(wanted), campaign, time.time())
-        self._backend.put_key(row)
+        self._backend.add_key(row)
         return key
 
     def keys(self) -> list[KeyRow]:
@@ -76,7 +81,8 @@ class Access:
 
     def revoke(self, name: str) -> int:
         """Keys of this name open nothing any more; how many there were."""
-        rows = [row for row in self.keys() if row.name == name and row.revoked is None]
+        named = (name, normalised(name))
+        rows = [row for row in self.keys() if row.name in named and row.revoked is None]
         for row in rows:
             self._backend.put_key(row._replace(revoked=time.time()))
         return len(rows)

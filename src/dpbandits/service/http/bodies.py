@@ -3,23 +3,30 @@ came.
 """
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.ruler import Range
 from dpbandits.core.inputs import shown
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
 from dpbandits.service.turns.asks import LONGEST_KEY
-from dpbandits.session.saving.policy import policy_made
+from dpbandits.service.turns.beginning import require_few_arms
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.ranges import Range
+from dpbandits.session.saving import policy_made
 
-MOST_TELLS = 10_000
-"""Answers, or decisions, of one request."""
+MOST_ITEMS = 10_000
+"""Of any list in a request, such as answers."""
+
+Item = TypeVar("Item")
+Items = Annotated[list[Item], Field(max_length=MOST_ITEMS, fail_fast=True)]
+"""A list that is refused at its first wrong item: to describe each of many takes seconds, in which
+no other request is answered.
+"""
 
 Arm = str | int
 
@@ -88,7 +95,8 @@ class CreateBody(KeyedBody):
     """A new campaign: its name, its policy by name and arguments, and options of `Session`.
 
     window, attribution_window: seconds. holdout, ramp: shares as numbers or their text, dates as
-    text. simulated_noise: a seed, for experiments only.
+    text. unsealed: whether answers that are held for `attribution_window` may lie in the database
+    in clear, where the server has no key. simulated_noise: a seed, for experiments only.
     """
 
     name: str = Field(min_length=1, max_length=100)
@@ -98,18 +106,18 @@ class CreateBody(KeyedBody):
     max_pending: int | None = None
     privacy_unit: str | None = None
     max_contributions: int | None = None
-    max_contributions_per_release: int | None = None
     window: SomeSeconds | None = None
     attribution_window: SomeSeconds | None = None
     assignment: str | None = None
     min_share: float | None = None
     seed: int | None = None
-    segments: list[str] | None = None
+    segments: Items[str] | None = None
     holdout: Share | None = None
-    ramp: list[list[Share]] | None = Field(default=None, max_length=1_000)
+    ramp: Items[Items[Share]] | None = None
     control: Arm | None = None
     guardrail: GuardrailBody | None = None
     scope: str | None = None
+    unsealed: bool | None = None
     simulated_noise: int | None = None
 
     def options(self) -> dict[str, Any]:
@@ -135,8 +143,8 @@ class CreateBody(KeyedBody):
 class AskBody(KeyedBody):
     """Decisions to be made. key: made again with it, a request gives the same decisions."""
 
-    count: int = Field(default=1, ge=0, le=MOST_TELLS)
-    eligible: list[Arm] | None = None
+    count: int = Field(default=1, ge=0, le=MOST_ITEMS)
+    eligible: Items[Arm] | None = None
     user: Arm | None = None
     segment: str | None = None
 
@@ -145,14 +153,14 @@ class TellItem(Body):
     """The answer to one decision: a reward, or in the local model the device's message."""
 
     id: Id
-    reward: float | list[float] | None = Field(default=None, repr=False)
+    reward: float | Items[float] | None = Field(default=None, repr=False)
     report: str | None = Field(default=None, repr=False)
 
 
 class IdsBody(Body):
     """Decisions that are meant."""
 
-    ids: list[Id] = Field(max_length=MOST_TELLS)
+    ids: Items[Id]
 
 
 class ArmBody(KeyedBody):
@@ -174,9 +182,9 @@ class UserBody(KeyedBody):
 
 
 class ScopeBody(Body):
-    """A budget over campaigns. epsilon: an exact number as text, "4" or "1/2"; of a
-    scope that there is, it may be left out. Sent again, it is the
-    same budget, so it takes no key.
+    """A budget over campaigns. epsilon: an exact number as text, "4" or "1/2"; of a scope that
+    there is, it may be left out. Sent again, it is the same budget, so it takes no key. The first
+    campaign that joins fixes unit, window, trust and noise; others are refused.
     """
 
     name: str = Field(min_length=1, max_length=100)
@@ -187,7 +195,8 @@ def policy_from(said: dict[str, Any]) -> Policy:
     """A policy by its name and its arguments: {"name": "DPRateIMED", "arms": 2, "epsilon": "1"}.
 
     Raises:
-        ValueError: there is no such policy, or it does not take these arguments.
+        ValueError: there is no such policy, it does not take these arguments, or has more arms than
+            a campaign may have.
     """
     name = said.get("name")
     if not isinstance(name, str) or name not in POLICIES:
@@ -199,7 +208,22 @@ def policy_from(said: dict[str, Any]) -> Policy:
     arguments = {key: value for key, value in said.items() if key != "name"}
     if "class" in arguments or "module" in arguments:
         raise ValueError("Expected policy.name and the policy's own arguments.")
+    require_few_arms(longest_list(arguments))  # before a graph, say, is made of its edges
     try:
-        return policy_made(POLICIES[name], arguments)
+        policy = policy_made(POLICIES[name], arguments)
     except (TypeError, LookupError, OverflowError) as error:
         raise ValueError(f"{name} cannot be made of this: {error}") from None
+    require_few_arms(policy.arms)
+    return policy
+
+
+def longest_list(said: Any) -> int:
+    """The length of the longest list in a piece of JSON."""
+    longest, left = 0, [said]
+    while left:
+        each = left.pop()
+        if isinstance(each, list):
+            longest = max(longest, len(each))
+        if isinstance(each, (list, dict)):
+            left += each if isinstance(each, list) else each.values()
+    return longest

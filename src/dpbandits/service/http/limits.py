@@ -1,12 +1,13 @@
-"""What is refused before it is read: bodies that are too large, nested too deeply or cut off, hosts
-that are not ours, and changes that another site's page asks for.
+"""What is refused before it is read: headers and bodies that are too large, nested too deeply or
+cut off, hosts that are not ours, and changes that another site's page asks for.
 """
 
 import json
-import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
+import anyio.to_thread
+import numpy as np
 from starlette.requests import ClientDisconnect
 
 Message = MutableMapping[str, Any]
@@ -14,19 +15,25 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
-LARGEST_BODY = 4 * 2**20
+LARGEST_HEAD, MOST_HEADERS = 32 * 2**10, 100
+"""Bytes of an address with its headers, and headers."""
+
+LARGEST_BODY, LARGEST_FORM = 4 * 2**20, 64 * 2**10
 """Bytes."""
 
-DEEPEST = 20
-"""Brackets within brackets."""
+DEEPEST, MOST_BRACKETS = 20, 50_000
+"""Brackets within brackets, and all brackets; a parser is slow with many objects and lists."""
 
-ESCAPED = re.compile(rb"\\.", re.DOTALL)
-"""What a backslash stands before, such as a quote within a text."""
+SMALL = 64 * 2**10
+"""Bytes of a body that is looked through at once; other requests do not wait for a larger one."""
+
+HEAD_REFUSED = (
+    f"Expected at most {MOST_HEADERS} headers, and {LARGEST_HEAD:,} bytes of them and the address "
+    "together. Nothing was done."
+)
 
 LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
-
-OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
 JSON, FORM = b"application/json", b"application/x-www-form-urlencoded"
 
@@ -59,19 +66,31 @@ class Limits:
                 send, 403, "A page of another site asked for this. Nothing was done."
             )
             return
+        if is_large_head(scope):
+            await send_refusal(send, 431, HEAD_REFUSED)
+            return
+        wanted, most = (FORM, LARGEST_FORM) if scope["path"] in FORMS else (JSON, LARGEST_BODY)
         try:
-            body = await whole_body(receive)
+            body = await whole_body(receive, most)
         except ClientDisconnect:
             return
         if body is None:
-            await send_refusal(send, 413, f"Expected a body of at most {LARGEST_BODY:,} bytes.")
+            await send_refusal(send, 413, f"Expected a body of at most {most:,} bytes.")
             return
-        wanted = FORM if scope["path"] in FORMS else JSON
         if body and not headers.get(b"content-type", b"").startswith(wanted):
             await send_refusal(send, 415, f"Expected a body of type {wanted.decode()}.")
             return
-        if too_deep(body):
-            await send_refusal(send, 422, f"Expected a body of at most {DEEPEST} nested brackets.")
+        if len(body) <= SMALL:
+            found = brackets_in(body)
+        else:
+            found = await anyio.to_thread.run_sync(brackets_in, body)
+        if found.many > MOST_BRACKETS or found.depth > DEEPEST:
+            await send_refusal(
+                send,
+                422,
+                f"Expected a body of at most {MOST_BRACKETS:,} objects and lists, {DEEPEST} within "
+                "each other at most. Send less in one request.",
+            )
             return
         again = once_more(body, receive)
         del body  # a fault is logged, by some with local variables
@@ -106,8 +125,16 @@ def is_foreign(scope: Message, headers: Mapping[bytes, bytes]) -> bool:
     return origin is not None and origin.partition(b"://")[2] != headers.get(b"host")
 
 
-async def whole_body(receive: Receive) -> bytes | None:
-    """The body; None: it is too large.
+def is_large_head(scope: Message) -> bool:
+    """Whether a request has too many headers, or they and its address are too long."""
+    headers = scope["headers"]
+    size = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    size += sum(len(name) + len(value) + 4 for name, value in headers)
+    return len(headers) > MOST_HEADERS or size > LARGEST_HEAD
+
+
+async def whole_body(receive: Receive, most: int) -> bytes | None:
+    """The body; None: it has more than so many bytes.
 
     Raises:
         ClientDisconnect: who sent it left before it was whole.
@@ -119,24 +146,31 @@ async def whole_body(receive: Receive) -> bytes | None:
             raise ClientDisconnect
         part: bytes = message.get("body", b"")
         size += len(part)
-        if size > LARGEST_BODY:
+        if size > most:
             return None
         parts.append(part)
         if not message.get("more_body", False):
             return b"".join(parts)
 
 
-def too_deep(body: bytes) -> bool:
-    """Whether brackets are nested deeper than they may be. Text between quotes does not count."""
+class Brackets(NamedTuple):
+    """How many brackets open in a body, and how deep they are nested."""
+
+    many: int
+    depth: int
+
+
+def brackets_in(body: bytes) -> Brackets:
+    """The brackets of a body in JSON. Text between quotes does not count."""
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
-        return False
-    depth = 0
-    outside = ESCAPED.sub(b"", body).split(b'"')[::2]  # every second quote ends a text
-    for byte in b"".join(outside).translate(None, OTHERS):
-        depth += 1 if byte in b"[{" else -1
-        if depth > DEEPEST:
-            return True
-    return False
+        return Brackets(0, 0)
+    plain = body.replace(b"\\\\", b"").replace(b'\\"', b"")  # a quote within a text ends none
+    bytes_ = np.frombuffer(plain, np.uint8)
+    outside = ~np.logical_xor.accumulate(bytes_ == ord('"'))
+    opens = outside & ((bytes_ == ord("[")) | (bytes_ == ord("{")))
+    closes = outside & ((bytes_ == ord("]")) | (bytes_ == ord("}")))
+    depth = np.cumsum(opens.astype(np.int8) - closes, dtype=np.int32)
+    return Brackets(int(opens.sum()), int(depth.max(initial=0)))
 
 
 HEADERS = [
@@ -165,9 +199,16 @@ def with_headers(send: Send) -> Send:
     return sent
 
 
-async def send_refusal(send: Send, status: int, detail: str) -> None:
+def refusal(status: int, detail: str) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """The headers and the body of a problem document."""
     said = {"type": "about:blank", "title": "Refused", "status": status, "detail": detail}
     body = json.dumps(said).encode()
-    headers = [(b"content-type", b"application/problem+json"), *HEADERS]
+    later = [(b"retry-after", b"1")] if status == 503 else []
+    kind = [(b"content-type", b"application/problem+json"), (b"content-length", b"%d" % len(body))]
+    return [*kind, *HEADERS, *later], body
+
+
+async def send_refusal(send: Send, status: int, detail: str) -> None:
+    headers, body = refusal(status, detail)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

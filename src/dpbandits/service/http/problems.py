@@ -80,8 +80,8 @@ def status_of(error: Exception) -> tuple[int, str]:
     return 409, "Not possible now"
 
 
-async def ours(request: Request, error: Exception) -> JSONResponse:
-    """Errors whose words were chosen here."""
+def ours(request: Request, error: Exception) -> JSONResponse:
+    """Errors whose words were chosen here; in a thread, for a request may be large."""
     status, title = status_of(error)
     said = error.args[0] if error.args and isinstance(error.args[0], str) else title
     body = getattr(request.state, "sent", lambda: None)()
@@ -190,6 +190,7 @@ def in_plain_words(words: str) -> str:
     """What a parser says, in the words of JSON and without the names of classes."""
     words = re.sub(r" or instance of \w+", "", words)
     words = words.replace("a valid dictionary", "an object, {…}")
+    words = re.sub(r" after validation, not .*", " in one request", words)
     return words.replace("a valid list", "a list, […]")
 
 

@@ -217,6 +217,7 @@ METRICS = {
     "waiting": ("dpbandits_waiting", "gauge", "Decisions that wait for their rewards."),
     "step": ("dpbandits_releases_total", "counter", "Releases."),
     "generation": ("dpbandits_generation", "gauge", "Fences, plus one."),
+    "overdue": ("dpbandits_overdue", "gauge", "Arms that wait for requests that are overdue."),
 }
 """Names for Prometheus. What is private for a campaign is left out of it."""
 

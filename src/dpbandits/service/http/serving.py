@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,11 @@ import uvicorn
 
 from dpbandits.core.errors import Error, StoreError
 from dpbandits.service.http.app import LOCAL, make_app
+from dpbandits.service.http.connections import (
+    ConnectionLimits,
+    LimitedProtocol,
+    backlog_for,
+)
 from dpbandits.service.http.visitors import entertain
 from dpbandits.service.opening import open_store
 from dpbandits.service.store import CampaignStore
@@ -32,6 +38,7 @@ def serve(
     workers: int = 1,
     demo: bool = False,
     looking: bool = False,
+    limits: ConnectionLimits | None = None,
     ready: Callable[[], None] | None = None,
 ) -> None:
     """Serve a store until it is stopped.
@@ -40,11 +47,12 @@ def serve(
     demo: with a campaign whose visitors are made up.
     looking: only the looks and the pages, of a database that another process serves (see
         `open_store`).
+    limits: of each process.
     ready: is called when nothing stands in the way any more.
 
     Raises:
         ValueError: the port is taken; a store without keys is served to this machine only;
-            SQLite by one process.
+            SQLite by one process; so many connections need more open files than there may be.
         StoreError: the store cannot be opened.
         WitnessError: looking, with a witness that does not know the campaigns.
     """
@@ -63,6 +71,8 @@ def serve(
             "Expected one worker: SQLite is served by one process. Use PostgreSQL for several."
         )
     require_port(host, port)
+    limits = limits or ConnectionLimits()
+    backlog = backlog_for(limits.most)
     if ready is not None:
         ready()
     os.environ[STORE], os.environ[WITNESS] = url, "" if witness is None else str(witness)
@@ -76,6 +86,10 @@ def serve(
         workers=workers,
         log_level="warning",
         access_log=False,
+        # uvicorn calls it as a class; its own has neither limits nor time limits
+        http=partial(LimitedProtocol, limits=limits),  # type: ignore[arg-type]
+        ws="none",  # which would leave the limits
+        backlog=backlog,
     )
 
 

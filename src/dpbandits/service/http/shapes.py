@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from dpbandits.campaign.believing.beliefs import Beliefs
-from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import NO_HOLDOUT, ShownHoldout, ShownSegments
 from dpbandits.service.looks.store import Campaigns
 from dpbandits.service.looks.trail import Moment, Recent
+from dpbandits.service.scope import Scope
 from dpbandits.service.turns.asks import CampaignDecision
+from dpbandits.session.beliefs import Beliefs
+from dpbandits.session.traffic import SampleRatio
 
 BESIDE_ROWS = ("confidence", "best", "more", "changed", "caution", "together")
 """What a table of beliefs says beside its rows."""
@@ -100,6 +101,13 @@ def said_summary(summary: Summary) -> dict[str, Any]:
     """A campaign in a few numbers, as an object."""
     said = summary._asdict()
     return said | {"arms": [{"arm": arm, "standing": standing} for arm, standing in said["arms"]]}
+
+
+def scope_data(scope: Scope) -> dict[str, Any]:
+    """A budget over campaigns; its window in seconds."""
+    exact = {"epsilon": str(scope.epsilon), "spent": str(scope.spent)}
+    window = None if scope.window is None else scope.window.total_seconds()
+    return scope._asdict() | exact | {"window": window}
 
 
 def rows_data(rows: Any) -> list[dict[str, Any]]:

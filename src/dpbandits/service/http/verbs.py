@@ -15,19 +15,19 @@ from dpbandits.core.errors import MessageError, RewardError
 from dpbandits.local.messages import report_from_json
 from dpbandits.service.http.access import Access, Principal
 from dpbandits.service.http.bodies import (
-    MOST_TELLS,
     ArmBody,
     AskBody,
     CloseBody,
     CreateBody,
     IdsBody,
+    Items,
     KeyedBody,
     ScopeBody,
     TellItem,
     UserBody,
     policy_from,
 )
-from dpbandits.service.http.shapes import decision_data, summary_data
+from dpbandits.service.http.shapes import decision_data, scope_data, summary_data
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.turns.tells import DeviceAnswer
 
@@ -50,9 +50,9 @@ class VerbRoute(APIRoute):
 
         @discreet  # a fault of ours is logged, by some with local variables
         def done(request: Request, sent: bytes) -> Response:
+            given = {**request.path_params, "who": needed.dependency(request)}
             said = None if shape is None or not (sent or needs_body) else json_sent(sent)
             request.state.sent = lambda: said  # a function, for requests are logged, too
-            given = {**request.path_params, "who": needed.dependency(request)}
             if shape is not None:
                 given["body"] = shaped(shape, said)
             answer = SAID.dump_json(self.endpoint(**given))
@@ -121,7 +121,7 @@ def making_routes(router: APIRouter, store: CampaignStore, access: Access) -> No
     @router.post("/scopes", status_code=201)
     def scope(body: ScopeBody, who: admin) -> dict[str, Any]:
         made = store.scope(body.name, epsilon=body.epsilon)
-        return {"name": made.name, "epsilon": str(made.epsilon), "spent": str(made.spent)}
+        return scope_data(made)
 
 
 def answer_routes(router: APIRouter, store: CampaignStore, access: Access) -> None:
@@ -142,9 +142,7 @@ def answer_routes(router: APIRouter, store: CampaignStore, access: Access) -> No
         return {"decisions": [decision_data(each) for each in made]}
 
     @router.post("/campaigns/{name}/tell")
-    def tell(name: str, body: list[TellItem], who: teller) -> dict[str, Any]:
-        if len(body) > MOST_TELLS:
-            raise ValueError(f"Expected at most {MOST_TELLS:,} answers at once. None was recorded.")
+    def tell(name: str, body: Items[TellItem], who: teller) -> dict[str, Any]:
         found = store[name]
         told = found.tell_many([(item.id, what_is_told(item, found.addresses)) for item in body])
         return results([item.id for item in body], told)

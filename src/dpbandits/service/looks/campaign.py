@@ -5,11 +5,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from dpbandits.campaign.believing.beliefs import Beliefs
-from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.holdout import Side
-from dpbandits.campaign.roster import ArmStanding
-from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.forecasting.expected import ExpectedLoss, expected_loss
@@ -20,6 +15,7 @@ from dpbandits.service.looks.reports import (
     LedgerLine,
     StoredRelease,
     Summary,
+    alarms_in,
     decision_page,
     in_play,
     ledger_lines,
@@ -31,7 +27,12 @@ from dpbandits.service.looks.trail import Moment, Recent, Trail, recent
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow, EventRow
 from dpbandits.service.turns.working import Working
-from dpbandits.session.standing import SessionEvent
+from dpbandits.session.arms import ArmStanding
+from dpbandits.session.beliefs import Beliefs
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.holdout import Side
+from dpbandits.session.state import SessionEvent
+from dpbandits.session.traffic import SampleRatio
 
 MOST_AT_ONCE = 100_000
 """Decisions or answers of one call."""
@@ -164,11 +165,10 @@ class ShownCampaign:
 
     @property
     def alarms(self) -> tuple[SessionEvent, ...]:
-        """Arms that passed the guardrail, in order: "suspend", or "alarm" where the arm was the
-        last one in play.
+        """What somebody should look at: arms that passed the guardrail, in order; and arms whose
+        first block waits for requests that are overdue, since when (see `Session.alarms`).
         """
-        events = self._looker.look(lambda work, _: work.session.events)
-        return tuple(event for event in events if event.what in ("suspend", "alarm"))
+        return self._looker.look(alarms_in)
 
     def history(self) -> tuple[Moment, ...]:
         """What was believed after releases, at most 60 of them, the newest at the end."""

@@ -2,17 +2,27 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
-from dpbandits.campaign.believing.beliefs import Belief
-from dpbandits.campaign.ruler import Range
-from dpbandits.campaign.statement import WIDTH
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import CampaignRow, unseen_steps
 from dpbandits.service.turns.working import Working, frozen_json
+from dpbandits.session.beliefs import Belief
+from dpbandits.session.ranges import Range
+from dpbandits.session.state import SessionEvent
+from dpbandits.session.statement import WIDTH
+from dpbandits.session.storing import alarms_of
+
+UNSEALED = (
+    "WARNING: the database of this campaign has no key. Until their time has passed, single "
+    "people's outcomes lie in it in clear: whoever can read its files, or a backup of them, can "
+    "read those."
+)
+"""What is said of a campaign that was created with `unsealed=True`."""
 
 
 class LedgerLine(NamedTuple):
@@ -81,7 +91,8 @@ class DecisionPage(SomeDecisions, Tabular):
 
 class Summary(NamedTuple):
     """A campaign in a few numbers. version, waiting, told: None where they are private, because
-    they tell who answered. segments: their names, where these are counts over all of them.
+    they tell who answered. segments: their names, where these are counts over all of them. overdue:
+    arms whose first block waits for requests that are overdue.
     """
 
     name: str
@@ -98,6 +109,7 @@ class Summary(NamedTuple):
     arms: tuple[tuple[Any, str], ...]
     created: float
     segments: tuple[str, ...] = ()
+    overdue: int = 0
 
     def __str__(self) -> str:
         counts = {"asked": self.asked, "told": self.told, "waiting": self.waiting}
@@ -176,12 +188,29 @@ def summary_of(work: Working, rows: CampaignRows) -> Summary:
         head.closed,
         tuple((name, standing) for name, standing in session.arms),
         work.row.created,
+        overdue=sum(event.what == "overdue" for event in session.alarms),
     )
 
 
+def alarms_in(work: Working, rows: CampaignRows) -> tuple[SessionEvent, ...]:
+    """What somebody should look at. A decision's time is said, in place of its number."""
+
+    def when(seq: int) -> str:
+        row = rows.decision(seq)
+        if row is None:
+            return f"decision {seq:,}"
+        return f"{datetime.fromtimestamp(row.asked_at, UTC):%Y-%m-%d %H:%M} UTC"
+
+    return alarms_of(work.session, when)
+
+
 def statement_of(work: Working, rows: CampaignRows) -> str:
-    """The privacy statement, and whether the campaign is over."""
+    """The privacy statement; whether outcomes lie in the database in clear, and whether the
+    campaign is over.
+    """
     said, why = work.session.statement(), work.head.closed
+    if json.loads(work.row.options)["shown"].get("unsealed"):
+        said += f"\n{fill(UNSEALED, WIDTH)}\n"
     return said if why is None else f"{said}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
 
 
@@ -207,6 +236,7 @@ def summary_over(row: CampaignRow, parts: Sequence[Summary], segments: tuple[str
         told=counted_together(each.told for each in parts),
         closed=None if any(each.closed is None for each in parts) else parts[0].closed,
         segments=segments,
+        overdue=sum(each.overdue for each in parts),
     )
 
 

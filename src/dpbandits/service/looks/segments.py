@@ -5,16 +5,15 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import Any, TypeVar
 
-from dpbandits.campaign.believing.beliefs import checked_confidence
-from dpbandits.campaign.believing.uplift import Uplift, uplift_of
-from dpbandits.campaign.holdout import HoldoutRule
-from dpbandits.campaign.statement import WIDTH
 from dpbandits.forecasting.expected import ExpectedLoss
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import LedgerLine, Summary, summary_over
 from dpbandits.service.rows.records import CampaignRow
-from dpbandits.session.segmenting.parts import ONE_SEGMENT, BySegment
-from dpbandits.session.standing import SessionEvent
+from dpbandits.session.beliefs import Uplift, checked_confidence, uplift_of
+from dpbandits.session.holdout import HoldoutRule
+from dpbandits.session.segments import ONE_SEGMENT, BySegment
+from dpbandits.session.state import SessionEvent
+from dpbandits.session.statement import WIDTH
 
 ShownPart = TypeVar("ShownPart", bound=ShownCampaign)
 
@@ -58,7 +57,7 @@ class ShownSegments(BySegment[ShownPart]):
 
     @property
     def alarms(self) -> dict[str, tuple[SessionEvent, ...]]:
-        """Arms that passed the guardrail, by segment (see `Campaign.alarms`)."""
+        """What somebody should look at, by segment (see `Campaign.alarms`)."""
         return {name: part.alarms for name, part in self._parts.items()}
 
     def statement(self) -> str:

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Generic, Self, TypeVar, final
 
-from dpbandits.campaign.people.register import Clock
-from dpbandits.core.errors import UnknownCampaignError
+from dpbandits.core.errors import EditedRowsError, UnknownCampaignError
 from dpbandits.core.inputs import is_line, shown
 from dpbandits.policies.contract import Policy
 from dpbandits.service.looks.campaign import ShownCampaign
@@ -15,8 +14,8 @@ from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import ShownHoldout, ShownSegments
 from dpbandits.service.rows.backend import Backend
 from dpbandits.service.rows.records import CampaignRow, ScopeRow
-from dpbandits.service.scope import Scope
-from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.scope import Scope, scope_of
+from dpbandits.service.sealing import EDITED, StoreSeal
 from dpbandits.service.turns.beginning import (
     LONGEST_NAME,
     holdout_in,
@@ -25,6 +24,7 @@ from dpbandits.service.turns.beginning import (
 )
 from dpbandits.service.turns.working import CampaignSetting
 from dpbandits.service.witness import WitnessFile
+from dpbandits.session.people import Clock
 
 Opened = TypeVar("Opened")
 
@@ -119,12 +119,21 @@ class Campaigns(ABC, Generic[Opened]):
         if not names:
             return {}
         rows = {each.name: each for each in self._backend.campaigns() if each.group == row.uid}
-        return {name: rows[segment_name(row.name, name)] for name in names}
+        parts = {name: rows.get(segment_name(row.name, name)) for name in names}
+        if None in parts.values():
+            raise EditedRowsError(EDITED)
+        return {name: part for name, part in parts.items() if part is not None}
 
     def _seen(self, row: ScopeRow) -> ScopeRow:
-        """A scope as it stands; what a witness saw spent is spent, whatever a copy says."""
-        seen = Fraction(self._witness.scope(row.name) or 0)
-        return row._replace(spent=str(max(seen, Fraction(row.spent))))
+        """A scope as it stands. What a witness saw spent is spent, and what it saw fixed is fixed,
+        whatever a copy says.
+        """
+        seen = self._witness.scope(row.name)
+        if seen is None:
+            return row
+        kind = row.kind if seen.kind.unit is None else seen.kind
+        spent = max(Fraction(seen.spent), Fraction(row.spent))
+        return row._replace(spent=str(spent), **kind._asdict())
 
 
 @final
@@ -158,5 +167,4 @@ class ShownStore(Campaigns[Any]):
         known = self._backend.scope(name) if is_line(name, LONGEST_NAME) else None
         if known is None:
             raise ValueError(f"There is no scope {shown(name)} in this store.")
-        found = self._seen(known)
-        return Scope(found.name, Fraction(found.epsilon), Fraction(found.spent))
+        return scope_of(self._seen(known))

@@ -5,12 +5,11 @@ of late. Public.
 from collections import Counter
 from typing import NamedTuple, final
 
-from dpbandits.campaign.believing.beliefs import Belief
-from dpbandits.campaign.believing.believed import Believed
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import ReleaseRow, fresh_since
 from dpbandits.service.turns.working import Working, frozen_json
-from dpbandits.session.storing.looking import Onlooker
+from dpbandits.session.beliefs import Belief, Believed
+from dpbandits.session.storing import Onlooker
 
 MOST = 60
 """Moments that are kept."""

@@ -7,13 +7,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from dpbandits.campaign.believing.beliefs import METHOD
-from dpbandits.campaign.believing.uplift import Uplift
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import Summary
 from dpbandits.service.looks.segments import ShownHoldout, ShownSegments
 from dpbandits.service.looks.trail import Moment
 from dpbandits.service.pages.drawing import STYLES, picture_of, whiskers
+from dpbandits.session.beliefs import METHOD, Uplift
 from dpbandits.version import __version__
 
 LINES = 12
@@ -87,12 +86,17 @@ def uplift_shown(campaign: ShownSegments[Any]) -> Uplift | None:
     return campaign.uplift()
 
 
-def guardrail_view(campaign: ShownCampaign) -> dict[str, Any]:
-    """Each arm's harm, and the arms that passed the limit; None without a guardrail."""
-    rail = campaign.guardrail
-    if rail is None:
-        return {"rail": None, "harm": None, "alarms": ()}
-    return {"rail": rail, "harm": campaign.harm(), "alarms": campaign.alarms}
+def alarms_view(campaign: ShownCampaign) -> dict[str, Any]:
+    """Each arm's harm (None without a guardrail), the arms that passed the limit, and those that
+    wait for overdue requests.
+    """
+    rail, alarms = campaign.guardrail, campaign.alarms
+    return {
+        "rail": rail,
+        "harm": None if rail is None else campaign.harm(),
+        "alarms": [alarm for alarm in alarms if alarm.what != "overdue"],
+        "overdue": [alarm for alarm in alarms if alarm.what == "overdue"],
+    }
 
 
 def campaign_view(campaign: ShownCampaign) -> dict[str, Any]:
@@ -116,7 +120,7 @@ def campaign_view(campaign: ShownCampaign) -> dict[str, Any]:
         "labels": labels,
         "recent": campaign.recent(),
         "ratio": campaign.sample_ratio(),
-        **guardrail_view(campaign),
+        **alarms_view(campaign),
         "events": campaign.events(LINES),
         "statement": campaign.statement(),
         "options": campaign.options,

@@ -7,12 +7,6 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
-from dpbandits.campaign.believing.beliefs import Belief, Beliefs
-from dpbandits.campaign.believing.uplift import SideMean, Uplift
-from dpbandits.campaign.segmented import SegmentedBeliefs, segmented_beliefs
-from dpbandits.campaign.traffic import Traffic
-from dpbandits.campaign.watching.answers import Answers
-from dpbandits.campaign.watching.ratio import SampleRatio
 from dpbandits.forecasting.expected import ExpectedLoss
 from dpbandits.service.looks.reports import (
     DecisionPage,
@@ -23,7 +17,10 @@ from dpbandits.service.looks.reports import (
 )
 from dpbandits.service.looks.trail import Moment, Recent, Shown
 from dpbandits.service.rows.records import EventRow
-from dpbandits.session.standing import SessionEvent
+from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
+from dpbandits.session.segments import SegmentedBeliefs, segmented_beliefs
+from dpbandits.session.state import SessionEvent
+from dpbandits.session.traffic import Answers, SampleRatio, Traffic
 
 ArmStandings = tuple[tuple[Any, str], ...]
 """Names or numbers of arms, and where each stands."""
@@ -151,7 +148,9 @@ class RemoteLooks:
 
     @property
     def alarms(self) -> tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]:
-        """ArmStandings that passed the guardrail, in order; by segment, where there are some."""
+        """What somebody should look at (see `Campaign.alarms`); by segment, where there are
+        some.
+        """
         found: tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]
         found = self._whole("alarms", lambda said: tuple(SessionEvent(**row) for row in said))
         return found

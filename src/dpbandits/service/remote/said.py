@@ -9,8 +9,6 @@ from typing import Any
 
 import httpx
 
-from dpbandits.campaign.guardrail import Guardrail
-from dpbandits.campaign.ruler import Range
 from dpbandits.core.errors import (
     NameTakenError,
     NotForThisKeyError,
@@ -21,6 +19,8 @@ from dpbandits.core.inputs import as_int, number
 from dpbandits.mechanisms.rewards import flaw, reward_parts, tried
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.service.turns.asks import CampaignDecision, decision_from
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.ranges import Range
 
 
 def fresh_key() -> str:

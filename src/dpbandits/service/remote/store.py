@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from fractions import Fraction
 from typing import Any, final
 from urllib.parse import quote
 
@@ -14,8 +13,9 @@ from dpbandits.core.privacy import as_fraction
 from dpbandits.policies.contract import Policy
 from dpbandits.service.remote.campaign import RemoteCampaign
 from dpbandits.service.remote.said import error_of, fresh_key, sent_options
-from dpbandits.service.scope import Scope
-from dpbandits.session.saving.policy import policy_to_data
+from dpbandits.service.rows.records import ScopeRow
+from dpbandits.service.scope import Scope, scope_of
+from dpbandits.session.saving import policy_to_data
 
 TRIES, PAUSE = 4, 0.2
 """A call is made so often where the server is away, with twice the pause each time."""
@@ -88,7 +88,7 @@ class RemoteStore:
         exact = None if epsilon is None else str(as_fraction(epsilon, "epsilon"))
         body = {"name": name, "epsilon": exact}
         said = self.call("POST", "/v1/scopes", body)
-        return Scope(said["name"], Fraction(said["epsilon"]), Fraction(said["spent"]))
+        return scope_of(ScopeRow(*(said[field] for field in ScopeRow._fields)))
 
     def call(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """A request, made again where the server is away.

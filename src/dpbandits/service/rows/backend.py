@@ -61,8 +61,8 @@ class CampaignRows(ABC):
         """Decisions in order, for those who read."""
 
     @abstractmethod
-    def held(self, since: int) -> dict[int, bytes]:
-        """Answers that count only later, sealed, that are kept under a number above this one."""
+    def held(self, seqs: Sequence[int]) -> dict[int, bytes]:
+        """The sealed rows of those of these decisions that have one (see `RowChange.held`)."""
 
     @abstractmethod
     def readings(self, since: int) -> list[ReadingRow]:
@@ -77,17 +77,11 @@ class CampaignRows(ABC):
         """By pseudonym, the window and the places that were taken in it."""
 
     @abstractmethod
-    def newest(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """By pseudonym, this campaign's newest decision that is learned from, and its arm; of those
-        for whom `RowChange.newest` was written.
-        """
-
-    @abstractmethod
-    def response(self, principal: str, key: str) -> str | None:
+    def response(self, place: str) -> str | None:
         """What was replied to this call before."""
 
     @abstractmethod
-    def answered_by(self, principal: str, key: str) -> str | None:
+    def answered_by(self, place: str) -> str | None:
         """Which of this campaign's segments, by uid, replied to this call before."""
 
     @abstractmethod
@@ -109,7 +103,7 @@ class CampaignRows(ABC):
     @abstractmethod
     def hold(self, change: RowChange) -> None:
         """Write only `private` and `held` of a change, in place of `write`, and move no public row:
-        nobody is to see that somebody answered.
+        nobody is to see that somebody answered. A row that is there is written over where it is.
         """
 
     @abstractmethod
@@ -122,6 +116,9 @@ class Backend(ABC):
 
     durable: bool
     """Whether what is committed outlives the process and a loss of power."""
+
+    failures: tuple[type[Exception], ...] = (OSError,)
+    """Errors by which the rows say that where they are kept is away, or full."""
 
     @abstractmethod
     def create(
@@ -144,8 +141,8 @@ class Backend(ABC):
         """One campaign, by its name."""
 
     @abstractmethod
-    def some_private(self) -> tuple[str, bytes] | None:
-        """A campaign's uid and its private part, sealed; None: there is no campaign."""
+    def some_private(self) -> bytes | None:
+        """The private part of some campaign, sealed; None: there is no campaign."""
 
     @abstractmethod
     def transaction(self, uid: str) -> AbstractContextManager[CampaignRows]:
@@ -174,8 +171,16 @@ class Backend(ABC):
         """One of them, by its hash."""
 
     @abstractmethod
+    def add_key(self, key: KeyRow) -> None:
+        """Write a new key, while nobody else does.
+
+        Raises:
+            NameTakenError: another key has its name, revoked or not. Nothing was written.
+        """
+
+    @abstractmethod
     def put_key(self, key: KeyRow) -> None:
-        """Write a key, or write it anew."""
+        """Write a key that there is anew."""
 
     @abstractmethod
     def forget(self) -> None:

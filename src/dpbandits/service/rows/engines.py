@@ -1,7 +1,10 @@
 """Connections to a database, such that what it commits it keeps."""
 
+import logging
 import os
 import sqlite3
+import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,6 +15,9 @@ from sqlalchemy.exc import ArgumentError
 
 from dpbandits.core.errors import StoreError
 from dpbandits.service.rows.tables import PRIVATE
+
+OTHERS = 0o077
+"""The rights of everybody but a file's owner."""
 
 PATIENCE = 30
 """Seconds that a transaction waits for another one to end."""
@@ -35,6 +41,56 @@ def known_url(url: str | URL) -> URL:
     )
 
 
+def database_file(url: URL) -> Path | None:
+    """The file that an address of SQLite means, links followed; None: a database in memory.
+
+    Raises:
+        ValueError: an address in another form, which may mean another file, or one that forgets.
+    """
+    name = url.database or ":memory:"
+    known = url.drivername in ("sqlite", "sqlite+pysqlite")
+    if not known or url.query or url.host or name.startswith("file:"):
+        raise ValueError(
+            "Expected the address of a file of SQLite such as 'sqlite:///trial.db', without "
+            "'file:', a host or a '?'. Nothing was opened."
+        )
+    return None if name == ":memory:" else Path(os.path.realpath(name))
+
+
+def require_private_file(path: Path) -> None:
+    """Make a database's file for its owner's eyes only, if there is none. SQLite would make it
+    as the process's umask says, and gives its log the mode that the database has.
+
+    Raises:
+        OSError: it cannot be made there.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def withdraw_from_others(path: Path) -> None:
+    """Take other users' rights to a database and its log away, and say so. Only for files that are
+    known to be a store's.
+    """
+    for end in ("", "-wal", "-shm", "-journal"):
+        file = path.with_name(path.name + end)
+        try:
+            found = os.lstat(file).st_mode
+            if not stat.S_ISREG(found) or not found & OTHERS:
+                continue
+            with suppress(OSError):  # another user's
+                os.chmod(file, 0o600)
+            left = os.lstat(file).st_mode & OTHERS
+        except FileNotFoundError:  # another process has closed the database meanwhile
+            continue
+        logging.getLogger("dpbandits").warning(
+            "%s was open to other users of this machine (mode %o). %s",
+            file,
+            stat.S_IMODE(found),
+            "Its owner should make it 600." if left else "It is 600 now.",
+        )
+
+
 def file_engine(address: URL) -> Engine:
     """Connections to a file of SQLite, for all threads."""
     return create_engine(
@@ -45,9 +101,22 @@ def file_engine(address: URL) -> Engine:
     )
 
 
+def uri_of(path: Path, mode: str) -> URL:
+    """The address of a file that SQLite does not make. mode: "rw" or "ro"."""
+    name = f"file:{quote(os.fsencode(path))}"
+    return URL.create("sqlite", database=name, query={"mode": mode, "uri": "true"})
+
+
 def lite_engine(url: URL) -> Engine:
-    """SQLite: transactions begin as we say, and a commit is on disk when it returns."""
-    engine = file_engine(url)
+    """SQLite: transactions begin as we say, and a commit is on disk when it returns.
+
+    Raises:
+        OSError: the database's file cannot be made.
+    """
+    path = database_file(url)
+    if path is not None:
+        require_private_file(path)
+    engine = file_engine(url if path is None else uri_of(path, "rw"))
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
@@ -64,13 +133,10 @@ def looking_engine(url: URL) -> Engine:
     Raises:
         StoreError: there is no such file.
     """
-    path = Path(url.database or "")
+    path = database_file(url) or Path(":memory:")
     if not path.is_file():
         raise StoreError(f"There is no database {path}. Whoever serves it makes it.")
-    address = URL.create(
-        "sqlite", database=f"file:{quote(str(path))}", query={"mode": "ro", "uri": "true"}
-    )
-    engine = file_engine(address)
+    engine = file_engine(uri_of(path, "ro"))
 
     @event.listens_for(engine, "do_connect")
     def require(*_: object) -> None:

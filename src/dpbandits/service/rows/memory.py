@@ -67,9 +67,9 @@ class MemoryBackend(Backend):
     def campaign(self, name: str) -> CampaignRow | None:
         return self._campaigns.get(name)
 
-    def some_private(self) -> tuple[str, bytes] | None:
+    def some_private(self) -> bytes | None:
         with self._alone():
-            return next(((uid, self._rows(uid).private()) for uid in self._tables), None)
+            return next((self._rows(uid).private() for uid in self._tables), None)
 
     @contextmanager
     def transaction(self, uid: str) -> Iterator[CampaignRows]:
@@ -101,6 +101,12 @@ class MemoryBackend(Backend):
     def key(self, hash: str) -> KeyRow | None:
         return self._keys.get(hash)
 
+    def add_key(self, key: KeyRow) -> None:
+        with self._alone():
+            if any(row.name == key.name for row in self._keys.values()):
+                raise taken_key(key.name)
+            self._keys[key.hash] = key
+
     def put_key(self, key: KeyRow) -> None:
         self._keys[key.hash] = key
 
@@ -126,6 +132,14 @@ def taken_name() -> NameTakenError:
     return NameTakenError(
         "Expected a name that no campaign of this store has; this one is taken. Open it with "
         "store[name], or choose another name. Nothing was created."
+    )
+
+
+def taken_key(name: str) -> NameTakenError:
+    return NameTakenError(
+        f"Expected a name that no key of this store has or had, got {shown(name)}: calls are "
+        "remembered by it. Choose another name, such as one with a number, and revoke the older "
+        "key if it is to be replaced. No key was made."
     )
 
 

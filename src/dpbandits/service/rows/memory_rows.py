@@ -32,12 +32,11 @@ class Tables:
     private: bytes
     group: dict[str, tuple[int, int]]
     decisions: dict[int, DecisionRecord] = field(default_factory=dict)
-    held: dict[int, tuple[int, bytes]] = field(default_factory=dict)
+    held: dict[int, bytes] = field(default_factory=dict)
     readings: list[ReadingRow] = field(default_factory=list)
     releases: list[ReleaseRow] = field(default_factory=list)
     events: list[EventRow] = field(default_factory=list)
-    responses: dict[tuple[str, str], str] = field(default_factory=dict)
-    newest: dict[str, tuple[int, int]] = field(default_factory=dict)
+    responses: dict[str, str] = field(default_factory=dict)
     ends: dict[tuple[int, int], int] = field(default_factory=dict)
     staged: Happened | None = None
 
@@ -79,8 +78,8 @@ class MemoryRows(CampaignRows):
         last = min(len(known), after + limit)
         return [known[seq] for seq in range(after + 1, last + 1)]
 
-    def held(self, since: int) -> dict[int, bytes]:
-        return {seq: body for seq, (moved, body) in self._tables.held.items() if moved > since}
+    def held(self, seqs: Sequence[int]) -> dict[int, bytes]:
+        return {seq: self._tables.held[seq] for seq in seqs if seq in self._tables.held}
 
     def readings(self, since: int) -> list[ReadingRow]:
         return [row for row in self._tables.readings if row.moved > since]
@@ -92,16 +91,11 @@ class MemoryRows(CampaignRows):
         used = self._tables.group
         return {who: used[who] for who in pseudonyms if who in used}
 
-    def newest(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
-        newest = self._tables.newest
-        return {who: newest[who] for who in pseudonyms if who in newest}
+    def response(self, place: str) -> str | None:
+        return self._tables.responses.get(place)
 
-    def response(self, principal: str, key: str) -> str | None:
-        return self._tables.responses.get((principal, key))
-
-    def answered_by(self, principal: str, key: str) -> str | None:
-        family = self._family.items()
-        return next((uid for uid, own in family if (principal, key) in own.responses), None)
+    def answered_by(self, place: str) -> str | None:
+        return next((uid for uid, own in self._family.items() if place in own.responses), None)
 
     def events(self, limit: int) -> list[EventRow]:
         return self._tables.events[::-1][:limit]
@@ -117,8 +111,7 @@ class MemoryRows(CampaignRows):
         self._written = change
 
     def hold(self, change: RowChange) -> None:
-        head = self._tables.head
-        self._written = RowChange(head, change.private, held=change.held, held_at=change.held_at)
+        self._written = RowChange(self._tables.head, change.private, held=change.held)
 
     def commit(self) -> None:
         """What was written has happened."""
@@ -139,15 +132,17 @@ class MemoryRows(CampaignRows):
         tables.head, version = change.head, change.head.version
         if change.private is not None:
             tables.private = change.private
-        if change.drop_held:
+        if change.give_up:
             tables.held.clear()
+            for seq in [row.seq for row in tables.decisions.values() if row.status == "waiting"]:
+                self._move(seq, status="lost", pseudonym=None, window=None, moved=version)
         tables.decisions.update({row.seq: row for row in change.asked})
         for seq, status in change.resolved.items():
             self._move(seq, status=status, pseudonym=None, window=None, moved=version)
             tables.held.pop(seq, None)
         for seq in change.unlearned:
             self._move(seq, learn=False, moved=version)
-        tables.held |= {seq: (change.held_at, body) for seq, body in change.held.items()}
+        tables.held |= change.held
         tables.readings[readings:] = change.readings
         for row in change.readings:
             place = row.generation, row.coordinate
@@ -155,7 +150,6 @@ class MemoryRows(CampaignRows):
         tables.releases[releases:] = change.releases
         tables.events[events:] = change.events
         tables.group.update(change.used)
-        tables.newest.update(change.newest)
         tables.responses |= change.responses
         tables.staged = None
 

@@ -26,7 +26,7 @@ def bring_up(engine: Engine) -> None:
     """Bring a database up to date; one that is empty gets its tables.
 
     Raises:
-        StoreError: it is another program's, or of a newer version.
+        StoreError: it is another program's, or of a version that is not known here.
     """
     with engine.connect() as connection:
         lite = connection.dialect.name == "sqlite"
@@ -44,7 +44,8 @@ def bring_up(engine: Engine) -> None:
         if current is not None and current not in known:
             raise StoreError(
                 f"This database is of version {current}, which this version of dpbandits does not "
-                f"know (its newest is {script.get_current_head()}). Use the newer dpbandits."
+                f"know (its newest is {script.get_current_head()}). "
+                "Use the dpbandits that wrote it."
             )
         if current is None and inspect(connection).has_table("decision"):
             raise StoreError(

@@ -79,6 +79,7 @@ def latest_of(head: HeadRow) -> float:
 class DecisionRecord(NamedTuple):
     """A decision. action, observe, label: as JSON. pseudonym, window: whose place it took, until it
     is resolved. moved: the version that changed it last. nonce: part of its name (see `turns.ids`).
+    plan: the number of its joint plan.
     """
 
     seq: int
@@ -97,6 +98,7 @@ class DecisionRecord(NamedTuple):
     status: Status
     moved: int
     nonce: int
+    plan: int | None
 
 
 class MovedRow(NamedTuple):
@@ -110,6 +112,9 @@ class MovedRow(NamedTuple):
     due_at: float | None
     status: Status
     nonce: int
+    pseudonym: str | None
+    window: int | None
+    plan: int | None
 
 
 class StatusRow(NamedTuple):
@@ -165,11 +170,11 @@ class RowChange:
 
     private: the private part, sealed; None: as it was. resolved: decisions that wait no more, and
         their status. unlearned: those whose rewards will not be read. used: by pseudonym, a window
-        and the places taken in it. newest: by pseudonym, this campaign's newest decision that is
-        learned from, and its arm. held: answers that count only later, sealed; they are deleted
-        when their decision is resolved. held_at: the number under which they are kept. drop_held:
-        delete all. responses: replies to be given again to whoever repeats a call, by principal and
-        key.
+        and the places taken in it. held: where answers are waited for, a sealed row for every
+        decision, which has or has not been answered; it is written over, and deleted when the
+        decision is resolved. give_up: all decisions that wait are lost, and what is held is
+        deleted. responses: replies to be given again to whoever repeats a call, by its place (see
+        `StoreSeal.call_place`).
     """
 
     head: HeadRow
@@ -180,12 +185,10 @@ class RowChange:
     releases: Sequence[ReleaseRow] = ()
     readings: Sequence[ReadingRow] = ()
     used: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    newest: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     held: Mapping[int, bytes] = field(default_factory=dict)
-    held_at: int = 0
-    drop_held: bool = False
+    give_up: bool = False
     events: Sequence[EventRow] = ()
-    responses: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    responses: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Change(version={self.head.version})"
@@ -202,9 +205,33 @@ class KeyRow(NamedTuple):
     revoked: float | None = None
 
 
+class ScopeKind(NamedTuple):
+    """What the guarantees of a scope are about, as its first campaign fixes it; all None before.
+
+    unit: "round" or "user". window: seconds, of contributions; None: for ever. trust: "central" or
+        "local". noise: "secure" or "simulated".
+    """
+
+    unit: str | None = None
+    window: float | None = None
+    trust: str | None = None
+    noise: str | None = None
+
+
 class ScopeRow(NamedTuple):
-    """A budget over campaigns. epsilon, spent: exact fractions as text."""
+    """A budget over campaigns. epsilon, spent: exact fractions as text. The others: see
+    `ScopeKind`.
+    """
 
     name: str
     epsilon: str
     spent: str
+    unit: str | None = None
+    window: float | None = None
+    trust: str | None = None
+    noise: str | None = None
+
+    @property
+    def kind(self) -> ScopeKind:
+        """What its guarantees are about."""
+        return ScopeKind(self.unit, self.window, self.trust, self.noise)

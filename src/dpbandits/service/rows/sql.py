@@ -1,8 +1,10 @@
 """Campaigns in a database: SQLite in one file, or PostgreSQL."""
 
+import math
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, final
 
 from sqlalchemy import Connection, insert, select, text
@@ -19,12 +21,14 @@ from dpbandits.service.rows.backend import Backend, CampaignRows, Joining, Part
 from dpbandits.service.rows.engines import (
     PATIENCE,
     big_engine,
+    database_file,
     known_url,
     lite_engine,
     looking_engine,
     require_durable,
+    withdraw_from_others,
 )
-from dpbandits.service.rows.memory import no_scope, taken_name
+from dpbandits.service.rows.memory import no_scope, taken_key, taken_name
 from dpbandits.service.rows.migrating import bring_up, require_newest
 from dpbandits.service.rows.records import CampaignRow, KeyRow, ScopeRow
 from dpbandits.service.rows.sql_rows import SqlRows, columns_of
@@ -32,6 +36,9 @@ from dpbandits.service.rows.statements import KEY_OF, KEYS
 
 CAMPAIGN = columns_of(tables.campaign, CampaignRow)
 SCOPE = columns_of(tables.scope, ScopeRow)
+
+OFTEN = 2.0
+"""Seconds after which a transaction empties SQLite's log."""
 
 
 @final
@@ -46,12 +53,15 @@ class SqlBackend(Backend):
     """
 
     durable = True
+    failures = (SQLAlchemyError, DBAPIError, OSError)
 
     def __init__(self, url: str | URL, *, looking: bool = False) -> None:
         self.url = known_url(url)
         self._lite = self.url.get_backend_name() == "sqlite"
+        self._looking = looking
         lite = looking_engine if looking else lite_engine
-        self._engine = lite(self.url) if self._lite else big_engine(self.url)
+        with told("opened"):
+            self._engine = lite(self.url) if self._lite else big_engine(self.url)
         try:
             with told("opened"):
                 if looking:
@@ -66,6 +76,10 @@ class SqlBackend(Backend):
         # SQLite has one writer, and lets the others sleep; threads wait here
         self._writing = CallLock()
         self._left = list[Any]()  # a parent's connections, never closed in its child
+        self._emptied = -math.inf  # a crash may have left a log behind
+        file = database_file(self.url) if self._lite and not looking else None
+        if file is not None:
+            withdraw_from_others(file)
 
     @contextmanager
     def _begun(self, *, write: bool = True) -> Iterator[Connection]:
@@ -82,6 +96,7 @@ class SqlBackend(Backend):
             yield connection
             if write:
                 connection.commit()
+                self._empty_log_in_time(connection)
 
     def _settle_in(self) -> None:
         """A forked child takes connections of its own."""
@@ -121,11 +136,10 @@ class SqlBackend(Backend):
             row = connection.execute(query).one_or_none()
         return None if row is None else CampaignRow(*row)
 
-    def some_private(self) -> tuple[str, bytes] | None:
-        c = tables.private_state.c
+    def some_private(self) -> bytes | None:
         with self._begun(write=False) as connection:
-            row = connection.execute(select(c.campaign, c.body).limit(1)).one_or_none()
-        return None if row is None else (row.campaign, bytes(row.body))
+            body = connection.execute(select(tables.private_state.c.body).limit(1)).scalar()
+        return None if body is None else bytes(body)
 
     @contextmanager
     def transaction(self, uid: str) -> Iterator[CampaignRows]:
@@ -174,6 +188,15 @@ class SqlBackend(Backend):
             row = connection.exec_driver_sql(sql, (hash,)).one_or_none()
         return None if row is None else KeyRow(*row)
 
+    def add_key(self, key: KeyRow) -> None:
+        with self._begun() as connection:
+            if not self._lite:  # which has one writer
+                connection.exec_driver_sql("LOCK TABLE access_key IN SHARE ROW EXCLUSIVE MODE")
+            same = select(tables.access_key.c.hash).where(tables.access_key.c.name == key.name)
+            if connection.execute(same).first() is not None:
+                raise taken_key(key.name)
+            connection.execute(insert(tables.access_key).values(key._asdict()))
+
     def put_key(self, key: KeyRow) -> None:
         with self._begun() as connection:
             SqlRows(connection, "", "")._put(tables.access_key, key._asdict(), "hash")
@@ -182,18 +205,37 @@ class SqlBackend(Backend):
         """SQLite's log holds older pages until it begins anew, one by one: the differences of
         open sums in it are rewards. PostgreSQL sees to its own.
         """
-        if not self._lite:
+        if not self._lite or self._looking:
             return
         self._settle_in()
         with told("written"), self._writing, self._engine.connect() as connection:
-            run = connection.exec_driver_sql
-            try:
-                run("PRAGMA busy_timeout = 0")  # nobody waits for this
-                run("PRAGMA wal_checkpoint(TRUNCATE)")
-            finally:
-                run(f"PRAGMA busy_timeout = {1_000 * PATIENCE}")
+            self._emptied = -math.inf  # where somebody reads, the next transaction tries again
+            self._empty_log(connection)
+
+    def _empty_log(self, connection: Connection) -> None:
+        """Begin SQLite's log anew, unless somebody is reading it."""
+        run = connection.exec_driver_sql
+        try:
+            run("PRAGMA busy_timeout = 0")  # nobody waits for this
+            busy, *_ = run("PRAGMA wal_checkpoint(TRUNCATE)").one()
+            run(f"PRAGMA busy_timeout = {1_000 * PATIENCE}")
+        except BaseException:  # an interruption, too: nobody is to have a connection that waits not
+            connection.invalidate()
+            raise
+        if not busy:
+            self._emptied = time.monotonic()
+
+    def _empty_log_in_time(self, connection: Connection) -> None:
+        """After a commit: begin the log anew, now and then, for it costs as much as some commits.
+        In between it has a thousand pages at most, by SQLite's own count.
+        """
+        if self._lite and time.monotonic() - self._emptied > OFTEN:
+            with suppress(SQLAlchemyError, OSError):  # it stands, whatever becomes of older pages
+                self._empty_log(connection)
 
     def close(self) -> None:
+        with suppress(StoreError):  # other processes may keep the log open
+            self.forget()
         self._engine.dispose()
 
 

@@ -20,7 +20,7 @@ from dpbandits.service.rows.records import (
     RowChange,
     StatusRow,
 )
-from dpbandits.service.rows.statements import HEAD_OF, RESOLVE, insertion, runs
+from dpbandits.service.rows.statements import HEAD_OF, HOLD, LOSE, RESOLVE, insertion, runs
 
 MANY = 500
 """Rows that one statement names."""
@@ -107,10 +107,13 @@ class SqlRows(CampaignRows):
         query = self._rows_of(tables.decision, c.seq > after).order_by(c.seq).limit(limit)
         return [DecisionRecord(*row) for row in self._connection.execute(query)]
 
-    def held(self, since: int) -> dict[int, bytes]:
-        c = tables.held.c
-        query = select(c.seq, c.body).where(c.campaign == self._uid, c.moved > since)
-        return {seq: bytes(body) for seq, body in self._connection.execute(query.order_by(c.seq))}
+    def held(self, seqs: Sequence[int]) -> dict[int, bytes]:
+        c, found = tables.held.c, dict[int, bytes]()
+        for at in range(0, len(seqs), MANY):
+            which = c.campaign == self._uid, c.seq.in_(seqs[at : at + MANY])
+            rows = self._connection.execute(select(c.seq, c.body).where(*which))
+            found |= {seq: bytes(body) for seq, body in rows}
+        return found
 
     def readings(self, since: int) -> list[ReadingRow]:
         c = tables.ledger.c
@@ -129,26 +132,15 @@ class SqlRows(CampaignRows):
         )
         return {who: (window, used) for who, window, used in self._connection.execute(query)}
 
-    def newest(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
-        c = tables.newest.c
-        query = select(c.pseudonym, c.seq, c.arm).where(
-            c.campaign == self._uid, c.pseudonym.in_(pseudonyms)
-        )
-        return {who: (seq, arm) for who, seq, arm in self._connection.execute(query)}
-
-    def response(self, principal: str, key: str) -> str | None:
+    def response(self, place: str) -> str | None:
         c = tables.request.c
-        query = select(c.response).where(
-            c.campaign == self._uid, c.principal == principal, c.key == key
-        )
+        query = select(c.response).where(c.campaign == self._uid, c.place == place)
         return self._connection.execute(query).scalar_one_or_none()
 
-    def answered_by(self, principal: str, key: str) -> str | None:
+    def answered_by(self, place: str) -> str | None:
         c, of = tables.request.c, tables.campaign.c
         query = select(c.campaign).where(
-            c.campaign.in_(select(of.uid).where(of.group == self._group)),
-            c.principal == principal,
-            c.key == key,
+            c.campaign.in_(select(of.uid).where(of.group == self._group)), c.place == place
         )
         return self._connection.execute(query).scalar()
 
@@ -166,8 +158,9 @@ class SqlRows(CampaignRows):
     def write(self, change: RowChange) -> None:
         uid, self._locked = self._uid, None
         self._put(tables.head, {"campaign": uid, **change.head._asdict()}, "campaign")
-        if change.drop_held:
+        if change.give_up:
             self._connection.execute(delete(tables.held).where(tables.held.c.campaign == uid))
+            self._many(LOSE, [(change.head.version, uid)])
         self._insert(tables.decision, DecisionRecord._fields, change.asked)
         self._resolve(change)
         self.hold(change)
@@ -175,15 +168,14 @@ class SqlRows(CampaignRows):
         self._read(change.readings)
         self._insert(tables.event, EventRow._fields, change.events)
         self._contribute(change)
-        said = [(*place, text) for place, text in change.responses.items()]
-        self._insert(tables.request, ("principal", "key", "response"), said)
+        self._insert(tables.request, ("place", "response"), list(change.responses.items()))
 
     def hold(self, change: RowChange) -> None:
         if change.private is not None:
             body = {"campaign": self._uid, "body": change.private}
             self._put(tables.private_state, body, "campaign")
-        held = [(seq, body, change.held_at) for seq, body in change.held.items()]
-        self._insert(tables.held, ("seq", "body", "moved"), held)
+        held = [(self._uid, *row) for row in change.held.items()]
+        self._many(HOLD, held)
 
     def _resolve(self, change: RowChange) -> None:
         """Decisions that wait no more, and what was held for them; and those nobody learns from."""
@@ -217,9 +209,6 @@ class SqlRows(CampaignRows):
         for who, (window, many) in change.used.items():
             row = {"group": self._group, "pseudonym": who, "window": window, "used": many}
             self._put(tables.contribution, row, "group", "pseudonym")
-        for who, (seq, arm) in change.newest.items():
-            mark = {"campaign": self._uid, "pseudonym": who, "seq": seq, "arm": arm}
-            self._put(tables.newest, mark, "campaign", "pseudonym")
 
     def _insert(self, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
         self._many(insertion(table.name, ("campaign", *names)), [(self._uid, *row) for row in rows])

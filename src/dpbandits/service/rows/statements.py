@@ -11,6 +11,12 @@ RESOLVE = (
 )
 """Of consecutive decisions that stand alike."""
 
+LOSE = (
+    "UPDATE decision SET status = 'lost', moved = ?, pseudonym = NULL, \"window\" = NULL "
+    "WHERE campaign = ? AND status = 'waiting'"
+)
+"""Of all that wait."""
+
 
 @cache
 def insertion(table: str, names: tuple[str, ...], by: tuple[str, ...] = ()) -> str:
@@ -28,6 +34,11 @@ def insertion(table: str, names: tuple[str, ...], by: tuple[str, ...] = ()) -> s
 def quoted(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
+
+HOLD = insertion("held", ("campaign", "seq", "body"), ("campaign", "seq"))
+"""A sealed row of a decision whose answer is waited for, which stays where it is once it is there:
+nothing but its content says that it was written over.
+"""
 
 HEAD_OF = f"SELECT {quoted(HeadRow._fields)} FROM head WHERE campaign = ?"
 """The head of a campaign."""

@@ -76,6 +76,7 @@ decision = Table(
     Column("status", String(8), nullable=False),
     Column("moved", BigInteger, nullable=False),
     Column("nonce", BigInteger, nullable=False, server_default=text("0")),
+    Column("plan", BigInteger),
     PrimaryKeyConstraint("campaign", "seq"),
     Index("decision_moved", "campaign", "moved"),
     # a campaign that is opened reads what waits, however much does not
@@ -95,7 +96,6 @@ held = Table(
     Column("campaign", String(32), nullable=False),
     Column("seq", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
-    Column("moved", BigInteger, nullable=False),
     PrimaryKeyConstraint("campaign", "seq"),
 )
 
@@ -140,16 +140,6 @@ contribution = Table(
     PrimaryKeyConstraint("group", "pseudonym"),
 )
 
-newest = Table(
-    "newest",
-    metadata,
-    Column("campaign", String(32), nullable=False),
-    Column("pseudonym", String(32), nullable=False),
-    Column("seq", BigInteger, nullable=False),
-    Column("arm", Integer, nullable=False),
-    PrimaryKeyConstraint("campaign", "pseudonym"),
-)
-
 event = Table(
     "event",
     metadata,
@@ -167,10 +157,9 @@ request = Table(
     "request",
     metadata,
     Column("campaign", String(32), nullable=False),
-    Column("principal", String(64), nullable=False),
-    Column("key", String(200), nullable=False),
+    Column("place", String(64), nullable=False),
     Column("response", Text, nullable=False),
-    PrimaryKeyConstraint("campaign", "principal", "key"),
+    PrimaryKeyConstraint("campaign", "place"),
 )
 
 scope = Table(
@@ -179,6 +168,10 @@ scope = Table(
     Column("name", String(200), primary_key=True),
     Column("epsilon", Text, nullable=False),
     Column("spent", Text, nullable=False),
+    Column("unit", String(8)),
+    Column("window", Float),
+    Column("trust", String(8)),
+    Column("noise", String(16)),
 )
 
 access_key = Table(

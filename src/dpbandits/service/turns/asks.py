@@ -8,21 +8,21 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple, final
 
-from dpbandits.core.errors import DecisionError
+from dpbandits.core.errors import DecisionError, EditedRowsError
 from dpbandits.core.plan import Action
 from dpbandits.policies.labels import ArmLabel
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow, latest_of, said_in
 from dpbandits.service.turns.working import Working, known_in
 from dpbandits.session.decisions import Decision
-from dpbandits.session.storing.people import (
+from dpbandits.session.storing import (
+    ask_unread,
     fill_places,
     not_before,
     pseudonym_in,
     read_places,
     window_of,
 )
-from dpbandits.session.storing.sides import ask_unread
 
 LONGEST_KEY = 200  # characters of a key under which a call is repeated
 
@@ -59,15 +59,17 @@ class Scratch:
     """What calls of one transaction write beside the session.
 
     eligible: by decision, the arms it was chosen among, as JSON. now: the time of the transaction.
-    keyed: asks that may be made again, by principal and key; responses: other calls, and answers.
+    keyed: asks that may be made again, by their place (see `StoreSeal.call_place`); responses:
+        other calls, and answers. told: answers that are held, in grid steps.
     """
 
     rows: CampaignRows
     now: float
     eligible: dict[int, str] = field(default_factory=dict)
     events: list[EventRow] = field(default_factory=list)
-    keyed: dict[tuple[str, str], tuple[str, AskedDecisions]] = field(default_factory=dict)
-    responses: dict[tuple[str, str], str] = field(default_factory=dict)
+    keyed: dict[str, tuple[str, AskedDecisions]] = field(default_factory=dict)
+    responses: dict[str, str] = field(default_factory=dict)
+    told: dict[int, Any] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     closed: str | None = None
 
@@ -103,19 +105,22 @@ class AskOp:
     whose: str | None = None
     sides: bool = False
 
+    def settles(self, work: Working) -> bool:
+        return True
+
     def run(
         self, work: Working, scratch: Scratch
     ) -> AskedDecisions | list[CampaignDecision] | AnsweredBeside:
         if self.key is not None:
-            place = self.principal, self.key
+            place = work.seal.call_place(self.principal, self.key)
             if place in scratch.keyed:
                 first, made = scratch.keyed[place]
                 require_same(first, self.mark(work))
                 return made
-            said = scratch.responses.get(place) or scratch.rows.response(*place)
+            said = scratch.responses.get(place) or scratch.rows.response(place)
             if said is not None:
                 return asked_before(said, self, work, scratch.rows)
-            other = scratch.rows.answered_by(*place) if self.sides else None
+            other = scratch.rows.answered_by(place) if self.sides else None
             if other is not None:
                 return AnsweredBeside(other)
         require_open(work, scratch)
@@ -125,7 +130,7 @@ class AskOp:
             scratch.eligible.update((decision.id, text) for decision in asked)
         made = AskedDecisions(tuple(asked))
         if self.key is not None:
-            scratch.keyed[self.principal, self.key] = self.mark(work), made
+            scratch.keyed[place] = self.mark(work), made
         return made
 
     def asked(self, work: Working, scratch: Scratch) -> list[Decision]:
@@ -188,10 +193,13 @@ def asked_before(said: str, op: AskOp, work: Working, rows: CampaignRows) -> lis
         ValueError: another call was made with this key.
         DecisionError: they were given up when the database was put back.
     """
-    first, made = json.loads(said)
+    first, made = reply_in(said)
     if not isinstance(made, list):
         raise other_call()
-    decisions = [decision_from(each) for each in made]
+    try:
+        decisions = [decision_from(each) for each in made]
+    except TypeError:
+        raise EditedRowsError(EDITED_REPLY) from None
     known = known_in((each.id for each in decisions), work, rows)
     if any(place is None or place.generation < work.head.generation for place in known):
         raise DecisionError(
@@ -201,6 +209,25 @@ def asked_before(said: str, op: AskOp, work: Working, rows: CampaignRows) -> lis
     if first != op.older_mark(work):
         require_same(first, op.mark(work))
     return decisions
+
+
+EDITED_REPLY = (
+    "What was replied to this call before is not what dpbandits wrote: rows of the database were "
+    "edited. Nothing was done. Make the call with another key."
+)
+
+
+def reply_in(said: str) -> tuple[Any, Any]:
+    """What is kept of a call: what it said, and what was replied.
+
+    Raises:
+        EditedRowsError: it is nothing that was kept.
+    """
+    try:
+        first, made = json.loads(said)
+    except (ValueError, TypeError):
+        raise EditedRowsError(EDITED_REPLY) from None
+    return first, made
 
 
 def require_same(first: str, now: str) -> None:

@@ -3,11 +3,12 @@
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from dpbandits.campaign.holdout import HoldoutRule
+from dpbandits.core.errors import EditedRowsError
 from dpbandits.core.inputs import shown
 from dpbandits.core.signatures import options_of, require_options
 from dpbandits.core.values import checked_name
@@ -16,13 +17,15 @@ from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import Part
 from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange
-from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.sealing import EDITED, StoreSeal
 from dpbandits.service.turns.ids import DecisionIds
-from dpbandits.service.turns.writing import compact, head_public, next_chain, sealed_private
+from dpbandits.service.turns.waiting_rows import WaitingRows
+from dpbandits.service.turns.writing import compact, head_public, next_chain
+from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.options import checked_segments
-from dpbandits.session.saving.policy import policy_to_data
+from dpbandits.session.saving import policy_to_data
 from dpbandits.session.session import Session
-from dpbandits.session.storing.parts import small_parts
+from dpbandits.session.storing import small_parts
 
 KEPT = {"campaign", "user_key", "clock"}
 """Options of a session that a store knows by itself."""
@@ -32,6 +35,11 @@ OPTIONS = "holdout", "ramp", "control"
 
 TAKEN = [name for name in options_of(Session) if name not in KEPT | {"policy"}] + list(OPTIONS)
 """What may be said of a new campaign beside its name and scope."""
+
+MOST_ARMS, MOST_SEGMENTS = 10_000, 1_000
+"""Arms of a campaign, in all its segments together, and segments. Each call reads and writes what
+is known of every arm, while other campaigns of the process wait.
+"""
 
 LONGEST_NAME = 200
 """Characters of a campaign's name and its segment's together, with a stroke between them."""
@@ -62,6 +70,20 @@ def require_creatable(name: str, noise: Noise | None, options: Mapping[str, Any]
         )
 
 
+def require_few_arms(arms: int, segments: int = 1) -> None:
+    """Refuse a campaign whose every call would take long.
+
+    Raises:
+        ValueError: it has too many arms.
+    """
+    if arms * segments > MOST_ARMS:
+        raise ValueError(
+            f"Expected a campaign to have at most {MOST_ARMS:,} arms, over all its segments; this "
+            f"one would have {arms * segments:,}. Each call reads and writes what is known of "
+            "every arm. Nothing was created."
+        )
+
+
 def first_sessions(
     name: str, policy: Policy, *, noise: Noise, segments: object = None, **options: Any
 ) -> dict[str | None, Session]:
@@ -73,7 +95,14 @@ def first_sessions(
     if segments is None:
         return {None: Session(policy, noise=noise, campaign=name, **options)}
     seed, made = options.pop("seed", None), dict[str | None, Session]()
-    for place, segment in enumerate(checked_segments(segments)):
+    names = checked_segments(segments)
+    if len(names) > MOST_SEGMENTS:
+        raise ValueError(
+            f"Expected at most {MOST_SEGMENTS:,} segments=; this campaign would have "
+            f"{len(names):,}. Nothing was created."
+        )
+    require_few_arms(policy.arms, len(names))
+    for place, segment in enumerate(names):
         own = {} if seed is None else {"seed": seed + place}
         draws = SimulatedNoise(noise.seed + place) if type(noise) is SimulatedNoise else noise
         made[segment] = Session(policy, noise=draws, campaign=name, **own, **options)
@@ -92,14 +121,28 @@ def segment_name(name: str, segment: str) -> str:
     return both
 
 
+def options_in(row: CampaignRow) -> dict[str, Any]:
+    """How a campaign was made.
+
+    Raises:
+        EditedRowsError: its row does not say so.
+    """
+    found: Any = None
+    with suppress(ValueError, TypeError, RecursionError):
+        found = json.loads(row.options)
+    if not isinstance(found, dict):
+        raise EditedRowsError(EDITED)
+    return found
+
+
 def segments_of(row: CampaignRow) -> tuple[str, ...]:
     """The segments of a campaign, or its sides; none, where it has none."""
-    return tuple(json.loads(row.options).get("segments", ()))
+    return tuple(map(str, options_in(row).get("segments", ())))
 
 
 def holdout_in(row: CampaignRow) -> HoldoutRule | None:
     """Who is on which side of a campaign; None where it has no sides."""
-    found = json.loads(row.options).get("holdout")
+    found = options_in(row).get("holdout")
     return None if found is None else HoldoutRule.restored(found)
 
 
@@ -136,17 +179,17 @@ def first_rows(
 ) -> Part:
     """What is written of a session as it begins. said: how it was made."""
     public, private = small_parts(session)
-    first = {name: value for name, value in private.items() if name != "seed"}
-    row = row._replace(options=compact({"shown": said, "first": [public, first]}))
+    row = row._replace(options=compact({"shown": said}))
     chain = next_chain("", row.uid, row.name)
     head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
-    body = sealed_private(private, DecisionIds.fresh(), seal, row.uid)
-    return row, RowChange(head, private=body)
+    own, ids = seal.of(row), DecisionIds.fresh().key.hex()
+    none = {"ids": ids, "waiting": WaitingRows(own.waiting_key()).said(), "lines": ""}
+    return row, RowChange(head, private=own.private({**private, **none}, head))
 
 
-def kept_under(parts: Sequence[Part], place: tuple[str, str], said: str) -> list[Part]:
-    """The first rows, and beside them what was said by the call that made them. place: whose call
-    it was, and its key.
+def kept_under(parts: Sequence[Part], place: str, said: str) -> list[Part]:
+    """The first rows, and beside them what was said by the call that made them. place: under what
+    it is kept.
     """
     (row, change), *others = parts
     return [(row, replace(change, responses={place: said})), *others]

@@ -6,7 +6,6 @@ wait are void, answers that are held are deleted, and nobody who came back is le
 the next window. So every record is read at most once over both timelines. Proof: proofs/fence.md.
 """
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -24,20 +23,17 @@ from dpbandits.service.rows.records import (
 from dpbandits.service.turns.working import (
     CampaignSetting,
     Working,
-    session_of,
 )
-from dpbandits.service.turns.writing import change_in, compact, next_chain
+from dpbandits.service.turns.writing import change_in, next_chain
 from dpbandits.service.witness import Mark, WitnessFile
-from dpbandits.session.storing.changes import Watch
-from dpbandits.session.storing.parts import (
-    SessionRows,
-    begun_anew,
+from dpbandits.session.storing import (
+    begin_anew,
     give_up,
     keeps_exact_sums,
+    not_before,
     price_of,
-    small_parts,
+    window_of,
 )
-from dpbandits.session.storing.people import not_before, window_of
 
 
 def mark_of(head: HeadRow) -> Mark:
@@ -121,7 +117,7 @@ def fence(
         seen.generation, 0, 0, 0, price_of(work.session), step, "lost", work.head.version + 1
     )
     anew = bool(unseen) or keeps_exact_sums(work.session)
-    begin_again(work, setting, anew)
+    begin_again(work, anew)
     unseen = [*unseen_steps(work.head), *unseen]
     work.head = work.head._replace(generation=generation, step=step, chain=chain)
     notes: dict[str, Any] = {"closed_window": window_of(work.session), "unseen": unseen}
@@ -129,45 +125,23 @@ def fence(
         notes["fresh_since"] = generation
     change = change_in(
         work,
-        setting.seal,
         now,
         notes=notes,
         events=[EventRow(now, "fence", f"generation {generation}", work.head.asked, None)],
+        lost=[lost],
     )
     # where the witness stands now: should what follows be cut off, it is taken up from there
     head = change.head._replace(before=seen.step, chain_before=seen.chain)
-    rows.write(replace(change, head=head, readings=[lost, *change.readings], drop_held=True))
+    rows.write(work.sealed(replace(change, head=head, give_up=True)))
     return head
 
 
-def begin_again(work: Working, setting: CampaignSetting, whole: bool) -> None:
+def begin_again(work: Working, whole: bool) -> None:
     """Give up all that is open. whole: the policy begins anew, too."""
     give_up(work.session)
-    work.watch.note("lost")
-    if not whole:
-        return
-    first = json.loads(work.row.options)["first"]
-    public, private, rows = begun_anew(work.session, *with_later_arms(work, setting, *first))
-    anew = json.loads(compact(public)), json.loads(compact(private)), rows
-    given_up = work.watch.changes()
-    work.session = session_of(work.row, anew, setting, work)
-    work.watch = Watch(work.session)
-    work.watch.take_over(given_up)
-
-
-def with_later_arms(
-    work: Working, setting: CampaignSetting, public: dict[str, Any], private: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parts that a campaign began with, had the arms been there that joined it since."""
-    later = [name for name, _ in work.session.arms[len(public["arms"]) :]]
-    if not later:
-        return public, private
-    _, newest = small_parts(work.session)
-    whole = private | {name: newest[name] for name in ("noise", "seed") if name in newest}
-    born = session_of(work.row, (public, whole, SessionRows()), setting, work)
-    for name in later:
-        born.add_arm(name if isinstance(name, str) else None)
-    return small_parts(born)
+    work.watch.note_lost()
+    if whole:
+        begin_anew(work.session)
 
 
 def to_be_written(change: RowChange, head: HeadRow) -> RowChange | None:
@@ -182,7 +156,6 @@ def to_be_written(change: RowChange, head: HeadRow) -> RowChange | None:
         or change.unlearned
         or change.releases
         or change.used
-        or change.newest
         or change.events
         or change.responses
     )

@@ -7,13 +7,20 @@ from typing import Any, Literal, final
 from dpbandits.core.inputs import is_line, shown
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow
-from dpbandits.service.turns.asks import LONGEST_KEY, Scratch, catch_up, marked, other_call
+from dpbandits.service.turns.asks import (
+    LONGEST_KEY,
+    Scratch,
+    catch_up,
+    marked,
+    other_call,
+    reply_in,
+)
+from dpbandits.service.turns.beginning import MOST_ARMS
 from dpbandits.service.turns.working import Working
 from dpbandits.service.turns.writing import compact
-from dpbandits.session.storing.parts import counts_of
-from dpbandits.session.storing.people import (
+from dpbandits.session.storing import (
+    counts_of,
     fill_places,
-    forget_decisions,
     pseudonym_in,
     waiting_for,
 )
@@ -30,11 +37,20 @@ class ArmOp:
     arm: str | int | None
     by: str | None = None
 
+    def settles(self, work: Working) -> bool:
+        return True
+
     def run(self, work: Working, scratch: Scratch) -> int | None:
         session = work.session
         done: Any = None
         if self.verb == "add":
             assert self.arm is None or isinstance(self.arm, str)
+            if session.policy.arms >= MOST_ARMS:
+                raise ValueError(
+                    f"This campaign has {MOST_ARMS:,} arms, retired ones among them: no more can "
+                    "be added. Begin another campaign with those that are in play. Nothing was "
+                    "changed."
+                )
             done = session.add_arm(self.arm)
         elif self.verb == "retire":
             session.retire_arm(arm_of(self.arm))
@@ -42,7 +58,6 @@ class ArmOp:
             session.pause_arm(arm_of(self.arm))
         else:
             session.resume_arm(arm_of(self.arm))
-        work.watch.note("passed")
         note_event(scratch, work, f"{self.verb} arm", self.arm, self.by)
         return done  # type: ignore[no-any-return]  # the new arm's number
 
@@ -52,9 +67,11 @@ class ArmOp:
 class SettleOp:
     """Record the answers whose time has passed, and make what is due."""
 
+    def settles(self, work: Working) -> bool:
+        return True
+
     def run(self, work: Working, scratch: Scratch) -> None:
-        work.session.settle()
-        work.watch.note("passed")
+        """All of it is done before."""
 
 
 @final
@@ -64,9 +81,11 @@ class FinishOp:
 
     by: str | None = None
 
+    def settles(self, work: Working) -> bool:
+        return True
+
     def run(self, work: Working, scratch: Scratch) -> None:
         work.session.finish()
-        work.watch.note("passed")
         note_event(scratch, work, "finish", None, self.by)
 
 
@@ -77,6 +96,9 @@ class CloseOp:
 
     why: str
     by: str | None = None
+
+    def settles(self, work: Working) -> bool:
+        return False
 
     def run(self, work: Working, scratch: Scratch) -> None:
         if work.head.closed is None and scratch.closed is None:
@@ -91,9 +113,11 @@ class DropOp:
 
     by: str | None = None
 
+    def settles(self, work: Working) -> bool:
+        return True
+
     def run(self, work: Working, scratch: Scratch) -> None:
         work.session.drop_open()
-        work.watch.note("passed")
         note_event(scratch, work, "drop", None, self.by)
 
 
@@ -109,6 +133,9 @@ class EraseOp:
     user: str | int
     by: str | None = None
 
+    def settles(self, work: Working) -> bool:
+        return True  # what has passed counts, and waits no more
+
     def run(self, work: Working, scratch: Scratch) -> int:
         who = pseudonym_in(work.session, self.user)
         if who is None:
@@ -116,14 +143,10 @@ class EraseOp:
                 "This campaign does not know its people (privacy_unit='round'): there is nothing "
                 "to erase."
             )
-        work.session.settle()  # what has passed counts, and waits no more
-        work.watch.note("passed")
         # with what an earlier call of this transaction asked for, which is not stored yet
         waiting = waiting_for(work.session, who, scratch.rows.waiting_of(who))
-        forget_decisions(work.session, scratch.rows, who)
         for seq in waiting:
             work.session.void(seq)
-        work.watch.note("void", waiting)
         catch_up(work, scratch)
         fill_places(work.session, who)
         note_event(scratch, work, "erased a person", None, self.by)
@@ -146,11 +169,14 @@ class KeyedOp:
     op: ChangeOp
     key: str
 
+    def settles(self, work: Working) -> bool:
+        return self.op.settles(work)
+
     def run(self, work: Working, scratch: Scratch) -> Any:
-        place = self._place()
+        place = self._place(work)
         if place in scratch.keyed:
             raise other_call()
-        said = scratch.responses.get(place) or scratch.rows.response(*place)
+        said = scratch.responses.get(place) or scratch.rows.response(place)
         if said is not None:
             return self._answered(said, work)
         done = self.op.run(work, scratch)
@@ -163,16 +189,16 @@ class KeyedOp:
         Raises:
             ValueError: another call was made with this key.
         """
-        said = rows.response(*self._place())
+        said = rows.response(self._place(work))
         if said is not None:
             self._answered(said, work)
         return said is not None
 
-    def _place(self) -> tuple[str, str]:
-        return self.op.by or "", self.key
+    def _place(self, work: Working) -> str:
+        return work.seal.call_place(self.op.by or "", self.key)
 
     def _answered(self, said: str, work: Working) -> Any:
-        first, done = json.loads(said)
+        first, done = reply_in(said)
         if first != self._mark(work):
             raise other_call()
         return done

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dpbandits.campaign.holdout import HoldoutRule, Side, rule_of
-from dpbandits.campaign.roster import Roster
 from dpbandits.core.inputs import shown
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.contract import Policy
 from dpbandits.service.turns.beginning import OPTIONS, segment_name
+from dpbandits.session.arms import Roster
+from dpbandits.session.holdout import HoldoutRule, Side, rule_of
 from dpbandits.session.session import Session
-from dpbandits.session.storing.sides import play_only
+from dpbandits.session.storing import play_only
 
 DOUBLING = 2.0
 """By this factor the holdout people that are read grow from one reading to the next."""
@@ -74,7 +74,7 @@ def side_session(
         return Session(policy, campaign=name, **options)
     # with the same arms, so that an arm has one number and one name on all sides
     # nothing is left to chance here, and the seed that is given foretells the policy's side
-    own = dict.fromkeys(("min_share", "seed", "max_contributions_per_release"))
+    own = dict.fromkeys(("min_share", "seed"))
     plain = {**options, "assignment": "planned", **own}
     session = Session(single_arm_policy(policy), campaign=name, **plain)
     play_only(session, rule.control)

@@ -5,21 +5,27 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, final
 
-from dpbandits.core.errors import DecisionError, MessageError
+from dpbandits.core.errors import MessageError
 from dpbandits.mechanisms.rewards import tried
+from dpbandits.service.rows.records import DecisionRecord
+from dpbandits.service.sealing import edited_decisions
 from dpbandits.service.turns.asks import CampaignDecision, Scratch
+from dpbandits.service.turns.settling import answers_of
 from dpbandits.service.turns.working import Working, known_in
-from dpbandits.session.pairs import listed_tells, two_of
-from dpbandits.session.storing.beforehand import require_reward
-from dpbandits.session.storing.parts import its_time_passed, waits
-from dpbandits.session.storing.people import owned_by, read_places
+from dpbandits.session.decisions import listed_tells, two_of
+from dpbandits.session.storing import (
+    its_time_passed,
+    known_answers,
+    owned_by,
+    read_places,
+    require_reward,
+    waits,
+)
 
 TellStatus = Literal["recorded", "already", "unknown", "gone"]
 """What became of an answer. already: the decision was resolved before. unknown: there is no such
 decision. gone: it is void, its time has passed, or a restored database gave it up.
 """
-
-TRIES = 3
 
 
 @final
@@ -29,24 +35,22 @@ class TellOp:
 
     pairs: Sequence[tuple[object, object]] = field(repr=False)
 
+    def settles(self, work: Working) -> bool:
+        return settles_openly(work)
+
     def run(self, work: Working, scratch: Scratch) -> list[TellStatus]:
-        for left in reversed(range(TRIES)):
-            settle_openly(work)
-            found = placed([name for name, _ in self.pairs], work, scratch)
-            valid = [
-                (seq, meant_for(seq, reward))
-                for (_, seq), (_, reward) in zip(found, self.pairs, strict=True)
-                if seq is not None
-            ]
-            try:
-                work.session.tell_many(valid)
-            except DecisionError:  # its time passed this very moment
-                if not left:
-                    raise
-                continue
-            work.watch.note("told", [seq for seq, _ in valid])
-            return [status for status, _ in found]
-        raise AssertionError("the last try returns or raises")
+        found = placed([name for name, _ in self.pairs], work, scratch)
+        valid = [
+            (seq, meant_for(seq, reward))
+            for (_, seq), (_, reward) in zip(found, self.pairs, strict=True)
+            if seq is not None
+        ]
+        seqs = [seq for seq, _ in valid]
+        with answers_of(work, scratch, seqs):
+            work.session.tell_many(valid)
+            # the first answer stays, and is written again: nobody sees that another one came
+            scratch.told.update(known_answers(work.session))
+        return [status for status, _ in found]
 
 
 class DeviceAnswer(NamedTuple):
@@ -81,13 +85,14 @@ class ExpireOp:
 
     names: Sequence[object]
 
+    def settles(self, work: Working) -> bool:
+        return settles_openly(work)
+
     def run(self, work: Working, scratch: Scratch) -> list[TellStatus]:
-        settle_openly(work)
         found = placed(self.names, work, scratch)
         for _, seq in found:
             if seq is not None:
                 work.session.expire(seq)
-                work.watch.note("expired", [seq])
         return [status for status, _ in found]
 
 
@@ -98,19 +103,20 @@ class VoidOp:
 
     names: Sequence[object]
 
+    def settles(self, work: Working) -> bool:
+        return True
+
     def run(self, work: Working, scratch: Scratch) -> list[TellStatus]:
-        work.session.settle()
-        work.watch.note("passed")
         found = placed(self.names, work, scratch)
+        owners = {seq: owner_of(work, scratch, seq) for _, seq in found if seq is not None}
         for _, seq in found:
             if seq is None:
                 continue
-            row = scratch.rows.decision(seq)
+            row = owners[seq]
             if row is not None and row.pseudonym is not None and row.window is not None:
                 read_places(work.session, scratch.rows, row.pseudonym)
                 owned_by(work.session, seq, row.pseudonym, row.window)
             work.session.void(seq)
-            work.watch.note("void", [seq])
         return [status for status, _ in found]
 
 
@@ -123,17 +129,30 @@ def require_rewards(work: Working, pairs: Iterable[tuple[object, object]]) -> No
     told = list(pairs)
     opened = work.ids.opened(name for name, _ in told)
     for place, (_, reward) in zip(opened, told, strict=True):
-        if place is not None and work.nonces.get(place.seq) == place.nonce:
+        waiting = None if place is None else work.waiting.rows.get(place.seq)
+        if place is not None and waiting is not None and waiting.nonce == place.nonce:
             require_reward(work.session, place.seq, meant_for(place.seq, reward))
 
 
-def settle_openly(work: Working) -> None:
-    """Make what is due; but where answers are waited for, a call that answers does not: else one
-    could tell by a release that somebody answered.
+def settles_openly(work: Working) -> bool:
+    """Whether a call that answers makes what is due before it: not where answers are waited for,
+    else one could tell by a release that somebody answered.
     """
-    if work.session.attribution_window is None:
-        work.session.settle()
-        work.watch.note("passed")
+    return work.session.attribution_window is None
+
+
+def owner_of(work: Working, scratch: Scratch, seq: int) -> DecisionRecord | None:
+    """The row of a decision, which says whose place it took.
+
+    Raises:
+        EditedRowsError: it says somebody else's.
+    """
+    row, waiting = scratch.rows.decision(seq), work.waiting.rows.get(seq)
+    if waiting is None:
+        return row
+    if row is None or work.waiting.owner(row.pseudonym, row.window) != waiting.owner:
+        raise edited_decisions()
+    return row
 
 
 def placed(

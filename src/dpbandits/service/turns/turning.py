@@ -1,5 +1,5 @@
-"""The one way in which a campaign changes: lock, bring up to date, compare with the witness, do
-what callers want, write, commit, witness, and only then answer.
+"""The one way in which a campaign changes: lock, bring up to date, compare with the witness, make
+what is due, do what callers want, write, commit, witness, and only then answer or refuse.
 
 Calls that wait for one campaign are done together in one transaction. Whatever goes wrong, what is
 in memory is thrown away and read anew; a call that did it alone fails alone.
@@ -8,18 +8,20 @@ in memory is thrown away and read anew; a call that did it alone fails alone.
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from sys import _getframe
 from typing import Any, TypeVar, final
 
-from dpbandits.campaign.people.register import seconds_of
 from dpbandits.core.calls.forgetting import discreet, forget
 from dpbandits.core.calls.gate import Home
-from dpbandits.core.errors import Error, StoreError, WitnessError
+from dpbandits.core.errors import EditedRowsError, StoreError, WitnessError
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows.backend import Backend, CampaignRows
-from dpbandits.service.rows.records import CampaignRow, HeadRow, latest_of
+from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange, latest_of
 from dpbandits.service.turns.asks import Scratch
+from dpbandits.service.turns.clock import TransactionClock
 from dpbandits.service.turns.fence import fence, is_behind, mark_of, to_be_written, was_put_back
+from dpbandits.service.turns.settling import UnlearnedError, releases_kept, settle
 from dpbandits.service.turns.tickets import (
     UNDONE,
     Op,
@@ -32,7 +34,8 @@ from dpbandits.service.turns.tickets import (
 )
 from dpbandits.service.turns.working import CampaignSetting, Working, working_at
 from dpbandits.service.witness import WitnessFile
-from dpbandits.session.storing.people import forget_places
+from dpbandits.session.people import seconds_of
+from dpbandits.session.storing import forget_places, left_half_done, put_in_order
 
 TOGETHER = 256
 """Calls that one transaction does."""
@@ -53,8 +56,9 @@ class Turning:
         others: Sequence[tuple[CampaignRow, CampaignSetting]] = (),
     ) -> None:
         """others: the other segments of this campaign, and how each is opened."""
-        self.row, self.backend, self.witness, self.setting = row, backend, witness, setting
-        self.others = others
+        self._clock = TransactionClock(setting.clock)
+        self.row, self.backend, self.witness = row, backend, witness
+        self.setting, self.others = replace(setting, clock=self._clock), others
         self._lock, self._queue = CallLock(), deque[Ticket]()
         self._work: Working | None = None
         self._home = Home()
@@ -80,7 +84,7 @@ class Turning:
             with self._lock:
                 with self.backend.reading(self.row.uid) as rows:
                     work = self._current(rows)
-                    if not was_put_back(work, rows, self.witness):
+                    if not work.doubtful and not was_put_back(work, rows, self.witness):
                         return look(work, rows)
                 self._fence_all()
                 with self.backend.reading(self.row.uid) as rows:
@@ -119,7 +123,7 @@ class Turning:
                     ticket.refuse(own(error))
             except Exception:
                 for ticket in batch:  # who did it fails alone
-                    ticket.value, ticket.error = UNDONE, None
+                    ticket.value, ticket.error, ticket.refused = UNDONE, None, None
                     try:
                         while not self._transact([ticket]):
                             self._fence_all()
@@ -142,26 +146,31 @@ class Turning:
         self, batch: list[Ticket], gather: Callable[[list[Ticket]], None] | None = None
     ) -> bool:
         """One transaction: these calls, committed and witnessed. False: nothing was done, for the
-        database was put back and has to be fenced first.
+        campaign has to be fenced first.
 
         gather: adds calls that came while other campaigns had the database.
         """
         try:
-            with self.backend.transaction(self.row.uid) as rows:
+            with self.backend.transaction(self.row.uid) as rows, self._clock.stopped() as now:
                 if gather is not None:
                     gather(batch)
                 work = self._current(rows)
-                if was_put_back(work, rows, self.witness):
+                if work.doubtful or was_put_back(work, rows, self.witness):
                     return False
                 before = work.head
-                scratch = Scratch(rows, seconds_of(self.setting.clock()))
-                answers = self._run(batch, work, scratch)
-                change = change_after(work, self.setting, scratch)
-                answers, change = answers_named(batch, answers, change, work)
+                scratch = Scratch(rows, now)
+                with releases_kept(work, self.backend.failures):
+                    answers = self._run(batch, work, scratch)
+                    change = change_after(work, scratch)
+                    answers, change = answers_named(batch, answers, change, work)
                 forget_places(work.session)
                 written = to_be_written(change, before)
-                if written is not None:
-                    (rows.hold if written.head is before else rows.write)(written)
+                if written is None:
+                    pass
+                elif written.head is before:
+                    rows.hold(written)
+                else:
+                    rows.write(work.sealed(written))
             if written is not None:
                 work.committed(written)
                 if mark_of(written.head) != mark_of(before):
@@ -169,10 +178,20 @@ class Turning:
         except BaseException as error:
             self._work = None
             forget(error, _getframe())
+            if isinstance(error, (EditedRowsError, UnlearnedError)) and error.fenced:
+                self._doubt()
             raise
         for ticket, answer in zip(batch, answers, strict=True):
-            ticket.value = answer
+            ticket.value, ticket.error = answer, ticket.refused
         return True
+
+    def _doubt(self) -> None:
+        """The next call fences the campaign."""
+        with self.backend.transaction(self.row.uid) as rows:
+            head, seal = rows.head(), self.setting.seal.of(self.row)
+            private = seal.opened_private(rows.private(), head)
+            body = seal.private({**private, "doubtful": True}, head)
+            rows.hold(RowChange(head, private=body))
 
     def _witnessed(self, head: HeadRow, before: HeadRow) -> None:
         """What is committed is not done again, whatever goes wrong now."""
@@ -182,23 +201,31 @@ class Turning:
             raise interrupted() from None
 
     def _run(self, batch: Sequence[Ticket], work: Working, scratch: Scratch) -> list[Any]:
-        """What every call answers. A call that is refused changes nothing, and fails alone."""
+        """What every call answers. A call that is refused changes nothing, and fails alone; what
+        was due before it stands. Where a release fails that is due, what it would read stands, and
+        the next call makes it.
+        """
         answers = list[Any]()
         for ticket in batch:
-            before = standing(work)
+            before: object = None
             try:
+                if ticket.op.settles(work):
+                    settle(work, scratch)
+                before = standing(work)
                 answers.append(ticket.op.run(work, scratch))
-                work.watch.note("passed")
-            except (Error, ValueError, TypeError, RuntimeError) as error:
-                if standing(work) != before or isinstance(error, StoreError):
+            except Exception as error:
+                if isinstance(error, (StoreError, *self.backend.failures)):
                     raise
-                ticket.refuse(error)
+                idle = put_in_order(work.session)
+                if not left_half_done(work.session) and not (idle and standing(work) == before):
+                    raise
+                ticket.refuse_later(error)
                 answers.append(None)
         return answers
 
-    def _current(self, rows: CampaignRows) -> Working:
+    def _current(self, rows: CampaignRows, *, giving_up: bool = False) -> Working:
         before, self._work = self._work, None
-        self._work = working_at(self.row, rows, self.setting, before)
+        self._work = working_at(self.row, rows, self.setting, before, giving_up=giving_up)
         return self._work
 
     def _fence_all(self) -> None:
@@ -228,7 +255,7 @@ class Turning:
             return self.witness.latest(self.row.uid) != mark_of(rows.head())
 
     def _is_behind(self, rows: CampaignRows, work: Working) -> bool:
-        return is_behind(work.head, self.row.uid, self.witness)
+        return work.doubtful or is_behind(work.head, self.row.uid, self.witness)
 
     def _is_sound_beside(self, rows: CampaignRows, work: Working) -> bool:
         """Whether this segment lost nothing, and another one did."""
@@ -240,7 +267,7 @@ class Turning:
         uid, now = self.row.uid, seconds_of(self.setting.clock())
         try:
             with self.backend.transaction(uid) as rows:
-                work = self._current(rows)
+                work = self._current(rows, giving_up=True)
                 if not needed(rows, work):
                     return  # another process did it
                 seen = self.witness.latest(uid)

@@ -2,14 +2,13 @@
 or thrown away.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, final
 
-from dpbandits.campaign.people.register import Clock
-from dpbandits.core.errors import StoreError
-from dpbandits.core.ledger_lines import lines_of
+from dpbandits.core.errors import EditedRowsError, StoreError
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.rows.backend import CampaignRows
@@ -17,22 +16,27 @@ from dpbandits.service.rows.records import (
     CampaignRow,
     HeadRow,
     MovedRow,
+    ReadingRow,
     RowChange,
     fresh_since,
     said_in,
 )
-from dpbandits.service.sealing import StoreSeal, private_place
+from dpbandits.service.sealing import EDITED, CampaignSeal, StoreSeal, edited_decisions
 from dpbandits.service.turns.ids import DecisionIds
+from dpbandits.service.turns.waiting_rows import WaitingRow, WaitingRows
 from dpbandits.session.decisions import Play
-from dpbandits.session.saving.document import VERSION
+from dpbandits.session.people import Clock
+from dpbandits.session.saving import VERSION
 from dpbandits.session.session import Session
-from dpbandits.session.storing.changes import Watch
-from dpbandits.session.storing.looking import session_to_look_at
-from dpbandits.session.storing.parts import (
+from dpbandits.session.storing import (
     SessionRows,
+    Watch,
     counts_of,
+    lines_of,
+    row_play,
     rows_in,
     session_from_parts,
+    session_to_look_at,
 )
 
 
@@ -55,8 +59,10 @@ class CampaignSetting:
 class Working:
     """A campaign as its newest transaction left it.
 
-    plays: those of stored decisions, each kept once. nonces: of the decisions that wait. held_at:
-        the number of the newest answers that are held. It is private, and rises with each of them.
+    plays: those of stored decisions, each kept once. waiting: the decisions that wait, as they were
+        written. lines: a hash over all lines of the ledger. doubtful: whether it has to be fenced,
+        for rows were edited, or what was drawn may have been seen. secret: what its private row
+        will say.
     """
 
     row: CampaignRow
@@ -64,19 +70,24 @@ class Working:
     session: Session
     watch: Watch
     ids: DecisionIds
+    seal: CampaignSeal
     plays: dict[Any, Play]
-    nonces: dict[int, int]
-    held_at: int = 0
+    waiting: WaitingRows
+    lines: str = ""
+    doubtful: bool = False
+    secret: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Working({self.row.name!r}, version={self.head.version})"
 
     def committed(self, change: RowChange) -> None:
         """What was written stands."""
-        self.head, self.held_at = change.head, change.held_at
-        self.nonces.update((row.seq, row.nonce) for row in change.asked)
-        for seq in change.resolved:
-            self.nonces.pop(seq, None)
+        self.head = change.head
+
+    def sealed(self, change: RowChange) -> RowChange:
+        """A change with the private row that belongs to its head."""
+        own = {"ids": self.ids.key.hex(), "waiting": self.waiting.said(), "lines": self.lines}
+        return replace(change, private=self.seal.private({**self.secret, **own}, change.head))
 
 
 class KnownDecision(NamedTuple):
@@ -98,69 +109,96 @@ def known_in(
         place if place and place.generation <= head.generation and place.seq <= asked else None
         for place in work.ids.opened(names)
     ]
-    nonces, resolved = work.nonces, work.watch.resolved  # since this transaction began
-    stored = {place.seq for place in opened if place and place.seq not in nonces}
+    waiting, resolved = work.waiting.rows, work.watch.resolved  # since this transaction began
+    stored = {place.seq for place in opened if place and place.seq not in waiting}
     stand: dict[int, tuple[int, str]] = {
         row.seq: (row.nonce, row.status) for row in rows.statuses(sorted(stored))
     }
     found = list[KnownDecision | None]()
     for place in opened:
-        if place is None or (place.seq not in nonces and place.seq not in stand):
+        if place is None or (place.seq not in waiting and place.seq not in stand):
             found.append(None)
             continue
         nonce, generation, seq = place
-        own, status = stand.get(seq) or (nonces[seq], resolved.get(seq, "waiting"))
+        own, status = stand.get(seq) or (waiting[seq].nonce, resolved.get(seq, "waiting"))
         found.append(KnownDecision(generation, seq, status) if own == nonce else None)
     return found
 
 
 def working_at(
-    row: CampaignRow, rows: CampaignRows, setting: CampaignSetting, before: Working | None
+    row: CampaignRow,
+    rows: CampaignRows,
+    setting: CampaignSetting,
+    before: Working | None,
+    *,
+    giving_up: bool = False,
 ) -> Working:
     """The campaign as the rows say it is.
 
-    before: as it was in memory; only what moved since is read.
+    before: as it was in memory; only what moved since is read. giving_up: for a fence, which voids
+        all that waits: no decision is looked at.
+
+    Raises:
+        EditedRowsError: rows are not those that were written.
     """
-    head, private, held_at = rows.head(), dict[str, Any](), 0
-    if before is not None and before.head == head and (setting.looking or not holds(before)):
+    head, seal, private = rows.head(), setting.seal.of(row), dict[str, Any]()
+    if before is not None and before.head == head and not giving_up:
         return before
     if not setting.looking:
-        private = setting.seal.opened(rows.private(), private_place(row.uid))
-        held_at = private.pop("held_at", head.version)
-    if before is not None and (before.head, before.held_at) == (head, held_at):
-        return before
+        private = seal.opened_private(rows.private(), head)
+    doubtful = bool(private.pop("doubtful", False))
     if before is not None and (
-        before.head.generation != head.generation
+        giving_up
+        or doubtful
+        or before.head.generation != head.generation
         or not goes_on(before.head, head)
-        or held_at < before.held_at
     ):
         before = None  # the database was put back, or fenced
     since = 0 if before is None else before.head.version
     kept = SessionRows() if before is None else rows_in(before.session)
-    plays, nonces = ({}, {}) if before is None else (before.plays, before.nonces)
-    bring_in(kept, rows.moved(since), plays, nonces)
-    readings = [
+    plays = {} if before is None else before.plays
+    waiting = WaitingRows(seal.waiting_key()) if before is None else before.waiting
+    read = rows.readings(since)
+    lines = lines_after("" if before is None else before.lines, read)
+    if not setting.looking and private.pop("lines") != lines:
+        raise EditedRowsError(EDITED)
+    if not doubtful and not giving_up:
+        bring_in(kept, rows.moved(since), plays, waiting)
+    counted = [
         (r.coordinate, r.start, r.stop, r.cost)
-        for r in rows.readings(since)
+        for r in read
         if r.kind == "read" and (since or r.generation >= fresh_since(head))
     ]
-    cost = readings[0][3] if readings else None
-    kept.lines = lines_of(kept.lines, [each[:3] for each in readings], cost)
+    cost = counted[0][3] if counted else None
+    kept.lines = lines_of(kept.lines, [each[:3] for each in counted], cost)
+    public = session_in(head)
     if setting.looking:
-        session = session_to_look_at(session_in(head), kept, setting.policy, setting.clock)
-        return Working(row, head, session, Watch(session), DecisionIds.fresh(), plays, nonces)
-    kept.held = {seq: steps for seq, steps in kept.held.items() if seq in kept.waiting}
-    for seq, body in rows.held(0 if before is None else before.held_at).items():
-        kept.held[seq] = setting.seal.opened(body, f"{row.uid} held {seq}")
+        session = session_to_look_at(public, kept, setting.policy, setting.clock)
+        return Working(
+            row, head, session, Watch(session), DecisionIds.fresh(), seal, plays, waiting
+        )
+    total = private.pop("waiting")
+    if doubtful or giving_up:
+        public = all_given_up(public)
+    elif not waiting.is_said(total):
+        raise edited_decisions()
     ids = DecisionIds(bytes.fromhex(private.pop("ids")))
-    parts = session_in(head), private, kept
-    session = session_of(row, parts, setting, before)
-    return Working(row, head, session, Watch(session), ids, plays, nonces, held_at)
+    session = session_of(row, (public, private, kept), setting, before)
+    watch = Watch(session)
+    return Working(row, head, session, watch, ids, seal, plays, waiting, lines, doubtful)
 
 
-def holds(work: Working) -> bool:
-    """Whether answers are held until their time has passed."""
-    return work.session.attribution_window is not None
+def all_given_up(public: dict[str, Any]) -> dict[str, Any]:
+    """The public part of a session in which nothing waits: what waited will never be read."""
+    return public | {"unread": public["asked"] - public["records"]}
+
+
+def lines_after(lines: str, read: Iterable[ReadingRow]) -> str:
+    """The hash over the ledger's lines, with some more of them."""
+    for line in read:
+        said = f"{lines}|{'|'.join(map(str, line))}"
+        lines = hashlib.sha256(said.encode()).hexdigest()
+    return lines
 
 
 def goes_on(before: HeadRow, head: HeadRow) -> bool:
@@ -212,7 +250,7 @@ def noise_to_go_on(
     if private["noise"]["kind"] == "simulated":
         return None
     if before is not None:
-        same: Noise = before.session._noise
+        same: Noise = before.session._vault.noise
         return same
     if setting.noise is not None and setting.noise.kind != private["noise"]["kind"]:
         return None
@@ -220,25 +258,40 @@ def noise_to_go_on(
 
 
 def bring_in(
-    kept: SessionRows, moved: Iterable[MovedRow], plays: dict[Any, Play], nonces: dict[int, int]
+    kept: SessionRows, moved: Iterable[MovedRow], plays: dict[Any, Play], waiting: WaitingRows
 ) -> None:
-    """Decisions that moved: those that wait come in, in their order; those that do no more go."""
-    waiting, due = kept.waiting, kept.due
-    for seq, action, observe, label, learn, due_at, status, nonce in moved:
+    """Decisions that moved: those that wait come in, in their order; those that do no more go.
+
+    Raises:
+        EditedRowsError: one of them is nothing that anybody wrote.
+    """
+    try:
+        waiting.replace(moved_in(kept, moved, plays, waiting))
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        raise edited_decisions() from None
+
+
+def moved_in(
+    kept: SessionRows, moved: Iterable[MovedRow], plays: dict[Any, Play], waiting: WaitingRows
+) -> dict[int, WaitingRow | None]:
+    """As `bring_in`; what is to be said of each of them."""
+    changed = dict[int, WaitingRow | None]()
+    for seq, action, observe, label, learn, due_at, status, nonce, who, window, plan in moved:
         if status != "waiting":
-            dict.pop(waiting, seq, None)
-            due.pop(seq, None)
-            nonces.pop(seq, None)
+            kept.waiting.pop(seq, None)
+            kept.due.pop(seq, None)
+            changed[seq] = None
             continue
-        nonces[seq] = nonce
-        key = action, observe, label, learn  # as stored: decisions that play the same share it
+        key = action, observe, label, learn, plan  # decisions that play the same share it
+        changed[seq] = waiting.row(nonce, key, who, window)
         play = plays.get(key)
         if play is None:
             parts = frozen_json(action), frozen_json(observe), frozen_json(label)
-            play = plays[key] = Play(*parts, learn=learn)
-        waiting[seq] = play
+            play = plays[key] = row_play(*parts, learn, plan)
+        kept.waiting[seq] = play
         if due_at is not None:
-            due[seq] = due_at
+            kept.due[seq] = float(due_at)
+    return changed
 
 
 def frozen_json(text: str | None) -> Any:

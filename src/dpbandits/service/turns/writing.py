@@ -4,6 +4,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from dpbandits.service.rows.records import (
@@ -16,13 +17,21 @@ from dpbandits.service.rows.records import (
     Status,
     said_in,
 )
-from dpbandits.service.sealing import StoreSeal, private_place
-from dpbandits.service.turns.ids import DecisionIds, fresh_nonce
-from dpbandits.service.turns.working import Working
+from dpbandits.service.turns.ids import fresh_nonce
+from dpbandits.service.turns.waiting_rows import WaitingRow
+from dpbandits.service.turns.working import Working, lines_after
 from dpbandits.session.decisions import Play
-from dpbandits.session.saving.document import VERSION
-from dpbandits.session.storing.changes import AskedPlay, HeardRelease
-from dpbandits.session.storing.parts import counts_of, price_of, small_parts
+from dpbandits.session.saving import VERSION
+from dpbandits.session.storing import (
+    AskedPlay,
+    HeardRelease,
+    are_held,
+    blank_of,
+    counts_of,
+    play_of,
+    price_of,
+    small_parts,
+)
 
 
 def compact(data: Any) -> str:
@@ -46,46 +55,90 @@ LINEAGE = 64
 
 def change_in(
     work: Working,
-    seal: StoreSeal,
     now: float,
     *,
     eligible: Mapping[int, str] | None = None,
     events: Sequence[EventRow] = (),
-    responses: Mapping[tuple[str, str], str] | None = None,
+    responses: Mapping[str, str] | None = None,
     notes: Mapping[str, Any] | None = None,
     closed: str | None = None,
+    told: Mapping[int, Any] | None = None,
+    lost: Sequence[ReadingRow] = (),
 ) -> RowChange:
-    """Everything that happened to a campaign since its last transaction.
+    """Everything that happened to a campaign since its last transaction. Its private row is sealed
+    last (`Working.sealed`), for it belongs to the head as that is written.
 
     eligible: of decisions that were chosen among some arms, which. notes: what stands beside the
-        session in the head's public part.
+        session in the head's public part. told: answers that were told and are held, in grid steps.
+        lost: lines of the ledger that no release wrote.
     """
-    found, head, uid = work.watch.changes(), work.head, work.row.uid
-    (public, private), version = small_parts(work.session), head.version + 1
+    found, head = work.watch.changes(), work.head
+    (public, work.secret), version = small_parts(work.session), head.version + 1
     releases, readings = released_rows(work, found.releases, now)
     step, chain = (releases[-1].step, releases[-1].chain) if releases else (head.step, head.chain)
-    texts, at = PlayTexts(), (head.generation, step, now, version, fresh_nonce())
+    nonce = fresh_nonce()
+    texts, at = PlayTexts(), (head.generation, step, now, version, nonce)
     asked = [decision_row(each, texts, (eligible or {}).get(each.seq), *at) for each in found.asked]
     marks = head.generation, step, chain, head.step, head.chain
     shown = head_public(public, head, notes)
     new = HeadRow(version, *marks, *counts_of(work.session), shown, closed or head.closed)
     resolved: dict[int, Status] = dict(found.resolved)  # type: ignore[arg-type]  # our own words
-    held_at = work.held_at + bool(found.held)
+    still = [row for row in asked if row.seq not in resolved]
+    kept = {seq: steps for seq, steps in (told or {}).items() if seq not in resolved}
+    held = sealed_held(work, still, kept)
+    note_waiting(work, asked, resolved, found.unlearned)
+    work.lines = lines_after(work.lines, readings := [*lost, *readings])
     return RowChange(
         new,
-        private=sealed_private({**private, "held_at": held_at}, work.ids, seal, uid),
         asked=asked,
         resolved=resolved,
         unlearned=found.unlearned,
         releases=releases,
         readings=readings,
         used=found.used,
-        newest=found.newest,
-        held=sealed_held(found.held, seal, uid),
-        held_at=held_at,
-        events=events,
+        held=held,
+        events=[*events, *(EventRow(now, "overdue", arm, at, None) for arm, at in found.noticed)],
         responses=responses or {},
     )
+
+
+def note_waiting(
+    work: Working,
+    asked: Sequence[DecisionRecord],
+    resolved: Mapping[int, Status],
+    unlearned: Sequence[int],
+) -> None:
+    """Which decisions wait once this is written, for the sealed row's sum over them."""
+    waiting, texts, changed = work.waiting, PlayTexts(), dict[int, WaitingRow | None]()
+    for row in asked:
+        said = row.action, row.observe, row.label, row.learn, row.plan
+        changed[row.seq] = waiting.row(row.nonce, said, row.pseudonym, row.window)
+    for seq in unlearned:
+        if seq in waiting.rows and seq not in resolved:
+            play = play_of(work.session, seq)
+            said = *texts.of(play), False, plan_of(play)
+            changed[seq] = waiting.playing(waiting.rows[seq], said)
+    changed.update(dict.fromkeys(resolved))
+    waiting.replace(changed)
+
+
+def sealed_held(
+    work: Working, asked: Sequence[DecisionRecord], told: Mapping[int, Any]
+) -> dict[int, bytes]:
+    """Where answers are waited for: a row for each decision that was asked, as for one that nobody
+    answered; and those of answers that were told, told again or not.
+    """
+    if not are_held(work.session):
+        return {}
+    seal, found = work.seal, dict[int, bytes]()
+    for observe, some in groupby(asked, lambda row: row.observe):
+        many = list(some)
+        blank = blank_of(work.session, None if observe is None else json.loads(observe))
+        seqs = [row.seq for row in many]
+        found |= dict(zip(seqs, seal.blanks(seqs, many[0].nonce, blank), strict=True))
+    for seq, steps in told.items():
+        found[seq] = seal.held(seq, work.waiting.rows[seq].nonce, 1, steps)
+    return found
 
 
 def released_rows(
@@ -115,20 +168,6 @@ def head_public(
     # by its own word a transaction is known from another one of this version, on a lost timeline
     beside["turns"] = [*beside["turns"], secrets.token_hex(8)][-LINEAGE:]
     return compact({**beside, **(notes or {}), "documents": VERSION, "session": public})
-
-
-def sealed_private(
-    private: Mapping[str, Any], ids: DecisionIds, seal: StoreSeal, uid: str
-) -> bytes:
-    return seal.sealed({**private, "ids": ids.key.hex()}, private_place(uid))
-
-
-def sealed_held(held: Mapping[int, Any], seal: StoreSeal, uid: str) -> dict[int, bytes]:
-    """Answers that are held, in grid steps as JSON takes them, sealed each for itself."""
-    return {
-        seq: seal.sealed(steps.tolist() if hasattr(steps, "tolist") else steps, f"{uid} held {seq}")
-        for seq, steps in held.items()
-    }
 
 
 def release_row(
@@ -182,4 +221,10 @@ def decision_row(
         "waiting",
         version,
         nonce,
+        plan_of(play),
     )
+
+
+def plan_of(play: Play) -> int | None:
+    """The number of the joint plan that a decision learns in; None for one of the latest plan."""
+    return play.unit if play.kept is not None else None

@@ -50,6 +50,12 @@ def serve_command(
             "--looking", help="Only looks and pages; no private row is read, nothing is written."
         ),
     ] = False,
+    connections: Annotated[
+        int, typer.Option(min=1, help="At a time, of each process; further ones are refused.")
+    ] = 500,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds in which a request has to arrive.")
+    ] = 30.0,
 ) -> None:
     """Serve campaigns over HTTP, with a page to look at.
 
@@ -58,6 +64,7 @@ def serve_command(
     with one_line_errors("What was acknowledged is on disk."):
         if not looking:
             opened_database(store, witness, makes=True).close()
+        from dpbandits.service.http.connections import ConnectionLimits
         from dpbandits.service.http.serving import serve
 
         def ready() -> None:
@@ -65,6 +72,7 @@ def serve_command(
             console.print(f"Serving {said} at [bold]http://{host}:{port}[/]  (Ctrl-C stops it)")
 
         asked: dict[str, Any] = {"host": host, "witness": witness, "workers": workers}
+        asked["limits"] = ConnectionLimits(connections, timeout)
         serve(store, port=port, ready=ready, demo=demo, looking=looking, **asked)
 
 

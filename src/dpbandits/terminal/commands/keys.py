@@ -12,7 +12,7 @@ keys = typer.Typer(no_args_is_help=True, help="Bearer keys of a store.")
 
 @keys.command("create")
 def create_key(
-    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    name: Annotated[str, typer.Argument(help="Whose key it is. No other key has or had the name.")],
     store: DatabaseOption,
     role: Annotated[list[str], typer.Option(help="ask, tell, read or admin; may be repeated.")],
     campaign: Annotated[str | None, typer.Option(help="For this campaign only.")] = None,

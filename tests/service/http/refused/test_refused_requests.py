@@ -10,7 +10,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.http.access import Access
-from dpbandits.service.http.limits import DEEPEST, LARGEST_BODY, too_deep
+from dpbandits.service.http.limits import DEEPEST, LARGEST_BODY
 from tests.service.http.web import POLICY, ask, client_of, served, tell
 
 CANARY = "canary-7314"
@@ -138,10 +138,19 @@ def test_bodies_have_an_end() -> None:
         assert client.post(where, content=b"{", headers=json).status_code == 422
 
 
-def test_brackets_within_text_are_not_depth() -> None:
-    text = b'["' + b"[" * 100 + b'\\"[[[[[' + b'"]'
-    assert not too_deep(text)
-    assert too_deep(b'{"a":' * 30 + b"1" + b"}" * 30)
+def test_brackets_within_text_do_not_count() -> None:
+    with served(max_pending=10) as (_, client):
+        where, json = "/v1/campaigns/trial/ask", {"content-type": "application/json"}
+
+        def sent(body: bytes) -> Any:
+            return client.post(where, content=body, headers=json)
+
+        for text in (b"[" * 60_000, b"[" * 60 + b'\\"' + b"{" * 60, b"\\\\"):
+            answer = sent(b'{"segment": "' + text + b'"}')
+            assert "Expected no segment=" in answer.json()["detail"], answer.text
+        for deep in (b'{"a":' * 30 + b"1" + b"}" * 30, b'["\\\\",' + b"[" * 30 + b"]" * 31):
+            assert "20 within each other" in sent(deep).json()["detail"]
+        assert "50,000 objects and lists" in sent(b"[" + b"[]," * 50_000 + b"[]]").json()["detail"]
 
 
 def test_without_keys_the_server_answers_to_its_own_name_only() -> None:
@@ -158,7 +167,8 @@ def guarded() -> Any:
         store.create("other", dpb.DPKLUCB(arms=2, epsilon=1))
 
         def client(*roles: str, campaign: str | None = None) -> Any:
-            key = Access(store.backend, open=False).create("me", roles, campaign) if roles else None
+            name = " ".join(roles)
+            key = Access(store.backend, open=False).create(name, roles, campaign) if roles else None
             return client_of(store, open=False, token=key)
 
         yield store, client
@@ -204,7 +214,7 @@ def test_a_revoked_key_opens_nothing(guarded: Any) -> None:
     store, client = guarded
     mine = client("read")
     assert mine.get("/v1/campaigns/trial").status_code == 200
-    assert Access(store.backend, open=False).revoke("me") == 1
+    assert Access(store.backend, open=False).revoke("read") == 1
     assert mine.get("/v1/campaigns/trial").status_code == 401
 
 

@@ -6,6 +6,7 @@ const api = `/v1/campaigns/${encodeURIComponent(home.campaign)}`;
 const part = home.segment === undefined ? "" : `?segment=${encodeURIComponent(home.segment)}`;
 const state = document.getElementById("live");
 let step = Number(home.step);
+let overdue = Number(home.overdue);
 
 async function json(address) {
   const answer = await fetch(address);
@@ -27,7 +28,7 @@ function renew(said) {
   }
 }
 
-// What changes with a release is drawn by the server: its parts take the place of ours.
+// What changes with a release or an alarm is drawn by the server: its parts take the place of ours.
 async function redraw() {
   const answer = await fetch(location.pathname + part);
   if (!answer.ok) throw new Error(String(answer.status));
@@ -37,13 +38,14 @@ async function redraw() {
     if (newer) part.replaceChildren(...document.importNode(newer, true).childNodes);
   }
   step = Number(page.body.dataset.step);
+  overdue = Number(page.body.dataset.overdue);
 }
 
 async function look() {
   if (!document.hidden) {
     try {
       const [summary, guarantee] = await Promise.all([json(api + part), json(`${api}/guarantee${part}`)]);
-      if (summary.step !== step) await redraw();
+      if (summary.step !== step || summary.overdue !== overdue) await redraw();
       renew({ summary, guarantee });
       state.textContent = "· live";
     } catch {

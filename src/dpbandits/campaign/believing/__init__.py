@@ -1,1 +1,0 @@
-"""What is believed of the arms: from released values, at all times at once."""

@@ -1,1 +1,0 @@
-"""Does what comes back depend on the arm, where it should not?"""

@@ -1,0 +1,264 @@
+"""The arms: which of them are in play, and who gets which arm by chance.
+
+An arm's number or name is never used again. Coins of random assignment are public randomness from a
+seed that is kept secret until the end, so nobody foresees the next assignment, and everybody can
+check it afterwards. They say nothing of any reward.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, Self, final
+
+import numpy as np
+
+from dpbandits.core.inputs import as_int, real_number, shown
+from dpbandits.core.values import damaged, entries
+from dpbandits.policies.labels import ArmLabels, checked_arm_labels
+
+ArmStanding = Literal["active", "paused", "retired"]
+"""Where an arm stands. A paused one may come back; a retired one never does."""
+
+
+@final
+@dataclass(frozen=True)
+class Roster:
+    """Names and standing of the arms, by their numbers. A number or a name is never used again.
+
+    labels: the names; empty where arms have none and are known by their numbers.
+    """
+
+    standing: tuple[ArmStanding, ...]
+    labels: ArmLabels
+
+    @classmethod
+    def of(cls, arms: int, labels: tuple[str, ...] | None) -> Self:
+        active: ArmStanding = "active"
+        return cls((active,) * arms, ArmLabels(labels or ()))
+
+    @cached_property
+    def active(self) -> tuple[int, ...] | None:
+        """The arms in play; None: all."""
+        if all(standing == "active" for standing in self.standing):
+            return None
+        return tuple(arm for arm, standing in enumerate(self.standing) if standing == "active")
+
+    @property
+    def in_play(self) -> tuple[int, ...]:
+        """The arms in play."""
+        return tuple(range(len(self.standing))) if self.active is None else self.active
+
+    def number(self, arm: object) -> int:
+        """The number of an arm that is given by its name or number.
+
+        Raises:
+            ValueError: there is no such arm.
+        """
+        if isinstance(arm, str) and arm in self.labels:
+            return self.labels.index(arm)
+        number = as_int(arm)
+        if number is not None and 0 <= number < len(self.standing):
+            return number
+        known = ", ".join(map(repr, self.labels[:20])) or f"0 to {len(self.standing) - 1}"
+        raise ValueError(f"Expected one of the arms {known}; got {shown(arm)}.")
+
+    def numbers(self, arms: Iterable[object]) -> tuple[int, ...]:
+        """Those of these arms that are in play, in order.
+
+        Raises:
+            TypeError: one name in place of a list of them.
+            ValueError: an arm that there is not; or none of them is in play.
+        """
+        single = getattr(arms, "ndim", 1) == 0  # a NumPy number, which says that it is iterable
+        if isinstance(arms, str) or not isinstance(arms, Iterable) or single:
+            raise TypeError(
+                "Expected eligible= to be a list of arms, such as ['blue', 'green'] or [0, 2], got "
+                f"{shown(arms)}."
+            )
+        chosen = {self.number(arm) for arm in arms}
+        eligible = tuple(arm for arm in sorted(chosen) if self.standing[arm] == "active")
+        if not eligible:
+            raise ValueError(
+                "Expected at least one eligible arm that is in play; "
+                + ("none was named." if not chosen else "those named are paused or retired.")
+            )
+        return eligible
+
+    def moved(self, arm: int, to: ArmStanding) -> Self:
+        """The roster once an arm stands elsewhere.
+
+        Raises:
+            ValueError: the arm is retired, which is for ever.
+        """
+        if self.standing[arm] == "retired" != to:
+            raise ValueError(
+                f"{self.name(arm)} is retired, and a retired arm does not come back. Add a new arm "
+                "with another name."
+            )
+        standing = (*self.standing[:arm], to, *self.standing[arm + 1 :])
+        return replace(self, standing=standing)
+
+    def only(self, arm: int) -> Self:
+        """The roster with all other arms paused."""
+        paused: ArmStanding = "paused"
+        return replace(self, standing=(paused,) * len(self.standing)).moved(arm, "active")
+
+    def joined(self, label: str | None) -> Self:
+        """The roster with one more arm.
+
+        Raises:
+            ValueError: a name that was used before, or is none; or no name where arms have names.
+        """
+        if (label is None) is bool(self.labels):
+            raise ValueError(
+                "Expected a name for the new arm, for the others have names."
+                if label is None
+                else "Expected no name for the new arm, for the others have none: name all arms "
+                "when the policy is made, arms=['blue', 'green']."
+            )
+        labels = self.labels if label is None else checked_arm_labels((*self.labels, label))
+        return replace(self, standing=(*self.standing, "active"), labels=ArmLabels(labels))
+
+    def name(self, arm: int) -> str:
+        """What an error calls an arm."""
+        return repr(self.labels[arm]) if self.labels else f"Arm {arm}"
+
+
+def roster_from_data(data: object, arms: int, labels: tuple[str, ...] | None) -> Roster:
+    """The roster of a saved session: a letter for each arm's standing.
+
+    labels: the names that its policy knows.
+    """
+    known: dict[str, ArmStanding] = {"a": "active", "p": "paused", "r": "retired"}
+    if not isinstance(data, str) or len(data) != arms or not set(data) <= set(known):
+        raise damaged("public.arms does not say of each arm where it stands")
+    if data and not set(data) & {"a"}:
+        raise damaged("public.arms has no arm in play")
+    return Roster(tuple(known[letter] for letter in data), ArmLabels(labels or ()))
+
+
+def roster_to_data(roster: Roster) -> str:
+    return "".join(standing[0] for standing in roster.standing)
+
+
+COINS = 3
+"""Sets the stream of assignment coins apart from other public randomness."""
+
+
+@final
+@dataclass(frozen=True)
+class Assignment:
+    """How an arm is drawn for a decision.
+
+    shuffled: first blocks of all arms come in one random order, in place of one after the other.
+    min_share: each arm's least share of rounds.
+
+    >>> law = Assignment(shuffled=False, min_share=.1).law({}, 0, [0, 1])
+    >>> [round(share, 3) for share in law]
+    [0.9, 0.1]
+    """
+
+    shuffled: bool
+    min_share: float
+
+    def law(self, rooms: Mapping[int, int], planned: int, arms: Sequence[int]) -> list[float]:
+        """The probability of each of these arms.
+
+        rooms: of arms whose first block is not fully asked for, the rounds left of it. planned: the
+            arm that is played by the policy.
+        """
+        left = [rooms.get(arm, 0) for arm in arms]
+        whole: int = sum(left)
+        if self.shuffled and whole:
+            base = [rounds / whole for rounds in left]
+        else:
+            base = [float(arm == planned) for arm in arms]
+        rest = max(0.0, 1.0 - self.min_share * len(arms))
+        return [self.min_share + rest * share for share in base]
+
+    def needs_plan(self, rooms: Mapping[int, int], arms: int) -> bool:
+        """Whether the law of so many arms depends on what the policy would play.
+
+        rooms: see `law`.
+        """
+        return not (self.shuffled and any(rooms.values())) and self.min_share * arms < 1.0
+
+    def drawn(
+        self, law: Sequence[float], arms: Sequence[int], seed: int, id: int
+    ) -> tuple[int, float]:
+        """The arm of decision `id`, and how likely it was."""
+        coin = float(np.random.default_rng([seed, id, COINS]).random())
+        reached = 0.0
+        for arm, share in zip(arms, law, strict=True):
+            reached += share
+            if coin < reached:
+                return arm, share
+        return max(zip(arms, law, strict=True), key=lambda pair: pair[1])
+
+    def require_room(self, arms: int) -> None:
+        """Refuse more arms than have their least share.
+
+        Raises:
+            ValueError: their shares would add up to more than 1.
+        """
+        if self.min_share * arms > 1.0:
+            raise ValueError(
+                f"Expected at most {int(1 / self.min_share)} arms: each of them was promised "
+                f"min_share={self.min_share:g}. Nothing was changed."
+            )
+
+    @property
+    def words(self) -> str:
+        """For a statement.
+
+        >>> Assignment(shuffled=True, min_share=.01).words.split(", ")[0]
+        'the first blocks of all arms come in one random order'
+        """
+        said = []
+        if self.shuffled:
+            said.append("the first blocks of all arms come in one random order")
+        if self.min_share:
+            said.append(f"each arm gets {self.min_share:.6g} of rounds or more")
+        return (
+            f"{', '.join(said)}; by coins from a seed that stays secret until the end and that no "
+            "reward enters, so they cost no privacy"
+        )
+
+    def to_data(self) -> list[Any]:
+        """Plain data, for JSON."""
+        return [self.shuffled, self.min_share]
+
+
+def assignment_of(kind: object, min_share: object, arms: int) -> Assignment | None:
+    """What these options ask for; None where every decision follows from the plan.
+
+    Raises:
+        ValueError: an option out of its range.
+    """
+    if kind not in ("planned", "shuffled"):
+        raise ValueError(
+            f"Expected assignment={shown(kind)} to be 'planned' (arms' first blocks one after the "
+            "other) or 'shuffled' (all of them in one random order)."
+        )
+    share = 0.0 if min_share is None else real_number(min_share)
+    if share is None or not 0.0 <= share * arms <= 1.0:
+        raise ValueError(
+            f"Expected min_share={shown(min_share)} to be a number from 0 to {1 / arms:.4g}: each "
+            f"of the {arms} arms gets that share of rounds at least."
+        )
+    if kind == "planned" and share == 0.0:
+        return None
+    return Assignment(kind == "shuffled", float(share))
+
+
+def assignment_from_data(data: object, arms: int) -> Assignment | None:
+    """What `to_data` wrote; None where there was none."""
+    if data is None:
+        return None
+    shuffled, share = entries(data, "public.assignment", 2)
+    if not isinstance(shuffled, bool) or type(share) not in (int, float):
+        raise damaged("public.assignment is none")
+    try:
+        return assignment_of("shuffled" if shuffled else "planned", share, arms)
+    except ValueError:
+        raise damaged("public.assignment has a share that cannot be") from None

@@ -1,0 +1,118 @@
+"""Answers that are waited for during a fixed time, after which whoever did not answer counts with
+the default: callers may send conversions only.
+
+Then whether somebody answered is itself the reward, and private. The only public event is that the
+time has passed: answers are held, by the vault, and folded in the order of asking.
+"""
+
+from collections import OrderedDict
+from datetime import datetime, timedelta
+from typing import Any, Self, final
+
+from dpbandits.core.inputs import shown
+from dpbandits.core.values import damaged, entries, part, whole
+from dpbandits.session.people import EARLIEST, Clock, seconds_of
+
+
+@final
+class AttributionWindow:
+    """When each decision's time has passed. Public: it knows no answer.
+
+    seconds: how long an answer is waited for. due: until when, by decision that waits.
+    """
+
+    def __init__(self, seconds: float, clock: Clock | None) -> None:
+        self.seconds, self._clock, self.latest = seconds, clock, EARLIEST
+        self.due: OrderedDict[int, float] = OrderedDict()
+
+    def time(self) -> float:
+        """Seconds; a clock that goes back is not believed."""
+        return max(self.latest, seconds_of(self._clock() if self._clock else datetime.now()))
+
+    def over(self, id: int) -> bool:
+        """Whether a decision's time has passed. Nothing is changed: whoever answers asks this."""
+        return id in self.due and self.due[id] <= self.time()
+
+    def due_now(self) -> list[int]:
+        """Return the decisions whose time has passed, oldest first. Nothing is changed."""
+        now, found = self.time(), list[int]()
+        for id, due in self.due.items():
+            if due > now:
+                break
+            found.append(id)
+        return found
+
+    def passed(self) -> list[int]:
+        """Return the same, and look at the time: a clock that goes back is not believed."""
+        self.latest = self.time()
+        return self.due_now()
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        due = [list(pair) for pair in self.due.items()]
+        return {"seconds": self.seconds, "latest": self.latest, "due": due}
+
+    @classmethod
+    def restored(cls, data: object, clock: Clock | None, asked: int) -> Self:
+        """What `to_data` wrote.
+
+        Raises:
+            DamagedSessionError: it is not that.
+        """
+        found = part(data, "public.attribution", "seconds", "latest", "due")
+        seconds, latest = found["seconds"], found["latest"]
+        if type(seconds) not in (int, float) or not 0 < seconds < 1e12:
+            raise damaged("public.attribution.seconds is no number of seconds")
+        window = cls(seconds, clock)
+        if type(latest) not in (int, float):
+            raise damaged("public.attribution.latest is no number of seconds")
+        window.latest, last = float(latest), float(EARLIEST)
+        for row in entries(found["due"], "public.attribution.due"):
+            id, due = entries(row, "an entry of public.attribution.due", 2)
+            if type(due) not in (int, float) or due < last:
+                raise damaged(
+                    "a time in public.attribution is no number of seconds, or not in order"
+                )
+            last = float(due)
+            window.due[whole(id, "a decision in public.attribution", 1, asked)] = last
+        if len(window.due) < len(found["due"]):
+            raise damaged("public.attribution has a decision twice")
+        return window
+
+
+def require_clock(clock: object, *windows: object) -> None:
+    """Refuse what is no clock, and a clock with nothing to time.
+
+    windows: what there is to time; none are given: that is not looked at.
+
+    Raises:
+        TypeError, ValueError: so it is.
+    """
+    if clock is None:
+        return
+    if not callable(clock):
+        raise TypeError(
+            f"Expected clock={shown(clock)} to be a function that returns the time, as a datetime "
+            "or a number of seconds; for example time.time."
+        )
+    if windows and all(window is None for window in windows):
+        raise ValueError(
+            "Expected no clock=: this session has nothing to time. Make it with window= or "
+            "attribution_window=, too."
+        )
+
+
+def attribution_of(window: object, clock: Clock | None) -> AttributionWindow | None:
+    """What this option asks for; None where every answer counts as it comes.
+
+    Raises:
+        ValueError: no length of time.
+    """
+    if window is None:
+        return None
+    if not isinstance(window, timedelta) or window <= timedelta(0):
+        raise ValueError(
+            f"Expected attribution_window={shown(window)} to be a datetime.timedelta above 0, for "
+            "example timedelta(days=7)."
+        )
+    return AttributionWindow(window.total_seconds(), clock)

@@ -1,0 +1,898 @@
+"""What released values say of every arm: estimates, intervals, the chance of being the best arm.
+
+`Believed` keeps what was released of each arm in a few rows. Intervals hold at all times at once:
+they come from nonnegative martingales with the exact law of the noise (proofs/beliefs.md). All of
+it is post-processing of released values, so it has no privacy cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import MOST, real_number, shown
+from dpbandits.core.plan import EVERY
+from dpbandits.core.tables import Tabular, in_columns
+from dpbandits.core.values import damaged, entries, part, whole
+from dpbandits.mechanisms.base import Mechanism
+from dpbandits.mechanisms.meaning import AnswerLaw, NoiseDraws, NoisedSum
+from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.formulas.joint import joint_variance, log_moment
+from dpbandits.session.ranges import Range
+
+
+class ReleasedRow(NamedTuple):
+    """All that was released of an arm up to its so-manieth answer.
+
+    total: the noised sum of its rewards, in [0, 1] each, or of the reports about them. rounds: how
+        many. draws: the noise inside (see `NoisedSum`).
+    """
+
+    release: int
+    total: float
+    rounds: int
+    draws: NoiseDraws
+
+
+class ArmHistory(NamedTuple):
+    """One arm. answers: how many there were. kept: rows, oldest first. newest: the last row, which
+    counts for intervals once a row is kept.
+    """
+
+    label: str
+    answers: int = 0
+    kept: tuple[ReleasedRow, ...] = ()
+    newest: ReleasedRow | None = None
+
+
+def mirrored_row(row: ReleasedRow, ends: float) -> ReleasedRow:
+    """The row of 1 less each reward, whose noise is as likely to be as much above as below.
+
+    ends: what is summed for a reward of 0 and for one of 1, together.
+    """
+    return row._replace(total=ends * row.rounds - row.total)
+
+
+def rows_together(before: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
+    """The rows of two answers about different rewards, as one."""
+    draws: Counter[int] = Counter(dict(before.draws))
+    draws.update(dict(newest.draws))
+    return ReleasedRow(
+        newest.release,
+        before.total + newest.total,
+        before.rounds + newest.rounds,
+        tuple(sorted(draws.items())),
+    )
+
+
+def row_data(row: ReleasedRow | None) -> list[Any] | None:
+    return None if row is None else [*row[:3], [list(pair) for pair in row.draws]]
+
+
+def restored_arm(data: object) -> ArmHistory:
+    label, answers, kept, newest = entries(data, "an arm of beliefs.arms", 4)
+    if not isinstance(label, str):
+        raise damaged("an arm's label in beliefs is not text")
+    rows = tuple(map(restored_row, entries(kept, "an arm's rows in beliefs")))
+    last = None if newest is None else restored_row(newest)
+    answers = whole(answers, "an arm's answers in beliefs")
+    numbers = [row.release for row in (*rows, *((last,) if last else ()))]
+    if numbers != sorted(numbers) or (numbers and numbers[-1] > answers) or (rows and not last):
+        raise damaged("an arm's rows in beliefs are not in order")
+    return ArmHistory(label, answers, rows, last)
+
+
+def restored_row(data: object) -> ReleasedRow:
+    release, total, rounds, draws = entries(data, "a row of beliefs", 4)
+    if type(total) not in (int, float) or not math.isfinite(total):
+        raise damaged("a total in beliefs is no finite number")
+    pairs = []
+    for pair in entries(draws, "draws in beliefs"):
+        kind, count = entries(pair, "draws in beliefs", 2)
+        pairs.append(
+            (whole(kind, "a kind of draw in beliefs", 1), whole(count, "draws in beliefs"))
+        )
+    rounds = whole(rounds, "rounds in beliefs", 1, MOST)
+    return ReleasedRow(whole(release, "a release in beliefs", 1), total, rounds, tuple(pairs))
+
+
+WIDER = 1.0 + 2.0**-40
+"""Scales of noise are rounded up where they are drawn, by less than this."""
+
+LARGEST_THETA = 16.0
+"""No theta beyond is of use: e^−16 is nothing beside a mean."""
+
+HALVINGS, NEAR = 2.0 ** -np.arange(16.0), 1.0 - 2.0 ** -np.arange(2.0, 8.0)
+
+
+def thetas(law: AnswerLaw) -> Floats:
+    """The 16 fixed values at which bounds are computed, shape (16,): by halves from the largest of
+    use; where the noise's moments end before that, by halves of that end, and six close to it.
+    """
+    if law.family in ("laplace", "joint"):
+        if law.price <= 2.0:
+            return law.price * np.concatenate([HALVINGS[1:11], NEAR])
+        if law.price < 2.0 * LARGEST_THETA:
+            return law.price * HALVINGS / 2.0
+    return LARGEST_THETA * HALVINGS
+
+
+def draw_moment(law: AnswerLaw, kind: int, theta: float) -> float:
+    """ln E e^(theta z) of one draw, infinite from where it does not exist."""
+    if law.family == "gaussian":
+        return theta * theta * kind * WIDER / (4.0 * law.price)
+    wide = kind if law.family == "laplace" else 1
+    share = theta * wide * WIDER / law.price
+    if share >= 1.0:
+        return math.inf
+    return log_moment(1 if law.family == "laplace" else kind, share)
+
+
+def draw_variance(law: AnswerLaw, kind: int) -> float:
+    """Of one draw, in squared reward units."""
+    match law.family:
+        case "gaussian":
+            return kind / (2.0 * law.price)
+        case "joint":
+            return joint_variance(kind, law.price)
+        case _:
+            return 2.0 * kind * kind / (law.price * law.price)
+
+
+def draws_variance(law: AnswerLaw, draws: NoiseDraws) -> float:
+    return math.fsum(count * draw_variance(law, kind) for kind, count in draws)
+
+
+class NoiseMoments:
+    """The moments of all draws of one law at its 16 thetas; each kind's are computed once."""
+
+    def __init__(self, law: AnswerLaw) -> None:
+        self.law, self.thetas = law, thetas(law)
+        self._known: dict[int, Floats] = {}
+
+    def of(self, draws: NoiseDraws) -> Floats:
+        """ln E e^(theta z) of all these draws together, shape (16,)."""
+        total = np.zeros(len(self.thetas))
+        for kind, count in draws:
+            if count > 0:
+                total += count * self._kind(kind)
+        return total
+
+    def of_each(self, several: Iterable[NoiseDraws]) -> Floats:
+        """The same, a row for each."""
+        rows = [self.of(draws) for draws in several]
+        return np.stack(rows) if rows else np.zeros((0, len(self.thetas)))
+
+    def _kind(self, kind: int) -> Floats:
+        found = self._known.get(kind)
+        if found is None:
+            each = [draw_moment(self.law, kind, float(theta)) for theta in self.thetas]
+            found = self._known[kind] = np.array(each)
+        return found
+
+
+GROWTH = 1.1
+"""A row is kept when its count has grown by this factor since the row before."""
+
+
+LARGE, ENOUGH = 4.0, 16.0
+"""Standard deviations of its noise that a block has people, or all so far have, when an arm's
+first row is kept.
+"""
+
+
+@dataclass(frozen=True)
+class MeanReader:
+    """How a policy's answers are read. law: the noise in totals; None: they say nothing of means.
+
+    ends: the mean of what is summed, for a reward of 0 and of 1. reports: each reward is a report
+        with a draw of its own. rounding: how far a reward may lie from its grid step.
+    """
+
+    mechanism: Mechanism
+    law: AnswerLaw | None
+    ends: tuple[float, float] = (0.0, 1.0)
+    reports: bool = False
+    rounding: float = 0.0
+
+    @classmethod
+    def of(cls, policy: Policy) -> MeanReader:
+        mechanism, randomizer = policy.reader, policy.randomizer()
+        grid = mechanism.grid if randomizer is None else randomizer.grid
+        # a grid of one step is for rewards of 0 and 1, which it holds as they are
+        whole = grid.rounding == "bernoulli" or getattr(policy, "grid", 0) == 1 or grid.steps == 1
+        rounding = 0.0 if whole else 0.5 / grid.steps
+        if randomizer is None:
+            return cls(mechanism, mechanism.law, rounding=rounding)
+        law = None if mechanism.law is None else randomizer.law
+        noisy = law is not None and law.family != "none"
+        return cls(mechanism, law, randomizer.ends, noisy, rounding)
+
+    def says(self, answer: Any, release: int) -> NoisedSum | None:
+        said = self.mechanism.says(answer, release) if self.law is not None else None
+        if said is None or not self.reports:
+            return said
+        return said._replace(draws=((1, said.rounds),))
+
+
+@final
+@dataclass(frozen=True)
+class Believed:
+    """What was released so far, of every arm there ever was.
+
+    first: arms at the start. growth: see `GROWTH`.
+
+    >>> import dpbandits as dpb
+    >>> from dpbandits.mechanisms import Answer
+    >>> from dpbandits.policies.contract import Release
+    >>> history = Believed.of(dpb.DPKLUCB(arms=2, epsilon=1))
+    >>> answer = Answer(total=20.5, rounds=32, draws=1)
+    >>> history = history.after(Release((0,), (answer,), 32, ((0, 32),)))
+    >>> history.arms[0].newest
+    ReleasedRow(release=1, total=20.5, rounds=32, draws=((1, 1),))
+    """
+
+    reader: MeanReader
+    arms: tuple[ArmHistory, ...]
+    first: int
+    growth: float = GROWTH
+
+    @classmethod
+    def of(
+        cls, policy: Policy, labels: Sequence[str] | None = None, growth: float = GROWTH
+    ) -> Believed:
+        """Before anything was released. labels: the arms' names; by default their numbers."""
+        names = list(map(str, range(policy.arms))) if labels is None else list(labels)
+        if len(names) != policy.arms:
+            raise ValueError(
+                f"Expected labels={shown(labels)} to be {policy.arms} names, one an arm."
+            )
+        return cls(MeanReader.of(policy), tuple(map(ArmHistory, names)), policy.arms, growth)
+
+    def with_arm(self, label: str) -> Believed:
+        """One more arm, added while the others are at work."""
+        return replace(self, arms=(*self.arms, ArmHistory(label)))
+
+    @property
+    def mirrored(self) -> Believed:
+        """The same releases as if of 1 less each reward: where the smallest mean is the best."""
+        ends = sum(self.reader.ends)
+        arms = (
+            arm._replace(
+                kept=tuple(mirrored_row(row, ends) for row in arm.kept),
+                newest=None if arm.newest is None else mirrored_row(arm.newest, ends),
+            )
+            for arm in self.arms
+        )
+        return replace(self, arms=tuple(arms))
+
+    def leader(self, arms: Sequence[int]) -> int:
+        """The arm with the largest released mean among these; the first where nothing was
+        released.
+        """
+        rows = {arm: self.arms[arm].newest for arm in arms}
+        means = {arm: row.total / row.rounds for arm, row in rows.items() if row is not None}
+        return max(means, key=means.__getitem__) if means else arms[0]
+
+    def after(self, release: Release) -> Believed:
+        """The history with one more release."""
+        whole_record = release.coordinates == (EVERY,)
+        coordinates = range(len(release.answers)) if whole_record else release.coordinates
+        if self.reader.law is None or not release.answers:
+            return self
+        arms = list(self.arms)
+        for arm, answer in zip(coordinates, release.answers, strict=True):
+            arms[arm] = self._answered(arms[arm], answer)
+        return Believed(self.reader, tuple(arms), self.first, self.growth)
+
+    def _answered(self, arm: ArmHistory, answer: Any) -> ArmHistory:
+        number = arm.answers + 1
+        said = self.reader.says(answer, number)
+        if said is None or said.rounds == 0:
+            return arm._replace(answers=number)
+        row, law = ReleasedRow(number, *said), self.reader.law
+        assert law is not None
+        starts = not arm.kept and self._starts(arm, row, law)
+        if law.forgets and arm.newest is not None and not starts:
+            row = rows_together(arm.newest, row)
+        keeps = starts or (bool(arm.kept) and self._keeps(arm.kept[-1], row, law))
+        return ArmHistory(arm.label, number, (*arm.kept, row) if keeps else arm.kept, row)
+
+    @staticmethod
+    def _starts(arm: ArmHistory, row: ReleasedRow, law: AnswerLaw) -> bool:
+        """Whether an arm's rows start with this one. Answers that forget may be left out before:
+        the first blocks of a policy that doubles them are smaller than their noise.
+        """
+        before, draws = (0, ()) if arm.newest is None else (arm.newest.rounds, arm.newest.draws)
+        own = draws_variance(law, row.draws)
+        so_far = math.sqrt(draws_variance(law, draws) + own)
+        large = row.rounds >= LARGE * math.sqrt(own) or before + row.rounds >= ENOUGH * so_far
+        return large or not law.forgets
+
+    def _keeps(self, last: ReleasedRow, row: ReleasedRow, law: AnswerLaw) -> bool:
+        """Whether a row is kept after the last one: by the number of the answer alone where noise
+        is drawn anew, for there the rows have to be settled beforehand.
+        """
+        if law.redraws:
+            return row.release >= max(last.release + 1, math.ceil(self.growth * last.release))
+        return row.rounds >= self.growth * last.rounds
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "first": self.first,
+            "growth": self.growth,
+            "arms": [
+                [arm.label, arm.answers, [row_data(row) for row in arm.kept], row_data(arm.newest)]
+                for arm in self.arms
+            ],
+        }
+
+    @classmethod
+    def restored(cls, policy: Policy, data: object) -> Believed:
+        """What `to_data` wrote.
+
+        Raises:
+            DamagedSessionError: it is not that, of this policy.
+        """
+        return cls.reread(MeanReader.of(policy), data)
+
+    @classmethod
+    def reread(cls, reader: MeanReader, data: object) -> Believed:
+        """The same, of answers that are read so."""
+        found = part(data, "beliefs", "first", "growth", "arms")
+        growth = found["growth"]
+        if type(growth) not in (int, float) or not 1.0 <= growth <= 1000.0:
+            raise damaged("beliefs.growth is no factor of at least 1")
+        first = whole(found["first"], "beliefs.first", 1)
+        arms = tuple(map(restored_arm, entries(found["arms"], "beliefs.arms")))
+        if first > len(arms):
+            raise damaged("beliefs.arms are fewer than at the start")
+        return cls(reader, arms, first, float(growth))
+
+
+class Interval(NamedTuple):
+    """Of one arm's mean, in [0, 1]. changed: the intervals of different times had nothing in
+    common, so that the mean has changed meanwhile (or the arm is one of the few that intervals
+    miss); the newest alone is given.
+    """
+
+    low: float
+    high: float
+    changed: bool = False
+
+
+def level(history: Believed, arm: int, delta: float, thetas: int) -> float:
+    """ln(1/share): an arm's share of the failure probability, for each theta on each side.
+
+    The K arms at the start have delta/(K + 1) each, the a-th arm ever, added later, delta/(a(a +
+    1)): together delta, whatever is added.
+    """
+    arms = history.first
+    share = arms + 1 if arm < arms else (arm + 1) * (arm + 2)
+    return math.log(2.0 * thetas * share / delta)
+
+
+def counted_rows(history: Believed, arm: ArmHistory) -> tuple[ReleasedRow, ...]:
+    """The rows that make an arm's interval, oldest first."""
+    law = history.reader.law
+    newest = arm.newest
+    if law is None or newest is None or not arm.kept:
+        return ()
+    if law.redraws or arm.kept[-1].release == newest.release:
+        return arm.kept
+    return (*arm.kept, newest)
+
+
+def least_bounds(totals: Floats, rounds: Floats, noise: Floats, u: Floats, at: Floats) -> Floats:
+    """The least of the bounds of all thetas, shape (rows,), within [0, 1]: the closed form
+    (1 − exp(−(u + θS + ln M(θ))/n))/(1 − e^(−θ)).
+
+    noise: ln M, shape (rows, thetas). u: shape (rows,). at: the thetas.
+    """
+    exponent = (u[:, None] + at * totals[:, None] + noise) / rounds[:, None]
+    bounds = -np.expm1(-np.maximum(exponent, 0.0)) / -np.expm1(-at)
+    return np.asarray(np.clip(bounds.min(axis=1), 0.0, 1.0))
+
+
+def row_bounds(rows: tuple[ReleasedRow, ...], noise: NoiseMoments, u: Floats) -> Floats:
+    """Low and high of each row alone, for the mean of what is summed: shape (rows, 2)."""
+    totals = np.array([row.total for row in rows])
+    rounds = np.array([row.rounds for row in rows], np.float64)
+    moments = noise.of_each(row.draws for row in rows)
+    high = least_bounds(totals, rounds, moments, u, noise.thetas)
+    low = 1.0 - least_bounds(rounds - totals, rounds, moments, u, noise.thetas)
+    return np.stack([low, high], axis=1)
+
+
+def row_levels(rows: int, u: float, redraws: bool) -> Floats:
+    """Where noise is drawn anew, the m-th row has 1/(m(m + 1)) of its arm's share."""
+    m = np.arange(1.0, rows + 1.0)
+    return u + (np.log(m * (m + 1.0)) if redraws else np.zeros(rows))
+
+
+def interval(history: Believed, arm: int, delta: float, noise: NoiseMoments) -> Interval | None:
+    """The interval of one arm; None where nothing was released."""
+    if history.arms[arm].newest is None:
+        return None
+    rows = counted_rows(history, history.arms[arm])
+    if not rows:
+        return Interval(0.0, 1.0)
+    u = level(history, arm, delta, len(noise.thetas))
+    bounds = row_bounds(rows, noise, row_levels(len(rows), u, noise.law.redraws))
+    low, high = float(bounds[:, 0].max()), float(bounds[:, 1].min())
+    if low > high:
+        return Interval(*in_rewards(history, *map(float, bounds[-1])), changed=True)
+    return Interval(*in_rewards(history, low, high))
+
+
+def in_rewards(history: Believed, low: float, high: float) -> tuple[float, float]:
+    """Bounds on the mean of what is summed as bounds on the mean reward, rounding included."""
+    (zero, one), rounding = history.reader.ends, history.reader.rounding
+    wide = one - zero
+    return (
+        max(0.0, min(1.0, (low - zero) / wide) - rounding),
+        min(1.0, max(0.0, (high - zero) / wide) + rounding),
+    )
+
+
+def released_mean(history: Believed, row: ReleasedRow) -> float:
+    """The mean of a row, held within [0, 1]."""
+    zero, one = history.reader.ends
+    return min(1.0, max(0.0, (row.total / row.rounds - zero) / (one - zero)))
+
+
+POINTS, MOST_POINTS, REACH = 801, 4096, 9.0
+"""Points of an arm's own grid and of the common one; standard deviations that the former covers."""
+
+
+def chances_to_be_best(
+    history: Believed,
+    rows: dict[int, ReleasedRow],
+    law: AnswerLaw,
+    unseen: Sequence[int] = (),
+) -> dict[int, float]:
+    """For each of these arms, the probability that its mean is the largest among theirs.
+
+    unseen: arms of which nothing was released. The model's prior is all that is known of them.
+    """
+    if not rows:
+        return {}
+    posteriors = [posterior(history, row, draws_variance(law, row.draws)) for row in rows.values()]
+    posteriors += [prior()] * len(unseen)
+    common = np.unique(np.concatenate([grid[:: (POINTS - 1) // 80] for grid, _ in posteriors]))
+    if len(common) > MOST_POINTS:
+        common = common[np.linspace(0, len(common) - 1, MOST_POINTS).astype(np.intp)]
+    below = np.stack([np.interp(common, *each, left=0.0, right=1.0) for each in posteriors])
+    middle = np.maximum((below[:, 1:] + below[:, :-1]) / 2.0, 1e-300)
+    logs = np.log(middle)
+    others = np.exp(logs.sum(axis=0) - logs)
+    chance = (np.diff(below, axis=1) * others).sum(axis=1)
+    return dict(zip([*rows, *unseen], (chance / chance.sum()).tolist(), strict=True))
+
+
+def prior() -> tuple[Floats, Floats]:
+    """Points of [0, 1], each of which is also the prior probability that a mean is no larger."""
+    means = np.linspace(0.0, 1.0, POINTS)
+    return means, means
+
+
+def posterior(history: Believed, row: ReleasedRow, variance: float) -> tuple[Floats, Floats]:
+    """Points of [0, 1] and the posterior probability that the mean is no larger.
+
+    variance: of the noise inside the row's total.
+    """
+    zero, one = history.reader.ends
+    low, high = plausible(row, variance)
+    ends = [(end - zero) / (one - zero) for end in (low, high)]
+    low, high = max(0.0, ends[0]), min(1.0, ends[1])
+    if low >= high:  # noise put the total far outside
+        low, high = 0.0, 1.0
+    means = np.linspace(low, high, POINTS)
+    summed = zero + means * (one - zero)
+    spread = row.rounds * summed * (1.0 - summed) + variance + 1e-9
+    score = -0.5 * ((row.total - row.rounds * summed) ** 2 / spread + np.log(spread))
+    density = np.exp(score - score.max())
+    mass = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2.0)])
+    return means, mass / mass[-1]
+
+
+def plausible(row: ReleasedRow, variance: float) -> tuple[float, float]:
+    """The means of what is summed within `REACH` standard deviations of the total: the roots of
+    (S − nx)² = c²(nx(1 − x) + v).
+    """
+    n, total, c2 = float(row.rounds), row.total, REACH * REACH
+    a, half = n * n + c2 * n, total * n + c2 * n / 2.0
+    inside = half * half - a * (total * total - c2 * variance)
+    if inside <= 0.0:
+        return 0.0, 1.0
+    root = inside**0.5
+    return (half - root) / a, (half + root) / a
+
+
+MOST_PEOPLE = 2**50
+"""Nobody has more; arms that take more to tell apart count as alike."""
+
+
+def best_apart(intervals: Mapping[int, Interval]) -> int | None:
+    """The arm whose interval lies above all others'; None if there is none. It is the best with the
+    intervals' confidence.
+    """
+    if len(intervals) < 2:
+        return None
+    leader = max(intervals, key=lambda arm: intervals[arm].low)
+    others = (interval.high for arm, interval in intervals.items() if arm != leader)
+    return leader if intervals[leader].low > max(others) else None
+
+
+def more_people(
+    history: Believed,
+    rows: Mapping[int, ReleasedRow],
+    intervals: Mapping[int, Interval],
+    delta: float,
+    noise: NoiseMoments,
+) -> int | None:
+    """About how many more people it takes to name the best arm, if the means are as released and
+    they are shared equally among the arms in question; None if two leading means are alike.
+
+    A forecast, no promise: two digits of it are given.
+    """
+    if len(rows) < 2:
+        return None
+    means = {arm: released_mean(history, row) for arm, row in rows.items()}
+    leader = max(means, key=lambda arm: means[arm])
+    least = intervals[leader].low
+    rivals = [arm for arm in rows if arm != leader and intervals[arm].high >= least]
+    if not rivals or means[leader] <= max(means[arm] for arm in rivals):
+        return None
+    group = [leader, *rivals]
+
+    levels = np.array([level_alone(history, arm, delta, noise) for arm in group])
+
+    def apart(each: int) -> bool:
+        grown = tuple(grown_row(history, rows[arm], each) for arm in group)
+        bounds = row_bounds(grown, noise, levels)
+        return bool(bounds[0, 0] > bounds[1:, 1].max())
+
+    high = 1
+    while not apart(high):
+        high *= 2
+        if high > MOST_PEOPLE:
+            return None
+    low = high // 2
+    while high - low > max(1, high // 64):
+        middle = (low + high) // 2
+        low, high = (low, middle) if apart(middle) else (middle, high)
+    return two_digits(high * len(group))
+
+
+def level_alone(history: Believed, arm: int, delta: float, noise: NoiseMoments) -> float:
+    """ln(1/share) of an arm's next row."""
+    u = level(history, arm, delta, len(noise.thetas))
+    rows = len(history.arms[arm].kept) + 1
+    return float(row_levels(rows, u, noise.law.redraws)[-1])
+
+
+def grown_row(history: Believed, row: ReleasedRow, people: int) -> ReleasedRow:
+    """The row after so many more people, at the same mean. Reports bring a draw each; a batch that
+    adds a half brings one, as a rule.
+    """
+    rounds = row.rounds + people
+    draws = row.draws
+    if history.reader.reports:
+        draws = ((1, rounds),)
+    elif draws and not (history.reader.law and history.reader.law.redraws):
+        (kind, count), *rest = draws
+        extra = math.ceil(math.log(rounds / row.rounds) / math.log(1.5))
+        draws = ((kind, count + extra), *rest)
+    return ReleasedRow(row.release, row.total * rounds / row.rounds, rounds, draws)
+
+
+def two_digits(number: int) -> int:
+    """Rounded up.
+
+    >>> two_digits(12_345), two_digits(7)
+    (13000, 7)
+    """
+    unit: int = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // unit) * unit
+
+
+METHOD = (
+    "The intervals hold for all arms and at all times at once with this confidence, whatever is "
+    "decided from them; the chance to be best is a model's figure."
+)
+
+
+TOGETHER = (
+    "Arms are played together, so none of them is named the best. Once every arm has a mean, "
+    "policy.problem.best(means), of means in [0, 1], is the super arm that is best by them."
+)
+
+
+class Belief(NamedTuple):
+    """One arm. None where nothing was released yet.
+
+    people: how many rewards the released mean covers. low, high: the interval. chance_best: by a
+        model (`campaign/believing/chances.py`), among the arms that are compared; one of which
+        nothing was released may be anything, and takes its share.
+    """
+
+    label: str
+    people: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    chance_best: float | None
+
+
+@final
+@dataclass(frozen=True)
+class Beliefs(Tabular):
+    """A row for each arm, in their order; iterate over it.
+
+    best: the label of the arm that is named the best with this confidence; None: not yet. more:
+    about how many more people that takes, if means are as released and people are shared equally
+    among the arms in question; None where nobody can say. changed: labels of arms whose intervals
+    of different times have nothing in common: their mean has changed, as a rule. caution: where the
+    declared range clips rewards, what that does to means. together: whether arms are played
+    together, as super arms: then none of them is the best.
+    """
+
+    rows: tuple[Belief, ...]
+    confidence: float
+    best: str | None
+    more: int | None
+    changed: tuple[str, ...] = ()
+    caution: str | None = None
+    together: bool = False
+
+    def __iter__(self) -> Iterator[Belief]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, label: str | int) -> Belief:
+        """A row, by its label or its place."""
+        if isinstance(label, str):
+            found = [row for row in self.rows if row.label == label]
+            if not found:
+                labels = ", ".join(repr(row.label) for row in self.rows[:10])
+                raise KeyError(f"Expected the label of an arm, of {labels}; got {shown(label)}.")
+            return found[0]
+        return self.rows[label]
+
+    @property
+    def advice(self) -> str:
+        """What these beliefs allow to say of the best arm."""
+        if self.together:
+            return TOGETHER
+        at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
+        if self.best is not None:
+            return f"The best arm is named {at} confidence: {self.best}."
+        if self.more is not None:
+            people = f"about {self.more:,} more people would take that, if means stay as released"
+            return f"No arm is named the best {at} confidence yet; {people}."
+        return f"No arm is named the best {at} confidence yet."
+
+    def __str__(self) -> str:
+        notes = [self.advice, METHOD]
+        if self.changed:
+            notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
+        if self.caution:
+            notes.append(self.caution)
+        if self.together:
+            notes[1] = METHOD.partition(";")[0] + "."
+        return "\n".join((text_of_rows(self.rows, chances=not self.together), *notes))
+
+    __repr__ = __str__
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return in_columns(self.rows, Belief)
+
+
+def beliefs(
+    history: Believed,
+    confidence: float = 0.95,
+    *,
+    ruler: Range | None = None,
+    among: Sequence[int] | None = None,
+    together: bool = False,
+) -> Beliefs:
+    """What is believed of every arm after these releases.
+
+    Args:
+        confidence: that all intervals of all arms hold, at all times together.
+        ruler: the user's units, for means and intervals; by default [0, 1].
+        among: arms that are compared, for the chance to be best and the advice; by default all.
+        together: whether arms are played together, as super arms: then none is compared.
+
+    Raises:
+        ValueError: a confidence outside (0, 1), or an arm that is none.
+    """
+    confidence = checked_confidence(confidence)
+    delta, caution = 1.0 - confidence, None if ruler is None else ruler.caution
+    if together:
+        among = ()
+    compared = range(len(history.arms)) if among is None else checked_arms(history, among)
+    law = history.reader.law
+    if law is None:
+        rows = tuple(Belief(arm.label, 0, None, None, None, None) for arm in history.arms)
+        return Beliefs(rows, confidence, None, None, caution=caution, together=together)
+    noise = NoiseMoments(law)
+    found = {arm: interval(history, arm, delta, noise) for arm in range(len(history.arms))}
+    known = {arm: each for arm, each in found.items() if each is not None}
+    newest = {arm: row for arm in compared if (row := history.arms[arm].newest) is not None}
+    unseen = [arm for arm in compared if arm not in newest]
+    chances = chances_to_be_best(history, newest, law, unseen)
+    rows = tuple(
+        belief(history, arm, known.get(arm), chances.get(arm), ruler or Range())
+        for arm in range(len(history.arms))
+    )
+    intervals = {arm: known[arm] for arm in newest}
+    if unseen:  # one of them may be the best: nobody is named, and nobody knows when
+        return Beliefs(rows, confidence, None, None, changed_of(history, intervals), caution)
+    if together:
+        changed = changed_of(history, known)
+        return Beliefs(rows, confidence, None, None, changed, caution, together)
+    return replace(advised(history, rows, confidence, intervals, newest, noise), caution=caution)
+
+
+def advised(
+    history: Believed,
+    rows: tuple[Belief, ...],
+    confidence: float,
+    intervals: dict[int, Interval],
+    newest: dict[int, ReleasedRow],
+    noise: NoiseMoments,
+) -> Beliefs:
+    """The rows with what they allow to say."""
+    best = best_apart(intervals)
+    more = None
+    if best is None:
+        more = more_people(history, newest, intervals, 1.0 - confidence, noise)
+    named = None if best is None else history.arms[best].label
+    return Beliefs(rows, confidence, named, more, changed_of(history, intervals))
+
+
+def changed_of(history: Believed, intervals: dict[int, Interval]) -> tuple[str, ...]:
+    """Labels of the arms whose mean has changed."""
+    return tuple(history.arms[arm].label for arm, each in intervals.items() if each.changed)
+
+
+def belief(
+    history: Believed, arm: int, found: Interval | None, chance: float | None, ruler: Range
+) -> Belief:
+    """An arm's row, in the user's units."""
+    label, _, _, row = history.arms[arm]
+    if row is None or found is None:
+        return Belief(label, 0, None, None, None, None)
+    mean = released_mean(history, row)
+    low, high = sorted(map(ruler.from_unit, found[:2]))
+    return Belief(label, row.rounds, ruler.from_unit(mean), low, high, chance)
+
+
+def checked_confidence(value: object) -> float:
+    """A confidence, as a plain number."""
+    confidence = real_number(value)
+    if confidence is None or not 0.0 < confidence < 1.0:
+        raise ValueError(
+            f"Expected confidence={shown(value)} to be a number between 0 and 1, for example .95."
+        )
+    return float(confidence)
+
+
+def checked_arms(history: Believed, among: Sequence[int]) -> list[int]:
+    wanted = list(among)
+    if not all(type(arm) is int and 0 <= arm < len(history.arms) for arm in wanted):
+        raise ValueError(f"Expected among={shown(among)} to be numbers of arms.")
+    return wanted
+
+
+def text_of_rows(rows: Sequence[Belief], *, chances: bool = True) -> str:
+    """Rows as a table of text, a line each. chances: whether with the last column."""
+    head = ("arm", "people", "mean", "low", "high", "best?")
+    cells = [head, *(cells_of(row) for row in rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(head) - (not chances))]
+    lines = [zip(line, widths, strict=False) for line in cells]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in line) for line in lines)
+
+
+def cells_of(row: Belief) -> tuple[str, ...]:
+    """A row as text."""
+    numbers = (row.mean, row.low, row.high)
+    chance = "" if row.chance_best is None else f"{row.chance_best:.2f}"
+    shown_numbers = ("" if number is None else f"{number:.4g}" for number in numbers)
+    return (row.label, f"{row.people:,}", *shown_numbers, chance)
+
+
+class SideMean(NamedTuple):
+    """The mean of one side, in the user's units. None where nothing was released yet.
+
+    people: how many rewards the released mean covers. low, high: the interval.
+    """
+
+    side: str
+    people: int
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class Uplift(NamedTuple):
+    """A policy's side, all arms together, against holdout people.
+
+    mean, low, high: of the policy's mean less the holdout people's, in the user's units; None until
+        something was released of both. All three intervals hold at all times at once with this
+        confidence.
+    """
+
+    confidence: float
+    policy: SideMean
+    holdout: SideMean
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(map(words_of_side, (self.policy, self.holdout))) + f"\n{self.advice}"
+
+    @property
+    def advice(self) -> str:
+        """What the difference allows to say."""
+        at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
+        if self.mean is None or self.low is None or self.high is None:
+            return "Nothing was released of both sides yet."
+        said = f"{self.mean:+.4g}, from {self.low:+.4g} to {self.high:+.4g}"
+        if self.low <= 0 <= self.high:
+            return f"Policy less holdout: {said}; no difference is known {at} confidence yet."
+        more = "higher" if self.low > 0 else "lower"
+        return f"Policy less holdout: {said}; the policy's mean is {more} {at} confidence."
+
+
+def uplift_of(policy: Beliefs, holdout: Beliefs, confidence: float) -> Uplift:
+    """The two sides, and their difference.
+
+    policy, holdout: what is believed on each side, at half of the failure probability each.
+    """
+    one, other = together("policy", policy), together("holdout", holdout)
+    mean, low, high = (
+        None if left is None or right is None else left - right
+        for left, right in ((one.mean, other.mean), (one.low, other.high), (one.high, other.low))
+    )
+    return Uplift(confidence, one, other, mean, low, high)
+
+
+def together(side: str, rows: Beliefs) -> SideMean:
+    """The mean of all people of whom something was released, whichever arm they got; its interval
+    is that of the arms, by their people: a sum of bounds that hold together.
+
+    >>> from dpbandits.session.beliefs import Belief
+    >>> rows = (Belief("a", 30, 0.6, 0.5, 0.7, None), Belief("b", 10, 0.2, 0.0, 0.5, None))
+    >>> together("policy", Beliefs(rows, 0.95, None, None))
+    SideMean(side='policy', people=40, mean=0.5, low=0.375, high=0.65)
+    """
+    seen = [row for row in rows if row.people and row.mean is not None]
+    people = sum(row.people for row in seen)
+    if not people:
+        return SideMean(side, 0)
+
+    def mean_of(name: str) -> float:
+        return math.fsum(row.people * getattr(row, name) for row in seen) / people
+
+    return SideMean(side, people, mean_of("mean"), mean_of("low"), mean_of("high"))
+
+
+def words_of_side(row: SideMean) -> str:
+    if row.mean is None:
+        return f"{row.side}: nothing was released yet"
+    return (
+        f"{row.side}: {row.mean:.4g}, from {row.low:.4g} to {row.high:.4g} ({row.people:,} people)"
+    )

@@ -1,0 +1,159 @@
+"""A guardrail: a second number of each record, the harm, of which no arm may do more than declared.
+
+Harm is read in the same draw as the rewards, so watching it costs no privacy of its own, only
+noise; what is made of the released values, and when an arm is suspended, is post-processing. Source
+of the bounds: proofs/beliefs.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, final
+
+from dpbandits.core.inputs import real_number, shown
+from dpbandits.core.values import checked_name, damaged, entries, part, whole
+from dpbandits.mechanisms.batches import LazyForgetful
+from dpbandits.policies.contract import Release
+from dpbandits.session.beliefs import ArmHistory, Believed, MeanReader, NoiseMoments, interval
+
+
+def within_one(value: object, name: str) -> float:
+    number = real_number(value)
+    if number is None or not 0.0 <= number <= 1.0:
+        raise ValueError(f"Expected {name}={shown(value)} to be a number from 0 to 1.")
+    return float(number)
+
+
+@final
+@dataclass(frozen=True)
+class Guardrail:
+    """What is to be watched beside the reward: `Session(…, guardrail=Guardrail("refunds", .02))`.
+
+    Each decision is told as a pair then, (reward, harm), harm in [0, 1]. An arm is suspended when
+    it is known, at this confidence, that its mean harm is above the limit.
+
+    Args:
+        name: what the second number is.
+        limit: the mean harm that is still bearable, from 0 to below 1.
+        confidence: that no arm within the limit is ever suspended, at all times at once.
+        default: the harm that enters where a decision expires.
+
+    Raises:
+        ValueError: a limit that nothing can pass, or numbers outside [0, 1].
+
+    >>> Guardrail("refunds", limit=.02)
+    Guardrail(name='refunds', limit=0.02, confidence=0.95, default=0.0)
+    """
+
+    name: str
+    limit: float
+    confidence: float = 0.95
+    default: float = 0.0
+
+    def __post_init__(self) -> None:
+        checked_name(self.name)
+        for field_ in ("limit", "confidence", "default"):
+            object.__setattr__(self, field_, within_one(getattr(self, field_), field_))
+        if self.limit >= 1.0 or self.confidence in (0.0, 1.0):
+            raise ValueError(
+                f"Expected limit={self.limit:g} to be below 1 and confidence={self.confidence:g} "
+                "to be between 0 and 1: nothing would ever be suspended, or everything."
+            )
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {name: getattr(self, name) for name in ("name", "limit", "confidence", "default")}
+
+
+Alarm = tuple[int, int, bool]
+"""An arm whose harm passed the limit, after how many decisions, and whether it was suspended: the
+last arm in play is not.
+"""
+
+
+@final
+@dataclass(frozen=True)
+class Harm:
+    """What was released of every arm's harm. Public, and replaced whole.
+
+    turns: releases that were looked at. alarms: in order.
+    """
+
+    rail: Guardrail
+    history: Believed
+    turns: int = 0
+    alarms: tuple[Alarm, ...] = field(default=())
+
+    @classmethod
+    def of(cls, rail: Guardrail, mechanism: LazyForgetful, names: Sequence[str]) -> Self:
+        """Before anything was released. mechanism: how answers about harm are read."""
+        whole_steps = mechanism.grid.rounding == "bernoulli" or mechanism.grid.steps == 1
+        rounding = 0.0 if whole_steps else 0.5 / mechanism.grid.steps
+        reader = MeanReader(mechanism, mechanism.law, rounding=rounding)
+        return cls(rail, Believed(reader, tuple(map(ArmHistory, names)), len(names)))
+
+    def low(self, arm: int) -> float:
+        """What the arm's mean harm is at least, at the rail's confidence."""
+        law = self.history.reader.law
+        assert law is not None
+        found = interval(self.history, arm, 1.0 - self.rail.confidence, NoiseMoments(law))
+        return 0.0 if found is None else found.low
+
+    def after(self, release: Release, turns: int, active: Sequence[int], asked: int) -> Harm:
+        """With one more release. active: arms in play; those of them that pass the limit now are
+        suspended, but for the last one.
+        """
+        new = replace(self, history=self.history.after(harm_of(release)), turns=turns)
+        left, alarms = len(active), list(self.alarms)
+        for arm in release.coordinates:
+            if arm in active and new.low(arm) > self.rail.limit:
+                alarms.append((arm, asked, left > 1))
+                left -= 1
+        return replace(new, alarms=tuple(alarms))
+
+    def with_arms(self, names: Sequence[str]) -> Harm:
+        """For arms that were added."""
+        history = self.history
+        for name in names[len(history.arms) :]:
+            history = history.with_arm(name)
+        return replace(self, history=history)
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        alarms = [list(alarm) for alarm in self.alarms]
+        return {"turns": self.turns, "alarms": alarms, "history": self.history.to_data()}
+
+    def restored(self, data: object, arms: int, asked: int) -> Harm:
+        """What `to_data` wrote, of the same rail.
+
+        Raises:
+            DamagedSessionError: it is not that.
+        """
+        found, alarms = part(data, "public.harm", "turns", "alarms", "history"), list[Alarm]()
+        for row in entries(found["alarms"], "public.harm.alarms"):
+            arm, at, suspended = entries(row, "an entry of public.harm.alarms", 3)
+            if not isinstance(suspended, bool):
+                raise damaged("an entry of public.harm.alarms does not say what was done")
+            arm = whole(arm, "an arm in public.harm.alarms", 0, arms - 1)
+            alarms.append((arm, whole(at, "a time in public.harm.alarms", 0, asked), suspended))
+        history = Believed.reread(self.history.reader, found["history"])
+        if len(history.arms) > arms:
+            raise damaged("public.harm has more arms than there are")
+        return Harm(self.rail, history, whole(found["turns"], "public.harm.turns"), tuple(alarms))
+
+
+def harm_of(release: Release) -> Release:
+    """The release as one of harm."""
+    return release._replace(answers=release.harm, harm=())
+
+
+def rail_from_data(data: object) -> Guardrail | None:
+    """What `Guardrail.to_data` wrote."""
+    if data is None:
+        return None
+    found = part(data, "public.guardrail", "name", "limit", "confidence", "default")
+    try:
+        return Guardrail(**{name: found[name] for name in Guardrail.__dataclass_fields__})
+    except (ValueError, TypeError):
+        raise damaged("public.guardrail is none") from None

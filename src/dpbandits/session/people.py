@@ -1,0 +1,315 @@
+"""People who come back: how often each of them is learned from, and what they pay in all.
+
+A person's place is taken when a decision is requested, before anything is known of the answer. So
+who is learned from depends on public events only: a person's first rounds, in the order they came.
+Nothing here sees a reward, and no name is kept: a pseudonym is an HMAC-SHA256 of the name, cut to
+128 bits, whose key stays outside of what is saved.
+"""
+
+import hmac
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from numbers import Integral
+from typing import Any, Self, final
+
+import numpy as np
+
+from dpbandits.core.inputs import is_blank, normalised, real_number, shown, whole_number
+from dpbandits.core.privacy import Guarantee, as_fraction
+from dpbandits.core.values import damaged, entries, part, whole
+from dpbandits.policies.contract import Policy
+
+LONGEST_NAME = 1_000
+"""Characters by which a person is named."""
+
+
+def named_bytes(user: object, typed: bool = False) -> bytes:
+    """A person's name or number, to be hashed. 1 and "1" are one person: a table's column of whole
+    numbers comes back from a file, or over HTTP, as text. So are two spellings of one text, with an
+    accent within its letter or after it (see `normalised`). Nothing else is made equal: neither
+    capitals nor spaces.
+
+    typed: tell them apart, as what was begun before goes on to do: else its people would be new.
+
+    Raises:
+        TypeError: no text and no whole number.
+        ValueError: a text in which nothing can be seen.
+    """
+    # what it says of itself does not count: a subclass may say something else each time
+    plain = str.__str__(user) if isinstance(user, str) else whole_name(user)
+    if plain is None or (isinstance(plain, str) and len(plain) > LONGEST_NAME):
+        raise TypeError(
+            "Expected user= to be a person's own name or number (text or a whole number), got "
+            f"an object of type {type(user).__name__}. No decision was made."
+        )
+    if isinstance(plain, str) and is_blank(plain):
+        raise ValueError(
+            "Expected user= to be a person's own name or number, got a text that is empty or has "
+            "nothing to be seen: all who have no name would be one person. Nothing was done."
+        )
+    if typed:
+        return f"{type(plain).__name__}:{plain}".encode(errors="surrogatepass")
+    return f"str:{normalised(str(plain))}".encode(errors="surrogatepass")
+
+
+def whole_name(user: object) -> int | None:
+    """A whole number of any kind (NumPy's, too) as a plain one of moderate size; else None."""
+    if isinstance(user, (bool, np.bool_)) or not isinstance(user, Integral):
+        return None
+    plain = int.__index__(user) if isinstance(user, int) else int(user)
+    return plain if plain.bit_length() <= 256 else None
+
+
+Clock = Callable[[], Any]
+"""Says the time: a `datetime`, or seconds."""
+
+SHORTEST_KEY = 16
+"""Bytes of a key."""
+
+MOST_CONTRIBUTIONS = 10**6
+
+EARLIEST = -1e15
+"""Seconds: before every time that a clock says."""
+
+
+Place = tuple[str, int]
+"""A place that a decision was made on: whose it is, and in which window."""
+
+
+def mark_of_key(key: bytes) -> str:
+    """Tells whether a key is the same."""
+    return hmac.new(key, b"key", "sha256").hexdigest()[:32]
+
+
+@final
+class Register:
+    """Places taken, by pseudonym.
+
+    cap: learned rounds of one person, in all or in each window. window: seconds; None: for ever.
+    used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
+        a store loads those people only whom a call is about. typed: see `named_bytes`.
+    """
+
+    def __init__(
+        self, cap: int, *, window: float | None, clock: Clock | None, key: bytes | None
+    ) -> None:
+        self.cap, self.window = cap, window
+        self.own_key = key is None
+        self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, EARLIEST
+        self.used: dict[str, tuple[int, int]] = {}
+        self.complete, self.typed = True, False
+
+    def pseudonym(self, user: object) -> str:
+        """What a person is called here.
+
+        Raises:
+            TypeError: no text and no whole number.
+        """
+        return hmac.new(self._key, named_bytes(user, self.typed), "sha256").hexdigest()[:32]
+
+    def _mark(self) -> str:
+        return mark_of_key(self._key)
+
+    def period(self) -> int:
+        """The number of the window that is open. A clock that goes back is not believed."""
+        if self.window is None:
+            return 0
+        self._latest = max(
+            self._latest, seconds_of(self._clock() if self._clock else datetime.now())
+        )
+        return int(self._latest // self.window)
+
+    def not_before(self, latest: float) -> None:
+        """Another register of the same people has seen this time."""
+        self._latest = max(self._latest, latest)
+
+    def taken(self, who: str, period: int) -> int:
+        """Return the places a person has taken in a window; all of them in a window that has
+        passed.
+        """
+        window, taken = self.used.get(who, (period, 0))
+        if window > period:
+            return self.cap
+        return taken if window == period else 0
+
+    @property
+    def people(self) -> int | None:
+        """How many people were asked for so far. Who takes part is public. None where a store keeps
+        them apart.
+        """
+        return len(self.used) if self.complete else None
+
+    @property
+    def span(self) -> str | None:
+        """How long a window is, in words; None: one cap for ever."""
+        if self.window is None:
+            return None
+        return str(timedelta(seconds=self.window)).removesuffix(", 0:00:00")
+
+    @property
+    def words(self) -> str:
+        """For a guarantee.
+
+        >>> Register(3, window=None, clock=None, key=None).words
+        'all rewards replaced, at most 3 learned rounds'
+        """
+        rounds = "1 learned round" if self.cap == 1 else f"{self.cap} learned rounds"
+        if self.span is None:
+            return f"all rewards replaced, at most {rounds}"
+        return f"all rewards of one window of {self.span} replaced, at most {rounds} in it"
+
+    def to_data(self, owners: Mapping[int, Place]) -> dict[str, Any]:
+        """Plain data, for JSON: pseudonyms, no names and no key."""
+        used = [[who, *taken] for who, taken in self.used.items()]
+        places = [[id, *place] for id, place in owners.items()]
+        return {
+            "cap": self.cap,
+            "window": self.window,
+            "latest": self._latest,
+            "used": used,
+            "owners": places,
+            "key": self._mark(),
+            "typed": self.typed,
+        }
+
+    @classmethod
+    def restored(
+        cls, data: object, clock: Clock | None, key: bytes | None, asked: int
+    ) -> tuple[Self, dict[int, Place]]:
+        """What `to_data` wrote, with the key it was kept under.
+
+        Raises:
+            ValueError: no key, or another one.
+            DamagedSessionError: it is not that.
+        """
+        found = part(data, "public.people", "cap", "window", "latest", "used", "owners", "key")
+        cap = whole(found["cap"], "public.people.cap", 1, MOST_CONTRIBUTIONS)
+        window = found["window"]
+        if window is not None and not (type(window) in (int, float) and 0 < window < 1e12):
+            raise damaged("public.people.window is no number of seconds")
+        register = cls(cap, window=window, clock=clock, key=checked_user_key(key))
+        if key is None or found["key"] != register._mark():
+            raise ValueError(
+                "Expected the user_key= that this session was made with: its people are known by "
+                "pseudonyms made with it, and with another key everybody would be new."
+            )
+        if type(found["latest"]) not in (int, float):
+            raise damaged("public.people.latest is no number of seconds")
+        register._latest = float(found["latest"])
+        register.typed = found.get("typed", True) is not False  # what was begun before has no word
+        for row in entries(found["used"], "public.people.used"):
+            who, period, taken = entries(row, "an entry of public.people.used", 3)
+            register.used[pseudonym_from(who)] = (
+                whole(period, "a window in public.people", -(2**53), 2**53),
+                whole(taken, "places in public.people", 0, cap),
+            )
+        owners = dict[int, Place]()
+        for row in entries(found["owners"], "public.people.owners"):
+            id, who, period = entries(row, "an entry of public.people.owners", 3)
+            period = whole(period, "a window in public.people", -(2**53), 2**53)
+            id = whole(id, "a decision in public.people", 1, asked)
+            owners[id] = pseudonym_from(who), period
+        return register, owners
+
+
+def pseudonym_from(data: object) -> str:
+    if not isinstance(data, str) or len(data) != 32:
+        raise damaged("a pseudonym in public.people is none")
+    return data
+
+
+def seconds_of(now: object) -> float:
+    """A time in seconds."""
+    if isinstance(now, datetime):
+        return now.timestamp()
+    seconds = real_number(now)
+    if seconds is None or not abs(seconds) < 1e15:
+        raise TypeError(
+            f"Expected clock() to return a datetime or a number of seconds, got {shown(now)}."
+        )
+    return float(seconds)
+
+
+def checked_user_key(key: object) -> bytes | None:
+    """A key, which no error shows."""
+    if key is not None and (not isinstance(key, bytes) or len(key) < SHORTEST_KEY):
+        raise ValueError(
+            f"Expected user_key= to be at least {SHORTEST_KEY} bytes, for example "
+            "secrets.token_bytes(32); keep it apart from what is saved."
+        )
+    return key
+
+
+def register_of(
+    privacy_unit: object,
+    max_contributions: object,
+    window: object,
+    clock: Clock | None,
+    key: object,
+) -> Register | None:
+    """The register that these options ask for; None where rounds are the unit.
+
+    Raises:
+        ValueError: options that contradict each other, or one that is out of its range.
+    """
+    if privacy_unit not in ("round", "user"):
+        raise ValueError(
+            f"Expected privacy_unit={shown(privacy_unit)} to be 'round' (each reward is another "
+            "person's) or 'user' (people come back)."
+        )
+    if privacy_unit == "round":
+        given = {"max_contributions": max_contributions, "window": window, "user_key": key}
+        named = [name for name, value in given.items() if value is not None]
+        if named:
+            raise ValueError(
+                f"{named[0]}= is about people who come back: privacy_unit='user', too."
+            )
+        return None
+    if max_contributions is None:
+        raise ValueError(
+            "Expected max_contributions=, the most rounds in which one person is learned from, for "
+            "example max_contributions=3: each of them gets that share of epsilon."
+        )
+    cap = whole_number(max_contributions, "max_contributions", 1, MOST_CONTRIBUTIONS)
+    if window is not None and (not isinstance(window, timedelta) or window <= timedelta(0)):
+        raise ValueError(
+            f"Expected window={shown(window)} to be a datetime.timedelta above 0, for example "
+            "timedelta(days=7); None: one cap for ever."
+        )
+    span = None if window is None else window.total_seconds()
+    return Register(cap, window=span, clock=clock, key=checked_user_key(key))
+
+
+def policy_for_users(policy: Policy, cap: int) -> Policy:
+    """The policy at the budget of one of a user's learned rounds: k of them cost k times as much
+    (k² times under zCDP).
+
+    cap: k, the most rounds in which one user is learned from.
+
+    Raises:
+        ValueError: it has no budget, or the smaller one is too small for its grid.
+    """
+    budget = getattr(policy, "rho", None)
+    if budget is not None:
+        return policy.at(as_fraction(budget, "rho") / cap**2)
+    if not hasattr(policy, "epsilon"):
+        raise ValueError(
+            f"{policy.name} is not private: privacy_unit='user' is for policies with a budget."
+        )
+    return policy.at(as_fraction(policy.epsilon, "epsilon") / cap)
+
+
+def per_user(guarantee: Guarantee, people: Register) -> Guarantee:
+    """What a guarantee for one round's reward is for all learned rounds of one user."""
+    k = people.cap
+    return replace(
+        guarantee,
+        epsilon=None if guarantee.epsilon is None else guarantee.epsilon * k,
+        rho=None if guarantee.rho is None else guarantee.rho * k**2,
+        zero_out=None if guarantee.zero_out is None else guarantee.zero_out * k,
+        claimed=None,
+        unit="user",
+        people=people.words,
+    )

@@ -1,0 +1,1100 @@
+"""Saved sessions: a state as a JSON document, and back.
+
+A document has a public and a private part, and a seal over both: a checksum that finds accidents
+or, with a key, a MAC that finds every change. It names no code: a policy is written by its class's
+name and its arguments. The parts are typed (`PublicPart`, `PrivatePart`). What does not fit a type,
+or whose counts do not agree, is refused with the name of the part, never its value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Meta, Struct
+
+from dpbandits.core.inputs import MOST
+from dpbandits.core.plan import EVERY
+from dpbandits.core.values import (
+    SAVES,
+    checked_noise,
+    checked_seed,
+    damaged,
+    entries,
+    finite,
+    frozen,
+    once,
+    require_shallow,
+    whole,
+)
+from dpbandits.mechanisms.restored import Readings
+from dpbandits.noise.protocol import Noise
+from dpbandits.noise.sources import SecureNoise, SimulatedNoise, noise_from_state
+from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
+from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import Policy
+from dpbandits.session.arms import assignment_from_data, roster_from_data, roster_to_data
+from dpbandits.session.attribution import AttributionWindow
+from dpbandits.session.beliefs import Believed
+from dpbandits.session.decisions import MOST_PENDING, Play
+from dpbandits.session.guardrail import rail_from_data
+from dpbandits.session.history import chosen_from_data, chosen_to_data
+from dpbandits.session.overdue import Overdue, OverdueRequests
+from dpbandits.session.people import Clock, Register, policy_for_users
+from dpbandits.session.ranges import range_from_data
+from dpbandits.session.state import (
+    Offer,
+    OpenPlan,
+    SessionEvent,
+    State,
+    Tables,
+    View,
+    opened,
+)
+from dpbandits.session.traffic import Traffic
+from dpbandits.vault import Books, Ledger, Line, OpenBlock
+
+if TYPE_CHECKING:
+    from dpbandits.session.session import Session
+
+VERSION = 7
+FORMAT = "dpbandits session"
+SEGMENTED = "dpbandits session with segments"
+
+LONGEST = 2**28
+"""Characters of a document: more would fill the memory."""
+
+SHORTEST = 16
+"""Bytes of a key."""
+
+WIDTH = 24
+"""Characters of each number in an encrypted part: a float has no more, and no sum of rewards."""
+
+WITH_KEY = "This session was saved with a key: give the same one, from_json(text, key=…)."
+
+MOST_LISTED = 10**7
+"""Unanswered decisions that are kept one by one: more would fill the memory."""
+
+AHEAD = 64
+"""How far a count in a policy's state may be ahead of the decisions made: one that is further ahead
+would keep the policy busy for ever."""
+
+GUESS = "guess"
+"""The field of a state that guesses the horizon, which may be ahead by any number."""
+
+Count = Annotated[int, Meta(ge=0, le=MOST)]
+Number = Annotated[int, Meta(ge=1, le=MOST)]
+ActionData = int | tuple[int | float, ...]
+
+
+# The parts
+
+
+class PlayData(NamedTuple):
+    """A play, without the arms' names."""
+
+    action: ActionData
+    observe: tuple[Count, ...] | None
+    unit: ActionData
+    learn: bool
+    propensity: float | None
+    kept: tuple[Count, ...] | None
+
+
+class OfferData(NamedTuple):
+    """`Offer` without its law: a law that is not the plan's is made anew by the next ask."""
+
+    since: Number
+    last: Count
+    play: PlayData | None
+
+
+class PlanData(NamedTuple):
+    """`OpenPlan` with its number."""
+
+    number: Number
+    action: tuple[Count, ...]
+    rounds: Number
+    release: tuple[Count, ...]
+    observe: tuple[Count, ...] | None
+    step: Count
+
+
+class LineData(NamedTuple):
+    """`vault.Line` with its coordinate."""
+
+    coordinate: Annotated[int, Meta(ge=EVERY)]
+    start: Count
+    stop: Number
+    releases: Number
+
+
+class LedgerData(Struct, forbid_unknown_fields=True):
+    """`vault.Ledger`. left: (coordinate, records that left its blocks, those dropped unread)."""
+
+    left: list[tuple[Annotated[int, Meta(ge=EVERY)], Count, Count]]
+    lines: list[LineData]
+
+
+class OverdueData(NamedTuple):
+    """`Overdue`. blocks: (arm or number of a joint plan, `OverdueRequests`)."""
+
+    blocks: list[tuple[Count, Count, Count, Count]]
+    total: Count
+    check: Number
+    noticed: list[tuple[Count, Count]]
+
+
+class NoiseData(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """The kind of a noise source, and what everybody may know of it."""
+
+    kind: str
+    pool: bool | None = None
+
+
+class PublicPart(Struct, forbid_unknown_fields=True):
+    """What may be shown to anyone. Names are those of `Session` and `State`.
+
+    seed: None where it is private. pending: (id, place of its play in `plays`). counts: (key of an
+    open block, its records).
+    """
+
+    generation: Annotated[int, Meta(ge=1, le=SAVES)]
+    campaign: Annotated[str, Meta(min_length=1, max_length=200)]
+    seed: int | None
+    default: float
+    max_pending: Annotated[int, Meta(ge=1, le=MOST_PENDING)]
+    noise: NoiseData
+    rewards: Any
+    guardrail: Any
+    people: Any
+    attribution: Any
+    assignment: Any
+    unanswered: dict[str, Any] | None
+    chosen: Any
+    learned: Any
+    believed: Any
+    harm: Any
+    traffic: Any
+    arms: str
+    events: list[tuple[str, int | str | None, Count]]
+    step: Count
+    asked: Count
+    first: Count
+    records: Count
+    unread: Count
+    offer: OfferData
+    rng: Any
+    told: list[tuple[ActionData, Number]]
+    late: list[tuple[Count, Number]] | None
+    overdue: OverdueData
+    plans: list[PlanData]
+    plays: list[PlayData]
+    pending: list[tuple[Number, Count]]
+    counts: list[tuple[Annotated[int, Meta(ge=EVERY)], Number]]
+    ledger: LedgerData
+
+
+class PrivatePart(Struct, forbid_unknown_fields=True):
+    """As sensitive as the rewards.
+
+    sums: of each open block, in the order of `PublicPart.counts`. held: (decision, its answer in
+    grid steps). seed: where it foretells who gets which arm.
+    """
+
+    sums: list[list[int]]
+    memory: Any
+    noise: dict[str, Any]
+    held: list[tuple[Number, list[int]]] = []
+    seed: int | None = None
+
+    def __repr__(self) -> str:
+        return f"PrivatePart(open={len(self.sums)})"
+
+
+def public_part(session: Session, state: State, generation: int) -> PublicPart:
+    """Return the public part of a session in this state."""
+    tables, assignment = session._tables, session._assignment
+    people, window = tables.people, tables.window
+    unanswered = None
+    if window is None and tables.expired is not None and tables.void is not None:
+        unanswered = {"expired": id_runs(tables.expired), "void": id_runs(tables.void)}
+    plays = dict[PlayData, int]()
+    pending = [
+        (id, plays.setdefault(play_data(play), len(plays))) for id, play in state.pending.items()
+    ]
+    offer, blocks, ledger = state.offer, state.books.blocks, state.books.ledger
+    last = 0 if offer.play is None and offer.law is not None else offer.last
+    return PublicPart(
+        generation=generation,
+        campaign=session.campaign,
+        seed=session.seed if assignment is None else None,
+        default=session.default,
+        max_pending=session.max_pending,
+        noise=noise_data(session._vault.noise),
+        rewards=None if session.rewards is None else session.rewards.to_data(),
+        guardrail=None if session.guardrail is None else session.guardrail.to_data(),
+        people=None if people is None else people.to_data(tables.owners),
+        attribution=None if window is None else window.to_data(),
+        assignment=None if assignment is None else assignment.to_data(),
+        unanswered=unanswered,
+        chosen=None if tables.chosen is None else chosen_to_data(tables.chosen, state.asked),
+        learned=state.learned,
+        believed=state.believed.to_data(),
+        harm=None if state.harm is None else state.harm.to_data(),
+        traffic=state.traffic.to_data(),
+        arms=roster_to_data(state.roster),
+        events=[event[:3] for event in state.events],
+        step=state.step,
+        asked=state.asked,
+        first=state.first,
+        records=state.records,
+        unread=state.unread,
+        offer=OfferData(offer.since, last, None if offer.play is None else play_data(offer.play)),
+        rng=state.rng,
+        told=list(state.told),
+        late=None if state.late is None else list(state.late),
+        overdue=overdue_data(state.overdue),
+        plans=[PlanData(number, *plan) for number, plan in state.plans.items()],
+        plays=list(plays),
+        pending=pending,
+        counts=[(key, block.count) for key, block in blocks.items()],
+        ledger=LedgerData(
+            [(c, *counts) for c, counts in sorted(ledger.left.items())],
+            [LineData(c, *line) for c, line in ledger.lines()],
+        ),
+    )
+
+
+def private_part(session: Session, state: State) -> PrivatePart:
+    """Return the private part of a session in this state."""
+    blocks, waiting = state.books.blocks.values(), state.pending
+    held = [(id, plain(steps)) for id, steps in session._tables.held.items() if id in waiting]
+    seed = None if session._assignment is None else session.seed
+    noise, memory = session._vault.noise.state(), state.books.memory
+    return PrivatePart([plain(block.sums) for block in blocks], memory, noise, held, seed)
+
+
+def plain(steps: Any) -> list[int]:
+    return steps.tolist() if isinstance(steps, np.ndarray) else list(steps)
+
+
+def play_data(play: Play) -> PlayData:
+    return PlayData(play.action, play.observe, play.unit, play.learn, play.propensity, play.kept)
+
+
+def overdue_data(overdue: Overdue) -> OverdueData:
+    blocks = [(key, *each) for key, each in overdue.blocks.items()]
+    return OverdueData(blocks, overdue.total, overdue.check, list(overdue.noticed))
+
+
+def overdue_of(data: OverdueData, asked: int) -> Overdue:
+    blocks = {key: OverdueRequests(*each) for key, *each in data.blocks}
+    if data.total > asked or any(each.edge > asked + 1 for each in blocks.values()):
+        raise damaged("public.overdue counts more than was asked")
+    return Overdue(blocks, data.total, data.check, tuple(data.noticed))
+
+
+# Documents
+
+
+def written(session: Session, state: State, generation: int, key: bytes | None) -> str:
+    """Return the document of a session in this state.
+
+    Raises:
+        ValueError: it knows its people by a key that no document holds, or was saved too often.
+    """
+    people = session._tables.people
+    if people is not None and people.own_key:
+        raise ValueError(
+            "This session knows its people by pseudonyms made with a key of its own, which no "
+            "document holds. Make the session with user_key=secrets.token_bytes(32), keep that key "
+            "apart, and give it to from_json, too. Nothing was saved."
+        )
+    if generation > SAVES:
+        raise ValueError(f"Expected at most {SAVES} saves of one session.")
+    public = public_part(session, state, generation)
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "policy": policy_to_data(state.policy, own=True),
+        "public": as_plain(public),
+        "private": as_plain(private_part(session, state)),
+    }
+    return sealed(document, key, room_of(session, public))
+
+
+def room_of(session: Session, public: PublicPart) -> int:
+    """Return the characters that answers take which are held, had everybody answered.
+
+    Who answered is private: an encrypted document has the same length whoever did.
+    """
+    if public.attribution is None:
+        return 0
+    vault, room = session._vault, len("[]")
+    for _, at in public.pending:
+        observe = public.plays[at].observe
+        numbers = vault.arms if vault.full else vault.numbers
+        numbers = 1 + (numbers if observe is None else len(observe))  # with the decision's id
+        room += numbers * (WIDTH + 1) + 4
+    return room
+
+
+def as_plain(value: Any) -> Any:
+    """Return plain data for JSON."""
+    return msgspec.to_builtins(value, enc_hook=plain_number)
+
+
+def plain_number(value: Any) -> Any:
+    """Return numbers and arrays of NumPy's as plain ones."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise TypeError(f"Expected plain data in a policy's state, got a {type(value).__name__}.")
+
+
+def read(
+    text: str,
+    policy: Policy | type[Policy] | None,
+    noise: Noise | None,
+    *,
+    key: bytes | None,
+    clock: Clock | None,
+    user_key: bytes | None,
+) -> Session:
+    """Return the session of a document (see `Session.from_json`)."""
+    document = unsealed(parsed(text, FORMAT, VERSION), key)
+    if not {"policy", "public", "private"} <= document.keys():
+        raise damaged("it lacks its policy, its public or its private part")
+    public = converted(document["public"], PublicPart, "public")
+    private = converted(document["private"], PrivatePart, "private")
+    if not isinstance(document["policy"], dict):
+        raise damaged("policy is not an object")
+    if user_key is not None and public.people is None:
+        raise ValueError(
+            "Expected no user_key=: in this session each reward counts as another person's. Is it "
+            "the one that was meant?"
+        )
+    known = policy_from_data(document["policy"], given_for_users(policy, public.people))
+    source = noise_to_continue(public.noise, private.noise, noise)
+    session = session_of(known, public, private, source, clock, user_key)
+    if noise is None and key is None:
+        raise ValueError(
+            "Expected noise=dpbandits.SecureNoise(), or noise=dpbandits.SimulatedNoise(seed) for "
+            "an experiment: a document that is saved without a key may have been changed to name "
+            "a weaker one. One that is saved and loaded with key= goes on with the noise it had."
+        )
+    session._keyed = key is not None
+    return session
+
+
+def converted(data: Any, kind: Any, what: str) -> Any:
+    """Return plain data as a typed part.
+
+    Raises:
+        DamagedSessionError: it does not fit; the error names the place, no value.
+    """
+    why = ""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        why = str(error)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        why = "it has the wrong form"
+    raise damaged(f"{what}: {why}")
+
+
+def parsed(text: object, format: str, version: int) -> dict[str, Any]:
+    """Return a document as plain data, of this format and version."""
+    data, why = None, ""
+    if not isinstance(text, str):
+        why = "is no text"
+    elif len(text) > LONGEST:
+        why = f"has more than {LONGEST:,} characters"
+    else:
+        try:
+            # of a name that is there twice readers would take this one or that one
+            data = json.loads(
+                text, object_pairs_hook=once, parse_float=finite, parse_constant=finite
+            )
+        except json.JSONDecodeError:
+            why = "is not JSON"
+        except (ValueError, RecursionError):
+            why = "has a name twice, a number that is not finite, or too many brackets"
+    if why:  # outside the handler, for its error may show the text
+        raise ValueError(
+            f"Expected the JSON text of to_json() (of a file, its read_text()); this {why}."
+        )
+    said = data.get("format") if isinstance(data, dict) else None
+    if said == SEGMENTED != format:
+        raise ValueError(
+            "This is a session with segments: load it by SegmentedSession.from_json(text)."
+        )
+    if said == FORMAT != format:
+        raise ValueError("This is a session without segments: load it by Session.from_json(text).")
+    if not isinstance(data, dict) or said != format:
+        raise ValueError(f'Expected a document with "format": "{format}", as to_json() writes it.')
+    if data.get("version") != version:
+        raise ValueError(
+            f"Expected version {version} of the document, got {data.get('version')!r:.60}. Load it "
+            "with the dpbandits that wrote it."
+        )
+    require_shallow(data)
+    return data
+
+
+def session_of(
+    policy: Policy,
+    public: PublicPart,
+    private: PrivatePart | None,
+    noise: Noise,
+    clock: Clock | None,
+    user_key: bytes | None,
+    pending: dict[int, Play] | None = None,
+) -> Session:
+    """Return the session that these parts describe.
+
+    Args:
+        private: None for a session that is only looked at.
+        pending: pending decisions, if they are kept apart.
+
+    Raises:
+        ValueError: the parts contradict each other.
+    """
+    from dpbandits.session.session import Session
+
+    seed = public.seed
+    if seed is None:  # nobody tosses coins in a session that is only looked at
+        seed = 0 if private is None else private.seed
+    session = Session(
+        policy,
+        noise=noise,
+        seed=checked_seed(seed),
+        default=public.default,
+        campaign=public.campaign,
+        max_pending=public.max_pending,
+        rewards=range_from_data(public.rewards),
+        guardrail=rail_from_data(public.guardrail),
+    )
+    session.generation = public.generation
+    session._assignment = assignment_from_data(public.assignment, policy.arms)
+    state = state_of(session, public, private, pending)
+    session._tables = tables_of(public, state, clock, user_key)
+    if private is not None:
+        session._tables.held = held_of(session, private.held, state.pending)
+    try:
+        session._log, _ = opened(session.seed, state, [], first=False)
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        raise damaged(f"{policy.name} cannot plan from public.learned") from error
+    try:
+        session._open(View(session.seed, session._log, session._tables))
+    except (ValueError, TypeError, LookupError, OverflowError):
+        raise damaged("public.rng or public.told does not fit the plan") from None
+    return session
+
+
+def state_of(
+    session: Session,
+    public: PublicPart,
+    private: PrivatePart | None,
+    pending: dict[int, Play] | None,
+) -> State:
+    policy, first = session.policy, session._state
+    roster = roster_from_data(public.arms, policy.arms, policy.labels)
+    plays = [play_of_data(policy, roster, data) for data in public.plays]
+    if pending is None:
+        pending = pending_of(public, plays)
+    if public.asked != public.records + public.unread + len(pending):
+        raise damaged("its decisions, its records and those that are pending do not add up")
+    believed = Believed.restored(policy, public.believed)
+    if len(believed.arms) != policy.arms:
+        raise damaged("public.believed has not one entry for each arm")
+    harm = first.harm
+    if (harm is None) is not (public.harm is None):
+        raise damaged("public.harm is of a session with a guardrail")
+    since, last, offered = public.offer
+    offer = Offer(since, last, None if offered is None else play_of_data(policy, roster, offered))
+    plans = {plan.number: OpenPlan(*plan[1:]) for plan in public.plans}
+    if plans and not policy.reader.together:
+        raise damaged("public.plans are of another kind of policy")
+    return State(
+        policy=policy,
+        learned=learned_of(policy, public.learned, public.asked),
+        books=books_of(session, public, private),
+        believed=believed,
+        roster=roster,
+        traffic=Traffic.restored(public.traffic, policy.arms),
+        harm=None if harm is None else harm.restored(public.harm, policy.arms, public.asked),
+        events=tuple(SessionEvent(*event) for event in public.events),
+        step=public.step,
+        asked=public.asked,
+        first=public.first,
+        records=public.records,
+        unread=public.unread,
+        offer=offer,
+        rng=public.rng,
+        told=tuple(public.told),
+        late=None if public.late is None else tuple(public.late),
+        overdue=overdue_of(public.overdue, public.asked),
+        plans=plans,
+        pending=pending,
+    )
+
+
+def pending_of(public: PublicPart, plays: list[Play]) -> dict[int, Play]:
+    ids = [id for id, _ in public.pending]
+    if any(a >= b for a, b in pairwise(ids)) or (ids and ids[-1] > public.asked):
+        raise damaged("public.pending are no decisions of this session, in their order")
+    if len(ids) > public.max_pending or any(at >= len(plays) for _, at in public.pending):
+        raise damaged("public.pending has too many decisions, or one without a play")
+    return {id: plays[at] for id, at in public.pending}
+
+
+def play_of_data(policy: Policy, roster: Any, data: PlayData) -> Play:
+    action, observe, unit, learn, propensity, kept = data
+    arms = observe or (action if isinstance(action, tuple) else (action,))
+    weights = policy.weighted and isinstance(action, tuple) and len(action) == policy.arms
+    if not weights and not are_arms(policy, (*dict.fromkeys((*arms, *as_tuple(action))),)):
+        raise damaged("an action is none of this policy's")
+    if (observe is None) is (policy.about.feedback == "semi"):
+        raise damaged("a play does not say, as this policy's have to, which arms it observes")
+    if kept is not None and any(at >= len(observe or ()) for at in kept):
+        raise damaged("a play releases what it does not observe")
+    label: Any = roster.labels.of(action)
+    return Play(action, observe, label, unit, learn, propensity, kept)
+
+
+def as_tuple(action: ActionData) -> tuple[Any, ...]:
+    return action if isinstance(action, tuple) else (action,)
+
+
+def are_arms(policy: Policy, arms: tuple[Any, ...]) -> bool:
+    """Return whether these are arms of the policy, at least one, each once."""
+    return (
+        len(arms) > 0
+        and all(type(arm) is int and 0 <= arm < policy.arms for arm in arms)
+        and len(set(arms)) == len(arms)
+    )
+
+
+def action_of(policy: Policy, data: object) -> Any:
+    """Return an action of this policy's.
+
+    Raises:
+        DamagedSessionError: it is none.
+    """
+    action = frozen(data)
+    weights = policy.weighted and isinstance(action, tuple) and len(action) == policy.arms
+    several = isinstance(action, tuple)
+    fits = several is (policy.about.feedback == "semi") and are_arms(policy, as_tuple(action))
+    if not (weights or fits):
+        raise damaged("an action is none of this policy's")
+    return action
+
+
+def learned_of(policy: Policy, data: object, asked: int) -> Any:
+    """Return a policy's state from plain data."""
+    fresh, found = policy.init(), frozen(data)
+    if not isinstance(found, tuple) or len(found) != len(fresh):
+        raise damaged(f"public.learned does not fit {policy.name}")
+    most = max(asked, largest(fresh)) + AHEAD
+    names = getattr(fresh, "_fields", range(len(fresh)))
+    if any(largest(each) > most for name, each in zip(names, found, strict=True) if name != GUESS):
+        raise damaged("public.learned counts more than was asked")
+    try:
+        return msgspec.convert(found, type(fresh))
+    except (msgspec.ValidationError, RecursionError):
+        raise damaged(f"public.learned does not fit {policy.name}") from None
+    except TypeError:  # annotations of a user-defined state that say nothing
+        return type(fresh)(*found)
+
+
+def largest(value: object) -> int:
+    """Return the largest whole number in nested data, or 0."""
+    if isinstance(value, tuple):
+        return max(map(largest, value), default=0)
+    return abs(value) if isinstance(value, int) else 0
+
+
+def books_of(session: Session, public: PublicPart, private: PrivatePart | None) -> Books:
+    """Return the books; counts, sums, ledger and memory have to agree."""
+    vault, keys = session._vault, [key for key, _ in public.counts]
+    known = range(EVERY, 0) if vault.full else range(vault.arms)
+    if len(set(keys)) < len(keys) or not (vault.joint or set(keys) <= set(known)):
+        raise damaged("public.counts are not of blocks of this policy's")
+    ledger = ledger_of(public.ledger)
+    coordinates = (EVERY,) if vault.full or vault.joint else tuple(range(vault.arms))
+    if not ledger.left.keys() <= set(coordinates):
+        raise damaged("public.ledger has a coordinate that this policy does not have")
+    entered = sum(count for _, count in public.counts) + sum(n for n, _ in ledger.left.values())
+    low = 0 if vault.joint else public.records  # a record of a closed joint plan enters no block
+    high = public.records * (1 if vault.joint else vault.width)
+    if not low <= entered <= high:
+        raise damaged("its open blocks and its ledger do not add up to its records")
+    sums: list[Any] = [() for _ in keys]
+    memory = None
+    if private is not None:
+        sums = sums_of(session, public, private)
+        read, bounds = readings_of(ledger), (0, vault.grid.steps)
+        if vault.randomizer is not None:
+            bounds = (-MOST, MOST)
+        each = (EVERY,) * vault.arms if vault.full or vault.joint else coordinates
+        readings = [Readings(*read.get(c, (0, 0)), *bounds) for c in each]
+        memory = private.memory
+        if not vault.mechanism.remembers(memory, readings):
+            raise damaged(
+                "private.memory does not fit the policy's mechanism and what the ledger says was "
+                "read (not shown: it is private)"
+            )
+    counts = [count for _, count in public.counts]
+    blocks = {
+        key: OpenBlock(count, found) for key, count, found in zip(keys, counts, sums, strict=True)
+    }
+    return Books(blocks, memory, ledger)
+
+
+def sums_of(session: Session, public: PublicPart, private: PrivatePart) -> list[Any]:
+    vault, plans = session._vault, {plan.number: plan for plan in public.plans}
+    if len(private.sums) != len(public.counts):
+        raise damaged("private.sums and public.counts are not of the same blocks")
+    for (key, count), sums in zip(public.counts, private.sums, strict=True):
+        length = vault.arms if vault.full else vault.numbers
+        if vault.joint:
+            length = len(plans[key].release) if key in plans else -1
+        most = min(count * vault.grid.steps, MOST)
+        fits = all(type(x) is int for x in sums)
+        if vault.randomizer is None:
+            fits = fits and all(0 <= x <= most for x in sums)
+        if len(sums) != length or not fits:
+            raise damaged(
+                "private.sums holds what no sum of so many rewards can be (not shown: sums are "
+                "private)"
+            )
+    return [tuple(sums) for sums in private.sums]
+
+
+def ledger_of(data: LedgerData) -> Ledger:
+    """Return a ledger whose lines follow one another and add up with what was dropped."""
+    left = {coordinate: (total, dropped) for coordinate, total, dropped in data.left}
+    ends, read = dict.fromkeys(left, 0), dict.fromkeys(left, 0)
+    for coordinate, start, stop, releases in data.lines:
+        if coordinate not in left or not ends[coordinate] <= start < stop <= left[coordinate][0]:
+            raise damaged("a line of public.ledger does not fit its count, or the line before it")
+        if releases not in (1, stop - start):
+            raise damaged("a line of public.ledger has more releases than records")
+        ends[coordinate] = stop
+        read[coordinate] += stop - start
+    if any(total - dropped != read[c] for c, (total, dropped) in left.items()):
+        raise damaged("the lines of public.ledger and what was dropped do not add up")
+    return Ledger.of([(c, Line(*line)) for c, *line in data.lines], left)
+
+
+def readings_of(ledger: Ledger) -> dict[int, tuple[int, int]]:
+    """Return, by coordinate, the number of readings and of the records they covered."""
+    read = dict[int, tuple[int, int]]()
+    for coordinate, line in ledger.lines():
+        releases, records = read.get(coordinate, (0, 0))
+        read[coordinate] = releases + line.releases, records + line.stop - line.start
+    return read
+
+
+def tables_of(
+    public: PublicPart, state: State, clock: Clock | None, user_key: bytes | None
+) -> Tables:
+    people, owners, window = None, dict[int, Any](), None
+    if public.people is not None:
+        people, owners = Register.restored(public.people, clock, user_key, public.asked)
+    if public.attribution is not None:
+        window = AttributionWindow.restored(public.attribution, clock, public.asked)
+    tables = Tables(people, window)
+    tables.owners = owners
+    tables.chosen = None
+    if public.chosen is not None:
+        policy = state.policy
+        tables.chosen = chosen_from_data(
+            public.chosen, public.asked, lambda data: action_of(policy, data)
+        )
+    tables.expired, tables.void = unanswered_of(public.unanswered, public.asked)
+    return tables
+
+
+def unanswered_of(
+    data: dict[str, Any] | None, asked: int
+) -> tuple[set[int] | None, set[int] | None]:
+    """Return expired and void decisions; None where nobody counted, or where they are more than a
+    machine could hold.
+    """
+    if data is None:
+        return None, None
+    runs = [runs_in(data.get(name), "public.unanswered", asked) for name in ("expired", "void")]
+    if sum(len(run) for each in runs for run in each) > MOST_LISTED:
+        return None, None
+    expired, void = ({id for run in each for id in run} for each in runs)
+    return expired, void
+
+
+def id_runs(ids: Iterable[int]) -> list[list[int]]:
+    """Runs for JSON: the first decision of each, and how many there are."""
+    runs = list[list[int]]()
+    for id in sorted(ids):
+        if runs and sum(runs[-1]) == id:
+            runs[-1][1] += 1
+        else:
+            runs.append([id, 1])
+    return runs
+
+
+def runs_in(data: object, what: str, asked: int) -> list[range]:
+    """What `id_runs` wrote into a part `what` of a saved session, of this many decisions.
+
+    Raises:
+        DamagedSessionError: it is not that.
+    """
+    runs, last = list[range](), 0
+    for row in entries(data, f"a part of {what}"):
+        first, many = entries(row, f"an entry of {what}", 2)
+        first = whole(first, f"a decision in {what}", last + 1, asked)
+        last = first - 1 + whole(many, f"a number in {what}", 1, asked - first + 1)
+        runs.append(range(first, last + 1))
+    return runs
+
+
+def held_of(
+    session: Session, held: list[tuple[int, list[int]]], pending: Mapping[int, Play]
+) -> dict[int, Any]:
+    """Return answers that are held for pending decisions.
+
+    Raises:
+        DamagedSessionError: they are none. No number is shown.
+    """
+    vault, found = session._vault, dict[int, Any]()
+    if held and session._tables.window is None:
+        raise damaged("answers are held, and no public.attribution says until when")
+    for id, steps in held:
+        play = pending.get(id)
+        length = vault.arms if vault.full else vault.numbers
+        if play is not None and play.observe is not None:
+            length = len(play.observe)
+        fits = isinstance(steps, list) and all(type(step) is int for step in steps)
+        if fits and vault.randomizer is None:
+            fits = all(0 <= step <= vault.grid.steps for step in steps)
+        if play is None or not fits or len(steps) != length:
+            raise damaged("private.held has what no decision waits for (not shown)")
+        found[id] = tuple(steps)
+    return found
+
+
+# Noise
+
+
+def noise_data(noise: Noise) -> NoiseData:
+    """Return what everybody may know of a noise source.
+
+    A user-defined secure source that does not say whether it draws ahead counts as one that does,
+    the weaker.
+    """
+    pool = noise.state().get("pool", True) if noise.kind == "secure" else None
+    return NoiseData(noise.kind, pool)
+
+
+def noise_to_continue(said: NoiseData, saved: dict[str, Any], given: Noise | None) -> Noise:
+    """Return the noise to go on with: the given source or, without one, the saved one's.
+    Simulated noise of the same seed goes on from where it stood.
+
+    Raises:
+        ValueError: the given source is of another kind, or weaker.
+    """
+    source: Noise = noise_from_state(saved)
+    if said != noise_data(source):
+        raise damaged("its public and its private part name different kinds of noise")
+    if given is None:
+        return source
+    if checked_noise(given).kind != source.kind:
+        raise ValueError(
+            f"This session was played with {source.kind} noise; going on with {given.kind} noise "
+            "would void its guarantee."
+        )
+    if isinstance(source, SecureNoise) and not source.pool and noise_data(given).pool:
+        raise ValueError(
+            "This session was played with noise that is never drawn ahead, for machines that are "
+            "restored from snapshots. Go on with noise=SecureNoise(pool=False)."
+        )
+    if type(given) is type(source) is SimulatedNoise and given.seed == source.seed:
+        return source
+    return given
+
+
+# Policies
+
+
+def policy_to_data(policy: Policy, *, own: bool = False) -> dict[str, Any]:
+    """A policy as {"class": name, its hyper-parameters}.
+
+    own: whether a decision set of the caller's own is written by its size; else it is refused.
+    """
+    values = {f.name: getattr(policy, f.name) for f in fields(policy) if f.init}
+    if policy.labels is not None:
+        values["arms"] = list(policy.labels)
+    module = (
+        {}
+        if POLICIES.get(type(policy).__name__) is type(policy)
+        else {"module": type(policy).__module__}
+    )
+    return (
+        {"class": type(policy).__name__}
+        | module
+        | {name: plain_argument(value, own) for name, value in values.items()}
+    )
+
+
+def plain_argument(value: Any, own: bool) -> Any:
+    """A hyper-parameter as JSON."""
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, DecisionSet):
+        return size_of_own(value) if own and is_own(value) else value.to_data()
+    return value
+
+
+def is_own(problem: DecisionSet) -> bool:
+    """Whether a decision set is the caller's own, which no table makes again."""
+    return PROBLEMS.get(type(problem).__name__) is not type(problem)
+
+
+def size_of_own(problem: DecisionSet) -> dict[str, Any]:
+    """All that a document says of a decision set of the caller's own."""
+    kind = type(problem).__name__
+    return {"kind": kind, "own": True, "arms": problem.arms, "size": problem.size}
+
+
+def given_problem(said: dict[str, Any], given: Policy | type[Policy] | None) -> DecisionSet:
+    """The decision set of the caller's own, which has to be given again.
+
+    Raises:
+        ValueError: it is not, or is another one.
+    """
+    wanted = f"a {said.get('kind')!s:.60} of {said.get('arms')!s:.20} arms of your own"
+    problem = getattr(given, "problem", None) if isinstance(given, Policy) else None
+    if not isinstance(problem, DecisionSet):
+        raise ValueError(
+            f"Expected policy=, the policy that was saved: its problem is {wanted}, and a document "
+            "names no code. Session.from_json(text, policy=policy) goes on with its oracle."
+        )
+    if not is_own(problem) or said["own"] is not True or size_of_own(problem) != said:
+        raise ValueError(
+            f"Expected a policy whose problem is {wanted}, super arms of "
+            f"{said.get('size')!s:.20} at most; got {problem!r:.200}."
+        )
+    return problem
+
+
+def given_for_users(
+    given: Policy | type[Policy] | None, people: Any
+) -> Policy | type[Policy] | None:
+    """Return the given policy at the budget of one learned round of a user."""
+    if people is None or not isinstance(given, Policy):
+        return given
+    cap = people.get("cap") if isinstance(people, dict) else None
+    if type(cap) is not int or cap < 1:
+        raise damaged("public.people.cap is not a whole number of at least 1")
+    return policy_for_users(given, cap)
+
+
+def policy_from_data(data: dict[str, Any], given: Policy | type[Policy] | None) -> Policy:
+    """The policy `policy_to_data` described: one of ours by its name, another by the class that the
+    caller gives, or the policy.
+
+    A document names no code: a module named in a file could be another one's class of the same
+    name, which adds no noise.
+    """
+    name = data.get("class")
+    kind = (
+        given
+        if isinstance(given, type)
+        else type(given)
+        if given is not None
+        else POLICIES.get(str(name))
+    )
+    if kind is None or kind.__name__ != name or (given is None and "module" in data):
+        raise ValueError(unknown_policy(name, given))
+    values = {k: v for k, v in data.items() if k not in ("class", "module")}
+    said = values.get("problem")
+    if isinstance(said, dict) and "own" in said:
+        values["problem"] = given_problem(said, given)
+    try:
+        policy = policy_made(kind, values)
+    except (TypeError, LookupError, OverflowError) as error:
+        raise damaged(f"the parameters of {name} do not make one ({error})") from None
+    if isinstance(given, Policy) and data_of(policy) != data_of(given):
+        raise ValueError(f"Expected a session of {given!r}, got one of {policy!r}.")
+    return policy
+
+
+def data_of(policy: Policy) -> dict[str, Any]:
+    """What a document says of a policy."""
+    return policy_to_data(policy, own=True)
+
+
+def policy_made(kind: type[Policy], values: dict[str, Any]) -> Policy:
+    """A policy of hyper-parameters as JSON has them.
+
+    Raises:
+        ValueError, TypeError, LookupError, OverflowError: they do not make one.
+    """
+    known = {f.name for f in fields(kind) if f.init}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise ValueError(
+            f"{kind.__name__} does not take {', '.join(unknown)}; it takes "
+            f"{', '.join(sorted(known))}."
+        )
+    if isinstance(values.get("problem"), dict):
+        values = values | {"problem": problem_from_data(values["problem"])}
+    return kind(**values)
+
+
+def unknown_policy(name: object, given: object) -> str:
+    if given is not None:
+        shown = given.__name__ if isinstance(given, type) else type(given).__name__
+        return f"Expected a session of {shown}, the policy that was given, got one of {name!r:.60}."
+    return (
+        f"Expected one of the policies {', '.join(POLICIES)}; got {name!r:.60}. If it is a "
+        "policy of your own, give its class: "
+        "Session.from_json(text, policy=YourPolicy)."
+    )
+
+
+def require_readable(policy: Policy) -> None:
+    """Refuse what a store could never open again by itself: a decision set of the caller's own is
+    rebuilt from no table.
+    """
+    for f in fields(policy):
+        value = getattr(policy, f.name)
+        if isinstance(value, DecisionSet) and is_own(value):
+            raise TypeError(
+                f"Expected {f.name}= to be of a kind that a store can name "
+                f"({', '.join(PROBLEMS)}), got a {type(value).__name__} of your own. List its "
+                "super arms in an ExplicitSet or ExplicitMatroid; or run a Session, which can be "
+                "saved and is opened again by Session.from_json(text, policy=policy)."
+            )
+
+
+# Seals
+
+
+def sealed(document: dict[str, Any], key: bytes | None, room: int = 0) -> str:
+    """The document's text with its seal.
+
+    room: characters that the rewards held in its private part may take, however few there are.
+    """
+    plain = json.loads(json.dumps(document, allow_nan=False))  # as it will be read
+    key = checked_key(key)
+    if key is not None and isinstance(plain.get("private"), dict):
+        plain["private"] = encrypted(plain["private"], key, room)
+    return json.dumps(plain | {"seal": seal(plain, key)})
+
+
+def unsealed(document: dict[str, Any], key: bytes | None) -> dict[str, Any]:
+    """A document as it was sealed.
+
+    Raises:
+        ValueError: it was changed since, or the key is another one.
+    """
+    checked_key(key)
+    said = document.pop("seal", None)
+    kind = said.partition(":")[0] if isinstance(said, str) else None
+    if kind not in ("sha256", "hmac-sha256"):
+        raise damaged("it has no seal")
+    if (kind == "hmac-sha256") is (key is None):
+        raise ValueError(
+            WITH_KEY
+            if key is None
+            else (
+                "This session was saved without a key, so anybody may have changed it. If you "
+                "trust the file, load it without key=, and say noise=."
+            )
+        )
+    # text may hold anything
+    if not hmac.compare_digest(
+        said.encode(errors="backslashreplace"), seal(document, key).encode()
+    ):
+        changed = (
+            "it was changed after it was saved"
+            if key is None
+            else "it was changed after it was saved, or saved with another key"
+        )
+        raise damaged(changed)
+    if key is not None and "private" in document:
+        document["private"] = decrypted(document["private"], key)
+    elif isinstance(document.get("private"), str):
+        raise ValueError(WITH_KEY)  # somebody put a checksum in the place of its seal
+    return document
+
+
+def encrypted(private: dict[str, Any], key: bytes, room: int) -> str:
+    """A private part as text that tells nothing but its length, which does not depend on rewards:
+    numbers take the same width, and so do rewards that are held and those that are not.
+    """
+    nonce, held = secrets.token_bytes(12), len(spread(private["held"]))
+    text = spread(private) + " " * (room - held)
+    body: bytes = cipher_of(key).encrypt(nonce, text.encode(), None)
+    return (nonce + body).hex()
+
+
+def decrypted(body: object, key: bytes) -> dict[str, Any]:
+    """What `encrypted` made of it. The seal over all of it was checked."""
+    try:
+        data = bytes.fromhex(body)  # type: ignore[arg-type]  # and caught
+        found = msgspec.json.decode(cipher_of(key).decrypt(data[:12], data[12:], None))
+    except Exception:  # of whatever kind: it would have the text
+        found = None
+    if not isinstance(found, dict):
+        raise damaged("private is not an object")
+    return found
+
+
+def cipher_of(key: bytes) -> Any:
+    """AES-GCM under a key of its own, made from this one."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    return AESGCM(hmac.digest(key, b"dpbandits private part", "sha256"))
+
+
+def spread(value: object) -> str:
+    """JSON in which numbers, and what is not there, take at least `WIDTH` characters each."""
+    if isinstance(value, dict):
+        rows = [f"{json.dumps(name)}:{spread(each)}" for name, each in value.items()]
+        return "{" + ",".join(rows) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(spread, value)) + "]"
+    return json.dumps(value) if isinstance(value, str) else json.dumps(value).rjust(WIDTH)
+
+
+def seal(document: dict[str, Any], key: bytes | None) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    if key is None:
+        return f"sha256:{hashlib.sha256(text).hexdigest()}"
+    return f"hmac-sha256:{hmac.new(checked_key(key) or b'', text, 'sha256').hexdigest()}"
+
+
+def checked_key(key: object) -> bytes | None:
+    """A key, which no error shows."""
+    if key is not None and (not isinstance(key, bytes) or len(key) < SHORTEST):
+        got = (
+            "text: decode it first, for example bytes.fromhex(text)"
+            if isinstance(key, str)
+            else "something else"
+        )
+        raise ValueError(
+            f"Expected key= to be at least {SHORTEST} bytes, for example "
+            f"secrets.token_bytes(32); got {got}."
+        )
+    return key

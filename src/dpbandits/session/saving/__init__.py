@@ -1,1 +1,0 @@
-"""Sessions as JSON documents, written and read strictly."""

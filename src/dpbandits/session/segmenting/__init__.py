@@ -1,1 +1,0 @@
-"""What a session with segments does for all of them at once."""

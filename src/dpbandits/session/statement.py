@@ -1,0 +1,228 @@
+"""The privacy statement of one session, in plain words: for an ethics board, a data protection
+officer, or the people themselves. All of it is public.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from textwrap import fill
+
+from dpbandits.core.privacy import Entry, Guarantee, printed
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.version import __version__
+
+WIDTH = 88
+
+NEWEST = 50
+"""Events that are printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementFacts:
+    """What a statement is made of. All of it is public.
+
+    guarantee: of the session, in its unit. each: of one learned round; the same where rounds are
+        the unit. reward_range, assignment: in words; None: nothing is left to chance. chooses:
+        whether a decision may be restricted to some arms. events: what was done to arms, and after
+        how many decisions.
+    several: whether a round has several rewards, which are protected together.
+    asked: decisions; told: rounds whose rewards were recorded; unread: decisions resolved without
+        reading any reward.
+    cap, span: learned rounds of a user, and in which window, in words. people: users that were
+        asked for; None where they are not counted here. caution: on the bias of means. waits: the
+        attribution window, in seconds. default: what counts where nobody answered.
+    """
+
+    campaign: str
+    policy: str
+    source: str
+    guarantee: Guarantee | None
+    each: Guarantee | None
+    reward_range: str
+    arms: Sequence[tuple[object, str]]
+    asked: int
+    told: int
+    unread: int
+    waiting: int
+    ledger: Sequence[Entry]
+    spent: Fraction | None
+    guardrail: Guardrail | None = None
+    waits: float | None = None
+    default: float = 0.0
+    assignment: str | None = None
+    chooses: bool = False
+    events: Sequence[tuple[str, object, int]] = ()
+    cap: int | None = None
+    span: str | None = None
+    caution: str | None = None
+    people: int | None = None
+    several: bool = False
+
+
+def statement(facts: StatementFacts) -> str:
+    """The statement as text, lines of at most 88 characters."""
+    parts = [
+        f"PRIVACY STATEMENT of the session {facts.campaign}",
+        f"Policy: {facts.policy} ({facts.source}).",
+        promise(facts.guarantee, facts.span, facts.several),
+        price_words(facts),
+        f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}. {facts.caution or ''}",
+        window_words(facts.waits, facts.default),
+        rail_words(facts.guardrail),
+        arms_words(facts.arms),
+        choice_words(facts),
+        people_words(facts.people),
+        f"Decisions made: {facts.asked:,}. {record_words(facts.several)}: {facts.told:,}. Resolved "
+        f"without reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
+        ledger_words(facts),
+        f"Software: dpbandits {__version__}.",
+    ]
+    return "\n\n".join(fill(part, WIDTH) for part in parts if part) + "\n"
+
+
+def record_words(several: bool) -> str:
+    return "Rounds whose rewards were recorded" if several else "Rewards recorded"
+
+
+def promise(guarantee: Guarantee | None, span: str | None, several: bool) -> str:
+    """The guarantee, and what it means. span: one window of a user's, in words."""
+    if guarantee is None:
+        return "Guarantee: NONE. This policy is not private: its decisions may reveal a reward."
+    if guarantee.measure == "pure":
+        other = "all rewards of one round been others" if several else "one reward been another"
+        if guarantee.unit == "user":
+            other = "all rewards of one user been others"
+            if span is not None:
+                other = f"all rewards of one user in one window of {span} been others"
+        meaning = (
+            "whatever anybody learns from all decisions and all that was published together, they "
+            f"would have learned with almost the same probability, up to the factor e^ε, "
+            f"had {other}"
+        )
+    else:
+        meaning = "in the sense of zero-concentrated differential privacy; no ε is stated"
+    warning = ""
+    if guarantee.noise != "secure":
+        warning = " WARNING: the noise is simulated, so for people's data this promises nothing."
+    public = ", ".join(guarantee.public)
+    return f"Guarantee: {guarantee}; {meaning}. Public are: {public}.{warning}"
+
+
+def price_words(facts: StatementFacts) -> str:
+    """What one round costs, and what a user pays in all."""
+    if facts.guarantee is None or facts.each is None:
+        return ""
+    one, power = figure(facts.each), "" if facts.each.measure == "pure" else "²"
+    if facts.guarantee.unit == "round":
+        return (
+            f"Price: {one} for each round. Whoever appears in m rounds is protected in each of "
+            f"them, and in all of them together at m{power} times that."
+        )
+    where = "in all" if facts.span is None else f"in each window of {facts.span}"
+    said = (
+        f"Price: {one} for each learned round. A user has at most {facts.cap:,} of them {where}, "
+        f"their first ones, so {figure(facts.guarantee)} per user"
+    )
+    if facts.span is None:
+        return f"{said}. Rewards of further rounds are not read."
+    return (
+        f"{said} and window. The promise is for one window: over w windows a user who has learned "
+        f"rounds in all of them pays w{power} times that, and no bound on w is promised. Rewards "
+        "of further rounds are not read."
+    )
+
+
+def figure(guarantee: Guarantee) -> str:
+    """The number of a guarantee."""
+    if guarantee.epsilon is not None:
+        return f"ε = {printed(guarantee.epsilon)}"
+    assert guarantee.rho is not None
+    return f"ρ = {printed(guarantee.rho)}"
+
+
+def people_words(people: int | None) -> str:
+    """How many users took part."""
+    if people is None:
+        return ""
+    return f"Users asked for, whether learned from or not: {people:,}."
+
+
+def choice_words(facts: StatementFacts) -> str:
+    """How arms are chosen beside the policy's plan, and what was done to them."""
+    said = []
+    if facts.assignment is not None:
+        said.append(f"Assignment: {facts.assignment}.")
+    if facts.chooses:
+        said.append(
+            "Arms may be added, paused or retired, and a decision may be restricted to some arms. "
+            "This is public and costs no privacy, provided that nobody does it because of rewards "
+            "that they saw elsewhere."
+        )
+    if facts.events:
+        newest = facts.events[-NEWEST:]
+        done = "; ".join(event_words(*event) for event in newest)
+        which = "Events" if len(newest) == len(facts.events) else f"The newest {NEWEST} events"
+        said.append(f"{which}: {done}.")
+    return " ".join(said)
+
+
+def event_words(what: str, arm: object, asked: int) -> str:
+    about = "open blocks" if arm is None else f"arm {arm}"
+    return f"{what} {about} after {asked:,} decisions"
+
+
+def grid_words(guarantee: Guarantee | None) -> str:
+    if guarantee is None:
+        return ""
+    if guarantee.grid.steps == 1:
+        return "; held as one of its two ends"
+    return f"; held in steps of 1/{guarantee.grid.steps:,} of that range"
+
+
+def window_words(waits: float | None, default: float) -> str:
+    """How long answers are waited for, and what counts without one."""
+    if waits is None:
+        return ""
+    return (
+        f"Answers are waited for {waits / 86_400:,.4g} days; whoever gave none by "
+        f"then counts with {default:g}, as was declared. Who answered is as private as the "
+        "answer."
+    )
+
+
+def rail_words(rail: Guardrail | None) -> str:
+    """What is watched beside the rewards."""
+    if rail is None:
+        return ""
+    return (
+        f"Guardrail: {rail.name}, a second number in [0, 1] of each record, is read in the same "
+        "draw as the reward, so it is part of what the guarantee protects. An arm is suspended, "
+        f"which is public, once its mean is above {rail.limit:g} at confidence "
+        f"{rail.confidence:g}."
+    )
+
+
+def arms_words(arms: Sequence[tuple[object, str]]) -> str:
+    """The arms, and those among them that are out of play."""
+    names = [
+        str(name) if standing == "active" else f"{name} ({standing})"
+        for name, standing in arms[:50]
+    ]
+    more = f" and {len(arms) - 50:,} more" if len(arms) > 50 else ""
+    return f"Arms: {', '.join(names)}{more}."
+
+
+def ledger_words(facts: StatementFacts) -> str:
+    """What was read so far."""
+    count = sum(line.releases for line in facts.ledger)
+    readings = f"{count:,} reading{'' if count == 1 else 's'}"
+    number = sum(line.stop - line.start for line in facts.ledger)
+    whole = facts.several and all(line.coordinate < 0 for line in facts.ledger)
+    read = f"the rewards of {number:,} rounds" if whole else f"{number:,} rewards"
+    if facts.spent is None:
+        return f"Ledger: {readings} of {read}, without noise."
+    one = "the rewards of any one round have" if facts.several else "any one recorded reward has"
+    return (
+        f"Ledger: {readings} with noise, of {read}, each read once at most. "
+        f"The most that {one} cost is {printed(facts.spent)}."
+    )

@@ -1,0 +1,603 @@
+"""A session in rows, for a host that keeps it in a database.
+
+A session is split into a small public and a small private part, and what is kept one row each:
+pending decisions, readings of the ledger, people's places, answers that are held. `Watch` notes
+what a session changed, so that no call's cost grows with what was decided before.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from secrets import token_bytes
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
+
+from dpbandits.core.privacy import NoiseKind
+from dpbandits.mechanisms.base import Answer, Around, Mechanism
+from dpbandits.mechanisms.joint import JointAnswer, JointBatch
+from dpbandits.mechanisms.sparse_vectors.above_threshold import AboveThreshold, Halt
+from dpbandits.noise.protocol import Noise, Relay
+from dpbandits.policies.contract import Policy, Release
+from dpbandits.session.arms import ArmStanding
+from dpbandits.session.beliefs import ArmHistory, Belief, Believed, beliefs
+from dpbandits.session.decisions import Decision, Play
+from dpbandits.session.people import Clock, Place, mark_of_key
+from dpbandits.session.saving import (
+    LineData,
+    PrivatePart,
+    PublicPart,
+    as_plain,
+    converted,
+    held_of,
+    noise_to_continue,
+    plain,
+    policy_from_data,
+    policy_to_data,
+    private_part,
+    public_part,
+    session_of,
+)
+from dpbandits.session.session import OneCall, Session
+from dpbandits.session.state import (
+    Asked,
+    Released,
+    SessionEvent,
+    Told,
+    Unlearned,
+    Unread,
+    View,
+    opened,
+)
+from dpbandits.vault import Reading
+
+ArmMove = Literal["retire", "pause", "resume"]
+
+MOVES: dict[ArmMove, ArmStanding] = {"retire": "retired", "pause": "paused", "resume": "active"}
+"""By verb, where an arm stands afterwards."""
+
+
+# What changed
+
+
+class AskedPlay(NamedTuple):
+    """A decision that was made.
+
+    Args:
+        place: the person whose place it took, and the window.
+        due: when its time has passed.
+    """
+
+    seq: int
+    play: Play
+    propensity: float | None
+    place: Place | None
+    due: float | None
+
+
+class HeardRelease(NamedTuple):
+    """A release, and what it read. asked: decisions made until then."""
+
+    step: int
+    release: Release
+    readings: tuple[Reading, ...]
+    asked: int
+
+
+class SessionChanges(NamedTuple):
+    """What a session changed.
+
+    Args:
+        resolved: decisions that are no longer pending, and why.
+        unlearned: pending decisions whose rewards will not be read.
+        used: by pseudonym, the window and the places taken in it.
+        noticed: arms whose first batch was found to wait for overdue requests, and when.
+    """
+
+    asked: list[AskedPlay]
+    resolved: dict[int, str]
+    unlearned: list[int]
+    releases: list[HeardRelease]
+    used: dict[str, tuple[int, int]]
+    noticed: list[tuple[str, int]]
+
+    def __repr__(self) -> str:
+        return f"SessionChanges(asked={len(self.asked)}, releases={len(self.releases)})"
+
+
+@final
+class Watch:
+    """Notes what a session does from now on. A session has one watch."""
+
+    def __init__(self, session: Session) -> None:
+        self.session, tables = session, session._tables
+        self._journal = tables.journal = list[Any]()
+        tables.follows = True
+        self._left = dict(session._state.books.ledger.left)
+        self._resolved, self._noticed = dict[int, str](), len(session._seen.overdue.noticed)
+
+    @property
+    def resolved(self) -> Mapping[int, str]:
+        """Decisions resolved since the last changes were taken, and why."""
+        for event in self._journal:
+            if type(event) in (Told, Unread):
+                self._resolved.setdefault(event.id, self._why(event))
+        return self._resolved
+
+    def _why(self, event: Any) -> str:
+        if type(event) is Told or event.why != "void":
+            if self.session.attribution_window is not None:
+                return "passed"
+            if type(event) is Told:
+                return "told" if event.answered else "expired"
+        why: str = event.why
+        return why
+
+    def note_lost(self) -> None:
+        """The decisions resolved since the last changes were lost with a restored database."""
+        self._resolved = dict.fromkeys(self.resolved, "lost")
+
+    def changes(self) -> SessionChanges:
+        """Return everything since the last time."""
+        tables, journal, resolved = self.session._tables, self._journal, dict(self.resolved)
+        found = SessionChanges([], resolved, [], [], {}, [])
+        for event in journal:
+            if type(event) is Asked:
+                place = None if event.place is None else event.place[:2]
+                play = event.play
+                found.asked.append(AskedPlay(event.id, play, play.propensity, place, event.due))
+            elif type(event) is Unlearned:
+                found.unlearned.extend(event.ids)
+            elif type(event) is Released:
+                found.releases.append(self._heard(event))
+        if tables.people is not None:
+            found.used.update(tables.people.used)
+        noticed = self.session._seen.overdue.noticed
+        for arm, at in noticed[self._noticed :]:
+            found.noticed.append((str(self.session._name(arm)), at))
+        self._noticed = len(noticed)
+        self._resolved = {}
+        journal.clear()
+        tables.owners.clear()
+        return found
+
+    def _heard(self, event: Released) -> HeardRelease:
+        step, release, _, left, asked = event
+        readings = list[Reading]()
+        for coordinate, (stop, dropped) in left.items():
+            start, dropped_before = self._left.get(coordinate, (0, 0))
+            if stop > start and dropped == dropped_before:
+                readings.append((coordinate, start, stop))
+        self._left = left
+        return HeardRelease(step, release, tuple(readings), asked)
+
+
+# Rows
+
+
+@final
+@dataclass
+class SessionRows:
+    """What is kept one row each, brought up to date row by row.
+
+    Args:
+        waiting: pending decisions, oldest first.
+        due: when the time of each has passed.
+        lines: of the ledger: [coordinate, start, stop, cost, releases].
+    """
+
+    waiting: dict[int, Play] = field(default_factory=dict)
+    due: OrderedDict[int, float] = field(default_factory=OrderedDict)
+    lines: list[list[Any]] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"SessionRows(waiting={len(self.waiting)})"
+
+
+def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the public and the private part of a session without what is kept one row each."""
+    tables, state = session._tables, session._seen.folded()
+    public = public_part(session, replace(state, pending={}), 1)
+    private = private_part(session, replace(state, pending={}))
+    public.ledger.lines, public.chosen, public.unanswered = [], None, None
+    if tables.people is not None:
+        public.people = public.people | {"used": [], "owners": []}
+    if tables.window is not None:
+        public.attribution = public.attribution | {"due": []}
+    return as_plain(public) | {"policy": policy_to_data(session.policy)}, as_plain(private)
+
+
+def rows_in(session: Session) -> SessionRows:
+    """Return what a session holds of what is kept one row each. It is not copied."""
+    window, price = session._tables.window, price_of(session)
+    lines = [
+        [coordinate, line.start, line.stop, price, line.releases]
+        for coordinate, line in session._state.books.ledger.lines()
+    ]
+    due = OrderedDict[int, float]() if window is None else window.due
+    return SessionRows(session._seen.pending, due, lines)
+
+
+def lines_of(
+    lines: list[list[Any]], readings: Iterable[tuple[int, int, int]], cost: str | None
+) -> list[list[Any]]:
+    """Lines as `Ledger.to_data` writes them, with further readings.
+
+    readings: of each its coordinate, its first reward and the one after its last; consecutive
+        readings of one reward share a line, as they do in the ledger itself.
+    """
+    written = [list(line) for line in lines]
+    singles = {line[0]: at for at, line in enumerate(written) if line[2] - line[1] == line[4]}
+    for coordinate, start, stop in readings:
+        at = singles.get(coordinate) if stop - start == 1 else None
+        if at is not None and written[at][2] == start:
+            written[at][2], written[at][4] = stop, written[at][4] + 1
+            continue
+        if stop - start == 1:
+            singles[coordinate] = len(written)
+        written.append([coordinate, start, stop, cost, 1])
+    return written
+
+
+def row_play(action: Any, observe: Any, label: Any, learn: bool, plan: int | None) -> Play:
+    """Return the play of a decision's row. plan: the number of its joint plan."""
+    unit = plan if plan is not None else observe or action
+    return Play(action, observe, label, unit, learn)
+
+
+def session_from_parts(
+    public: Mapping[str, Any],
+    private: Mapping[str, Any],
+    rows: SessionRows,
+    *,
+    policy: Policy | type[Policy] | None,
+    noise: Noise | None,
+    clock: Clock | None,
+    user_key: bytes | None,
+) -> Session:
+    """Return the session that `small_parts` and its rows describe.
+
+    Raises:
+        ValueError: they contradict each other.
+    """
+    known, said = stored_policy(public, policy, rows)
+    secret = converted(dict(private), PrivatePart, "private")
+    source = noise_to_continue(said.noise, secret.noise, noise)
+    pending = with_kept(rows.waiting, said)
+    session = session_of(known, said, secret, source, clock, user_key, pending)
+    kept_apart(session, rows)
+    return session
+
+
+def stored_policy(
+    public: Mapping[str, Any], policy: Policy | type[Policy] | None, rows: SessionRows
+) -> tuple[Policy, PublicPart]:
+    said = dict(public)
+    known = policy_from_data(said.pop("policy"), policy)
+    found: PublicPart = converted(said, PublicPart, "public")
+    found.ledger.lines = [LineData(c, start, stop, n) for c, start, stop, _, n in rows.lines]
+    return known, found
+
+
+def with_kept(waiting: dict[int, Play], said: PublicPart) -> dict[int, Play]:
+    """Return pending decisions with what their open joint plans will release of them."""
+    if not said.plans:
+        return waiting
+    release, known = {plan.number: plan.release for plan in said.plans}, dict[Any, Play]()
+    for id, play in waiting.items():
+        if play.unit in release and play.observe is not None:
+            key = play.unit, play.learn
+            if key not in known:
+                kept = tuple(play.observe.index(arm) for arm in release[play.unit])
+                known[key] = play._replace(kept=kept)
+            waiting[id] = known[key]
+    return waiting
+
+
+def kept_apart(session: Session, rows: SessionRows) -> None:
+    """People and decisions are kept one row each: the session knows neither how many people there
+    are nor who of them answered.
+    """
+    tables = session._tables
+    tables.chosen = tables.expired = tables.void = None
+    if tables.people is not None:
+        tables.people.complete = False
+    if tables.window is not None:
+        tables.window.due = rows.due
+
+
+def put_in_order(session: Session) -> bool:
+    """Make current what an error left half done. Returns whether nothing is due."""
+    return session._made_current(releases=False).due is None
+
+
+def left_half_done(session: Session) -> bool:
+    """Return whether the release that was tried last was not made: its noise failed, say."""
+    return session._seen.due is not None and session._state.answer is None
+
+
+def play_of(session: Session, seq: int) -> Play:
+    """Return what a pending decision plays."""
+    return session._seen.pending[seq]
+
+
+# Answers that are held: the rows keep them, and a session knows only those that a call needs
+
+
+def are_held(session: Session) -> bool:
+    """Return whether answers are held until their time has passed."""
+    return session._tables.window is not None
+
+
+def due_now(session: Session) -> list[int]:
+    """Return the pending decisions whose time has passed, oldest first."""
+    window, pending = session._tables.window, session._seen.pending
+    return [] if window is None else [id for id in window.due_now() if id in pending]
+
+
+def put_in(session: Session, answers: Mapping[int, list[int]]) -> None:
+    """Let the session know answers that are kept, in grid steps.
+
+    Raises:
+        DamagedSessionError: they are no answers to these decisions. None is shown.
+    """
+    session._tables.held = held_of(session, list(answers.items()), session._seen.pending)
+
+
+def known_answers(session: Session) -> dict[int, list[int]]:
+    """Return all answers that the session knows, in grid steps."""
+    return {id: plain(steps) for id, steps in session._tables.held.items()}
+
+
+def take_out(session: Session) -> None:
+    """From now on the session knows none of them."""
+    session._tables.held = {}
+
+
+def blank_of(session: Session, observe: Sequence[int] | None) -> list[int]:
+    """Return zeros, as many as the answer to a decision has numbers."""
+    vault = session._vault
+    many = vault.arms if vault.full else vault.numbers
+    return [0] * (many if observe is None else len(observe))
+
+
+def price_of(session: Session) -> str | None:
+    """Return what one reading costs a record, as text; None if it is read without noise."""
+    price = session._vault.price
+    return None if price is None else str(price)
+
+
+def counts_of(session: Session) -> tuple[int, int]:
+    """Return the number of decisions made, and of those that are pending."""
+    view = session._seen
+    return view.asked, len(view.pending)
+
+
+def waits(session: Session, seq: int) -> bool:
+    """Return whether a decision is pending."""
+    return seq in session._seen.pending
+
+
+def its_time_passed(session: Session, seq: int) -> bool:
+    """Return whether an answer to a pending decision comes too late."""
+    window = session._tables.window
+    return window is not None and window.over(seq)
+
+
+def require_move(session: Session, arm: str | int, verb: ArmMove) -> None:
+    """Raise ValueError if the arm cannot be moved. Nothing is changed."""
+    session._moved(arm, MOVES[verb], verb)
+
+
+def require_joined(session: Session, label: str | None) -> None:
+    """Raise ValueError if no arm of this name can be added. Nothing is changed."""
+    session._state.roster.joined(label)
+
+
+def require_reward(session: Session, seq: int, reward: object) -> None:
+    """Raise RewardError if this is no reward of a pending decision. It is not shown."""
+    play = session._seen.pending.get(seq)
+    if play is not None:
+        session._vault.checked(play.observe or play.action, reward)
+
+
+def ask_unread(session: Session, count: int) -> list[Decision]:
+    """Return decisions that nobody learns from (see `Session._ask_unread`)."""
+    return session._ask_unread(count)
+
+
+def play_only(session: Session, arm: int) -> None:
+    """Take all other arms out of play, before the first decision."""
+    state = session._seen.folded()
+    session._put(replace(state, roster=state.roster.only(arm), offer=state.offer._replace(last=0)))
+
+
+def give_up(session: Session) -> None:
+    """Void all pending decisions, and throw away unread what came since the last releases."""
+    session._tables.held.clear()
+    with OneCall(session) as view:
+        events = [session._voided(id, play) for id, play in view.pending.items()]
+        session._append(view, events)
+    session.drop_open()
+
+
+def keeps_exact_sums(session: Session) -> bool:
+    """Return whether its mechanism remembers more than what it released: then a session that lost a
+    part of its past begins anew.
+    """
+    return not session._vault.mechanism.public_memory
+
+
+def begin_anew(session: Session) -> None:
+    """Let the policy begin anew, while decisions are counted on. Nothing is pending or open."""
+    now = session._seen.folded()
+    fresh = session._first_state(session.policy)
+    state = replace(
+        fresh,
+        believed=replace(fresh.believed, first=now.believed.first),
+        roster=now.roster,
+        traffic=now.traffic,
+        events=now.events,
+        asked=now.asked,
+        unread=now.asked,
+    )
+    session._log, rng = opened(session.seed, state, [])
+    session._view = View(session.seed, session._log, session._tables, rng)
+
+
+# People
+
+
+class PlaceRows(Protocol):
+    """Where places are kept."""
+
+    def used(self, pseudonyms: Sequence[str]) -> Mapping[str, tuple[int, int]]:
+        """By pseudonym, the window and the places taken in it."""
+
+
+def read_places(session: Session, rows: PlaceRows, who: str) -> None:
+    """Read what is stored of a person. What an earlier call of the same transaction took is not
+    stored yet, and stands.
+    """
+    people = session._tables.people
+    if people is not None and who not in people.used:
+        people.used.update(rows.used([who]))
+
+
+def waiting_for(session: Session, who: str, stored: Sequence[int]) -> list[int]:
+    """Return the pending decisions of a person: stored ones, and those of this transaction."""
+    fresh = [seq for seq, (owner, _) in session._tables.owners.items() if owner == who]
+    return [seq for seq in dict.fromkeys([*stored, *fresh]) if waits(session, seq)]
+
+
+def pseudonym_in(session: Session, user: object) -> str | None:
+    """Return what a person is called; None where people are not known."""
+    people = session._tables.people
+    return None if people is None else people.pseudonym(user)
+
+
+def fill_places(session: Session, who: str) -> None:
+    """Learn from this person no more in the window that is open."""
+    people = session._tables.people
+    if people is not None:
+        people.used[who] = people.period(), people.cap
+
+
+def not_before(session: Session, latest: float) -> None:
+    """The clock of contributions has been as far as this elsewhere."""
+    people = session._tables.people
+    if people is not None:
+        people.not_before(latest)
+
+
+def window_of(session: Session) -> int | None:
+    """Return the number of the window of contributions that is open; None without people."""
+    people = session._tables.people
+    return None if people is None else people.period()
+
+
+def owned_by(session: Session, seq: int, who: str, window: int) -> None:
+    """A decision took this person's place."""
+    session._tables.owners[seq] = who, window
+
+
+def forget_places(session: Session) -> None:
+    """The next call reads them anew: another process may have given some away."""
+    if session._tables.people is not None:
+        session._tables.people.used.clear()
+
+
+# Looking
+
+
+class Onlooker(NamedTuple):
+    """How a session's stored releases are shown.
+
+    Args:
+        nothing: the history before any release.
+    """
+
+    session: Session
+    nothing: Believed
+
+    @classmethod
+    def of(cls, session: Session) -> Onlooker:
+        now = session._state.believed
+        return cls(session, replace(now, arms=tuple(ArmHistory(arm.label) for arm in now.arms)))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(arm.label for arm in self.nothing.arms)
+
+    def after(
+        self, history: Believed, coordinates: Sequence[int], answers: Sequence[Any]
+    ) -> Believed:
+        """Return the history after one stored release."""
+        if history.reader.law is None:
+            return history
+        typed = tuple(typed_answer(history.reader.mechanism, each) for each in answers)
+        return history.after(Release(tuple(coordinates), typed, 0, ()))
+
+    def rows(self, history: Believed, confidence: float) -> tuple[Belief, ...]:
+        """Return the estimates of every arm then."""
+        return beliefs(history, confidence, ruler=self.session.rewards, among=()).rows
+
+
+def typed_answer(mechanism: Mechanism, answer: Any) -> Any:
+    """Return an answer as its mechanism gave it. JSON keeps its numbers, and not their names."""
+    while isinstance(mechanism, Around):
+        mechanism = mechanism.inner
+    if answer is None:
+        return None
+    if isinstance(mechanism, JointBatch):
+        return JointAnswer(*answer)
+    return Halt(*answer) if isinstance(mechanism, AboveThreshold) else Answer(*answer)
+
+
+def alarms_of(session: Session, when: Callable[[int], str]) -> tuple[SessionEvent, ...]:
+    """Return what somebody should look at (see `Session.alarms`).
+
+    Args:
+        when: returns when a decision was made, in words.
+    """
+    return session._alarms(when)
+
+
+class Silent(Relay):
+    """Noise of a session that is looked at: nothing is drawn."""
+
+    kind: ClassVar[NoiseKind] = "secure"
+
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        raise RuntimeError("This session is only looked at: it releases nothing.")
+
+
+@final
+class SilentSimulation(Silent):
+    """The same, of a session whose noise is simulated."""
+
+    kind: ClassVar[NoiseKind] = "simulated"
+
+
+def session_to_look_at(
+    public: Mapping[str, Any],
+    rows: SessionRows,
+    policy: Policy | type[Policy] | None,
+    clock: Clock,
+) -> Session:
+    """Return the same session without anything private. It shows what is public; it releases
+    nothing.
+
+    Raises:
+        ValueError: its parts contradict each other.
+    """
+    known, said = stored_policy(public, policy, rows)
+    key = token_bytes(32)  # nobody is known here by any name
+    if said.people is not None:
+        said.people = said.people | {"key": mark_of_key(key)}
+    noise = Silent() if said.noise.kind == "secure" else SilentSimulation()
+    user_key = None if said.people is None else key
+    pending = with_kept(rows.waiting, said)
+    session = session_of(known, said, None, noise, clock, user_key, pending)
+    kept_apart(session, rows)
+    return session

@@ -1,0 +1,631 @@
+"""The privacy boundary: rewards go in, noised answers come out.
+
+Outside this module and `mechanisms/` no code reads a reward or an exact sum, so every decision made
+elsewhere is post-processing of released answers.
+
+A `Vault` holds no data. It checks rewards, turns them into whole grid steps, and makes new `Books`
+from old ones when blocks are released. A reward is followed in this order:
+
+    Vault.checked     plain numbers in [0, 1]
+    Vault.steps       whole grid steps
+    Vault.parts       (key of a block, steps to add to its sums)
+    OpenBlock         exact sums, until the block is released
+    Vault.release     read once through the mechanism, and written into the ledger
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from numbers import Integral
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from dpbandits.core.errors import LedgerError, RewardError
+from dpbandits.core.plan import EVERY
+from dpbandits.core.privacy import Entry, NoiseKind
+from dpbandits.mechanisms.base import Block, Mechanism
+from dpbandits.mechanisms.randomizers import Randomizer, Report, sound
+from dpbandits.mechanisms.rewards import (
+    check_sums,
+    checked_reward,
+    checked_rewards,
+    few_on_grid,
+    on_grid,
+    reward_parts,
+    tried,
+    vector_on_grid,
+)
+from dpbandits.noise.protocol import Noise
+from dpbandits.policies.contract import Feedback, Release
+
+NEAREST = float.__round__
+"""Rounds a float in a third of the time of `round`."""
+
+Steps = Any
+"""One record in whole grid steps: a tuple of ints, or an int64 array where a record is long."""
+
+Parts = tuple[tuple[int, Steps], ...]
+"""(key of a block, steps to add to its sums)."""
+
+
+class OpenBlock(NamedTuple):
+    """Records that were not released yet. Private.
+
+    count: number of records. sums: their exact sums in grid steps.
+    """
+
+    count: int  # type: ignore[assignment]  # no one counts in a tuple of two
+    sums: Steps
+
+    def __repr__(self) -> str:
+        return f"OpenBlock(count={self.count})"
+
+
+class Line(NamedTuple):
+    """Records [start, stop) of one coordinate, read in `releases` releases."""
+
+    start: int
+    stop: int
+    releases: int
+
+
+CHUNK = 256
+"""Older lines are kept in tuples of this length, so that one more line copies few of them."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What was read of each coordinate. Public.
+
+    Args:
+        left: by coordinate, records that left its blocks, and those of them that were dropped
+            unread.
+        newest: by coordinate, its newest line, which may still grow.
+        older: finished lines with their coordinates, oldest first, in chunks.
+        releases: coordinates released so far.
+    """
+
+    left: dict[int, tuple[int, int]] = field(default_factory=dict)
+    newest: dict[int, Line] = field(default_factory=dict)
+    older: tuple[tuple[tuple[int, Line], ...], ...] = ()
+    releases: int = 0
+
+    def after(self, read: dict[int, int], dropped: dict[int, int]) -> Ledger:
+        """Return the ledger after one more release.
+
+        Args:
+            read: by coordinate, the number of records that are read now.
+            dropped: by coordinate, the number of records that are thrown away unread.
+        """
+        left, newest, older = dict(self.left), dict(self.newest), self.older
+        for coordinate, count in read.items():
+            start, unread = left.get(coordinate, (0, 0))
+            left[coordinate] = start + count, unread
+            last = newest.get(coordinate)
+            single = count == 1 and last is not None and last.stop - last.start == last.releases
+            if last is not None and single and last.stop == start:
+                newest[coordinate] = Line(last.start, start + 1, last.releases + 1)
+                continue
+            if last is not None:
+                older = with_line(older, coordinate, last)
+            newest[coordinate] = Line(start, start + count, 1)
+        for coordinate, count in dropped.items():
+            start, unread = left.get(coordinate, (0, 0))
+            left[coordinate] = start + count, unread + count
+        return Ledger(left, newest, older, self.releases + len(read))
+
+    def lines(self) -> list[tuple[int, Line]]:
+        """Return all lines with their coordinates, by coordinate and then in order."""
+        found = [pair for chunk in self.older for pair in chunk]
+        return sorted([*found, *self.newest.items()])
+
+    @classmethod
+    def of(cls, lines: Iterable[tuple[int, Line]], left: dict[int, tuple[int, int]]) -> Ledger:
+        """Return the ledger with these lines, which are in order for each coordinate."""
+        newest, older, releases = dict[int, Line](), list[tuple[int, Line]](), 0
+        for coordinate, line in lines:
+            if coordinate in newest:
+                older.append((coordinate, newest[coordinate]))
+            newest[coordinate] = line
+            releases += line.releases
+        chunks = (tuple(older[at : at + CHUNK]) for at in range(0, len(older), CHUNK))
+        return cls(dict(left), newest, tuple(chunks), releases)
+
+
+def with_line(
+    older: tuple[tuple[tuple[int, Line], ...], ...], coordinate: int, line: Line
+) -> tuple[tuple[tuple[int, Line], ...], ...]:
+    if older and len(older[-1]) < CHUNK:
+        return (*older[:-1], (*older[-1], (coordinate, line)))
+    return (*older, ((coordinate, line),))
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Books:
+    """Everything a vault keeps: a value, replaced whole by a release.
+
+    Args:
+        blocks: open blocks by key: an arm, `EVERY` (whole records), or the number of a joint plan.
+            Private.
+        memory: the mechanism's memory. Private.
+        ledger: what was read.
+    """
+
+    blocks: dict[int, OpenBlock]
+    memory: Any
+    ledger: Ledger
+
+    def __repr__(self) -> str:
+        return f"Books(open={len(self.blocks)}, releases={self.ledger.releases})"
+
+
+Reading = tuple[int, int, int]
+"""A coordinate, and the first and the last (exclusive) of its records that were read together."""
+
+
+@final
+class Vault:
+    """Reads rewards for one policy.
+
+    Args:
+        feedback: what a round shows (see `About.feedback`).
+        mechanism: reads the blocks.
+        arms: number of arms.
+        noise: source of noise.
+        randomizer: for local policies; the vault then takes reports and refuses raw rewards.
+        unit: maps a reward in the user's units to [0, 1]; None if it is in [0, 1] already.
+    """
+
+    def __init__(
+        self,
+        feedback: Feedback,
+        mechanism: Mechanism,
+        arms: int,
+        noise: Noise,
+        randomizer: Randomizer | None = None,
+        unit: Callable[[object], float] | None = None,
+    ) -> None:
+        self.mechanism, self.randomizer, self.noise = mechanism, randomizer, noise
+        self.arms, self.grid, self.unit = arms, mechanism.grid, unit
+        self.full, self.joint, self.numbers = (
+            feedback == "full",
+            mechanism.together,
+            mechanism.numbers,
+        )
+        source = randomizer or mechanism
+        self.guarantee, self.width = source.promise(), source.width
+        promised = self.guarantee
+        self.price: Fraction | None = None if promised is None else promised.cost / self.width
+        plain = feedback == "bandit" and randomizer is None and self.numbers == 1 and unit is None
+        self._every = tuple(range(arms))
+        self._known: Any = ()  # the arms that were looked at last; plays share them
+        self._quick = float(self.grid.steps) if plain and self.grid.rounding == "nearest" else None
+
+    def __repr__(self) -> str:
+        return f"Vault({self.mechanism!r}, arms={self.arms})"
+
+    def begin(self) -> Books:
+        """Return books without any record."""
+        return Books({}, self.mechanism.init(self.arms), Ledger())
+
+    # Rewards in
+
+    def quick_parts(self, arm: Any, reward: Any) -> Parts | None:
+        """Return the parts of a plain float for one arm; None for any other reward."""
+        if self._quick is not None and type(reward) is float and 0.0 <= reward <= 1.0:
+            return ((arm, (NEAREST(reward * self._quick),)),)
+        return None
+
+    def checked(self, where: Any, value: Any) -> Any:
+        """Return a round's feedback as plain numbers in [0, 1], or at once in grid steps (a tuple).
+
+        Args:
+            where: the arm, or the arms that are observed, in this order.
+            value: a number, a vector of numbers, a pair (reward, harm) with a guardrail, or in the
+                local model a `Report`.
+
+        Raises:
+            RewardError: not such a value. The error does not show it.
+            TypeError: a raw value where only a report may come.
+            RuntimeError: `where` names no arms, or more than the guarantee pays for.
+        """
+        several = self._several(where)
+        if self.randomizer is not None:
+            return checked_report(value, self.randomizer, self.noise.kind, len(several or (0,)))
+        if self.numbers > 1:
+            return self._checked_pair(value)
+        if several is None:
+            return checked_reward(self._in_units(value))
+        few = few_on_grid(value, len(several), self.grid) if self.unit is None else None
+        if few is not None:
+            return tuple(few)  # grid steps already
+        what = "action" if self.full else "arm"
+        return checked_rewards(self._in_units(value), len(several), several, what)
+
+    def steps(self, plain: Any) -> Steps:
+        """Return what `checked` returned in whole grid steps. Draws coins if the grid rounds so."""
+        if type(plain) is tuple:
+            return plain
+        if isinstance(plain, np.ndarray):
+            found = vector_on_grid(plain, self.grid, self.noise)
+            return found if self.full else tuple(found.tolist())
+        return (on_grid(plain, self.grid, self.noise),)
+
+    def parts(self, where: Any, steps: Steps, key: int, kept: tuple[int, ...] | None) -> Parts:
+        """Return which blocks a record is added to.
+
+        Args:
+            where: the arm, or the arms that are observed.
+            steps: the record in grid steps.
+            key: the number of its joint plan.
+            kept: of a joint plan, the positions in the record that are released, in that order.
+        """
+        if self.joint:
+            return ((key, steps if kept is None else tuple([steps[at] for at in kept])),)
+        if self.full:
+            return ((EVERY, steps),)
+        if self.numbers > 1:
+            return ((where, steps),)
+        if type(where) is int:
+            return ((where, steps),)
+        arms = where if isinstance(where, tuple) else (where,)
+        return tuple([(int(arm), (step,)) for arm, step in zip(arms, steps, strict=True)])
+
+    def _several(self, where: Any) -> tuple[int, ...] | None:
+        """Return the arms of a record; None if it is one arm's."""
+        if self.full:
+            return self._every
+        if where is self._known:
+            seen: tuple[int, ...] = where
+            return seen
+        arms = self.known(where if isinstance(where, tuple) else (where,))
+        if not self.joint and len(arms) > self.width:
+            raise RuntimeError(
+                f"Refused a record of {len(arms)} arms, for the guarantee pays for {self.width} "
+                "different arms. Correct the oracle's `size` or its answers. Nothing was recorded."
+            )
+        if not isinstance(where, tuple):
+            return None
+        self._known = arms
+        return arms
+
+    def known(self, coordinates: Sequence[Any]) -> tuple[int, ...]:
+        """Return coordinates as plain ints.
+
+        Raises:
+            RuntimeError: one is no arm, or is named twice.
+        """
+        fits = all(
+            isinstance(c, Integral) and not isinstance(c, bool) and 0 <= int(c) < self.arms
+            for c in coordinates
+        )
+        if not fits or len(set(coordinates)) < len(coordinates):
+            raise RuntimeError(
+                f"Refused {tuple(coordinates)}: expected whole numbers from 0 to {self.arms - 1}, "
+                "each once. Correct the policy's plan or its oracle. Nothing was recorded or "
+                "released."
+            )
+        return tuple(map(int, coordinates))
+
+    def _checked_pair(self, value: Any) -> Any:
+        pair = type(value) in (list, tuple) or (type(value) is np.ndarray and value.ndim == 1)
+        if not pair or len(value) != self.numbers:
+            raise RewardError(
+                "Expected two numbers, the reward and the harm (this session has a guardrail): "
+                f"tell(decision, (reward, harm)); got an object of type {type(value).__name__}. "
+                "Nothing was recorded."
+            )
+        reward, harm = value
+        return np.array([checked_reward(self._in_units(reward)), checked_reward(harm)])
+
+    def _in_units(self, value: Any) -> Any:
+        """Return a reward, or several, in [0, 1] where another range was declared."""
+        if self.unit is None:
+            return value
+        if type(value) is float:
+            return self.unit(value)
+        found = tried(reward_parts, value)
+        if found is None:
+            raise RewardError(
+                f"Expected rewards that can be read; those of type {type(value).__name__} failed "
+                "(not shown). Nothing was recorded."
+            )
+        several, values = found
+        return [self.unit(each) for each in values] if several else self.unit(value)
+
+    # Answers out
+
+    def release(
+        self,
+        books: Books,
+        read: tuple[int, ...],
+        drop: tuple[int, ...] = (),
+        arms: tuple[int, ...] | None = None,
+    ) -> tuple[Books, tuple[Any, ...]]:
+        """Close blocks and read each of them once through the mechanism.
+
+        Args:
+            books: as they stand. They are not changed.
+            read: keys of the blocks that are read.
+            drop: keys of blocks that are thrown away unread.
+            arms: of a joint plan, the arms that its sums are of, in order.
+
+        Returns:
+            The new books, and an answer for each coordinate that was read.
+
+        Raises:
+            LedgerError: a block that should be read is empty: its records were read before.
+                Nothing was released.
+            RuntimeError: a key is named twice. Nothing was released.
+        """
+        read, drop = self._plain_keys(books, read, drop)
+        block = self._block(books, read, arms) if read else None
+        return self._closed(books, block, read, drop, self.mechanism.answer)
+
+    def finish(self, books: Books) -> tuple[Books, tuple[Any, ...]]:
+        """Close every block and get the answer that waited for more records: no more come.
+
+        Raises:
+            TypeError: this mechanism's answers do not wait.
+            ValueError: nothing was ever recorded.
+        """
+        sums = tuple(self._sums(books, arm)[0] for arm in range(self.arms))
+        counts = tuple(self._count(books, arm) for arm in range(self.arms))
+        block = Block(tuple(range(self.arms)), sums, counts)
+        read = tuple(arm for arm in range(self.arms) if arm in books.blocks)
+        return self._closed(books, block, read, (), self.mechanism.finish)
+
+    def _closed(
+        self,
+        books: Books,
+        block: Block | None,
+        read: tuple[int, ...],
+        drop: tuple[int, ...],
+        answer: Callable[..., tuple[Any, tuple[Any, ...]]],
+    ) -> tuple[Books, tuple[Any, ...]]:
+        memory: Any = books.memory
+        answers: tuple[Any, ...] = ()
+        if block is not None:
+            memory, answers = answer(memory, block, self.noise)
+        blocks, gone = dict(books.blocks), (*read, *drop)
+        counts = {key: blocks.pop(key).count for key in gone if key in blocks}
+        left: tuple[dict[int, int], dict[int, int]] = {}, {}
+        for key, count in counts.items():
+            by_coordinate = left[key not in read]
+            coordinate = EVERY if self.joint else key
+            by_coordinate[coordinate] = by_coordinate.get(coordinate, 0) + count
+        return Books(blocks, memory, books.ledger.after(*left)), answers
+
+    def _plain_keys(
+        self, books: Books, read: tuple[int, ...], drop: tuple[int, ...]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        keys = (*read, *drop)
+        if not (self.joint or self.full):
+            keys = self.known(keys)  # a user-defined policy may name arms by NumPy's numbers
+        elif len(set(keys)) < len(keys) or (self.full and not {EVERY}.issuperset(keys)):
+            raise RuntimeError(
+                f"Refused {keys}: a record is read or dropped whole, as {(EVERY,)}, and once. "
+                "Nothing was released."
+            )
+        empty = [key for key in read if key not in books.blocks]
+        if empty:
+            raise LedgerError(
+                f"Refused to release {read}: every reward may be read once, and {empty} have no "
+                "new one since their last release. Nothing was released."
+            )
+        return keys[: len(read)], keys[len(read) :]
+
+    def _block(self, books: Books, read: tuple[int, ...], arms: tuple[int, ...] | None) -> Block:
+        first = books.blocks[read[0]]
+        if self.joint:
+            (_,) = read  # joint plans are read one by one
+            coordinates = self.known(arms or ())
+            return Block(coordinates, tuple(first.sums), (first.count,) * len(coordinates))
+        if self.full:
+            return Block((EVERY,), np.asarray(first.sums, np.int64), (first.count,))
+        found = [books.blocks[arm] for arm in read]
+        sums: Any = [b.sums if self.numbers > 1 else b.sums[0] for b in found]
+        return Block(read, tuple(sums), tuple([b.count for b in found]))
+
+    def _sums(self, books: Books, key: int) -> Steps:
+        return books.blocks[key].sums if key in books.blocks else (0,) * self.numbers
+
+    @staticmethod
+    def _count(books: Books, key: int) -> int:
+        return books.blocks[key].count if key in books.blocks else 0
+
+    def empty_arms(self, books: Books) -> tuple[int, ...]:
+        """Return the arms without an open block."""
+        if self.full or self.joint:
+            return () if books.blocks else tuple(range(self.arms))
+        return tuple(arm for arm in range(self.arms) if arm not in books.blocks)
+
+    def widened(self, books: Books, arms: int) -> Books:
+        """Return the books for more arms, the last of which have no record."""
+        return replace(books, memory=self.mechanism.widened(books.memory, arms))
+
+    def entries(self, ledger: Ledger) -> tuple[Entry, ...]:
+        """Return the ledger's lines with their prices."""
+        return tuple(
+            Entry(coordinate, line.start, line.stop, self.price, line.releases, self.width)
+            for coordinate, line in ledger.lines()
+        )
+
+
+def added(sums: Steps, steps: Steps) -> Steps:
+    """Return sums with one more record."""
+    if type(sums) is tuple and type(steps) is tuple:
+        return tuple(map(int.__add__, sums, steps))
+    return np.add(sums, steps, dtype=np.int64)
+
+
+def without_frames(error: Exception) -> Exception:
+    """Return an error without the frames it passed, whose variables hold exact sums."""
+    for name in ("__traceback__", "__cause__", "__context__"):
+        getattr(BaseException, name).__set__(error, None)  # a frozen dataclass takes no other way
+    return error
+
+
+def checked_report(
+    value: object, randomizer: Randomizer, noise: NoiseKind, about: int
+) -> tuple[int, ...]:
+    """Return a report's content: grid steps for each of the `about` arms it is about.
+
+    Raises:
+        TypeError: not a report. It is not shown: it may be a raw reward.
+        RewardError: a report of another randomizer or kind of noise, or a damaged one.
+    """
+    if type(value) is not Report:
+        raise TypeError(
+            "This policy is private in the local model: it takes the Report that its users' "
+            f"{type(randomizer).__name__} makes, got an object of type {type(value).__name__}. "
+            "Call policy.randomizer().report(reward, noise) on the user's side. Nothing was "
+            "recorded."
+        )
+    fit = sound(value)
+    if fit and (value.randomizer, value.noise) != (randomizer.name, noise):
+        other = (
+            "another randomizer" if value.randomizer != randomizer.name else f"{value.noise} noise"
+        )
+        raise RewardError(
+            f"Expected a report by {randomizer.name} with {noise} noise, got one by {other}. "
+            "Nothing was recorded."
+        )
+    steps = value.steps if isinstance(value.steps, tuple) else (value.steps,)
+    if not fit or len(steps) != about or not randomizer.accepts(steps):
+        raise RewardError(
+            f"No {type(randomizer).__name__} makes this report: its content is damaged (not "
+            "shown). Nothing was recorded."
+        )
+    return steps
+
+
+@final
+class OpenVault:
+    """A vault and its books, changed in place: for simulations and audits, with one plan at a time.
+
+    Args:
+        vault: how rewards are read.
+    """
+
+    def __init__(self, vault: Vault) -> None:
+        self.vault, self.books = vault, vault.begin()
+        self.records = self.turns = 0
+        self.newest: Release | None = None
+        self._observed: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"OpenVault({self.vault!r}, records={self.records})"
+
+    def add(self, where: Any, value: Any) -> None:
+        """Record one round's feedback (see `Vault.checked`)."""
+        self._enter(where, self.vault.steps(self.vault.checked(where, value)), 1)
+
+    def add_block(self, where: Any, steps: Any, count: int) -> None:
+        """Record `count` rounds at once by their sum in grid steps, shape () or (arms,)."""
+        if self.vault.randomizer is None:
+            check_sums(int(np.min(steps)), int(np.max(steps)), count, self.vault.grid)
+        if not isinstance(steps, np.ndarray) or steps.ndim == 0:
+            self._enter(where, (int(steps),), count)
+        else:
+            self._enter(where, steps if self.vault.full else tuple(steps.tolist()), count)
+
+    def _enter(self, where: Any, steps: Steps, count: int) -> None:
+        vault, blocks = self.vault, self.books.blocks
+        if vault.joint:
+            arms = vault.known(where)
+            if EVERY in blocks and arms != self._observed:
+                raise RuntimeError(
+                    "Expected one super arm until the next release: its rewards are read together."
+                )
+            self._observed = arms
+        else:
+            vault._several(where)
+        for key, part in vault.parts(where, steps, EVERY, None):
+            before = blocks.get(key)
+            block = (
+                OpenBlock(count, part)
+                if before is None
+                else OpenBlock(before.count + count, added(before.sums, part))
+            )
+            blocks[key] = block
+        self.records += count
+
+    def release(
+        self,
+        coordinates: tuple[int, ...],
+        round: int,
+        told: tuple[tuple[Any, int], ...],
+        drop: tuple[int, ...] = (),
+    ) -> Release:
+        """Release these coordinates' blocks and drop others (see `Vault.release`)."""
+        vault, books, read, arms = self.vault, self.books, coordinates, None
+        if vault.joint:
+            books, read, drop, arms = self._joint_block(coordinates, drop)
+        self.books, answers = vault.release(books, read, drop, arms)
+        return self._answered(coordinates, answers, round, told)
+
+    def _joint_block(
+        self, coordinates: tuple[int, ...], drop: tuple[int, ...]
+    ) -> tuple[Books, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """The books with the block's sums in the order of `coordinates`."""
+        arms, books = self.vault.known(coordinates), self.books
+        if not arms or EVERY not in books.blocks:
+            open_ = (EVERY,) if EVERY in books.blocks else ()
+            return books, (EVERY,) if arms else (), () if arms else open_, arms
+        count, sums = books.blocks[EVERY]
+        by_arm = dict(zip(self._observed, sums, strict=True))
+        block = OpenBlock(count, tuple(by_arm.get(arm, 0) for arm in arms))
+        return replace(books, blocks={EVERY: block}), (EVERY,), (), arms
+
+    def finish(self, round: int, told: tuple[tuple[Any, int], ...]) -> Release:
+        """No more feedback comes (see `Vault.finish`)."""
+        self.books, answers = self.vault.finish(self.books)
+        return self._answered(tuple(range(self.vault.arms)), answers, round, told)
+
+    def _answered(
+        self, coordinates: tuple[int, ...], answers: Any, round: int, told: Any
+    ) -> Release:
+        self.turns += 1
+        self.newest = answered(coordinates, answers, round, told, self.vault.numbers)
+        return self.newest
+
+    def emptied(self) -> tuple[int, ...]:
+        """Return the arms without an open block."""
+        return self.vault.empty_arms(self.books)
+
+    @property
+    def ledger(self) -> tuple[Entry, ...]:
+        """Every reading, with its price."""
+        return self.vault.entries(self.books.ledger)
+
+    @property
+    def releases(self) -> int:
+        """Coordinates released so far."""
+        return self.books.ledger.releases
+
+
+def answered(
+    coordinates: tuple[int, ...], answers: tuple[Any, ...], round: int, told: Any, numbers: int
+) -> Release:
+    """Return a release; with a guardrail, answers about rewards and about harm apart."""
+    if numbers == 1:
+        return Release(coordinates, answers, round, told)
+    rewards = tuple(answer.reward for answer in answers)
+    return Release(coordinates, rewards, round, told, tuple(answer.harm for answer in answers))
+
+
+def open_vault(
+    feedback: Feedback,
+    mechanism: Mechanism,
+    arms: int,
+    noise: Noise,
+    randomizer: Randomizer | None,
+) -> OpenVault:
+    """Return an empty vault for a simulation of a policy with this feedback."""
+    return OpenVault(Vault(feedback, mechanism, arms, noise, randomizer))

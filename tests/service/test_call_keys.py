@@ -1,0 +1,111 @@
+"""The word under which a call can be made again may be an e-mail address: it stands nowhere in
+clear, and nobody who has the files can try addresses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from tests.service.conftest import KEY
+
+WORD, WHO = "anna@example.org", "the-web-shop"
+OPTIONS = {"": {}, "segments": {"segments": ["DE", "FR"]}}
+
+
+def opened(folder: Path, key: bytes | None) -> Any:
+    return dpb.open_store(f"sqlite:///{folder}/trial.db", witness=folder / "w" / "witness", key=key)
+
+
+def called(store: Any, options: str) -> list[Any]:
+    """Calls of every kind that take a key, and their replies."""
+    policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
+    campaign = store.create("trial", policy, key=WORD, by=WHO, seed=1, **OPTIONS[options])
+    segment = {"segment": "DE"} if options else {}
+    asked = campaign.ask_for(2, key=f"{WORD} asks", principal=WHO, **segment)
+    return [
+        asked,
+        campaign.add_arm("c", key=f"{WORD} adds", by=WHO),
+        campaign.drop_open(key=f"{WORD} drops", by=WHO),
+    ]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("key", [KEY, None], ids=["key", "none"])
+def test_no_file_holds_the_word_of_a_call(tmp_path: Path, key: bytes | None, options: str) -> None:
+    with opened(tmp_path, key) as store:
+        first = called(store, options)
+    with opened(tmp_path, key) as store:  # another process: all of it was done
+        assert called(store, options) == first
+        campaign = store["trial"]
+        assert len(campaign["DE"].arms if options else campaign.arms) == 3
+        files = [path for path in tmp_path.rglob("*") if path.is_file()]
+        texts = {path.name: path.read_bytes() for path in files}
+        assert not [name for name, text in texts.items() if WORD.encode() in text]
+    for path in files:
+        if path.name == "witness.secret":
+            assert path.stat().st_mode & 0o777 == 0o600
+            assert len(path.read_bytes()) == 32
+    assert ("witness.secret" in texts) == (key is None)
+
+
+@pytest.mark.parametrize("key", [KEY, None], ids=["key", "none"])
+def test_who_tries_words_finds_none(tmp_path: Path, key: bytes | None) -> None:
+    """Two stores keep one word under different names, and neither is a plain hash of it."""
+    places = []
+    for at in range(2):
+        (folder := tmp_path / str(at)).mkdir()
+        with opened(folder, None if key is None else bytes([at]) * 32) as store:
+            called(store, "")
+        with closing(sqlite3.connect(folder / "trial.db")) as database:
+            rows = database.execute("SELECT place FROM request").fetchall()
+        places.append({place for (place,) in rows})
+        assert len(places[-1]) == 4
+    assert not places[0] & places[1]
+    plain = {
+        hashlib.sha256(said.encode()).hexdigest()
+        for word in (WORD, f"{WORD} asks")
+        for said in (word, f"{WHO}{word}", f"{WHO} {word}", f'["{WHO}", "{word}"]')
+    }
+    assert not plain & (places[0] | places[1])
+
+
+def test_erasing_a_person_leaves_no_word_of_theirs(tmp_path: Path) -> None:
+    people = {"privacy_unit": "user", "max_contributions": 2}
+    with opened(tmp_path, KEY) as store:
+        campaign = store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1), **people)
+        asked = campaign.ask(user=WORD, key=WORD)
+        assert campaign.ask(user=WORD, key=WORD) == asked
+        assert campaign.erase(WORD, key=f"erase {WORD}") == 1
+        texts = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+        assert not any(WORD.encode() in text for text in texts)
+        assert campaign.ask(user=WORD, key=WORD) == asked, "the reply is the same still"
+
+
+def test_callers_with_one_word_are_apart(tmp_path: Path) -> None:
+    with opened(tmp_path, None) as store:
+        campaign = store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1))
+        one = campaign.ask_for(1, key="visit", principal="a")
+        other = campaign.ask_for(1, key="visit", principal="b")
+        assert one != other
+        assert campaign.ask_for(1, key="visit", principal="a") == one
+
+
+def test_a_secret_that_is_none_is_said(tmp_path: Path) -> None:
+    """In place of calls that are silently done once more."""
+    with opened(tmp_path, None) as store:
+        campaign = store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1))
+        campaign.ask(key="visit")
+    secret = tmp_path / "w" / "witness.secret"
+    secret.write_bytes(b"words")
+    with opened(tmp_path, None) as store:
+        with pytest.raises(dpb.StoreError, match=r"Expected .* to be a secret of 32 bytes"):
+            store["trial"].ask(key="visit")
+        assert store["trial"].summary().asked == 1
+        assert store["trial"].ask()

@@ -1,0 +1,465 @@
+"""Whoever can write to the database, and has neither key nor witness, has no reward read twice, and
+none with less noise than was promised: rows that were edited, deleted or put back are found out.
+
+Ten answers are powers of 4 on the grid, all others are 0. The noise sees the exact sums: what it
+saw in all says of each of the ten how often it was read.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from datetime import timedelta
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from tests.service.counted import Counted
+
+KEY = bytes(range(32))
+GRID, TOLD = 4**10, 10
+WINDOW = 3_600.0
+WINDOWED = {"attribution_window": timedelta(seconds=WINDOW), "default": 0}
+PEOPLE = {"privacy_unit": "user", "max_contributions": 1}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "window": WINDOWED,
+    "people": PEOPLE,
+    "window and people": {**WINDOWED, **PEOPLE},
+}
+
+
+Attack = list[tuple[Any, ...]]
+"""Statements, each with its values."""
+
+REFUSALS = {"EditedRowsError", "StoreError", "DecisionError", "UnknownCampaignError"}
+"""How calls are refused. DecisionError: an ask that is made again with its key, once a fence gave
+up what it got.
+"""
+
+
+class Watching(Counted):
+    """Noise that notes the sums that it is asked about, and at what price."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sums, self.prices = list[int](), set[Any]()
+
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        if verb != "uniform":
+            assert verb == "laplace"
+            self.sums.append(int(exact[0]))
+            self.prices.add((price["epsilon"], price["sensitivity"]))
+        return super().ask(verb, *exact, **price)
+
+
+def times_read(sums: list[int]) -> list[int]:
+    """Of each of the ten answers, in how many sums it is."""
+    total = sum(sums)
+    return [total >> 2 * at & 3 for at in range(TOLD)]
+
+
+class Store:
+    """A campaign in a file whose rows anybody can write, and its witness, which nobody can."""
+
+    def __init__(self, folder: Path, setting: str) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder, self.setting, self.options = folder, setting, SETTINGS[setting]
+        self.file, self.witness = folder / "trial.db", folder / "trial.witness"
+        self.now, self.people, self.noise = 1e6, 0, Watching()
+        self.store: Any = None
+
+    def opened(self) -> Any:
+        """The campaign, of a store that is opened anew."""
+        self.close()
+        self.store = dpb.open_store(
+            f"sqlite:///{self.file}",
+            key=KEY,
+            witness=self.witness,
+            noise=self.noise,
+            clock=lambda: self.now,
+        )
+        return self.store
+
+    def close(self) -> None:
+        if self.store is not None:
+            self.store.close()
+
+    def ask(self, campaign: Any, count: int = 1) -> list[Any]:
+        if "privacy_unit" not in self.options:
+            return list(campaign.ask(count))
+        self.people += count
+        people = range(self.people - count, self.people)
+        return [campaign.ask(user=f"person {each}") for each in people]
+
+
+def begun(folder: Path, setting: str) -> tuple[Store, list[Any], list[Path]]:
+    """A campaign in which of ten answers some were read, some are in open blocks, some are held,
+    and some are still to come; the decisions; and copies of the database on the way.
+    """
+    made, copies = Store(folder, setting), list[Path]()
+
+    def copied() -> None:
+        made.close()
+        copies.append(folder / f"copy {len(copies)}.db")
+        shutil.copyfile(made.file, copies[-1])
+
+    policy = dpb.DPKLUCB(arms=2, epsilon=1, first=2, grid=GRID)
+    store = made.opened()
+    store.create("other", policy, seed=4, **made.options)
+    store.scope("scope", epsilon=5)
+    campaign = store.create("trial", policy, seed=3, scope="scope", key="begin", **made.options)
+    told = made.ask(campaign, 3)
+    copied()
+    campaign = made.opened()["trial"]
+    campaign.tell_many([(each, reward_of(at)) for at, each in enumerate(told)])
+    copied()
+    campaign = made.opened()["trial"]
+    made.now += WINDOW + 1
+    others = made.ask(campaign, 4)
+    campaign.tell_many([(each, 0) for each in others])
+    made.now += WINDOW + 1
+    campaign.settle()
+    assert campaign.releases()
+    copied()
+    campaign = made.opened()["trial"]
+    told += made.ask(campaign, 3)
+    campaign.tell_many([(told[at], reward_of(at)) for at in (3, 4)])
+    copied()
+    campaign = made.opened()["trial"]
+    told += made.ask(campaign, 4)
+    campaign.tell_many([(told[at], reward_of(at)) for at in (6, 7)])
+    campaign.pause_arm(1)
+    campaign.resume_arm(1)
+    user = {"user": "anna"} if "privacy_unit" in made.options else {}
+    campaign.ask(key="visit", **user)
+    copied()
+    assert any(times_read(made.noise.sums))
+    return made, told, copies
+
+
+def reward_of(at: int) -> float:
+    return 4**at / GRID
+
+
+class Client:
+    """Makes calls, and goes on where one fails."""
+
+    def __init__(self, made: Store, told: list[Any]) -> None:
+        self.made, self.told, self.failed = made, told, list[str]()
+
+    def __call__(self, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        try:
+            return call(*given, **named)
+        except Exception as error:
+            self.failed.append(type(error).__name__)
+            return []
+
+    def tell_all(self, campaign: Any) -> None:
+        """As a client does that lost all replies."""
+        for at, each in enumerate(self.told):
+            self(campaign.tell, each, reward_of(at))
+
+    def go_on(self, campaign: Any, waits: float) -> None:
+        """What comes of all that people and clients do next."""
+        user = {"user": "anna"} if "privacy_unit" in self.made.options else {}
+        self.tell_all(campaign)
+        self(campaign.ask, key="visit", **user)
+        self(campaign.void, self.told[9])
+        if user:
+            self(campaign.erase, "person 8")
+        for _ in range(2):
+            asked = self(self.made.ask, campaign, 3)
+            self(campaign.tell_many, [(each, 0) for each in asked])
+            self.made.now += waits
+            self(campaign.settle)
+        self.tell_all(campaign)
+
+
+class Base:
+    """A campaign that has begun, copied anew for each attack."""
+
+    def __init__(self, folder: Path, setting: str) -> None:
+        self.folder, self.prices = folder, set[Any]()
+        self.made, self.told, self.copies = begun(folder / "begun", setting)
+        failed, noise = self.attacked([])
+        assert not failed, "without an attack all goes on"
+        assert max(times_read(noise.sums)) == 1 < sum(times_read(noise.sums))
+        self.prices = noise.prices
+        assert self.prices == {(Fraction(1), GRID)}
+
+    def attacked(self, attack: Attack, under_way: bool = False) -> tuple[list[str], Watching]:
+        """Which calls failed after an attack on the rows, and what the noise saw. under_way: a
+        process that knows the campaign goes on first.
+        """
+        made = Store(self.folder / "attacked", self.made.setting)
+        shutil.copyfile(self.made.file, made.file)
+        shutil.copyfile(self.made.witness, made.witness)
+        made.now, made.people = self.made.now, self.made.people
+        made.noise.sums = [*self.made.noise.sums]
+        client = Client(made, self.told)
+        if under_way:
+            client(made.opened()["trial"].settle)
+        with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
+            triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+            for (name,) in database.execute(triggers).fetchall():
+                database.execute(f'DROP TRIGGER "{name}"')
+            for sql, *given in attack:
+                with suppress(sqlite3.IntegrityError):
+                    database.execute(sql, given)
+        for waits in (0, WINDOW + 1, WINDOW + 1):
+            store = made.store if under_way and not waits else client(made.opened)
+            campaign = client(store.__getitem__, "trial") if store else None
+            if campaign:
+                client.go_on(campaign, waits)
+        made.close()
+        shutil.rmtree(made.folder)
+        return client.failed, made.noise
+
+    def holds(self, what: str, attack: Attack) -> list[str]:
+        """Nothing is read twice, or with less noise, whichever calls are refused."""
+        found = list[str]()
+        for under_way in (False, True):
+            failed, noise = self.attacked(attack, under_way)
+            assert max(times_read(noise.sums)) <= 1, (what, under_way)
+            assert noise.prices <= self.prices, (what, under_way)
+            found += failed
+        return found
+
+
+@pytest.fixture(scope="module", params=SETTINGS)
+def base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Base:
+    return Base(tmp_path_factory.mktemp("edited"), request.param)
+
+
+def tables_of(database: sqlite3.Connection) -> dict[str, list[str]]:
+    """All tables, and their columns."""
+    names = [
+        name
+        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        if name != "alembic_version"
+    ]
+    return {
+        name: [row[1] for row in database.execute(f'PRAGMA table_info("{name}")')] for name in names
+    }
+
+
+def others_than(column: str, value: Any, rows: list[Any]) -> Iterator[Any]:
+    """What may be written in place of a value."""
+    if column == "status":
+        yield from ("waiting", "told", "passed", "void", "lost")
+    elif isinstance(value, bytes):
+        yield value[:-1] + bytes([value[-1] ^ 1])
+        yield b"p" + value[1:]
+        yield b""
+    elif isinstance(value, str) and value.startswith("{"):
+        for old, new in (
+            ('"epsilon":"1"', '"epsilon":"1000000"'),
+            ('"max_contributions":', '"max":'),
+            ('"cap":1', '"cap":9'),
+            ('"seconds":3600.0', '"seconds":1.0'),
+            ('"waiting":', '"w":'),
+            ('"steps":', '"s":'),
+            ('"grid":1048576', '"grid":1'),
+            ('"latest":', '"latest":1'),
+            ('"closed_window":null', '"closed_window":5'),
+            ('"counts":[', '"counts":[0'),
+        ):
+            if old in value:
+                yield value.replace(old, new)
+    elif isinstance(value, str):
+        yield from ("", "0", "x" * len(value), '"1"', "[0,1]", value[::-1])
+    elif isinstance(value, (int, float)):
+        yield from (0, 1, value + 1, value - 1, -value, 2**40, "x")
+    yield None
+    yield from {row for row in rows if row != value}
+
+
+def edits_of(base: Base, most: int) -> Iterator[tuple[str, Attack]]:
+    """Every column of every table is edited, in some rows; and some rows are deleted."""
+    with closing(sqlite3.connect(base.made.file)) as database:
+        for table, columns in tables_of(database).items():
+            ids = [row[0] for row in database.execute(f'SELECT rowid FROM "{table}"')]
+            some = ids if len(ids) < 3 else [ids[0], ids[-4], ids[-1]]
+            for id in some:
+                yield f"{table}: {id} gone", [(f'DELETE FROM "{table}" WHERE rowid = ?', id)]
+            yield f"{table}: all gone", [(f'DELETE FROM "{table}"',)]
+            for column in columns:
+                found = dict(database.execute(f'SELECT rowid, "{column}" FROM "{table}"'))
+                sql = f'UPDATE OR REPLACE "{table}" SET "{column}" = ? WHERE rowid = ?'
+                for id in some:
+                    values = list(others_than(column, found[id], list(found.values())))
+                    drawn = random.Random(f"{table} {column} {id}")
+                    for value in drawn.sample(values, min(most, len(values))):
+                        yield f"{table}.{column} = {value!r:.60} ({id})", [(sql, value, id)]
+
+
+def rows_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
+    """Single rows are put back to what they were."""
+    for copy in base.copies:
+        with closing(sqlite3.connect(copy)) as old, closing(sqlite3.connect(base.made.file)) as now:
+            for table in tables_of(old):
+                found = [
+                    {row[0]: row[1:] for row in each.execute(f'SELECT rowid, * FROM "{table}"')}
+                    for each in (old, now)
+                ]
+                changed = [id for id, row in found[0].items() if found[1].get(id) != row]
+                for id in changed:
+                    marks = ", ".join("?" * len(found[0][id]))
+                    sql = f'INSERT OR REPLACE INTO "{table}" VALUES ({marks})'
+                    yield f"{copy.name}: {table} {id}", [(sql, *found[0][id])]
+
+
+BESIDE = ("head", "private_state", "decision", "held", "ledger", "contribution", "release")
+
+
+def tables_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
+    """Some tables are put back as a whole, and the others stay."""
+    for copy in base.copies[:-1]:
+        for many in range(1, len(BESIDE) + 1):
+            for some in combinations(BESIDE, many):
+                attack: Attack = [("ATTACH ? AS old", str(copy))]
+                for table in some:
+                    attack.append((f"DELETE FROM main.{table}",))
+                    attack.append((f"INSERT INTO main.{table} SELECT * FROM old.{table}",))
+                yield f"{copy.name}: {', '.join(some)}", attack
+
+
+def some_of(attacks: Iterator[tuple[str, Attack]], many: int | None) -> list[tuple[str, Attack]]:
+    found = list(attacks)
+    return found if many is None or many >= len(found) else random.Random(1).sample(found, many)
+
+
+ALL = pytest.param(None, marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("many", [60, ALL])
+def test_edits_of_columns(base: Base, many: int | None) -> None:
+    refused = set[str]()
+    for what, attack in some_of(edits_of(base, 1 if many else 100), many):
+        refused.update(base.holds(what, attack))
+    assert "EditedRowsError" in refused
+    assert refused <= REFUSALS
+
+
+@pytest.mark.parametrize("many", [30, ALL])
+def test_rows_that_are_put_back(base: Base, many: int | None) -> None:
+    refused = set[str]()
+    for what, attack in some_of(rows_put_back(base), many):
+        refused.update(base.holds(what, attack))
+    assert "EditedRowsError" in refused
+    assert refused <= REFUSALS
+
+
+@pytest.mark.parametrize("many", [30, ALL])
+def test_tables_that_are_put_back(base: Base, many: int | None) -> None:
+    refused = set[str]()
+    for what, attack in some_of(tables_put_back(base), many):
+        refused.update(base.holds(what, attack))
+    assert "EditedRowsError" in refused
+    assert refused <= REFUSALS
+
+
+def alone(folder: Path, policy: Any = None) -> tuple[Store, Any]:
+    """A campaign of one arm, whose first block has two answers."""
+    made = Store(folder, "plain")
+    policy = policy or dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
+    return made, made.opened().create("trial", policy, seed=3)
+
+
+def written(made: Store, sql: str, *given: Any) -> list[Any]:
+    made.close()
+    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
+        return database.execute(sql, given).fetchall()
+
+
+def test_a_larger_epsilon_is_never_drawn_with(tmp_path: Path) -> None:
+    """Nor where a fence begins the policy anew."""
+    made, campaign = alone(tmp_path / "trial")
+    asked = campaign.ask(6)
+    edit = 'UPDATE head SET public = replace(public, \'"epsilon":"1"\', ?)'
+    written(made, edit, '"epsilon":"1000000"')
+    campaign = made.opened()["trial"]
+    calls: list[Callable[[], Any]] = [
+        lambda: campaign.tell_many([(each, 1) for each in asked]),
+        lambda: campaign.ask(),
+        lambda: campaign.settle(),
+        lambda: campaign.fence(),
+        lambda: campaign.summary(),
+    ]
+    for call in calls:
+        with pytest.raises(dpb.EditedRowsError, match="edited, deleted or put back"):
+            call()
+    written(made, "UPDATE head SET public = replace(public, '1000000', '1')")
+    campaign = made.opened()["trial"]  # as it was: nothing was lost, and nothing was released
+    assert made.noise.drawn == 0
+    assert campaign.tell_many([(each, 1) for each in asked]) == ["recorded"] * 6
+    assert made.noise.prices == {(Fraction(1), GRID)}
+    made.close()
+
+
+def test_a_sum_that_was_read_is_not_read_again(tmp_path: Path) -> None:
+    """It is put back as the next block has as many answers. Blocks are of 1, 1, 2, 4, …, and the
+    mechanism remembers nothing else.
+    """
+    made, campaign = alone(tmp_path / "trial", dpb.AdaPUCB(arms=1, epsilon=1, grid=GRID))
+    asked, refused = campaign.ask(8), 0
+    campaign.tell_many([(asked[0], 0), (asked[1], 0), (asked[2], reward_of(0))])
+    ((before,),) = written(made, "SELECT body FROM private_state")
+    campaign = made.opened()["trial"]
+    campaign.tell(asked[3], reward_of(1))
+    assert times_read(made.noise.sums)[:3] == [1, 1, 0]
+    campaign.tell(asked[4], reward_of(2))
+    written(made, "UPDATE private_state SET body = ?", before)
+    campaign = made.opened()["trial"]
+    for each in asked[5:]:
+        try:
+            campaign.tell(each, 0)
+        except dpb.EditedRowsError:
+            refused += 1
+    assert times_read(made.noise.sums)[:3] == [1, 1, 0]
+    assert refused == 3
+    made.close()
+
+
+def test_decisions_that_were_edited_are_given_up(tmp_path: Path) -> None:
+    """The call that finds it out is refused, the next one fences: late answers are gone."""
+    made, campaign = alone(tmp_path / "trial")
+    asked = campaign.ask(7)
+    campaign.tell(asked[0], 1)
+    written(made, "UPDATE decision SET status = 'waiting' WHERE seq = 1")
+    campaign = made.opened()["trial"]
+    with pytest.raises(dpb.EditedRowsError, match="The next call gives up all that is open"):
+        campaign.tell(asked[0], 1)
+    assert {campaign.tell(each, 1) for each in asked} == {"gone"}
+    assert campaign.generation == 2
+    assert campaign.summary().waiting == 0
+    assert made.noise.drawn == 0
+    assert [line.kind for line in campaign.ledger] == ["lost"]
+    assert campaign.tell(campaign.ask(), 1) == "recorded"
+    made.close()
+
+
+def test_a_campaign_has_a_key_of_its_own(tmp_path: Path) -> None:
+    """The private row of one campaign is none of another's, though both rows are alike."""
+    made, campaign = alone(tmp_path / "trial")
+    made.store.create("other", campaign.policy, seed=3)
+    written(
+        made,
+        "UPDATE private_state SET body = (SELECT max(body) FROM private_state)",
+    )
+    store, refused = made.opened(), 0
+    for name in ("trial", "other"):
+        try:
+            store[name].ask()
+        except dpb.EditedRowsError:
+            refused += 1
+    assert refused == 1
+    made.close()

@@ -1,0 +1,418 @@
+"""A call that is refused has no say in how often noise is drawn: what was due before it stands, and
+every block is read by one draw.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from tests.service.counted import Counted
+
+WINDOW = 60
+WINDOWED = {"attribution_window": timedelta(seconds=WINDOW), "default": 0}
+RAIL = {"guardrail": dpb.Guardrail("refunds", limit=0.2)}
+PEOPLE = {"privacy_unit": "user", "max_contributions": 3}
+MOST = 40
+"""Decisions that may wait."""
+
+
+class Played:
+    """A campaign on a clock of its own, whose answers become due as `due` is called."""
+
+    def __init__(
+        self,
+        where: str,
+        folder: Path,
+        options: dict[str, Any],
+        *,
+        policy: Any = None,
+        noise: Any = None,
+    ) -> None:
+        self.now, self.noise, self.options = 1e6, noise or Counted(), options
+        url = "memory:" if where == "memory" else f"sqlite:///{folder}/trial.db"
+        elsewhere = {} if where == "memory" else {"witness": folder / "elsewhere.witness"}
+        self.store = dpb.open_store(
+            url, key=bytes(range(32)), noise=self.noise, clock=lambda: self.now, **elsewhere
+        )
+        policy = policy or dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=2)
+        self.campaign: Any = self.store.create("trial", policy, max_pending=MOST, **options)
+        self.people, self.late = 0, None
+
+    def asked(self, count: int, **how: Any) -> list[Any]:
+        """Decisions; where people are known, each for somebody else."""
+        if "segments" in self.options:
+            how.setdefault("segment", "DE")
+        if not {"privacy_unit", "holdout"} & self.options.keys():
+            return list(self.campaign.ask(count, **how))
+        self.people += count
+        users = range(self.people - count, self.people)
+        return [self.campaign.ask(user=f"person {user}", **how) for user in users]
+
+    def due(self) -> list[Any]:
+        """Outcomes that are due now, where answers are waited for; `late` is due later."""
+        reward = (1, 0) if "guardrail" in self.options else 1
+        if self.late is not None:
+            self.campaign.tell(self.late, reward)
+        asked = self.asked(8)
+        self.campaign.tell_many([(each, reward) for each in asked[::2]])
+        self.now += WINDOW / 2
+        (self.late,) = self.asked(1)
+        self.now += WINDOW / 2 + 1
+        return asked
+
+    def readings(self) -> int:
+        """Blocks that were read."""
+        ledger = self.campaign.ledger
+        parts = ledger.values() if isinstance(ledger, dict) else [ledger]
+        return sum(line.kind == "read" for part in parts for line in part)
+
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "": {},
+    "guardrail": RAIL,
+    "window": WINDOWED,
+    "window and guardrail": {**WINDOWED, **RAIL},
+    "window and people": {**WINDOWED, **PEOPLE},
+    "window and segments": {**WINDOWED, "segments": ["DE", "FR"]},
+    "window, people and segments": {**WINDOWED, **PEOPLE, "segments": ["DE", "FR"]},
+    "window and holdout": {**WINDOWED, "holdout": "1/4"},
+    "window, guardrail and holdout": {**WINDOWED, **RAIL, "holdout": "1/4", "ramp": None},
+}
+
+KINDS = ["memory", "sqlite"]
+
+
+@pytest.fixture(params=KINDS)
+def where(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def refused_calls(played: Played) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Calls that are refused, of every verb."""
+    campaign, options = played.campaign, played.options
+    segment = {"segment": "DE"} if "segments" in options else {}
+    user = {"user": "new"} if {"privacy_unit", "holdout"} & options.keys() else {}
+    whose = {**segment, **user}
+    for name, how in {
+        "too many": {"count": MOST + 1, **whose},
+        "an arm that is none": {"eligible": ["red"], **whose},
+        "a number that is none": {"eligible": [7], **whose},
+        "no arm": {"eligible": [], **whose},
+        "a user who is none": {**segment, "user": 1.5},
+        "a user where none is known": {**segment, **({} if user else {"user": "anna"})},
+        "a key of another call": {"count": 2, "key": "a", **whose},
+        "no segment": {"segment": "ES" if segment else "DE", **user},
+    }.items():
+        yield f"ask, {name}", lambda how=how: campaign.ask(**how)
+    pair: Any = (0.5, 7) if "guardrail" in options else 7
+    yield "tell", lambda: campaign.tell(played.late, pair)
+    yield "tell_many", lambda: campaign.tell_many([(played.late, pair)] * 2)
+    yield "tell, no id", lambda: campaign.tell("blue", 1)
+    yield "expire, no id", lambda: campaign.expire(3)
+    yield "void, no id", lambda: campaign.void(3)
+    yield "add_arm, taken", lambda: campaign.add_arm("a")
+    yield "add_arm, without a name", lambda: campaign.add_arm()
+    yield "add_arm, no name", lambda: campaign.add_arm(3)
+    for verb in ("retire_arm", "pause_arm", "resume_arm"):
+        for arm in ("red", 7, None):
+            yield f"{verb} {arm}", lambda verb=verb, arm=arm: getattr(campaign, verb)(arm)
+    yield "pause_arm, another's key", lambda: campaign.pause_arm("c", key="b")
+    yield "drop_open, another's key", lambda: campaign.drop_open(key="b")
+    yield "finish", lambda: campaign.finish()
+    yield "finish, keyed", lambda: campaign.finish(key="c")
+    yield "close", lambda: campaign.close("")
+    yield "close, another's key", lambda: campaign.close("winner: a", key="b")
+    if "privacy_unit" not in options:
+        yield "erase", lambda: campaign.erase("anna")
+        yield "erase, keyed", lambda: campaign.erase("anna", key="d")
+
+
+def last_calls(played: Played) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Refused by a campaign that is over."""
+    campaign = played.campaign
+    campaign.close("winner: a")
+    segment = {"segment": "DE"} if "segments" in played.options else {}
+    user = {"user": "x"} if {"privacy_unit", "holdout"} & played.options.keys() else {}
+    yield "ask, over", lambda: campaign.ask(**segment, **user)
+    yield "ask, over and too many", lambda: campaign.ask(MOST + 1, **segment, **user)
+
+
+def is_refused(call: Callable[[], Any]) -> bool:
+    """Whether a call fails, for whichever reason but the store's."""
+    try:
+        call()
+    except dpb.StoreError:
+        raise
+    except Exception:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_refused_call_draws_nothing_anew(where: str, setting: str, tmp_path: Path) -> None:
+    options = SETTINGS[setting]
+    played = Played(where, tmp_path, options)
+    campaign, noise = played.campaign, played.noise
+    segment = {"segment": "DE"} if "segments" in options else {}
+    user = {"user": "new"} if {"privacy_unit", "holdout"} & options.keys() else {}
+    played.due()
+    campaign.ask(1, key="a", **segment, **user)
+    campaign.resume_arm("b", key="b")
+    with played.store:
+        for calls in (refused_calls, last_calls):
+            for name, call in calls(played):
+                if calls is refused_calls:
+                    asked = played.due()
+                    if "attribution_window" not in options:
+                        told = (1, 0) if "guardrail" in options else 1
+                        campaign.tell_many([(each, told) for each in asked])
+                for _ in range(3):
+                    assert is_refused(call), name
+                    assert noise.drawn == played.readings(), name
+                campaign.settle()
+                assert noise.drawn == played.readings(), name
+        assert noise.drawn > 10
+        campaign.fence()
+        assert noise.drawn == played.readings()
+
+
+@pytest.mark.parametrize("count", [1, MOST + 1])
+def test_refused_asks_tell_of_one_draw(where: str, tmp_path: Path, count: int) -> None:
+    """The decision of a guardrail is made once, whatever is asked; and after it, it stands."""
+    said = set[str]()
+    played = Played(where, tmp_path, {**WINDOWED, **RAIL})
+    with played.store:
+        asked = played.campaign.ask(MOST - 1, eligible=["b"])
+        played.campaign.tell_many([(each, (1, 1)) for each in asked])
+        played.now += WINDOW + 1
+        drawn = set[int]()
+        for _ in range(300):
+            with pytest.raises((ValueError, RuntimeError)) as refused:
+                played.campaign.ask(MOST + 1, eligible=["b"])
+            said.add(str(refused.value))
+            drawn.add(played.noise.drawn)
+        assert len(said) == len(drawn) == 1
+        assert drawn == {played.readings()}
+        assert drawn != {0}
+
+
+def test_a_guardrail_suspends_an_arm_that_alone_is_asked_for(where: str, tmp_path: Path) -> None:
+    played = Played(where, tmp_path, {**WINDOWED, **RAIL})
+    with played.store:
+        refused = None
+        for _ in range(200):
+            try:
+                asked = played.campaign.ask(MOST, eligible=["b"])
+            except ValueError as error:
+                refused = str(error)
+                break
+            played.campaign.tell_many([(each, (1, 1)) for each in asked])
+            played.now += WINDOW + 1
+        assert refused is not None
+        assert [(each.what, each.arm) for each in played.campaign.alarms] == [("suspend", "b")]
+        assert dict(played.campaign.arms)["b"] == "paused"
+
+
+def test_what_is_released_does_not_depend_on_the_calls_that_came(tmp_path: Path) -> None:
+    """The same decisions and answers, with other calls between them."""
+
+    def settle(campaign: Any) -> None:
+        campaign.settle()
+
+    def refuse(campaign: Any) -> None:
+        for call in (
+            lambda: campaign.ask(MOST + 1, eligible=["b"]),
+            lambda: campaign.ask(eligible=["red"]),
+            lambda: campaign.pause_arm("red"),
+            lambda: campaign.add_arm("a"),
+        ):
+            with pytest.raises((ValueError, RuntimeError)):
+                call()
+
+    def look(campaign: Any) -> None:
+        campaign.summary()
+
+    found, policy = [], dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=8, first=2)
+    for at, between in enumerate((settle, refuse, look)):
+        (folder := tmp_path / str(at)).mkdir()
+        played = Played("sqlite", folder, {**WINDOWED, **RAIL, "seed": 3}, policy=policy)
+        with played.store:
+            for _ in range(12):
+                asked = played.campaign.ask(MOST)
+                harms = [(1, int(each.label == "b")) for each in asked]
+                played.campaign.tell_many(list(zip(asked, harms, strict=True)))
+                played.now += WINDOW + 1
+                between(played.campaign)
+            played.campaign.settle()
+            releases = [each._replace(made_at=0) for each in played.campaign.releases()]
+            found.append((releases, played.campaign.alarms, played.campaign.beliefs()))
+    assert found[0] == found[1] == found[2]
+    assert found[0][1], "an arm was suspended"
+
+
+def test_refused_and_told_together(where: str, tmp_path: Path) -> None:
+    """Calls of many threads are done in one transaction: those that are refused undo nothing of the
+    others', and no block is read twice.
+    """
+    played = Played(where, tmp_path, RAIL)
+    with played.store:
+        asked = [played.campaign.ask() for _ in range(MOST - 10)]
+        begin, refused = threading.Barrier(len(asked) + 10), list[str]()
+
+        def tell(decision: Any) -> None:
+            begin.wait()
+            played.campaign.tell(decision, (1, 1))
+
+        def ask() -> None:
+            begin.wait()
+            try:
+                played.campaign.ask(MOST + 1, eligible=["b"])
+            except (ValueError, RuntimeError) as error:
+                refused.append(type(error).__name__)
+
+        threads = [threading.Thread(target=tell, args=[each]) for each in asked]
+        threads += [threading.Thread(target=ask) for _ in range(10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(refused) == 10
+        assert played.campaign.summary().waiting == 0
+        assert played.noise.drawn == played.readings() > 0
+
+
+class Failing(Counted):
+    """Noise that fails so many times, from the so-manieth draw on."""
+
+    def __init__(self, after: int, times: int) -> None:
+        super().__init__()
+        self.after, self.times = after, times
+
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        if self.drawn == self.after and self.times:
+            self.times -= 1
+            raise ArithmeticError("no noise")
+        return super().ask(verb, *exact, **price)
+
+
+@pytest.mark.parametrize("after", [0, 1, 5])
+@pytest.mark.parametrize("options", [{}, WINDOWED], ids=["", "window"])
+def test_noise_that_fails_undoes_no_release(
+    where: str, tmp_path: Path, after: int, options: dict[str, Any]
+) -> None:
+    """What was released before it in the same call stands; what failed is released later."""
+    played = Played(where, tmp_path, options, noise=Failing(after, 4))
+    asked, failed = played.campaign.ask(MOST), 0
+    played.campaign.close("no more asks")
+    calls = [
+        lambda: played.campaign.tell_many([(each, 1) for each in asked]),
+        *[lambda: played.campaign.settle()] * 8,
+    ]
+    with played.store:
+        for call in calls:
+            try:
+                call()
+            except (ArithmeticError, RuntimeError):
+                failed += 1
+            assert played.noise.drawn == played.readings()
+            played.now += WINDOW + 1
+        replies = played.campaign.tell_many([(each, 1) for each in asked])
+        assert "unknown" not in replies
+        played.campaign.settle()
+        assert played.noise.drawn == played.readings() > 6
+        assert failed == 4
+        assert played.campaign.generation == 1
+
+
+def test_a_policy_at_its_end_undoes_no_release(where: str, tmp_path: Path) -> None:
+    """It says so with every call, and what was released until then is released once."""
+    policy = dpb.DPUCB(arms=["a", "b", "c"], epsilon=1, horizon=8)
+    played = Played(where, tmp_path, WINDOWED, policy=policy)
+    with played.store:
+        asked = played.campaign.ask(MOST)
+        played.campaign.tell_many([(each, 1) for each in asked])
+        played.now += WINDOW + 1
+        drawn = set[int]()
+        for _ in range(3):
+            for call in (
+                lambda: played.campaign.ask(),
+                lambda: played.campaign.settle(),
+                lambda: played.campaign.pause_arm("a"),
+            ):
+                with pytest.raises(dpb.HorizonError):
+                    call()
+                drawn.add(played.noise.drawn)
+        assert drawn == {played.readings()}
+        assert drawn != {0}
+
+
+class Stubborn(dpb.DPKLUCB):
+    """BROKEN ON PURPOSE: it refuses to learn what was released, if that is not to its taste."""
+
+    def update(self, state: Any, plan: Any, release: Any) -> Any:
+        if release.answers and release.answers[0].total < 1e9:
+            raise ZeroDivisionError
+        return super().update(state, plan, release)
+
+
+@pytest.mark.parametrize("options", [{}, WINDOWED], ids=["", "window"])
+def test_how_a_policy_fails_tells_of_one_draw(
+    where: str, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """A policy that fails for what was released has the block read no second time."""
+    noise, now = Counted(), [1e6]
+    elsewhere = {} if where == "memory" else {"witness": tmp_path / "elsewhere.witness"}
+    url = "memory:" if where == "memory" else f"sqlite:///{tmp_path}/trial.db"
+    with dpb.open_store(
+        url, key=bytes(range(32)), noise=noise, clock=lambda: now[0], **elsewhere
+    ) as store:
+        policy = Stubborn(arms=2, epsilon=1, first=4)
+        campaign = store.create("trial", policy, **options)
+        asked, replies = campaign.ask(20), list[str]()
+        for decision in asked:
+            try:
+                replies.append(campaign.tell(decision, 1))
+            except dpb.StoreError as error:
+                replies.append(type(error.__cause__).__name__)
+        if options:
+            now[0] += WINDOW + 1
+            with pytest.raises(dpb.StoreError, match="given up"):
+                campaign.settle()
+            campaign.settle()
+        else:
+            assert replies.index("ZeroDivisionError") >= 3
+            assert set(replies[replies.index("ZeroDivisionError") + 1 :]) == {"gone"}
+        assert noise.drawn == 1
+        assert [line.kind for line in campaign.ledger] == ["lost"]
+        assert campaign.generation == 2
+
+
+def test_a_session_that_refuses_an_ask_draws_nothing_anew() -> None:
+    """In one process, too."""
+    noise, now = Counted(), [0.0]
+    session = dpb.Session(
+        dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=2),
+        noise=noise,
+        clock=lambda: now[0],
+        max_pending=MOST,
+        assignment="shuffled",
+        **WINDOWED,
+        **RAIL,
+    )
+    said = set[str]()
+    for decision in session.ask(MOST - 1, eligible=["b"]):
+        session.tell(decision, (1, 1))
+    now[0] += WINDOW + 1
+    for _ in range(50):
+        with pytest.raises((ValueError, RuntimeError)) as refused:
+            session.ask(MOST + 1, eligible=["b"])
+        said.add(str(refused.value))
+    assert len(said) == 1
+    assert noise.drawn == len(session.ledger) > 0

@@ -1,0 +1,241 @@
+"""What a reader of the database sees, who has no key: never a reward, and where answers are waited
+for not even who answered. Two runs of one campaign are compared, row by row and length by length.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.checks.examples import examples
+from tests.service.counted import Counted
+
+KEY = bytes(range(32))
+RANDOM = re.compile(r"[0-9a-f]{16,64}")
+"""What is drawn by chance or hashed, whatever is told: names, nonces, chains."""
+
+WINDOWED = {"attribution_window": timedelta(hours=1), "default": 0}
+RAIL = {"guardrail": dpb.Guardrail("refunds", limit=0.2)}
+PEOPLE = {"privacy_unit": "user", "max_contributions": 3}
+
+Telling = Callable[[Any, list[Any]], None]
+"""Tells a campaign about decisions."""
+
+
+def masked(name: str, value: Any) -> Any:
+    if isinstance(value, bytes):
+        return "sealed", len(value)
+    if name == "nonce":
+        return "nonce"
+    return RANDOM.sub("#", value) if isinstance(value, str) else value
+
+
+def seen_in(file: Path) -> dict[str, Any]:
+    """All that a database holds: tables, rows and how they lie; of what is sealed, its length."""
+    found: dict[str, Any] = {"size": file.stat().st_size}
+    with closing(sqlite3.connect(file)) as database:
+        for pragma in ("page_count", "freelist_count", "schema_version", "user_version"):
+            found[pragma] = database.execute(f"PRAGMA {pragma}").fetchall()
+        tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        for (table,) in tables.fetchall():
+            rows = database.execute(f'SELECT rowid, * FROM "{table}" ORDER BY 1')
+            names = [each[0] for each in rows.description]
+            found[table] = [
+                [(name, masked(name, value)) for name, value in zip(names, row, strict=True)]
+                for row in rows.fetchall()
+            ]
+    header = file.read_bytes()[:100]
+    return {**found, "header": header}
+
+
+class Kept:
+    """A campaign in a file, of one seed and on one clock."""
+
+    def __init__(self, folder: Path, policy: Any, **options: Any) -> None:
+        folder.mkdir()
+        self.file, self.now, self.people = folder / "trial.db", 1e6, 0
+        self.witness, self.noise = folder / "elsewhere.witness", Counted()
+        self.known = "privacy_unit" in options
+        self.store, self.campaign = self.opened(), None
+        self.campaign = self.store.create("trial", policy, seed=7, **options)
+
+    def opened(self) -> Any:
+        return dpb.open_store(
+            f"sqlite:///{self.file}",
+            key=KEY,
+            witness=self.witness,
+            noise=self.noise,
+            clock=lambda: self.now,
+        )
+
+    def asked(self, count: int, **how: Any) -> list[Any]:
+        campaign: Any = self.campaign
+        if not self.known:
+            return list(campaign.ask(count, **how))
+        self.people += count
+        people = range(self.people - count, self.people)
+        return [campaign.ask(user=f"person {each}", **how) for each in people]
+
+    def seen(self) -> dict[str, Any]:
+        """What is in its file once nobody is at it; then it is opened again."""
+        self.store.close()
+        found = seen_in(self.file)
+        self.store = self.opened()
+        self.campaign = self.store["trial"]
+        return found
+
+
+def lengths(seen: dict[str, Any]) -> list[Any]:
+    """How long sealed rows are, by their places."""
+    return [
+        (table, row[1:3] if table == "held" else row[1], dict(row)["body"])
+        for table in ("private_state", "held")
+        for row in seen[table]
+    ]
+
+
+def nobody(campaign: Any, asked: list[Any]) -> None:
+    """Nobody answers."""
+
+
+def all_with(reward: Any) -> Telling:
+    def tell(campaign: Any, asked: list[Any]) -> None:
+        campaign.tell_many([(each, reward) for each in asked])
+
+    return tell
+
+
+def some_twice(low: Any, high: Any) -> Telling:
+    def tell(campaign: Any, asked: list[Any]) -> None:
+        for at, each in enumerate(asked):
+            if at % 3:
+                campaign.tell(each, high if at % 2 else low)
+        campaign.tell_many([(each, high) for each in asked[::2]])
+        campaign.expire(asked[1])
+
+    return tell
+
+
+WINDOWS: dict[str, tuple[Any, dict[str, Any], Any, Any]] = {
+    "rewards": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), {}, 0, 1),
+    "fine grid": (dpb.DPKLUCB(arms=3, epsilon=1, first=50, grid=2**20), {}, 0.3, 1),
+    "harm": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), RAIL, (0, 0), (1, 0.7)),
+    "range": (
+        dpb.DPKLUCB(arms=3, epsilon=1, first=50),
+        {"rewards": dpb.Range(-100, 1000, clip=True)},
+        -7,
+        999,
+    ),
+    "people": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), PEOPLE, 0, 1),
+    "segments": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), {"segments": ["DE"]}, 0, 1),
+    "full information": (dpb.RNMFTNL(actions=3, epsilon=1), {}, [0, 0, 0], [1, 0.5, 1]),
+    "super arms": (
+        dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1),
+        {},
+        [0, 0],
+        [1, 0.5],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WINDOWS)
+def test_nobody_sees_who_answered(tmp_path: Path, case: str) -> None:
+    """Until their time has passed, a file holds the same of people who answered and who did not,
+    whatever they said.
+    """
+    policy, options, low, high = WINDOWS[case]
+    ways = {
+        "nobody": nobody,
+        "low": all_with(low),
+        "high": all_with(high),
+        "twice": some_twice(low, high),
+    }
+    how = {"segment": "DE"} if "segments" in options else {}
+    found = {}
+    for name, tell in ways.items():
+        kept = Kept(tmp_path / name, policy, **WINDOWED, **options)
+        with kept.store:
+            asked, seen = kept.asked(11, **how), []
+            tell(kept.campaign, asked)
+            kept.now += 60
+            more = kept.asked(2, **how)
+            seen.append(kept.seen())
+            tell(kept.campaign, [*asked[:4], *more])
+            kept.campaign.void(asked[5])
+            seen.append(kept.seen())
+        kept.store.close()
+        found[name] = seen
+    for name in ways:
+        assert found[name] == found["nobody"], name
+    assert len(found["nobody"][0]["held"]) == 13
+    assert len({body for *_, body in lengths(found["nobody"][0])[1:]} - {None}) == 1
+
+
+@pytest.mark.parametrize("case", WINDOWS)
+def test_a_fold_shows_lengths_of_one_kind(tmp_path: Path, case: str) -> None:
+    """As their time passes outcomes enter the open sums; the sealed row does not grow with them."""
+    policy, options, low, high = WINDOWS[case]
+    how, found = {"segment": "DE"} if "segments" in options else {}, []
+    for at, tell in enumerate((nobody, all_with(low), all_with(high))):
+        kept = Kept(tmp_path / str(at), policy, **WINDOWED, **options)
+        with kept.store:
+            tell(kept.campaign, kept.asked(1, **how))
+            kept.now += 3_601
+            kept.campaign.settle()
+            found.append(lengths(kept.seen()))
+        kept.store.close()
+    assert found[0] == found[1] == found[2]
+
+
+def rewards_of(policy: Any, decision: Any, one: Any) -> Any:
+    """The same reward for all that a decision is told about."""
+    if policy.about.feedback == "bandit":
+        return one
+    return [one] * len(decision.observe or range(policy.arms))
+
+
+REMEMBERING = (
+    "AnytimeLazyUCB",  # a number of each kind that mechanisms remember
+    "CUCBDP",
+    "DPKLUCB",
+    "DPNAS",
+    "DPUCB",
+    "DPJointMAT",
+    "HybridUCB",
+    "LazyDPTS",
+    "RNMFTNL",
+    "SparseVectorSE",
+    "TreeFTRL",
+    "UCB1",
+)
+
+
+@pytest.mark.parametrize("name", REMEMBERING)
+def test_no_length_tells_a_reward(tmp_path: Path, name: str) -> None:
+    """Whatever the mechanism remembers: lengths are those of public numbers, in blocks that are
+    open and once they are read.
+    """
+    found, policy = [], examples(name)[0]
+    for at, rewards in enumerate(((0, 0, 0), (1, 1, 1), (0, 1, 0.37), (0.001, 0, 0))):
+        kept, own = Kept(tmp_path / str(at), policy), []
+        with kept.store, closing(sqlite3.connect(kept.file)) as reader:
+            for number in range(20):
+                asked = kept.campaign.ask(2)
+                one = rewards[number % 3]
+                told = [(each, rewards_of(policy, each, one)) for each in asked]
+                for each in told:
+                    kept.campaign.tell(*each)
+                    body = reader.execute("SELECT length(body) FROM private_state")
+                    own.append((kept.campaign.summary().step, body.fetchall()))
+                if own[-1][0]:  # what is asked from now on depends on what was released
+                    break
+        found.append(own)
+    assert found[0] == found[1] == found[2] == found[3]

@@ -1,0 +1,103 @@
+"""Simulated campaigns whose releases the real vault makes, folded into what beliefs are made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpbandits import Bernoulli
+from dpbandits.checks.checks import horizon_of
+from dpbandits.mechanisms.meaning import AnswerLaw
+from dpbandits.noise import SimulatedNoise
+from dpbandits.policies.contract import Policy
+from dpbandits.session.beliefs import (
+    GROWTH,
+    Believed,
+    NoiseMoments,
+    ReleasedRow,
+    counted_rows,
+    in_rewards,
+    level,
+    row_bounds,
+    row_levels,
+)
+from dpbandits.simulation.plain import play_events
+from dpbandits.vault import open_vault
+
+
+class Watched:
+    """A vault whose releases are folded in as they happen."""
+
+    def __init__(self, vault: Any, history: Believed) -> None:
+        self.vault, self.history = vault, history
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.vault, name)
+
+    def release(self, *where: Any) -> Any:
+        answered = self.vault.release(*where)
+        self.history = self.history.after(answered)
+        return answered
+
+
+def campaign(
+    policy: Policy, means: Any, rounds: int, seed: int, growth: float = GROWTH
+) -> Believed:
+    """What was released in one campaign with rewards of 0 and 1."""
+    opened: list[Watched] = []
+
+    def watched(*arguments: Any) -> Watched:
+        opened.append(Watched(open_vault(*arguments), Believed.of(policy, growth=growth)))
+        return opened[0]
+
+    rounds = min(rounds, horizon_of(policy))
+    play_events(
+        policy,
+        Bernoulli(means),
+        rounds,
+        np.array([rounds]),
+        noise=SimulatedNoise(seed),
+        seed=seed,
+        rng=np.random.default_rng([seed, 5]),
+        opened=watched,
+    )
+    return opened[0].history
+
+
+def without_noise_terms(history: Believed) -> Believed:
+    """The same releases, as if no noise were in them."""
+
+    def plain(row: ReleasedRow) -> ReleasedRow:
+        return row._replace(draws=())
+
+    arms = tuple(
+        arm._replace(
+            kept=tuple(map(plain, arm.kept)),
+            newest=None if arm.newest is None else plain(arm.newest),
+        )
+        for arm in history.arms
+    )
+    reader = replace(history.reader, law=AnswerLaw("none"))
+    return replace(history, arms=arms, reader=reader)
+
+
+def missed(history: Believed, means: Any, delta: float) -> bool:
+    """Whether the interval of any row of any arm misses: then some interval missed at some time.
+    Nothing is added for rounding, as rewards are 0 and 1.
+    """
+    law = history.reader.law
+    assert law is not None
+    history = replace(history, reader=replace(history.reader, rounding=0.0))
+    noise = NoiseMoments(law)
+    for at, arm in enumerate(history.arms):
+        rows = counted_rows(history, arm)
+        if rows:
+            u = level(history, at, delta, len(noise.thetas))
+            bounds = row_bounds(rows, noise, row_levels(len(rows), u, law.redraws))
+            for low, high in bounds.tolist():
+                low, high = in_rewards(history, low, high)
+                if not low <= means[at] <= high:
+                    return True
+    return False

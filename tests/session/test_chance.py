@@ -1,0 +1,335 @@
+"""Arms drawn by chance: their probabilities, how decisions are kept, and a seed that stays
+secret.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.noise import SimulatedNoise
+from dpbandits.policies import DPKLUCB, DPSE, DPTSMAT, UCB1, LazyDPTS, ThompsonBeta
+from dpbandits.session.history import HowChosen, KeptChoices, packed_action, unpacked
+from tests.session.small import changed, document, loaded, reward_of
+
+POLICY = DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)
+
+
+def session(policy: Any = POLICY, seed: int = 1, **options: Any) -> dpb.Session:
+    return dpb.Session(policy, noise=SimulatedNoise(seed), seed=seed, **options)
+
+
+def play(s: dpb.Session, rounds: int, rng: np.random.Generator) -> list[dpb.Decision]:
+    made = []
+    for _ in range(rounds):
+        made.append(s.ask())
+        assert isinstance(made[-1].action, int)
+        s.tell(made[-1], float(rng.random() < (0.8, 0.5, 0.2)[made[-1].action]))
+    return made
+
+
+def longest_run(actions: list[Any]) -> int:
+    longest = run = 1
+    for before, after in pairwise(actions):
+        run = run + 1 if before == after else 1
+        longest = max(longest, run)
+    return longest
+
+
+def test_shuffled_first_blocks_come_in_one_random_order() -> None:
+    """Every order of the 120 rounds has each arm 40 times, and no arm a time of its own."""
+    planned, shuffled = session().ask(120), session(assignment="shuffled").ask(120)
+    for asked in (planned, shuffled):
+        assert Counter(d.label for d in asked) == {"a": 40, "b": 40, "c": 40}
+    assert longest_run([d.action for d in planned]) == 40
+    assert longest_run([d.action for d in shuffled]) < 15
+    assert [d.action for d in session(assignment="shuffled").ask(120)] == [
+        d.action for d in shuffled
+    ]
+    other = session(seed=2, assignment="shuffled").ask(120)
+    assert [d.action for d in other] != [d.action for d in shuffled]
+
+
+@pytest.mark.long
+def test_places_in_a_shuffled_order_are_uniform() -> None:
+    """Arm a's number of places among the first 60 of 120: mean 20, variance 20·(80/120)·(60/119).
+
+    400 seeds; the mean misses by 4.9 standard deviations with probability 10⁻⁶.
+    """
+    counts = [
+        sum(d.action == 0 for d in session(seed=seed, assignment="shuffled").ask(60))
+        for seed in range(400)
+    ]
+    deviation = (20 * (80 / 120) * (60 / 119) / 400) ** 0.5
+    assert abs(np.mean(counts) - 20) < 4.9 * deviation
+
+
+def test_every_arm_keeps_its_least_share_and_the_test_of_traffic_finds_nothing() -> None:
+    s, rng = session(min_share=0.1), np.random.default_rng(3)
+    made = play(s, 3_000, rng)
+    shares = Counter(d.label for d in made[300:])
+    assert min(shares.values()) > 0.07 * 2_700
+    assert shares["a"] > 0.6 * 2_700
+    found = s.sample_ratio()
+    assert not found.alarm(0.01)
+    assert list(found.traffic.counts) == [sum(d.action == k for d in made) for k in range(3)]
+    assert sum(found.traffic.expected) == pytest.approx(3_000)
+    again = loaded(s)
+    assert again.sample_ratio() == found
+    assert [again.ask() for _ in range(50)] == [s.ask() for _ in range(50)]
+
+
+def test_decisions_have_the_probability_they_had() -> None:
+    """Weighted by it, each arm's decisions are as many as there are rounds, on the average."""
+    s, rng = session(min_share=0.2), np.random.default_rng(4)
+    play(s, 2_000, rng)
+    rows = list(s.decisions())
+    assert len(rows) == len(s.decisions()) == 2_000
+    assert {round(row.propensity or 0, 9) for row in rows} == {0.2, 0.6}
+    for arm in range(3):
+        weighted = [1 / (row.propensity or 1) if row.action == arm else 0.0 for row in rows]
+        deviation = np.std(weighted) / 2_000**0.5
+        assert abs(np.mean(weighted) - 1) < 4.9 * deviation
+    frame = s.decisions().to_polars()
+    assert frame.columns == ["id", "action", "label", "propensity", "learn", "waiting"]
+    assert frame["label"].to_list() == [row.label for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("policy", "later"),
+    [
+        (dpb.LazyDPTS(arms=3, epsilon=4), {None}),
+        (POLICY, {0.05, 0.9}),
+    ],
+)
+def test_a_propensity_is_never_given_a_draw_that_nobody_knows(policy: Any, later: Any) -> None:
+    """Beside draws from a posterior they were .9 or .05, whichever arm that draw had been for. The
+    law of first blocks that are shuffled depends on no such draw.
+    """
+    s = session(policy, min_share=0.05, assignment="shuffled")
+    first = {row.propensity is None for row in decided(s, 3)}
+    assert first == {False}
+    play(s, 400, np.random.default_rng(6))
+    rows = decided(s, 100)
+    found = {row.propensity and round(row.propensity, 9) for row in rows}
+    assert found <= later
+    assert (None in found) is (None in later)
+    assert not s.sample_ratio().alarm(1e-6)
+    even = decided(session(policy, min_share=1 / 3), 30)  # what the policy plays is no matter
+    assert {round(row.propensity or 0, 9) for row in even} == {round(1 / 3, 9)}
+
+
+def decided(s: dpb.Session, count: int) -> list[Any]:
+    for _ in range(count):
+        s.ask()
+    return list(s.decisions())[-count:]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [POLICY, UCB1(arms=3), DPSE(arms=3, epsilon=1, horizon=500), LazyDPTS(arms=3, epsilon=1)],
+)
+def test_decisions_are_those_that_were_made(policy: Any) -> None:
+    """Asked in several ways, told late, saved in between."""
+    s, rng = session(policy), np.random.default_rng(5)
+    made = list(play(s, 150, rng))
+    made += s.ask(30)
+    if policy.chooses:
+        made.append(s.ask(eligible=[1, 2]))
+        s.retire_arm(0)
+    made += [s.ask(), *s.ask(5)]
+    for each in (s, loaded(s)):
+        rows = list(each.decisions())
+        assert [(row.id, row.action, row.label) for row in rows] == [
+            (d.id, d.action, d.label) for d in made
+        ]
+        assert [row.id for row in rows if row.waiting] == [d.id for d in s.pending]
+        unknown = [row for row in rows if row.propensity is None]
+        assert bool(unknown) is isinstance(policy, LazyDPTS)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"assignment": "random"}, "'random'"),
+        ({"min_share": 0.4}, "min_share=0.4"),
+        ({"min_share": -0.1}, "min_share=-0.1"),
+        ({"min_share": "x"}, "min_share='x'"),
+        ({"policy": DPSE(arms=3, epsilon=1, horizon=9), "min_share": 0.1}, "cannot choose"),
+        ({"policy": ThompsonBeta(arms=3), "assignment": "shuffled"}, "cannot choose"),
+    ],
+)
+def test_options_that_are_none(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        session(**options)
+
+
+def test_no_arm_is_added_beyond_the_least_shares() -> None:
+    s = session(min_share=0.3)
+    with pytest.raises(ValueError, match="at most 3 arms"):
+        s.add_arm("d")
+    assert (len(s.arms), s.policy.arms, s.events) == (3, 3, ())
+
+
+def test_a_table_of_decisions_stays_as_it_was_and_has_nothing_of_the_session_s_own() -> None:
+    session = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1))
+    first, *_ = session.ask(3)
+    table = session.decisions()
+    session.tell(first, 1)
+    assert [row.waiting for row in table] == [True] * 3
+    assert [row.waiting for row in session.decisions()] == [False, True, True]
+    assert isinstance(table.waiting, frozenset)
+
+
+SEED = 987654321987
+CHANCE: list[dict[str, Any]] = [{"assignment": "shuffled"}, {"min_share": 0.1}]
+
+
+@pytest.mark.parametrize("chance", CHANCE)
+@pytest.mark.parametrize("policy", [POLICY, LazyDPTS(arms=3, epsilon=4)], ids=lambda p: p.name)
+def test_nothing_public_says_a_seed_that_foretells_who_gets_what(policy: Any, chance: Any) -> None:
+    s = session(policy, SEED, **chance)
+    play(s, 200, np.random.default_rng(1))
+    data = document(s)
+    for told in (str(SEED), f"{SEED:x}"):
+        assert told not in json.dumps(data["public"])
+        assert told not in repr(s.ask())
+    assert data["private"]["seed"] == SEED
+    again = loaded(s)
+    assert again.seed == SEED
+    assert [again.ask() for _ in range(60)] == [s.ask() for _ in range(60)]
+    planned = document(session(policy, SEED))
+    assert planned["public"]["seed"] == SEED  # it foretells nothing
+    assert planned["private"]["seed"] is None
+    with pytest.raises(ValueError, match="seed"):
+        loaded(changed(data, "private.seed", None))
+
+
+# How decisions came about is kept for as long as a session is: in few bytes each, and nothing
+# where the last one says the same
+
+
+DRAWN = 3_000
+"""Decisions, enough for what columns keep in reserve to be small beside them."""
+
+RANK_50 = DPTSMAT(problem=dpb.UniformMatroid(arms=60, rank=50), epsilon=1)
+
+
+def memory_of(value: Any) -> int:
+    """Bytes of a value and all that it holds."""
+    inside: list[Any] = [getattr(value, name) for name in getattr(type(value), "__slots__", ())]
+    inside += value if isinstance(value, (dict, tuple)) else ()
+    inside += value.values() if isinstance(value, dict) else ()
+    return sys.getsizeof(value) + sum(map(memory_of, inside))
+
+
+def kept(policy: Any, rounds: int, **options: Any) -> tuple[dpb.Session, list[Any]]:
+    s, made = session(policy, **options), []
+    for _ in range(rounds):
+        decision = s.ask()
+        s.tell(decision, reward_of(s, decision))
+        made.append((decision.id, decision.action))
+    return s, made
+
+
+@pytest.mark.parametrize(
+    ("policy", "options", "in_memory", "in_json"),
+    [
+        (RANK_50, {}, 45, 45),
+        (LazyDPTS(arms=5, epsilon=1), {}, 40, 5),
+        (dpb.DPKLUCB(arms=5, epsilon=1), {"min_share": 0.05}, 30, 5),
+        (DPSE(arms=2, epsilon=1, beta=0.1), {}, 1, 1),
+    ],
+    ids=["super arms of rank 50", "drawn", "least share", "cycles"],
+)
+def test_a_decision_is_kept_in_few_bytes(
+    policy: Any, options: Any, in_memory: float, in_json: float
+) -> None:
+    s, made = kept(policy, DRAWN, **options)
+    assert memory_of(s._tables.chosen) < in_memory * DRAWN
+    text = s.to_json()
+    said = json.loads(text)["public"]["chosen"]
+    assert len(json.dumps(said, separators=(",", ":"))) < in_json * DRAWN
+    rows = list(s.decisions())
+    assert [(row.id, row.action) for row in rows] == made
+    assert list(loaded(text).decisions()) == rows
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        0,
+        np.int64(3),
+        127,
+        128,
+        -1,
+        10**20,
+        (0,),
+        (-1, 3),
+        (3, 9),
+        (7, 2, 5),
+        (1, 10**6),
+        tuple(range(50)),
+        (0.25, 0.75),
+        (1.0, 0.0),
+    ],
+)
+def test_an_action_is_unpacked_as_it_was(action: Any) -> None:
+    found = unpacked(packed_action(action))
+    assert found == action
+    assert type(found) is (tuple if isinstance(action, tuple) else int)
+
+
+def test_what_is_said_later_of_a_decision_stands() -> None:
+    """And what was said of it, or of later ones, is forgotten, as if it was never said."""
+    rng = np.random.default_rng(1)
+    chosen, plain = KeptChoices(), dict[int, HowChosen]()
+    for _ in range(500):
+        since = int(rng.integers(max(plain, default=0) - 3, max(plain, default=0) + 4))
+        how = HowChosen((0, int(rng.integers(1, 3))), None, bool(rng.integers(2)))
+        chosen.note(max(1, since), how)
+        plain = {id: said for id, said in plain.items() if id < max(1, since)}
+        plain[max(1, since)] = how
+        ids = range(min(plain), max(plain) + 3)
+        assert [chosen.at(id) for id in ids] == [
+            plain[max(since for since in plain if since <= id)] for id in ids
+        ]
+        spans = [(id, how) for a, b, how in chosen.runs(ids.stop) for id in range(a, b)]
+        assert spans == [(id, chosen.at(id)) for id in ids]
+
+
+CHANGED: dict[str, Any] = {
+    "no arm": {"ways": [[7, 1.0, True]]},
+    "no probability": {"ways": [[0, 1.5, True]]},
+    "an arm where super arms are played": {"ways": [["0000", 1.0, True]]},
+    "no digits": {"ways": [["zz", 1.0, True]]},
+    "no bytes": {"ways": [["", 1.0, True]]},
+    "no arms": {"ways": [["01", 1.0, True]]},
+    "an odd number of bytes": {"ways": [["0201", 1.0, True]]},
+    "no ways": {"ways": []},
+    "a way that is none": {"runs": [1, 9]},
+    "a way before the first": {"runs": [1, -1]},
+    "half a run": {"runs": [1]},
+    "not from the first decision on": {"runs": [2, 0]},
+    "one decision twice": {"runs": [1, 0, 0, 0]},
+    "decisions that were never made": {"runs": [1, 0, 99, 0]},
+    "nothing": {"runs": []},
+}
+
+
+@pytest.mark.parametrize("policy", [LazyDPTS(arms=3, epsilon=1), RANK_50], ids=["arm", "super arm"])
+def test_choices_are_read_strictly(policy: Any) -> None:
+    s, _ = kept(policy, 9)
+    data = document(s)
+    assert loaded(data).decisions().asked == 9
+    for part in CHANGED.values():
+        damaged = changed(data, "public.chosen", data["public"]["chosen"] | part)
+        with pytest.raises(dpb.DamagedSessionError, match=r"public\.chosen|action"):
+            loaded(damaged)

@@ -1,0 +1,447 @@
+"""Damaged documents: whatever a part is replaced by, a clear error at loading that shows nothing
+private; counts that have to agree; and small texts that would fill the memory or hang.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import tracemalloc
+from collections.abc import Iterator
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.plan import EVERY
+from dpbandits.core.privacy import Grid
+from dpbandits.core.values import DEEPEST, SAVES
+from dpbandits.mechanisms import (
+    AboveThreshold,
+    BinaryTree,
+    Block,
+    EachAction,
+    EachArm,
+    Exact,
+    GaussianBatches,
+    Hybrid,
+    LazyCumulative,
+    LazyForgetful,
+    Logarithmic,
+    Mechanism,
+    NoisyMax,
+)
+from dpbandits.mechanisms.restored import Readings
+from dpbandits.noise import SimulatedNoise
+from dpbandits.oracles import inputs
+from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, RNMFTNL, HybridUCB, TreeFTRL
+from tests.session.small import changed, document, loaded, paths, reward_of, session
+
+KEY = b"a key of at least sixteen bytes"
+TOP, MATROID = dpb.TopK(arms=4, k=2), dpb.UniformMatroid(arms=4, rank=2)
+SECRET = 126 / 1024
+RAILED: dict[str, Any] = {"guardrail": dpb.Guardrail("harm", 0.5)}
+PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": KEY}
+LATE: dict[str, Any] = {"attribution_window": timedelta(days=1), "clock": lambda: 0.0}
+SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "DPKLUCB": (DPKLUCB(arms=3, epsilon=1, first=4), {}),
+    "drawn": (DPTSMAT(problem=TOP, epsilon=1), {}),
+    "super arms": (CUCBDP(problem=TOP, epsilon=1, horizon=100), {}),
+    "joint": (dpb.DPJointMAT(problem=MATROID, epsilon=4, first=1), {}),
+    "tree": (HybridUCB(arms=2, epsilon=1), {}),
+    "full": (TreeFTRL(actions=3, epsilon=1, horizon=100), {}),
+    "all options": (DPKLUCB(arms=3, epsilon=1, first=4), {**RAILED, **PEOPLE, "min_share": 0.1}),
+    "late answers": (DPKLUCB(arms=3, epsilon=1, first=4), LATE),
+}
+
+
+def saved(setup: str = "DPKLUCB", rounds: int = 13) -> dict[str, Any]:
+    policy, options = SETUPS[setup]
+    s = dpb.Session(policy, noise=SimulatedNoise(1), seed=1, **options)
+
+    def ask(n: int) -> dpb.Decision:
+        return s.ask(user=f"u{n % 9}") if "user_key" in options else s.ask()
+
+    ask(0)
+    for n in range(rounds):
+        d = ask(n)
+        reward = reward_of(s, d, SECRET)
+        s.tell(d, (reward, SECRET) if s.guardrail else reward)
+    return document(s)
+
+
+def complaint(data: dict[str, Any], setup: str = "DPKLUCB") -> str:
+    """What loading says; nothing if it succeeds. Errors of any other kind pass through."""
+    options = SETUPS[setup][1]
+    given = {name: options[name] for name in ("user_key", "clock") if name in options}
+    try:
+        loaded(data, **given)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("setup", SETUPS)
+def test_no_damage_raises_anything_but_a_value_error(setup: str) -> None:
+    """Every part in turn is left out, or replaced by what does not belong there. Not all places are
+    tried of long lists of alike entries.
+    """
+    data, places = saved(setup), 0
+    assert complaint(data, setup) == ""
+    for path in paths(data):
+        long = [step for step in path if isinstance(step, int) and step > 2]
+        if path and "generator" not in path and "rng" not in path and not long:
+            for value in (..., None, "x", -1, 1.5, [], {}, 10**30):
+                said = complaint(changed(data, path, value), setup)
+                assert path[0] != "private" or str(round(SECRET * 1024)) not in said
+                places += 1
+    assert places > 500
+
+
+COUNTED = ("asked", "records", "unread", "counts", "ledger", "pending")
+"""Public parts whose numbers have to agree."""
+
+
+@pytest.mark.parametrize("setup", ["DPKLUCB", "super arms", "tree", "full", "all options"])
+def test_counts_that_do_not_agree_are_refused(setup: str) -> None:
+    """Every number among them is changed by one."""
+    data, tried = saved(setup), 0
+    for path in paths({name: data["public"][name] for name in COUNTED}):
+        value: Any = data["public"]
+        for step in path:
+            value = value[step]
+        if type(value) is not int:
+            continue
+        is_key = path[0] in ("counts", "pending") or path[:2] == ("ledger", "left")
+        if path[:2] == ("ledger", "lines") or (is_key and not path[-1]):
+            continue
+        for other in (value - 1, value + 1):
+            wrong = changed(data, ("public", *path), other)
+            assert path[0] == "pending" or complaint(wrong, setup), (path, other)
+            tried += 1
+    assert tried > 6
+    for lines in ([], data["public"]["ledger"]["lines"][:-1]):
+        assert "do not add up" in complaint(changed(data, "public.ledger.lines", lines), setup)
+    line = data["public"]["ledger"]["lines"][0]
+    for at, by in ((0, 9), (1, 1), (1, -9), (2, 1), (2, -9), (3, 9)):
+        wrong = changed(data, f"public.ledger.lines.0.{at}", line[at] + by)
+        assert "ledger" in complaint(wrong, setup), (at, by)
+    assert complaint(changed(data, "public.pending", []), setup)
+    assert complaint(changed(data, "public.pending.0.0", data["public"]["asked"] + 1), setup)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "what"),
+    [
+        ("public", 5, "public: Expected `object`, got `int`"),
+        ("policy", [], "policy is not an object"),
+        ("private", 5, "private"),
+        ("public.ledger", None, r"public: Expected `object`, got `null` - at `\$.ledger`"),
+        ("public.ledger.lines", ..., "missing required field `lines`"),
+        ("public.asked", -1, "asked"),
+        ("public.asked", 1.5, "asked"),
+        ("public.unread", 1, "do not add up"),
+        ("public.records", 15, "do not add up"),
+        ("public.counts.0.1", 9, "do not add up"),
+        ("public.pending", [], "do not add up"),
+        ("public.plays.0.0", 7, "none of this policy's"),
+        ("public.pending.0.1", 99, "one without a play"),
+        ("public.pending.0.0", 2**62, "no decisions of this session"),
+        ("public.max_pending", 10**9, "max_pending"),
+        ("public.max_pending", 0, "max_pending"),
+        ("public.generation", 0, "generation"),
+        ("public.generation", SAVES + 1, "generation"),
+        ("public.generation", 2**62, "generation"),
+        ("public.campaign", "", "campaign"),
+        ("public.noise", {"kind": "secure", "pool": True}, "different kinds of noise"),
+        ("public.seed", None, "seed"),
+        ("public.default", None, "default"),
+        ("public.rng", {"x": 1}, r"rng|cannot plan"),
+        ("public.learned", {}, "learned does not fit"),
+        ("public.learned.1.0", None, "learned does not fit"),
+        ("public.learned.1.0", 10**6, "counts more than was asked"),
+        ("public.believed.arms", [], "beliefs"),
+        ("public.arms", "[]", "arms"),
+        ("public.told", [[0, -1]], "told"),
+        ("public.ledger.left", [[3, 0, 0]], "ledger"),
+        ("public.ledger.left", [[EVERY, 0, 0]], "ledger"),
+        ("policy.arms", ..., "parameters of DPKLUCB"),
+        ("policy.arms", 10**30, "arms=1000000000000000000000000000000 to be a whole number"),
+        ("policy.class", "UCB1", "UCB1 does not take alpha, epsilon, first, preset"),
+        ("policy.class", "BestPolicy", "DPKLUCB"),
+        ("policy.magic", 3, "does not take magic"),
+        ("private.sums", None, "sums"),
+        ("private.sums.0.0", -1, "not shown"),
+        ("private.sums.0.0", 10**6, "not shown"),
+        ("private.sums.0", [], "not shown"),
+        ("private.sums", [], "not of the same blocks"),
+        ("private.memory", [], "memory"),
+        ("private.memory.0", 1, "memory"),
+        ("private.noise", {}, "noise is of no known kind"),
+        ("private.noise.kind", "loud", "noise is of no known kind"),
+        ("private.noise.seed", [], "position of its simulated noise"),
+        ("private.noise.generator", {}, "position of its simulated noise"),
+        ("extra.part", 1, ""),
+    ],
+)
+def test_the_damaged_part_is_named(path: str, value: Any, what: str) -> None:
+    data = saved() | {"extra": {}}
+    with pytest.raises(ValueError, match=what) if what else contextlib.nullcontext():
+        loaded(changed(data, path, value))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (5, "is no text"),
+        ("", "is not JSON"),
+        ("[" * 10**5, "too many brackets"),
+        ("[1" + "0" * 5000 + "]", "not finite"),
+        ("[]", "Expected a document with"),
+        ("{}", "Expected a document with"),
+        ('{"format": "dpbandits session", "version": 6}', "Load it with the dpbandits that wrote"),
+        ('{"format": "dpbandits session", "version": 7}', "no seal"),
+        ('{"format": "dpbandits session", "version": 7, "seal": "sha256:é"}', "was changed"),
+        ('{"format": "dpbandits session", "version": 7, "seal": "sha256:\\ud800"}', "was changed"),
+    ],
+    ids=lambda value: f"{value!s:.30}",
+)
+def test_what_is_no_document_is_refused(text: Any, what: str) -> None:
+    with pytest.raises(ValueError, match=what) as error:
+        dpb.Session.from_json(text, noise=SimulatedNoise(1))
+    assert error.value.__context__ is None, "it would keep the text"
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_are_finite(number: str) -> None:
+    text = session(default=0.125).to_json()
+    assert loaded(text).default == 0.125
+    with pytest.raises(ValueError, match="not finite"):
+        dpb.Session.from_json(text.replace("0.125", number), noise=SimulatedNoise(1))
+
+
+@pytest.mark.parametrize("path", ["public.learned", "private.memory", "policy.arms", "extra"])
+def test_deep_nesting_is_a_value_error(path: str) -> None:
+    for levels in (DEEPEST, 200, 900):
+        inner: Any = 0
+        for _ in range(levels):
+            inner = [inner]
+        data = saved()
+        at = data if path == "extra" else data[path.split(".")[0]]
+        at[path.split(".")[-1]] = inner
+        assert f"nested more than {DEEPEST} levels" in complaint(data)
+
+
+# Small texts that stand for much
+
+
+def test_more_decisions_than_may_wait_are_refused_before_anything_is_made() -> None:
+    s = session(max_pending=3)
+    s.ask(3)
+    data = document(s)
+    assert len(loaded(data).pending) == 3
+    with pytest.raises(ValueError, match=r"public.pending has too many decisions"):
+        loaded(changed(data, "public.max_pending", 2))
+    # a short text that says so many, of which each takes a place in memory, is not kept
+    s.tell_many([(d, 1.0) for d in s.pending])
+    data = document(s)
+    many = 2**40
+    for name, value in (("asked", many), ("records", many)):
+        data["public"][name] = value
+    data["public"]["unanswered"] = {"expired": [[1, many]], "void": []}
+    data["public"]["ledger"]["left"] = [[0, many, many]]
+    tracemalloc.start()
+    with contextlib.suppress(ValueError):
+        again = loaded(data)
+        assert again.sample_ratio().answers is None
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**24
+
+
+@pytest.mark.parametrize("epoch", [10**9, 10**30, 2**62])
+def test_epochs_that_were_never_played_are_refused(epoch: int) -> None:
+    """2 to their power would be the rounds of the next plan."""
+    s = dpb.Session(RNMFTNL(actions=2, epsilon=1), noise=SimulatedNoise(1), seed=1)
+    for _ in range(13):
+        s.tell(s.ask(), [1.0, 0.0])
+    with pytest.raises(dpb.DamagedSessionError, match="counts more than was asked"):
+        loaded(changed(document(s), "public.learned.1", epoch))
+    data = document(s)
+    for name in ("asked", "unread"):
+        data["public"][name] += 2**61
+    with contextlib.suppress(ValueError):  # it may be refused; it must not be counted out
+        assert loaded(changed(data, "public.learned.1", 2**61)).plan.rounds <= 2**61
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "1e101",
+        "1e99999",
+        "-1e-00099999",
+        "1e9_9_9_9",
+        "1" * 102,
+        "1/" + "7" * 102,
+        10**101,
+        "7" * 3000,
+        1e-300,
+    ],
+    ids=lambda number: f"{number!s:.12}",
+)
+def test_numerals_of_a_problem_are_short(number: Any) -> None:
+    """Vectors of such numbers took 14 s for 4 kB, and far more for a little more text."""
+    assert inputs.exact_number("1e99") == 10**99
+    with pytest.raises(ValueError, match=r"vectors\[1\]\[0\] to be a number of at most 100 digits"):
+        dpb.LinearMatroid([[1, 0], [number, 1]])
+    with pytest.raises(ValueError, match="common denominator of at most 100 digits"):
+        dpb.LinearMatroid([[f"1/{7**100}", f"1/{11**90}"]])
+
+
+def test_a_matroid_of_many_loops_is_small() -> None:
+    problem = dpb.TransversalMatroid([[0, 1]], arms=10**7)
+    assert (problem.rank, len(problem._sets_of)) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ({"kind": "secure"}, None),
+        ({"kind": "secure", "pool": 0}, None),
+        ({"kind": "secure", "pool": True}, None),
+        ({"kind": "secure", "pool": None}, None),
+        (None, {"kind": "secure"}),
+        (None, {"kind": "secure", "pool": 0}),
+        ({"kind": "secure", "pool": 0}, {"kind": "secure", "pool": 0}),
+        ({"kind": "secure", "pool": "no"}, {"kind": "secure", "pool": "no"}),
+        ({"kind": "secure"}, {"kind": "secure"}),
+    ],
+)
+def test_noise_that_is_never_drawn_ahead_stays_so(said: Any, kept: Any) -> None:
+    """One edited part, or no true or false, used to load as noise that is drawn ahead: what a
+    snapshot of the machine repeats.
+    """
+    s = dpb.Session(DPKLUCB(arms=2, epsilon=1), noise=dpb.SecureNoise(pool=False), seed=1)
+    data = document(s)
+    data["public"]["noise"] = said or data["public"]["noise"]
+    data["private"]["noise"] = kept or data["private"]["noise"]
+    with pytest.raises(ValueError, match=r"noise|true or false|bool"):
+        loaded(data, noise=dpb.SecureNoise())
+
+
+# Mechanism memory: what the ledger says was read has to fit it, or a record could be read, or noise
+# drawn, twice
+
+
+ONE, GRID = Fraction(1), Grid(steps=16)
+MECHANISMS: dict[str, Mechanism] = {
+    "exact": Exact(grid=GRID),
+    "newest batch": LazyForgetful(epsilon=ONE, grid=GRID),
+    "Gaussian": GaussianBatches(rho=ONE, grid=GRID),
+    "running sum": LazyCumulative(epsilon=ONE, grid=GRID),
+    "tree": BinaryTree(epsilon=ONE, grid=GRID, leaves=40),
+    "padded tree": BinaryTree(epsilon=ONE, grid=GRID, leaves=40, padded=True),
+    "logarithmic": Logarithmic(epsilon=ONE, grid=GRID),
+    "hybrid, powers": Hybrid(epsilon=ONE, grid=GRID),
+    "hybrid, doubling": Hybrid(epsilon=ONE, grid=GRID, segments="doubling"),
+    "hybrid with roots": Hybrid(epsilon=ONE, grid=GRID, segments="doubling", root=True),
+    "stopping": AboveThreshold(epsilon=ONE, grid=GRID, cap=10**6, bar=lambda count: 40.0),
+    "stopping at the cap": AboveThreshold(
+        epsilon=ONE, grid=GRID, cap=60, bar=lambda count: 10.0**6
+    ),
+    "stopping without noise": AboveThreshold(
+        epsilon=None, grid=GRID, cap=10**6, bar=lambda count: 30.0
+    ),
+    "arms": EachArm(inner=Hybrid(epsilon=ONE, grid=GRID), width=2),
+    "actions": EachAction(inner=BinaryTree(epsilon=ONE, grid=GRID, leaves=40), actions=1),
+}
+KEEPS_NOTHING = ("newest batch", "Gaussian", "stopping", "stopping at the cap")
+
+
+def histories(mechanism: Mechanism, releases: int = 40) -> Iterator[tuple[Any, Readings]]:
+    """Memory after each release of one coordinate, as JSON gives it back, and what the ledger says
+    by then.
+    """
+    rng, noise, memory, rewards = np.random.default_rng(5), SimulatedNoise(2), mechanism.init(1), 0
+    yield json.loads(json.dumps(memory)), Readings(0, 0, 0, GRID.steps)
+    for release in range(1, releases + 1):
+        count = int(rng.integers(1, 4))
+        block = Block((0,), (int(rng.integers(0, count * GRID.steps + 1)),), (count,))
+        memory, _ = mechanism.answer(memory, block, noise)
+        rewards += count
+        yield json.loads(json.dumps(memory)), Readings(release, rewards, 0, GRID.steps)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_memory_fits_its_own_readings_and_no_others(name: str) -> None:
+    """Memory of an earlier save would have what was read since read again, with the same nodes and
+    fresh noise.
+    """
+    mechanism, known = MECHANISMS[name], list(histories(MECHANISMS[name]))
+    for at, (memory, own) in enumerate(known):
+        assert mechanism.remembers(memory, [own])
+        assert not mechanism.remembers(memory, [own, own])
+        assert not mechanism.remembers(memory + memory, [own])
+        if "stopping" not in name and name not in KEEPS_NOTHING:
+            fits = [mechanism.remembers(memory, [read]) for _, read in known]
+            assert fits == [at == other for other in range(len(known))]
+        for path in paths(memory) if at % 4 == 0 else ():
+            for value in ("abc", 0.5, float("nan"), True, 10**40, -(10**40), [], {}, [[0]]):
+                edited: Any = [copy.deepcopy(memory)]
+                inner = edited
+                for step in (0, *path[:-1]) if path else ():
+                    inner = inner[step]
+                inner[path[-1] if path else 0] = value
+                same = json.dumps(edited) == json.dumps([memory])
+                assert same or not mechanism.remembers(edited[0], [own])
+
+
+def test_a_noisy_maximum_remembers_nothing() -> None:
+    best = NoisyMax(epsilon=ONE)
+    assert best.remembers(None, [Readings(3, 3, 0, 1024)] * 2)
+    assert not best.remembers([], [Readings(3, 3, 0, 1024)] * 2)
+
+
+RULE = dpb.DPExponentialNAS(alpha=0.5, beta=0.1, cap=10**4, epsilon=1)
+TREE = dpb.DPUCB(arms=2, epsilon=1, horizon=1000)
+HYBRID = HybridUCB(arms=2, epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("policy", "path", "value"),
+    [
+        (TREE, (0, 0), 0),  # the guard of its length starts again
+        (TREE, (0, 1), 0),
+        (TREE, (1, 2, 2), -1),
+        (TREE, (1, 2, 2), 4097),
+        (TREE, (1, 2, 0), 1),
+        (TREE, (1, 3, 2), 0.5),
+        (TREE, (1, 3, 0), 1),
+        (HYBRID, (0, 1), 0),  # a division by zero, later
+        (HYBRID, (0, 0), 0),
+        (HYBRID, (0, 0), 10**9),
+        (HYBRID, (0, 2), 0),
+        (HYBRID, (0, 4), 0),
+        (RULE, (0, 2), None),  # a threshold drawn afresh
+        (RULE, (0, 2), "abc"),
+        (RULE, (0, 0), 0),
+        (RULE, (0, 1), 10**30),
+        (RULE, (0, 3), True),
+        (RULE, (0, 3), 0),
+        (RULE, (0,), [0, 0, None, False]),
+    ],
+    ids=str,
+)
+def test_contradicting_memory_is_refused(policy: Any, path: tuple[int, ...], value: Any) -> None:
+    s = dpb.Session(policy, noise=SimulatedNoise(3), seed=1)
+    for _ in range(40):
+        s.tell(s.ask(), 1.0)
+    data = document(s)
+    loaded(data)
+    with pytest.raises(dpb.DamagedSessionError, match=r"private.memory .*not shown"):
+        loaded(changed(data, ("private", "memory", *path), value))

@@ -1,0 +1,246 @@
+"""A session with a guardrail: harm is read in the same draw as the reward, and an arm that does too
+much of it is suspended.
+"""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.mechanisms import LazyCumulative, LazyForgetful
+from dpbandits.mechanisms.base import Block
+from dpbandits.mechanisms.joint import GuardedBatches
+from dpbandits.noise import SimulatedNoise
+from dpbandits.policies.formulas.joint import joint_variance, log_moment
+from tests.session.small import blocks, changed, document, loaded
+
+RAIL = dpb.Guardrail("refunds", limit=0.1)
+ARMS = ["blue", "green", "red"]
+
+
+def session(rail: Any = RAIL, policy: Any = None, **options: Any) -> dpb.Session:
+    policy = dpb.DPKLUCB(arms=ARMS, epsilon=1) if policy is None else policy
+    return dpb.Session(policy, noise=SimulatedNoise(2), seed=3, guardrail=rail, **options)
+
+
+def play(of: dpb.Session, rounds: int, harms: Any, seed: int = 1) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        decision = of.ask()
+        assert isinstance(decision.action, int)
+        of.tell(decision, (float(rng.random() < 0.5), float(rng.random() < harms[decision.action])))
+
+
+def test_an_arm_that_harms_is_suspended_for_all_to_see() -> None:
+    of = session()
+    play(of, 6_000, (0.0, 0.6, 0.0))
+    assert dict(of.arms) == {"blue": "active", "green": "paused", "red": "active"}
+    (event,) = of.events
+    assert (event.what, event.arm) == ("suspend", "green")
+    after = [row for row in of.decisions() if row.id > event.asked]
+    assert {row.label for row in after} == {"blue", "red"}
+    harm = of.harm()
+    low = {row.label: row.low for row in harm}
+    assert low["green"] > 0.1 > max(low["blue"], low["red"])
+    assert harm["green"].chance_best < 0.001, "the best arm is the one that harms least"
+    assert of.spent == 1
+
+
+def test_within_the_limit_nobody_is_suspended() -> None:
+    for seed in range(5):
+        of = session()
+        play(of, 3_000, (0.1, 0.1, 0.1), seed)
+        assert of.events == ()
+
+
+def test_the_last_arm_is_not_suspended_but_said() -> None:
+    of = session()
+    play(of, 8_000, (0.9, 0.9, 0.9))
+    assert [event.what for event in of.events][:2] == ["suspend", "suspend"]
+    assert {event.what for event in of.events[2:]} <= {"alarm"}
+    assert sum(standing == "active" for _, standing in of.arms) == 1
+
+
+def test_a_resumed_arm_is_suspended_by_its_next_release() -> None:
+    of = session()
+    play(of, 6_000, (0.0, 0.9, 0.0))
+    of.resume_arm("green")
+    assert dict(of.arms)["green"] == "active"
+    for _ in range(20_000):
+        decision = of.ask(eligible=["green"]) if dict(of.arms)["green"] == "active" else None
+        if decision is None:
+            break
+        of.tell(decision, (1.0, 1.0))
+    assert [event.what for event in of.events] == ["suspend", "resume", "suspend"]
+
+
+@pytest.mark.parametrize("kind", [LazyForgetful, LazyCumulative])
+def test_one_draw_for_both_at_the_whole_price(kind: Any) -> None:
+    """The answers are the sums and one joint draw; noise counts as two draws."""
+    guarded = GuardedBatches(inner=kind(epsilon=Fraction(1)))
+    drawn = SimulatedNoise(5).joint((7, 9), sensitivity=1024, epsilon=Fraction(1))
+    sums: Any = ((7, 9),)
+    memory, (said,) = guarded.answer(guarded.init(1), Block((0,), sums, (4,)), SimulatedNoise(5))
+    assert said.reward == (drawn[0] / 1024, 4, 2)
+    assert said.harm == (drawn[1] / 1024, 4, 2)
+    assert guarded.promise() == guarded.inner.promise()
+    again, (said,) = guarded.answer(memory, Block((0,), sums, (4,)), SimulatedNoise(5))
+    assert said.reward[1:] == ((8, 4) if kind is LazyCumulative else (4, 2))
+    assert memory is not again
+
+
+@pytest.mark.parametrize("share", [1e-3, 0.1, 0.5, 0.9, 0.999])
+def test_the_draw_has_the_moments_of_two_laplace_draws(share: float) -> None:
+    """Which is why policies and intervals that count draws know its law."""
+    assert log_moment(2, share) == pytest.approx(2 * log_moment(1, share), rel=1e-6)
+    assert joint_variance(2, share) == pytest.approx(2 * joint_variance(1, share))
+
+
+def test_a_record_is_read_once_and_within_one_unit() -> None:
+    """Replacing a record moves one release's pair of sums by a reward and a harm at most."""
+    read: list[list[tuple[int, ...]]] = []
+
+    class Noted(SimulatedNoise):
+        def joint(self, values: Any, **price: Any) -> tuple[int, ...]:
+            read[-1].append(tuple(values))
+            return tuple(read[0][len(read[-1]) - 1])
+
+    for pair in ((0.0, 1.0), (1.0, 0.0)):
+        read.append([])
+        of = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=Noted(1), seed=3, guardrail=RAIL)
+        for round in range(300):
+            of.tell(of.ask(), pair if round == 40 else (0.5, 0.0))
+    moved = [(a, b) for a, b in zip(*read, strict=True) if a != b]
+    assert [(b[0] - a[0], b[1] - a[1]) for a, b in moved] == [(1024, -1024)]
+
+
+@pytest.mark.parametrize(
+    "wrong", [1.0, (1.0,), (1.0, 0.0, 0.0), "ab", None, (1.0, 2.0), (-1.0, 0.0), {"a": 1, "b": 2}]
+)
+def test_what_is_no_pair_is_refused_and_not_shown(wrong: Any) -> None:
+    of = session()
+    decision = of.ask()
+    with pytest.raises((dpb.RewardError, TypeError)) as error:
+        of.tell(decision, wrong)
+    assert of.pending == (decision,)
+    assert "-1.0" not in str(error.value)
+    with pytest.raises((dpb.RewardError, TypeError)):
+        of.tell_many([(decision, wrong)])
+    assert of.pending == (decision,)
+
+
+def test_other_ways_to_tell() -> None:
+    """In units, many at a time, expired, and later."""
+    of = session(dpb.Guardrail("refunds", 0.1, default=1.0), rewards=dpb.Range(0, 200))
+    of.tell_many((decision, (100, 1.0)) for decision in of.ask(3))
+    of.expire(of.ask())
+    assert blocks(of) == {0: (4, [3 * 512, 4 * 1024])}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.UCB1(arms=3),
+        dpb.LDPKLUCB(arms=3, epsilon=1),
+        dpb.AdaCUCB(arms=3, rho=1),
+        dpb.LazyDPTS(arms=3, epsilon=1),
+        dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1),
+        dpb.DPKLUCB(arms=3, epsilon=4, grid=1),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_policies_that_cannot_are_refused(policy: Any) -> None:
+    with pytest.raises(ValueError, match=r"guardrail=|second number|two numbers"):
+        session(policy=policy)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("", 0.1), ("a", -0.1), ("a", 1.0), ("a", 0.1, 0.0), ("a", 0.1, 1.0), ("a", 0.1, 0.9, 2)],
+)
+def test_rails_that_watch_nothing_are_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match="Expected"):
+        dpb.Guardrail(*given)
+
+
+def test_no_rail_no_harm() -> None:
+    with pytest.raises(ValueError, match="guardrail="):
+        session(None).harm()
+    with pytest.raises(TypeError, match="guardrail="):
+        session("refunds")
+
+
+def test_the_statement_says_it() -> None:
+    said = session().statement()
+    assert "Guardrail: refunds, a second number" in said
+    assert "ε = 1 per round" in said
+
+
+def test_what_is_taken_for_a_pair_is_checked_as_one() -> None:
+    """An array of no dimension gave an error of numpy's."""
+    of = session()
+    decision = of.ask()
+    for wrong in (np.array(0.5), np.ones((2, 2)), (10**9, -5.0)):
+        with pytest.raises(dpb.RewardError, match="Nothing was recorded"):
+            of.tell(decision, wrong)
+    assert of.pending == (decision,)
+    of.tell(decision, np.array([0.5, 0.0]))
+    assert blocks(of) == {0: (1, [512, 0])}
+
+
+def test_each_time_that_an_arm_is_resumed_is_said() -> None:
+    """An arm that was suspended again after it was resumed, and then resumed once more, was not."""
+    of, seen = session(), list[str]()
+    play(of, 6_000, (0.0, 0.9, 0.0))
+    for _ in range(2):
+        seen += ["suspend", "resume"]
+        of.resume_arm("green")
+        of.resume_arm("green")  # it is in play: nothing happens
+        assert [event.what for event in of.events] == seen
+        while dict(of.arms)["green"] == "active":
+            of.tell(of.ask(eligible=["green"]), (1.0, 1.0))
+    again = loaded(of)
+    again.resume_arm("green")
+    assert [event.what for event in again.events] == [*seen, "suspend", "resume"]
+
+
+# Saved and continued
+
+
+@pytest.mark.parametrize("name", ["DPKLUCB", "DPRateIMED", "AdaPUCB"])
+def test_a_saved_session_goes_on_as_it_would_have(name: str) -> None:
+    whole = session(policy=getattr(dpb, name)(arms=ARMS, epsilon=1))
+    broken = copy.deepcopy(whole)
+    for part in range(6):
+        for of in (whole, broken):
+            play(of, 700, (0.0, 0.8, 0.0), part)
+        broken = loaded(broken)
+        assert broken.events == whole.events
+        assert broken.state == whole.state
+    assert [event.what for event in whole.events] == ["suspend"]
+    broken.add_arm("white")
+    play(broken, 300, (0.0, 0.8, 0.0, 0.0))
+    assert [row.label for row in broken.harm()] == [*ARMS, "white"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("public.guardrail.limit", 3),
+        ("public.guardrail", None),
+        ("public.harm.alarms", [[7, 1, True]]),
+        ("public.harm.alarms", [[0, 1, 2]]),
+        ("public.harm.history", {}),
+        ("public.harm", None),
+    ],
+)
+def test_edited_documents_are_refused(path: str, value: Any) -> None:
+    of = session()
+    play(of, 200, (0.0, 0.0, 0.0))
+    with pytest.raises(dpb.DamagedSessionError):
+        loaded(changed(document(of), path, value))

@@ -1,0 +1,544 @@
+"""A call that is cut off at any place happened as a whole or not at all.
+
+Calls are cut off at lines and at every third bytecode of the package. The same session then goes
+on, from another thread too, and ends like one that was never cut off. The noise adds nothing, so
+sessions that hold the same rewards are equal. `make test` cuts every place of the files that change
+a session once, in some call; `make test-all` cuts each call at 300 places, and `make hours` at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import gc
+import signal
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import cache, partial
+from opcode import opmap
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.session import session as session_module
+from tests.session.small import Exact, content, loaded, recorded, reward_of
+
+PACKAGE = str(Path(dpb.__file__).parent)
+LONG = 30.0
+"""Seconds after which a thread is taken to hang."""
+
+
+class Interrupted(BaseException):
+    """Like KeyboardInterrupt: no `except Exception` catches it."""
+
+
+class Traced:
+    """What runs within is traced, and nothing else.
+
+    Garbage is not collected meanwhile: a collected generator of another test would run its lines.
+    """
+
+    def __init__(self, trace: Callable[[FrameType, str, Any], Any]) -> None:
+        self.trace = trace
+
+    def __enter__(self) -> None:
+        self.before, self.collects = sys.gettrace(), gc.isenabled()
+        gc.disable()
+        sys.settrace(self.trace)
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(self.before)
+        if self.collects:
+            gc.enable()
+
+
+Place = tuple[Any, int, str]
+"""A code object, an instruction in it, and whether a line begins there or an opcode."""
+
+
+CHANGES = {
+    opmap[name]
+    for name in (
+        "CALL",
+        "CALL_FUNCTION_EX",
+        "CALL_KW",
+        "STORE_ATTR",
+        "STORE_SUBSCR",
+        "RETURN_VALUE",
+    )
+    if name in opmap
+}
+"""Opcodes between which a session may have changed."""
+
+
+@cache
+def may_change(code: Any, at: int) -> bool:
+    return code.co_code[at] in CHANGES
+
+
+def traced(call: Callable[[], Any], visit: Callable[[Place], None], each: str, within: str) -> None:
+    """Make a call, and visit its places. each: "line", "opcode"; or "chosen": lines, opcodes that
+    change something, and every third opcode.
+    """
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: object) -> Any:
+        nonlocal count
+        code, at = frame.f_code, frame.f_lasti
+        if not code.co_filename.startswith(within):
+            return None
+        frame.f_trace_opcodes = each != "line"
+        if event == "opcode" and each == "chosen":
+            count += 1
+            if count % 3 == 0 or may_change(code, at):
+                visit((code, at, event))
+        elif event == each or (event == "line" and each == "chosen"):
+            visit((code, at, event))
+        return trace
+
+    with Traced(trace):
+        call()
+
+
+def interrupt(
+    call: Callable[[], Any], at: int, *, each: str = "line", within: str = PACKAGE
+) -> int:
+    """Make a call, raising at its `at`-th place (0: never). Returns the number of places passed."""
+    passed = 0
+
+    def visit(place: Place) -> None:
+        nonlocal passed
+        passed += 1
+        if passed == at:
+            raise Interrupted
+
+    traced(call, visit, each, within)
+    return passed
+
+
+# Sessions at work
+
+
+KL: dict[str, Any] = {"arms": ["a", "b", "c"], "epsilon": 16, "first": 2}
+SURE: dict[str, Any] = KL | {"epsilon": 10**4, "grid": 2**16}
+PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
+LATE: dict[str, Any] = {"attribution_window": timedelta(seconds=10)}
+RAIL: dict[str, Any] = {"guardrail": dpb.Guardrail("refunds", limit=0.01)}
+TOP = dpb.UniformMatroid(arms=4, rank=2)
+SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "batches": (dpb.DPKLUCB(**KL), {}),
+    "joint": (dpb.DPJointMAT(problem=TOP, epsilon=8, first=1), {}),
+    "drawn": (dpb.LazyDPTS(arms=2, epsilon=8), {}),
+    "tree": (dpb.HybridUCB(arms=2, epsilon=8), {}),
+    "super arms": (dpb.CUCBDP(problem=TOP, epsilon=8, horizon=100), {}),
+    "drawn super arms": (dpb.DPTSMAT(problem=TOP, epsilon=8), {}),
+    "full": (dpb.RNMFTNL(actions=3, epsilon=4), {}),
+    "dropping": (dpb.PrefixExponential(actions=2, epsilon=1), {}),
+    "reports": (dpb.LDPUCB(arms=2, epsilon=1), {}),
+    "stopping": (dpb.DPNAS(alpha=0.9, beta=0.5, cap=40, epsilon=16, low=-1, high=1), {}),
+    "by chance": (dpb.DPKLUCB(**KL), {"min_share": 0.2, "assignment": "shuffled"}),
+    "people": (dpb.DPKLUCB(**KL), {**PEOPLE, "rewards": dpb.Range(0, 2)}),
+    "window": (dpb.DPKLUCB(**KL), LATE),
+    "guardrail": (dpb.DPKLUCB(**SURE), RAIL),
+    "all": (dpb.DPKLUCB(**SURE), {**PEOPLE, **LATE, **RAIL, "min_share": 0.1}),
+}
+
+
+class Game:
+    """A session at work, with exact noise and a clock of its own."""
+
+    def __init__(self, setup: str) -> None:
+        self.setup, self.now, self.noise = setup, 1000.0, Exact(1)
+        policy, options = SETUPS[setup]
+        self.people = "privacy_unit" in options
+        clock: Any = {"clock": lambda: self.now} if "attribution_window" in options else {}
+        self.session = dpb.Session(policy, noise=self.noise, seed=7, **options, **clock)
+
+    def ask(self, user: str = "") -> dpb.Decision:
+        name = user or f"user {self.session._seen.asked}"
+        return self.session.ask(user=name) if self.people else self.session.ask()
+
+    def pair(self, decision: dpb.Decision) -> tuple[dpb.Decision, Any]:
+        value = reward_of(self.session, decision, decision.id * 7 % 16 / 16)
+        return decision, value if self.session.guardrail is None else (value, 1.0)
+
+    def tell(self, decision: dpb.Decision) -> None:
+        self.session.tell(*self.pair(decision))
+
+    def play(self, rounds: int) -> None:
+        for _ in range(rounds):
+            self.tell(self.ask())
+            self.now += 1
+
+    def facts(self) -> Any:
+        """Everything the session holds, once what is due is made."""
+        found = content(self.session)
+        del found["private"]["noise"]
+        return found
+
+    def ended(self) -> Any:
+        """What comes of it: all decisions are answered, and ten more are made."""
+        for decision in self.session.pending:
+            self.tell(decision)
+        self.play(10)
+        self.now += 20
+        return self.facts()
+
+
+# What is done before the call that is cut off. It returns what the call is about.
+
+
+def waiting(game: Game) -> dpb.Decision:
+    """Two decisions wait, and some rounds are played."""
+    first, _ = game.ask(), game.ask()
+    game.play(7)
+    return first
+
+
+def ahead(game: Game) -> dpb.Decision:
+    """The plan is fully requested, so the next ask plans ahead."""
+    first = waiting(game)
+    for _ in range(5):
+        game.ask()
+    return first
+
+
+@cache
+def rounds_before(setup: str, what: str, after: int) -> int:
+    """Return the number of rounds after which one more tell changes `session.what`."""
+    game, rounds = Game(setup), 0
+    while True:
+        before = getattr(game.session, what)
+        game.play(1)
+        if getattr(game.session, what) != before and rounds >= after:
+            return rounds
+        rounds += 1
+
+
+def ending(game: Game, what: str = "releases", after: int = 6) -> dpb.Decision:
+    """The next tell makes a release."""
+    game.play(rounds_before(game.setup, what, after))
+    return game.ask()
+
+
+def suspending(game: Game) -> dpb.Decision:
+    return ending(game, "events", 0)
+
+
+def twelve(game: Game) -> Any:
+    """Rewards over several releases, in another order than they were requested."""
+    waiting(game)
+    return [game.pair(decision) for decision in [game.ask() for _ in range(12)][::-1]]
+
+
+def failed(game: Game) -> dpb.Decision:
+    """A release failed, which the next call makes."""
+    late = game.ask()
+    decision = ending(game)
+    game.noise.failing = True
+    with contextlib.suppress(OSError):
+        game.tell(decision)
+    game.noise.failing = False
+    return late
+
+
+def paused(game: Game) -> None:
+    waiting(game)
+    game.session.pause_arm("b")
+    game.play(3)
+
+
+def twice(game: Game) -> None:
+    """Somebody is at the cap."""
+    game.ask("ann"), game.ask("ann")
+
+
+def held(game: Game) -> None:
+    """The time of seven decisions has passed; five of them were answered."""
+    for decision in [game.ask() for _ in range(7)][2:]:
+        game.tell(decision)
+    game.now += 11
+
+
+Before = Callable[[Game], Any]
+Call = Callable[[Game, Any], Any]
+COMMON: dict[str, tuple[Before, Call]] = {
+    "ask": (waiting, lambda game, _: game.ask()),
+    "ask ahead": (ahead, lambda game, _: game.ask()),
+    "tell": (waiting, Game.tell),
+    "tell, ends a plan": (ending, Game.tell),
+    "tell_many": (twelve, lambda game, pairs: game.session.tell_many(pairs)),
+    "expire": (waiting, lambda game, decision: game.session.expire(decision)),
+    "expire, ends a plan": (ending, lambda game, decision: game.session.expire(decision)),
+    "void": (waiting, lambda game, decision: game.session.void(decision)),
+    "drop_open": (waiting, lambda game, _: game.session.drop_open()),
+    "settle": (failed, lambda game, _: game.session.settle()),
+    "to_json": (failed, lambda game, _: game.session.to_json()),
+}
+
+
+def asks(*given: Any, **named: Any) -> tuple[Before, Call]:
+    return waiting, lambda game, _: game.session.ask(*given, **named)
+
+
+def moves(verb: str, arm: Any, before: Before = waiting) -> tuple[Before, Call]:
+    return before, lambda game, _: getattr(game.session, verb)(arm)
+
+
+def adds(game: Game, _: Any) -> None:
+    if len(game.session.arms) == 3:
+        game.session.add_arm("new")
+
+
+OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
+    "batches": {
+        "ask(count)": asks(9),
+        "ask(eligible)": asks(2, eligible=["c", "a"]),
+        "ask after a failure": (failed, lambda game, _: game.ask()),
+        "void after a failure": (failed, lambda game, decision: game.session.void(decision)),
+        "add_arm": (waiting, adds),
+        "pause_arm": moves("pause_arm", "a"),
+        "resume_arm": moves("resume_arm", "b", paused),
+        "retire_arm": moves("retire_arm", "a"),
+    },
+    "joint": {
+        "ask(count)": asks(9),
+        "expire after a failure": (failed, lambda game, decision: game.session.expire(decision)),
+    },
+    "drawn": {
+        "ask(count)": asks(9),
+        "ask(eligible)": asks(eligible=[1]),
+        "pause_arm": moves("pause_arm", 1),
+    },
+    "stopping": {"finish": (lambda game: game.play(3), lambda game, _: game.session.finish())},
+    "by chance": {
+        "ask(count)": asks(9),
+        "add_arm": (waiting, adds),
+        **{name: COMMON[name] for name in ("ask", "tell, ends a plan")},
+    },
+    "people": {
+        "ask beyond the cap": (twice, lambda game, _: game.ask("ann")),
+        **{name: COMMON[name] for name in ("ask", "tell_many", "void")},
+    },
+    "window": {
+        "ask, counts what was held": (held, lambda game, _: game.ask()),
+        **{name: COMMON[name] for name in ("tell", "tell_many", "void", "drop_open")},
+    },
+    "guardrail": {"tell, suspends": (suspending, Game.tell), "tell_many": COMMON["tell_many"]},
+    "all": {"ask, counts what was held": (held, lambda game, _: game.ask())},
+}
+CASES = {
+    (setup, name): case
+    for number, setup in enumerate(SETUPS)
+    for name, case in ((COMMON if number < 10 else {}) | OTHER.get(setup, {})).items()
+}
+
+
+@pytest.fixture(autouse=True)
+def short_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs are folded after nine events, so calls that fold one are cut off too."""
+    monkeypatch.setattr(session_module, "FOLD", 9)
+
+
+def begun(setup: str, name: str) -> tuple[Game, Callable[[], Any]]:
+    before, call = CASES[setup, name]
+    game = Game(setup)
+    return game, partial(call, game, before(game))
+
+
+class Uncut:
+    """What a session is before and after a call, and what comes of it in the end."""
+
+    def __init__(self, setup: str, name: str) -> None:
+        self.before = begun(setup, name)[0].facts()
+        game, call = begun(setup, name)
+        call()
+        self.after, self.end = game.facts(), game.ended()
+        loaded(game.session, **{"user_key": bytes(16)} if game.people else {})
+
+
+def require_whole(
+    game: Game, call: Callable[[], Any], uncut: Uncut, pool: ThreadPoolExecutor
+) -> None:
+    """After a cut: the call happened or did not, and the session goes on as if it was never cut."""
+    now = pool.submit(game.facts).result(LONG)
+    if now != uncut.after:
+        assert now == uncut.before, "half a call happened"
+        call()
+        assert game.facts() == uncut.after
+    assert game.ended() == uncut.end
+
+
+def cut_everywhere(
+    setup: str, name: str, wanted: Callable[[Place], bool], second: int, most: int = 10**6
+) -> None:
+    """Cut a call at the places that are wanted, or at `most` of them. Of those, at every
+    `second`-th one, go on with a copy, and cut the next call too, at four of its places.
+    """
+    uncut, places = Uncut(setup, name), list[Place]()
+    _, call = begun(setup, name)
+    traced(call, places.append, "chosen", PACKAGE)
+    chosen = [at for at, place in enumerate(places, 1) if wanted(place)]
+    chosen = chosen[:: 1 + len(chosen) // most]
+    with ThreadPoolExecutor(1) as pool:
+        for number, at in enumerate(chosen, 1):
+            for again in range(6 if number % second == 0 else 1):
+                game, call = begun(setup, name)
+                with contextlib.suppress(Interrupted):
+                    interrupt(call, at, each="chosen")
+                if again == 1:
+                    game.session = copy.deepcopy(game.session)
+                elif again:
+                    with contextlib.suppress(Interrupted):
+                        interrupt(game.session.settle, at * again % 89, each="chosen")
+                require_whole(game, call, uncut, pool)
+
+
+CUT = set[Place]()
+"""Places that were cut in some call already."""
+
+STATEFUL = tuple(f"{PACKAGE}/session/{name}.py" for name in ("session", "state"))
+
+
+def is_new(place: Place) -> bool:
+    """Return whether a place is cut now: each one of the files that change a session once, and of
+    the others every fifth line.
+    """
+    code, at, event = place
+    if code.co_filename in STATEFUL:
+        is_wanted = event == "line" or may_change(code, at)
+    else:
+        is_wanted = event == "line" and at % 5 == 0
+    if not is_wanted or place in CUT:
+        return False
+    CUT.add(place)
+    return True
+
+
+IDS = [f"{setup}: {name}" for setup, name in CASES]
+
+
+@pytest.mark.parametrize(("setup", "name"), CASES, ids=IDS)
+def test_a_call_happens_as_a_whole_or_not_at_all(setup: str, name: str) -> None:
+    cut_everywhere(setup, name, is_new, 40)
+
+
+MANY = [pytest.param(300, marks=pytest.mark.long), pytest.param(10**6, marks=pytest.mark.hours)]
+
+
+@pytest.mark.parametrize("most", MANY)
+@pytest.mark.parametrize(("setup", "name"), CASES, ids=IDS)
+def test_a_call_happens_as_a_whole_or_not_at_all_at_any_place(
+    setup: str, name: str, most: int
+) -> None:
+    cut_everywhere(setup, name, lambda place: True, 20, most)
+
+
+@pytest.mark.long
+def test_a_second_cut_and_a_copy_at_many_places() -> None:
+    for case in (("batches", "tell, ends a plan"), ("joint", "tell, ends a plan")):
+        cut_everywhere(*case, lambda place: True, 1, 300)
+
+
+# Segments, estimators, alarms
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_segments_are_each_told_as_a_whole_or_not_at_all(first: int) -> None:
+    """And a person is not learned from more often than the cap, whichever segment was cut."""
+    names = ["DE", "FR"][:: 1 - 2 * first]
+
+    def begun() -> Any:
+        made: Any = dpb.Session(dpb.DPKLUCB(**KL), noise=Exact(1), seed=1, segments=names, **PEOPLE)
+        return made
+
+    def play(s: Any) -> None:
+        pairs = [(s.ask(segment=names[n % 2], user=f"u{n // 4}"), 0.5) for n in range(12)]
+        s.tell_many(pairs)
+        s.void(s.ask(segment=names[0], user="ann"))
+        s.ask(segment=names[1], user="ann")
+
+    places, at = interrupt(lambda: play(begun()), 0), 1
+    while at <= places:
+        s = begun()
+        with contextlib.suppress(Interrupted):
+            interrupt(lambda s=s: play(s), at)  # type: ignore[misc]
+        learned = {f"u{n}": 2 for n in range(3)} | {"ann": 2}
+        for user in learned:
+            for n in range(4):
+                s.ask(segment=names[n % 2], user=user)
+        s.tell_many([(decision, 0.5) for decision in s.pending])
+        parts = [s[name] for name in names]
+        assert sum(map(recorded, parts)) <= 2 * len(learned), at
+        assert s.unread + sum(map(recorded, parts)) == s.resolved
+        at += 61
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_an_estimator_takes_a_value_once(named: bool) -> None:
+    """Offered again at its place, a value is taken once. Without a place no second decision is
+    made for one value.
+    """
+    at, stopped = 0, True
+    while stopped:
+        at, stopped = at + 7, False
+        estimator = dpb.Estimator(SETUPS["stopping"][0], noise=Exact(1))
+        for number in range(3):
+            where: Any = {"at": number} if named else {}
+            cut = True
+            with contextlib.suppress(Interrupted):
+                interrupt(lambda: estimator.add(0.0, **where), at)  # noqa: B023
+                cut = False
+            if cut:
+                stopped = True
+                estimator.add(0.0, **where)
+            assert not named or estimator.offered == number + 1
+        estimator.add(0.0)
+        estimator.session.settle()
+        assert estimator.session.pending == ()
+        assert recorded(estimator.session) == estimator.offered
+        assert not named or estimator.offered == 4
+    assert at > 100
+    with pytest.raises(ValueError, match="at=9 to be at most 4, the values offered so far"):
+        dpb.Estimator.add(estimator, 0.0, at=9) if named else estimator.add(0.0, at=9)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+@pytest.mark.parametrize("setup", ["batches", "joint", "tree"])
+def test_alarms_at_any_time_lose_and_repeat_nothing(setup: str) -> None:
+    """Two thousand alarms, at random times of ask and tell. All rewards are 1."""
+    game, alarms, armed = Game(setup), 0, False
+
+    def ring(*_: object) -> None:
+        if armed:
+            raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        while alarms < 2000:
+            try:
+                armed = True
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 * (1 + alarms % 40))
+                for _ in range(50):
+                    decision = game.session.ask()
+                    game.session.tell(decision, reward_of(game.session, decision, 1.0))
+                armed = False
+            except Interrupted:
+                armed, alarms = False, alarms + 1
+            game.session.tell_many(
+                (each, reward_of(game.session, each, 1.0)) for each in game.session.pending
+            )
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    session, found = game.session, content(game.session)["public"]
+    assert (session.pending, session.resolved) == ((), recorded(session))
+    assert found["asked"] == found["records"]
+    assert session.spent == session.policy.guarantee.cost  # type: ignore[union-attr]
+    assert list(session.state.totals) == list(session.state.rounds)

@@ -1,0 +1,334 @@
+"""People who come back: nobody is learned from more often than the cap, and the guarantee is about
+all learned rounds of a user.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.errors import MessageError
+from dpbandits.session.people import Register
+from tests.session.small import Exact, loaded, recorded, reward_of
+
+KEY = b"0123456789abcdef"
+POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
+DAY = timedelta(days=1)
+
+
+def session(policy: Any = POLICY, **options: Any) -> Any:
+    return dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1, **options)
+
+
+def for_users(cap: int = 2, policy: Any = POLICY, **options: Any) -> Any:
+    return session(policy, privacy_unit="user", max_contributions=cap, **options)
+
+
+def test_the_policy_runs_at_its_share_and_the_promise_is_to_each_user() -> None:
+    s = for_users(4)
+    assert s.policy == dpb.DPKLUCB(arms=["a", "b"], epsilon="1/4")
+    assert s.policy.first == 128  # 32/ε of the share
+    assert (s.guarantee.epsilon, s.guarantee.unit) == (1, "user")
+    assert "ε = 1 per user (all rewards replaced, at most 4 learned rounds)" in str(s.guarantee)
+    rho = for_users(2, dpb.AdaCUCB(arms=2, rho=1))
+    assert rho.guarantee.rho == 1
+    assert rho.policy.mechanism().promise().rho == Fraction(1, 4)
+    assert for_users(4, dpb.DPKLUCB(arms=2, epsilon=1, first=50)).policy.first == 50
+    with pytest.raises(ValueError, match="not private"):
+        for_users(2, dpb.UCB1(arms=2))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [POLICY, dpb.DPSE(arms=2, epsilon=1, horizon=1_000), dpb.LDPKLUCB(arms=2, epsilon=1)],
+    ids=lambda policy: policy.name,
+)
+def test_beyond_the_cap_a_person_gets_a_decision_that_nobody_learns_from(policy: Any) -> None:
+    s = for_users(2, policy)
+    asked = [s.ask(user="ann") for _ in range(3)] + s.ask(2, user="ann")
+    assert [d.learn for d in asked] == [True, True, False, False, False]
+    for d in asked:
+        s.tell(d, reward_of(s, d))
+    assert (recorded(s), s.unread, s.pending) == (2, 3, ())
+    assert s.ask(user="ben").learn
+    assert s.guarantee.epsilon == 1
+
+
+def test_a_void_decision_gives_its_place_back_and_an_expired_one_does_not() -> None:
+    s = for_users(1)
+    s.void(s.ask(user="ann"))
+    s.expire(s.ask(user="ann"))
+    assert not s.ask(user="ann").learn
+    s.void(s.pending[-1])
+    assert not s.ask(user="ann").learn
+
+
+def test_windows_open_by_the_clock_and_never_twice() -> None:
+    now: list[Any] = [datetime(2026, 1, 1, 12)]
+    s = for_users(1, window=DAY, clock=lambda: now[0])
+    assert [s.ask(user=1).learn for _ in range(2)] == [True, False]
+    now[0] += DAY
+    assert [s.ask(user=1).learn for _ in range(2)] == [True, False]
+    now[0] -= 3 * DAY  # a clock that goes back
+    assert not s.ask(user=1).learn
+    assert "one window of 1 day" in str(s.guarantee)
+    now = [-(10.0**9)]  # a time before 1970 is a time
+    s = for_users(1, window=DAY, clock=lambda: now[0])
+    assert [s.ask(user=1).learn for _ in range(2)] == [True, False]
+    now[0] += 86_400
+    assert s.ask(user=1).learn
+
+
+@pytest.mark.parametrize("segments", [None, ["x", "y"]])
+@pytest.mark.parametrize("window", [None, DAY])
+def test_no_user_is_learned_from_more_often_than_the_cap(window: Any, segments: Any) -> None:
+    """Whatever is asked, told, voided, expired, saved and copied, in any order."""
+    full = 0
+    for seed in range(20):
+        rng, now, cap = random.Random(seed), [0.0], 1 + seed % 3
+        clock: Any = {} if window is None else {"clock": lambda now=now: now[0]}
+        policy = dpb.AnytimeLazyUCB(arms=2, epsilon=1)
+        s = for_users(cap, policy, user_key=KEY, segments=segments, window=window, **clock)
+        whose, learned = dict[Any, Any](), dict[Any, int]()
+        for _ in range(60):
+            match rng.choice(
+                ["ask", "ask", "ask", "tell", "tell", "void", "expire", "save", "wait"]
+            ):
+                case "ask":
+                    user = rng.randrange(4)
+                    where = {} if segments is None else {"segment": rng.choice(segments)}
+                    for decision in s.ask(rng.choice([1, 1, 3]), user=user, **where):
+                        if decision.learn:
+                            period = 0 if window is None else now[0] // 86_400
+                            whose[decision.campaign, decision.id] = user, period
+                case "save":
+                    s = loaded(s, user_key=KEY, **clock)
+                case "wait":
+                    now[0] += 86_400 / 2
+                case what:
+                    if s.pending:
+                        decision = rng.choice(s.pending)
+                        given = (decision, 1.0) if what == "tell" else (decision,)
+                        getattr(s, what)(*given)
+                        if what != "void" and decision.learn:
+                            key = whose[decision.campaign, decision.id]
+                            learned[key] = learned.get(key, 0) + 1
+        assert all(times <= cap for times in learned.values())
+        parts = [s] if segments is None else [s[name] for name in segments]
+        assert sum(learned.values()) == sum(map(recorded, parts))
+        full += sum(times == cap for times in learned.values())
+    assert full > 20
+
+
+def test_names_are_not_kept_and_a_key_is_needed_to_save() -> None:
+    with pytest.raises(ValueError, match="Nothing was saved"):
+        for_users().to_json()
+    s = for_users(1, user_key=KEY)
+    s.ask(user="a very particular name")
+    text = s.to_json()
+    assert "particular" not in text
+    assert KEY.hex() not in text
+    for wrong in (None, b"another key of 16"):
+        with pytest.raises(ValueError, match="user_key="):
+            loaded(text, user_key=wrong)
+    again = loaded(text, user_key=KEY)
+    assert again.guarantee == s.guarantee
+    assert not again.ask(user="a very particular name").learn
+    with pytest.raises(ValueError, match="no user_key="):
+        loaded(session(), user_key=KEY)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"privacy_unit": "user"}, "max_contributions="),
+        ({"privacy_unit": "user", "max_contributions": 0}, "max_contributions=0"),
+        ({"privacy_unit": "person"}, "'person'"),
+        ({"max_contributions": 3}, "privacy_unit='user'"),
+        ({"window": DAY}, "privacy_unit='user'"),
+        ({"privacy_unit": "user", "max_contributions": 1, "window": 7}, "window=7"),
+        ({"privacy_unit": "user", "max_contributions": 1, "user_key": b"short"}, "16 bytes"),
+    ],
+)
+def test_options_that_are_none(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        session(**options)
+
+
+def test_who_is_asked_for_has_to_be_said_where_people_come_back_and_only_there() -> None:
+    with pytest.raises(ValueError, match="Expected user="):
+        for_users().ask()
+    with pytest.raises(ValueError, match="Expected no user="):
+        session().ask(user="ann")
+    s = for_users()
+    for wrong in (1.5, True, object(), ("ann",), "x" * 2_000, 10**5_000):
+        with pytest.raises(TypeError, match="user="):
+            s.ask(user=wrong)
+    assert s.pending == ()
+
+
+class Liar(str):
+    """Says another name each time."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"{id(object())}"
+
+    __format__ = None  # type: ignore[assignment]
+
+
+def test_a_name_of_another_kind_is_the_same_person() -> None:
+    """NumPy's columns hold names and numbers of their own kinds; a subclass may say anything."""
+    s = for_users(1)
+    names = ["ann", np.str_("ann"), Liar("ann"), 7, np.int64(7), "7", "07"]
+    learned = [s.ask(user=name).learn for name in names]
+    assert learned == [True, False, False, True, False, False, True]
+
+
+SPELLINGS = ["Zo\u00eb \u1e69", "Zoe\u0308 s\u0323\u0307", "Zoe\u0308 s\u0307\u0323"]
+"""Of one text."""
+
+OTHERS = ["zo\u00eb \u1e69", "Zo\u00eb\u200b \u1e69", "Zo\u00eb \u1e69 ", "Zoe s", "1", "\u2460"]
+
+
+@pytest.mark.parametrize("segments", [None, ["DE", "FR"]])
+def test_two_spellings_of_a_name_are_one_person(segments: Any) -> None:
+    """Texts that are another one are not: neither capitals nor spaces, nor "\u2460" beside "1"."""
+    s = for_users(2, segments=segments)
+    where = [{}] * 3 if segments is None else [{"segment": name} for name in ("DE", "FR", "DE")]
+    learned = [s.ask(user=name, **at).learn for name, at in zip(SPELLINGS, where, strict=True)]
+    assert learned == [True, True, False]
+    for name in OTHERS:
+        assert [s.ask(user=name, **at).learn for at in where] == [True, True, False], name
+
+
+def test_nobody_has_an_empty_name() -> None:
+    s = for_users(2)
+    for name in ("", " ", "\t\n", "\u00a0\u2003", "\u200b\ufeff", "\0"):
+        with pytest.raises(ValueError, match=r"empty or has nothing to be seen.*Nothing was done"):
+            s.ask(user=name)
+    assert not s.pending
+
+
+def test_no_report_is_asked_for_where_nobody_learns() -> None:
+    """In the local model a report costs its user whether it is read or not."""
+    s = for_users(2, dpb.LDPKLUCB(arms=2, epsilon=1))
+    noise = dpb.SimulatedNoise(1)
+    device = dpb.Client(s.description(), most=1, total=9, noise=noise, simulated=True)
+    for _ in range(5):
+        decision = s.ask(user="ann")
+        if decision.learn:
+            s.tell_message(device.answer(decision.to_json(), 1.0))
+            continue
+        with pytest.raises(MessageError, match="learn=False"):
+            decision.to_json()
+        s.expire(decision)
+    assert device._budget.spent == s.guarantee.epsilon == 1  # type: ignore[attr-defined]
+    assert s.pending == ()
+
+
+def test_a_clock_that_fails_makes_no_decision() -> None:
+    times = iter([0.0, 0.0])
+    s = for_users(9, window=DAY, clock=lambda: next(times))
+    s.ask(2, user="ann")
+    assert len(s.ask(3, user="ann")) == 3
+    with pytest.raises(StopIteration):
+        s.ask(4, user="ann")
+    assert len(s.pending) == 5
+
+
+# The promise, found by replay: two tables that differ in all rewards of one user, and the same
+# answers. What the noise is asked to hide, at its price, is at most the printed epsilon, or rho.
+
+
+class Scripted(Exact):
+    """Answers what was written beforehand, whatever the sums are, and keeps what it was to hide."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.script = np.random.default_rng(seed)
+        self.hidden: list[tuple[int, Fraction]] = []
+
+    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
+        self.hidden.append((value, epsilon / sensitivity))
+        return int(self.script.integers(0, 1024))
+
+    def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
+        self.hidden.append((value, rho / sensitivity**2))
+        return int(self.script.integers(0, 1024))
+
+
+def played(policy: Any, cap: int, ann: float, seed: int) -> tuple[list[Any], Scripted, Any]:
+    """Ann comes in one round of three; her rewards are all 0 or all 1. Answers come late."""
+    noise, rng = Scripted(seed), np.random.default_rng(seed)
+    s: Any = dpb.Session(policy, noise=noise, seed=seed, privacy_unit="user", max_contributions=cap)
+    waiting, actions = list[Any](), list[Any]()
+    for round in range(400):
+        user = "ann" if rng.random() < 1 / 3 else f"user {round}"
+        others = float(rng.random() < 0.5)
+        decision = s.ask(user=user)
+        actions.append((decision.action, decision.learn))
+        waiting.append((decision, ann if user == "ann" else others))
+        if len(waiting) > 7:
+            s.tell(*waiting.pop(int(rng.integers(0, 4))))
+    return actions, noise, s
+
+
+def loss(policy: Any, cap: int, seed: int) -> Fraction:
+    """The largest log-ratio of the two laws of what was answered; of normal noise, whose shift d
+    costs (d/sensitivity)² rho, their Rényi divergence over its order.
+    """
+    actions, low, _ = played(policy, cap, 0.0, seed)
+    same, high, _ = played(policy, cap, 1.0, seed)
+    assert actions == same, "a decision depends on more than the answers"
+    pairs = list(zip(low.hidden, high.hidden, strict=True))
+    assert len(pairs) > 5
+    power = 1 if policy.about.privacy == "pure" else 2
+    return sum((abs(a - b) ** power * price for (a, price), (b, _) in pairs), Fraction(0))
+
+
+POLICIES = [
+    dpb.DPKLUCB(arms=2, epsilon=1, first=4),
+    dpb.AnytimeLazyUCB(arms=2, epsilon=1),
+    dpb.LazyDPTS(arms=2, epsilon=1),
+    dpb.AdaCUCB(arms=2, rho=1),
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+def test_a_users_loss_is_at_most_the_printed_price(policy: Any) -> None:
+    for cap in (1, 2, 3):
+        losses = [loss(policy, cap, seed) for seed in range(5)]
+        guarantee = played(policy, cap, 0.0, 0)[2].guarantee
+        assert 1 in (guarantee.epsilon, guarantee.rho)
+        assert max(losses) == 1, "no run reads all of a user's learned rounds"
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+def test_a_broken_cap_is_found(policy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice the places, twice the loss; under zCDP up to four times, where all are in one block."""
+
+    def taken(self: Register, who: str, period: int) -> int:
+        asked = vars(self).setdefault("asked", Counter())
+        asked[who] += 1
+        return 0 if asked[who] <= 2 * self.cap else self.cap
+
+    monkeypatch.setattr(Register, "taken", taken)
+    found = max(loss(policy, 2, seed) for seed in range(5))
+    assert found == 2 if policy.about.privacy == "pure" else 2 < found <= 4
+
+
+def test_rounds_of_one_release_add_up_before_they_are_squared() -> None:
+    """The control: a policy at ρ/k, for which ρ = 1 would be right if a user's rounds were each in
+    a release of their own. They are not, and the loss is twice that.
+    """
+    at_half = dpb.AdaCUCB(arms=2, rho=2)  # its session plays it at 2/2²
+    assert max(loss(at_half, 2, seed) for seed in range(5)) == 2

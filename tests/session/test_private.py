@@ -1,0 +1,625 @@
+"""Nothing that an error, a repr or a note shows is a reward or an exact sum."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from functools import partial
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.local import messages
+from dpbandits.local.client import Client
+from dpbandits.mechanisms import LocalLaplace, RandomizedResponse
+from dpbandits.mechanisms.randomizers import Report
+from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
+from dpbandits.session.saving import private_part
+from dpbandits.session.storing import Watch, rows_in
+from dpbandits.vault import checked_report
+from tests.session.small import Exact, content, reward_of, session
+from tests.session.test_interruption import PACKAGE
+
+DIGITS = "7314"
+GRID = 10_000
+SECRET = 0.7314
+"""7314 steps of the grid."""
+
+
+def told(error: BaseException) -> str:
+    """Everything an error and those it came from say."""
+    chain, words = [error], list[str]()
+    while chain:
+        one = chain.pop()
+        words += [str(one), repr(one), repr(one.args), *getattr(one, "__notes__", [])]
+        words.append(repr(getattr(one, "doc", "")))
+        chain += [other for other in (one.__cause__, one.__context__) if other is not None]
+        chain += list(getattr(one, "exceptions", ()))
+    return " ".join(words)
+
+
+def frames_of(error: BaseException) -> Iterator[FrameType]:
+    """The frames of the package that an error, and those it came from, keep."""
+    chain: list[BaseException | None] = [error]
+    while chain:
+        one = chain.pop()
+        if one is None:
+            continue
+        chain += [one.__cause__, one.__context__]
+        step = one.__traceback__
+        while step is not None:
+            if step.tb_frame.f_code.co_filename.startswith(PACKAGE):
+                yield step.tb_frame
+            step = step.tb_next
+
+
+def plain(value: Any) -> Iterator[str]:
+    """The texts and numbers in plain data, and how everything else shows itself."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if type(value) is dict:
+        value = [*value.keys(), *value.values()]
+    if type(value) in (tuple, list, set, frozenset):
+        for each in value:
+            yield from plain(each)
+    elif not callable(value):
+        yield repr(value)
+
+
+def require_nothing_of_it(error: BaseException, inside: tuple[str, ...] = ()) -> None:
+    """No text of an error tells the secret, nor does a variable of our frames that it keeps.
+
+    Args:
+        inside: files of which it may keep no frame at all.
+    """
+    assert DIGITS not in told(error)
+    for frame in frames_of(error):
+        where = frame.f_code.co_filename.removeprefix(PACKAGE)
+        assert not where.startswith(inside or ("nowhere",)), where
+        for name, value in frame.f_locals.items():
+            assert not any(DIGITS in text for text in plain(value)), f"{name} in {where}"
+
+
+# Errors of a noise source, a mechanism, a policy and an oracle
+
+
+class Faulty(dpb.DPKLUCB):
+    """Fails as it learns."""
+
+    failing = False
+
+    def update(self, state: Any, plan: Any, release: Any) -> Any:
+        if Faulty.failing:
+            raise LookupError("no such page")
+        return super().update(state, plan, release)
+
+
+def heaviest(weights: Any) -> Any:
+    if Faulty.failing:
+        raise LookupError("no such page")
+    return weights.argsort()[-2:]
+
+
+OWN = dpb.UserDecisionSet(arms=4, size=2, oracle=heaviest)
+DAY = timedelta(days=1)
+ROOMY = {"epsilon": 4, "grid": GRID}
+SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "batches": (Faulty(arms=2, first=4, **ROOMY), {}),
+    "guardrail": (
+        Faulty(arms=2, first=4, epsilon=4, grid=10 * GRID),
+        {"guardrail": dpb.Guardrail("refunds", limit=0.5)},
+    ),
+    "window": (Faulty(arms=2, first=4, **ROOMY), {"attribution_window": DAY}),
+    "segments": (Faulty(arms=2, first=4, **ROOMY), {"segments": ["x", "y"]}),
+    "late segments": (
+        Faulty(arms=2, first=4, **ROOMY),
+        {"segments": ["x", "y"], "attribution_window": DAY},
+    ),
+    "range": (Faulty(arms=2, first=4, **ROOMY), {"rewards": dpb.Range(0, 2)}),
+    "joint": (dpb.DPJointCUCB(problem=OWN, **ROOMY), {}),
+    "super arms": (dpb.DPKLCUCB(problem=OWN, **ROOMY), {}),
+    "full": (dpb.RNMFTNL(actions=2, **ROOMY), {}),
+    "tree": (dpb.HybridUCB(arms=2, **ROOMY), {}),
+}
+
+
+class Work:
+    """A session, whose next rewards complete a release that fails."""
+
+    def __init__(self, setup: str, noise: Any) -> None:
+        policy, options = SETUPS[setup]
+        self.now, self.setup = 0.0, setup
+        clock: Any = {"clock": lambda: self.now} if "attribution_window" in options else {}
+        self.session: Any = dpb.Session(policy, noise=noise, seed=1, **options, **clock)
+        self.segment: Any = {"segment": "x"} if "segments" in options else {}
+
+    def pairs(self) -> list[Any]:
+        """Every decision of a plan, one of which has the secret as its reward."""
+        count = (self.session["x"] if self.segment else self.session).plan.rounds
+        made = self.session.ask(count, **self.segment)
+        return [(d, self.reward(d, SECRET * (d is made[0]))) for d in made]
+
+    def reward(self, decision: dpb.Decision, value: float) -> Any:
+        of = self.session["x"] if self.segment else self.session
+        if self.setup == "range":
+            return 2 * value
+        found = reward_of(of, decision, value)
+        return (found, found) if self.setup == "guardrail" else found
+
+    def tell(self) -> None:
+        for decision, reward in self.pairs():
+            self.session.tell(decision, reward)
+
+    def tell_many(self) -> None:
+        self.session.tell_many(self.pairs())
+
+    def settle(self) -> None:
+        """What was held is counted."""
+        self.tell_many()
+        self.now += 1e6
+        self.session.settle()
+
+    def save(self) -> None:
+        self.tell_many()
+        self.now += 1e6
+        self.session.to_json(unsealed=True)
+
+    def ask(self) -> None:
+        self.tell()
+        self.now += 1e6
+        self.session.ask(**self.segment)
+
+
+VERBS = ["tell", "tell_many", "settle", "save", "ask"]
+CASES = [
+    (setup, verb)
+    for setup, (_, options) in SETUPS.items()
+    for verb in (VERBS if "attribution_window" not in options else VERBS[2:])
+]
+
+
+def error_of(work: Work, verb: str) -> Exception:
+    with pytest.raises((OSError, LookupError, dpb.NotRecordedError)) as raised:
+        getattr(work, verb)()
+    return raised.value
+
+
+@pytest.mark.parametrize(("setup", "verb"), CASES)
+def test_an_error_of_the_noise_keeps_no_frame_of_the_vault(setup: str, verb: str) -> None:
+    noise = Exact(1)
+    noise.failing = True
+    error = error_of(Work(setup, noise), verb)
+    require_nothing_of_it(error, ("/vault", "/mechanisms", "/noise"))
+    own = error if isinstance(error, OSError) else error.__cause__
+    assert isinstance(own, OSError)
+    assert (own.__cause__, own.__context__) == (None, None)
+
+
+@pytest.mark.parametrize(("setup", "verb"), [c for c in CASES if c[0] not in ("full", "tree")])
+def test_an_error_of_a_policy_or_an_oracle_keeps_no_reward(
+    setup: str, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Work(setup, dpb.SimulatedNoise(1))
+    pairs = work.pairs()
+    monkeypatch.setattr(work, "pairs", lambda: pairs)
+    monkeypatch.setattr(Faulty, "failing", True)
+    error = error_of(work, verb)
+    require_nothing_of_it(error, ("/vault", "/mechanisms"))
+    assert "no such page" in told(error)
+
+
+def test_the_look_finds_what_is_told() -> None:
+    """The control: a hidden context, a note and a variable are found."""
+
+    def hidden() -> None:
+        try:
+            float(Wrong())
+        except ValueError:
+            raise KeyError from None
+
+    with pytest.raises(KeyError) as error:
+        hidden()
+    assert error.value.__suppress_context__
+    assert DIGITS in told(error.value)
+    with pytest.raises(dpb.RewardError) as refused:
+        checked_reward(7314.0)  # the frame that was called has it
+    require_nothing_of_it(refused.value.with_traceback(None))
+    with pytest.raises(dpb.RewardError) as refused:
+        checked_reward(7314.0)
+    with pytest.raises(AssertionError):
+        require_nothing_of_it(refused.value)
+
+
+# Reprs
+
+
+def test_no_repr_shows_a_reward_or_a_sum() -> None:
+    for setup in ("batches", "window", "joint", "super arms", "guardrail"):
+        work = Work(setup, dpb.SimulatedNoise(1))
+        of = work.session
+        watch = Watch(of)
+        of.tell_many(work.pairs()[:2])
+        view, log = of._seen, of._log
+        state = view.folded()
+        shown = [of, view, log, log.events, state, state.books, state.books.blocks, of._tables]
+        shown += [of._vault, watch, watch.changes(), rows_in(of), *log.events]
+        private = private_part(of, state)
+        text = "\n".join(map(repr, [*shown, private]))
+        assert DIGITS not in text, setup
+        assert DIGITS in json.dumps(content(of)["private"]), "the secret is in it"
+        work.now += 1e6
+        with contextlib.suppress(LookupError):
+            of.settle()
+        assert DIGITS not in repr(of._seen.folded())
+
+
+# What came is not repeated
+
+
+class Talkative:
+    """A reward that tells itself wherever its code is run."""
+
+    def _tell(self, *_: object) -> Any:
+        raise RuntimeError(f"my value is 0.{DIGITS}")
+
+    __float__ = __index__ = __len__ = __iter__ = __getitem__ = __eq__ = __lt__ = __array__ = (
+        __hash__
+    ) = _tell  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Talkative(0.{DIGITS})"
+
+    __str__ = __repr__
+
+
+class Wrong(Talkative):
+    """The same, with an error that a number may raise."""
+
+    def _tell(self, *_: object) -> Any:
+        raise ValueError(f"my value is 0.{DIGITS}")
+
+    __float__ = __index__ = _tell
+
+
+class OwnList(list[Any]):
+    def __iter__(self) -> Any:
+        raise LookupError(f"my value is 0.{DIGITS}")
+
+    __len__ = __iter__
+
+
+class OwnArray(np.ndarray[Any, Any]):
+    def __iter__(self) -> Any:
+        raise LookupError(f"my value is 0.{DIGITS}")
+
+
+class OwnTuple(tuple[Any, ...]):
+    __slots__ = ()
+
+    def __iter__(self) -> Any:
+        raise LookupError(f"my value is 0.{DIGITS}")
+
+
+class Proxy:
+    """Says what it stands for, which is not there."""
+
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError(f"no request with the reward 0.{DIGITS}")
+
+    @__class__.setter
+    def __class__(self, _: Any) -> None: ...
+
+    def __float__(self) -> float:
+        return SECRET
+
+
+class OwnText(str):
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        raise LookupError(f"my value is 0.{DIGITS}")
+
+
+class Half(int):
+    """A reward in the place of a decision, with code of its own."""
+
+    def __int__(self) -> int:
+        raise ValueError(f"cannot convert the reward 0.{DIGITS}")
+
+
+class Diary(Mapping[int, Any]):
+    """A mapping that tells what is in it."""
+
+    def __getitem__(self, arm: int) -> Any:
+        raise RuntimeError(f"arm {arm} had 0.{DIGITS}")
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def objects(*values: object) -> Any:
+    array = np.empty(len(values), object)
+    for at, value in enumerate(values):
+        array[at] = value
+    return array
+
+
+REWARDS: list[Any] = [
+    Talkative(),
+    Wrong(),
+    7314.0,
+    -0.7314,
+    "0.7314",
+    b"0.7314",
+    0.7314j,
+    [7314.0],
+    {"x": 0.7314},
+    [0.7314, "x"],
+    np.array(["0.7314"]),
+    np.array([0.7314, 7314.0]),
+    np.array("0.7314"),
+    [Talkative()],
+    [Wrong(), 1.0],
+    objects(Talkative(), 1),
+    (7314, 0),
+    OwnList([7314.0, 0.0]),
+    OwnTuple((7314.0, 0.0)),
+    np.array([7314.0, 0.0]).view(OwnArray),
+    Proxy(),
+    range(7314),
+    [range(7314)],
+]
+
+
+def client() -> Client:
+    randomizer = LocalLaplace(epsilon=1, width=3)  # type: ignore[arg-type]
+    return Client(
+        messages.randomizer_to_json(randomizer), most=1, noise=dpb.SimulatedNoise(1), simulated=True
+    )
+
+
+def contents(work: Work) -> Any:
+    of = work.session
+    return [content(of[name]) for name in of.segments] if work.segment else content(of)
+
+
+def refused_by(setup: str, verb: str) -> Callable[[Any], object]:
+    def tell(reward: Any) -> None:
+        work = Work(setup, dpb.SimulatedNoise(1))
+        decision, other = work.session.ask(2, **work.segment)
+        fine = work.reward(other, 0.5)
+        before = contents(work)
+        try:
+            if verb == "tell":
+                work.session.tell(decision, reward)
+            else:
+                work.session.tell_many([(other, fine), (decision, reward)])
+        finally:
+            assert contents(work) == before
+
+    return tell
+
+
+CHECKS: list[Callable[[Any], object]] = [
+    checked_reward,
+    lambda reward: scaled_value(reward, 0, 1),
+    lambda reward: checked_rewards(reward, 3),
+    lambda reward: LocalLaplace(epsilon=1).report(reward, dpb.SimulatedNoise(1)),  # type: ignore[arg-type]
+    lambda reward: client().answer(messages.decision_to_json(1, 0, None), reward),
+    lambda reward: client().answer(messages.decision_to_json(1, [0, 1, 2], None), reward),
+    lambda reward: client().answer(
+        messages.decision_to_json(1, [0, 1, 2], None), {0: reward, 1: 0.5, 2: 0.5}
+    ),
+    *(
+        refused_by(setup, verb)
+        for setup in ("batches", "guardrail", "window", "segments", "range", "joint", "full")
+        for verb in ("tell", "tell_many")
+    ),
+]
+
+
+@pytest.mark.parametrize("check", range(len(CHECKS)))
+def test_no_reward_is_told(check: int) -> None:
+    for reward in REWARDS:
+        if type(reward) is Proxy and check in (4, 5):
+            continue  # a device looks at what kind of thing it is
+        with pytest.raises(dpb.RewardError, match=r"[Nn]othing was|Expected") as error:
+            CHECKS[check](reward)
+        assert DIGITS not in told(error.value)
+
+
+def test_a_mapping_tells_nothing() -> None:
+    with pytest.raises(dpb.RewardError, match="missing") as error:
+        client().answer(messages.decision_to_json(1, [0, 1, 2], None), Diary())
+    assert DIGITS not in told(error.value)
+
+
+def said(call: Callable[[], Any]) -> str:
+    with pytest.raises(Exception) as caught:  # noqa: PT011  # whatever it is
+        call()
+    return told(caught.value)
+
+
+@pytest.mark.parametrize("secret", [SECRET, 1, 0, 10**6 + 3])
+def test_no_error_repeats_what_came(secret: Any) -> None:
+    """Swapped arguments make the reward the decision."""
+    s = session()
+    d, resolved = s.ask(), s.ask()
+    s.tell(resolved, 1.0)
+    calls: list[Callable[[], Any]] = [
+        lambda: s.tell(secret, d),
+        lambda: s.tell_many([(secret, d)]),
+        lambda: s.tell_many([(d, 1.0), (secret, d)]),
+        lambda: s.tell_many([secret]),
+        lambda: s.tell_many(secret),
+        lambda: s.tell_many([(d, 1.0, secret)]),
+        lambda: s.tell(d, {"reward": secret}),
+        lambda: s.tell(d, f"{secret}"),
+        lambda: s.tell_message(f"{secret}"),
+    ]
+    if secret != 1:  # which is the decision itself
+        calls += [lambda: s.expire(secret), lambda: s.tell(d._replace(id=secret), 1.0)]
+    for call in calls:
+        text = said(call)
+        for public in (r"(Pair|entry) \d \(counted from 0\) of \d", r"\(1 to 2\)", r"\[0, 1\]"):
+            text = re.sub(public, "", text)
+        assert str(secret) not in text, text
+    s.tell(d, 1.0)
+
+
+SWAPPED: dict[str, Callable[[Any, Any, dpb.Decision], Any]] = {
+    "one": lambda s, secret, d: s.tell(secret, d),
+    "many": lambda s, secret, d: s.tell_many([(secret, d)]),
+    "last of many": lambda s, secret, d: s.tell_many(
+        [(s.ask(), (0.5, 0.5) if s.guardrail else 0.5), (secret, d)]
+    ),
+}
+
+
+@pytest.mark.parametrize("call", SWAPPED.values(), ids=SWAPPED.keys())
+@pytest.mark.parametrize("setup", ["batches", "window", "range", "guardrail"])
+def test_a_swapped_reward_cannot_be_told_from_its_error(call: Any, setup: str) -> None:
+    """0 is no id, 1 one that is resolved, 2 one that waits: each is refused in the same words."""
+
+    def text(secret: Any) -> str:
+        s = Work(setup, dpb.SimulatedNoise(1)).session
+        gone, waiting = s.ask(), s.ask()
+        s.void(gone)
+        return said(lambda: call(s, secret, waiting))
+
+    texts = {text(secret) for secret in (0, 1, 2, 0.7314, True, np.int64(1), None)}
+    assert len(texts) == 1
+    assert "The decision comes first" in texts.pop()
+
+
+def test_a_swapped_report_cannot_be_told_from_its_error() -> None:
+    s = dpb.Session(dpb.LDPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1), seed=1)
+    d = s.ask()
+    assert len({said(partial(s.tell, secret, d)) for secret in (0, 1, 2)}) == 1
+
+
+def test_code_that_comes_in_place_of_a_decision_a_pair_or_a_message_is_not_repeated() -> None:
+    s = session()
+    d = s.ask()
+    for call, error, words in (
+        (lambda: s.tell(Half(1), d), dpb.DecisionError, "The decision comes first"),
+        (lambda: s.expire(Half(1)), dpb.DecisionError, "Expected a decision"),
+        (lambda: s.tell_many([(Half(1), d)]), dpb.DecisionError, "Pair 0"),
+        (lambda: s.tell_many([OwnTuple((d, SECRET))]), TypeError, r"entry 0 .* that is none"),
+        (lambda: s.tell_many(OwnList()), TypeError, "of type OwnList that cannot be read"),
+        (lambda: s.tell_many(Proxy()), TypeError, r"Expected \(decision, reward\) pairs"),  # type: ignore[arg-type]
+        (lambda: s.tell_message(OwnText("{}")), dpb.MessageError, "Expected a report"),
+    ):
+        with pytest.raises(error, match=words) as refused:
+            call()
+        assert DIGITS not in told(refused.value)
+    assert s.pending == (d,)
+
+
+def test_a_generators_own_error_passes() -> None:
+    """Whoever makes the pairs has to see why they could not be made."""
+
+    def pairs() -> Iterator[Any]:
+        raise LookupError("no such file")
+        yield
+
+    with pytest.raises(LookupError, match="no such file"):
+        session().tell_many(pairs())
+
+
+# Reports and messages
+
+
+class Hidden(Report):
+    """A report with more in it."""
+
+    def __repr__(self) -> str:
+        return f"0.{DIGITS}"
+
+
+NAME = LocalLaplace(epsilon=1).name  # type: ignore[arg-type]
+REPORTS: list[Any] = [
+    0.7314,
+    Talkative(),
+    "0.7314",
+    Report(0.7314, NAME, "simulated"),
+    Report(Talkative(), NAME, "simulated"),  # type: ignore[arg-type]
+    Report(3, "0.7314", "simulated"),
+    Report(3, Talkative(), "simulated"),
+    Report(3, NAME, "0.7314"),  # type: ignore[arg-type]
+    Report(3, NAME, Talkative()),
+    Report((3, 0.7314), NAME, "simulated"),
+    Report((Talkative(),), NAME, "simulated"),  # type: ignore[arg-type]
+    Report((), NAME, "simulated"),
+    Report(True, NAME, "simulated"),
+    Report(7314 * 10**9, NAME, "simulated"),
+    Hidden(3, NAME, "simulated"),
+    Report([7314], NAME, "simulated"),
+    Report(3, "LocalLaplace(epsilon=7314, grid=1024)", "simulated"),  # type: ignore[arg-type]
+]
+
+
+def test_no_report_is_told() -> None:
+    for at, report in enumerate(REPORTS):
+        with pytest.raises((dpb.RewardError, TypeError), match="Nothing was recorded") as error:
+            checked_report(report, LocalLaplace(epsilon=1), "simulated", 1)  # type: ignore[arg-type]
+        assert DIGITS not in told(error.value)
+        for given in ((1, report), (report, Report(3, NAME, "simulated"))):
+            if at in (5, 13, 16) and given[0] == 1:
+                continue  # another randomizer's, which can be sent
+            with pytest.raises(messages.MessageError) as error:
+                messages.report_to_json(*given)
+            assert DIGITS not in told(error.value)
+
+
+def texts() -> Iterator[tuple[Callable[[str], object], str]]:
+    """Each of the three messages with a reward in each of its places, and beside them."""
+    sound = {
+        messages.randomizer_from_json: messages.randomizer_to_json(
+            RandomizedResponse(epsilon=1), "a"
+        ),  # type: ignore[arg-type]
+        messages.decision_from_json: messages.decision_to_json(1, [0, 1], (1,), campaign="a"),
+        messages.report_from_json: messages.report_to_json(1, Report(3, NAME, "simulated"), "a"),
+    }
+    wrong = (0.7314, [0.7314], {"steps": 0.7314, "rounding": "0.7314"}, "0.7314" * 100, -7314, True)
+    for read, text in sound.items():
+        yield read, f"0.{DIGITS}"
+        yield read, text[:-1] + f" 0.{DIGITS}"
+        yield read, text.replace("{", f'{{"r": 0.{DIGITS}, ', 1)
+        for field in json.loads(text):
+            for value in (*wrong, None):
+                if field != "observe" or value is not None:
+                    yield read, json.dumps(json.loads(text) | {field: value})
+
+
+def test_no_message_is_told() -> None:
+    errors = list[str]()
+    for read, text in texts():
+        try:
+            read(text)
+        except messages.MessageError as error:
+            errors.append(told(error))
+    assert len(errors) > 100
+    assert [error for error in errors if DIGITS in error] == []
+
+
+@pytest.mark.parametrize("depth", [40, 600, 950])
+def test_messages_nested_deeply_are_messages_in_error(depth: int) -> None:
+    nested = "[" * depth + "1" + "]" * depth
+    head = '{"version": 1, "campaign": "a", "id": 1, '
+    with pytest.raises(dpb.MessageError):
+        messages.report_from_json(
+            head + f'"steps": {nested}, "randomizer": "x", "noise": "secure"}}'
+        )
+    with pytest.raises(dpb.MessageError):
+        messages.decision_from_json(head + f'"action": {nested}, "observe": null}}')

@@ -1,0 +1,246 @@
+"""A declared range: exact bounds, both ways, refusals that never show a reward; and rewards, costs
+and defaults in the user's units.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpbandits as dpb
+from dpbandits.core.errors import RewardError
+from dpbandits.policies import DPKLUCB, LDPKLUCB
+from dpbandits.session.ranges import Range
+from tests.session.small import blocks, loaded
+
+BOUNDS = st.integers(-(10**12), 10**12).map(lambda thousandths: thousandths / 1000)
+
+
+def test_bounds_are_exact() -> None:
+    tenth = Range(0.1, Decimal("0.3"))
+    assert (tenth.low, tenth.high) == (Fraction(1, 10), Fraction(3, 10))
+    assert tenth == Range(Fraction(1, 10), np.float64(0.3))
+    assert Range(np.int64(-5), 5).span == 10.0
+    assert hash(Range(0, 1)) == hash(Range(low=0, high=1.0))
+
+
+@given(BOUNDS, BOUNDS, st.floats(0, 1), st.booleans())
+def test_there_and_back(a: float, b: float, share: float, minimise: bool) -> None:
+    low, high = sorted((a, b))
+    if high - low < 1e-3:
+        return
+    ruler = Range(low, high, minimise=minimise)
+    value = min(high, max(low, low + share * (high - low)))
+    unit = ruler.to_unit(value)
+    assert 0.0 <= unit <= 1.0
+    assert abs(ruler.from_unit(unit) - value) <= 1e-14 * (abs(low) + abs(high))
+    assert ruler.to_unit(low) == (1.0 if minimise else 0.0)
+    assert ruler.to_unit(high) == (0.0 if minimise else 1.0)
+
+
+def test_clipping_is_asked_for() -> None:
+    assert Range(0, 250, clip=True).to_unit(-3) == 0.0
+    assert Range(0, 250, clip=True, minimise=True).to_unit(10**400 // 10**390) == 0.0
+    with pytest.raises(RewardError, match="wider range, or clip=True"):
+        Range(0, 250).to_unit(251)
+
+
+def test_rewards_of_any_kind_of_number() -> None:
+    ruler = Range(0, 4)
+    for value in (1, np.int64(1), np.float32(1), Fraction(1), Decimal(1), np.array(1.0)):
+        assert ruler.to_unit(value) == 0.25
+
+
+@pytest.mark.parametrize("clip", [False, True])
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), "73.14", None, [73.14], 7314j, 10**400, 7.314e9]
+)
+def test_no_refusal_shows_the_reward(value: Any, clip: bool) -> None:
+    ruler = Range(0, 100, clip=clip)
+    if clip and value == 7.314e9:
+        assert ruler.to_unit(value) == 1.0
+        return
+    with pytest.raises(RewardError, match="Nothing was recorded") as caught:
+        ruler.to_unit(value)
+    error: BaseException | None = caught.value
+    while error is not None:
+        assert "7314" not in str(error)
+        assert "73.14" not in str(error)
+        error = error.__context__
+
+
+class Telling:
+    """A reward whose own conversion would tell it."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("73.14")
+
+
+def test_code_of_the_reward_tells_nothing() -> None:
+    with pytest.raises(RewardError) as caught:
+        Range(0, 100).to_unit(Telling())
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (1, 1, "low < high"),
+        (2, 1, "low < high"),
+        (float("nan"), 1, "low=nan"),
+        (0, float("inf"), "high=inf"),
+        (0, Decimal("1e999999999"), "high="),
+        (0, Decimal("1e99999"), "high="),
+        (Decimal("1e-99999"), 1, "low="),
+        pytest.param(0, 10**5000, "high=", id="digits"),
+        (True, 2, "low=True"),
+        (0, np.True_, "high="),
+        ("0", 1, "without quotes"),
+        (0, None, "high=None"),
+        (0, 1j, "high=1j"),
+        (10**20, 10**20 + 1, "differ as floats do"),
+    ],
+)
+def test_bounds_that_are_none(low: Any, high: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        Range(low, high)
+    assert len(str(caught.value)) < 300
+
+
+def test_switches_are_switches() -> None:
+    with pytest.raises(ValueError, match="clip="):
+        Range(0, 1, clip="no")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="minimise="):
+        Range(0, 1, minimise=1)  # type: ignore[arg-type]
+
+
+def test_words() -> None:
+    assert Range(0, 0.1, minimise=True).words == (
+        "values from 0 to 0.1, smaller is better, values outside refused"
+    )
+
+
+# In a session
+
+
+def session(policy: Any = None, **options: Any) -> dpb.Session:
+    policy = policy or DPKLUCB(arms=["a", "b"], epsilon=1)
+    return dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1, **options)
+
+
+def test_rewards_in_the_users_units() -> None:
+    s = session(DPKLUCB(arms=2, epsilon=10**6, first=4), rewards=dpb.Range(0, 250, clip=True))
+    for reward in (100, 100, 400, 0):
+        s.tell(s.ask(), reward)
+    s.tell_many([(d, 250.0) for d in s.ask(4)])
+    first, second = s.beliefs()
+    assert first.mean == pytest.approx(112.5, abs=250 / 1024)
+    assert second.mean == pytest.approx(250, abs=250 / 1024)
+    with pytest.raises(dpb.RewardError, match="NaN"):
+        s.tell(s.ask(), float("nan"))
+    again = loaded(s)
+    assert again.rewards == s.rewards
+    assert list(again.beliefs()) == list(s.beliefs())
+
+
+@pytest.mark.parametrize(
+    ("rewards", "default"),
+    [
+        (None, 0.0),
+        (dpb.Range(0, 60), 0.0),
+        (dpb.Range(0, 60, minimise=True), 0.0),
+        (dpb.Range(-5, 5), 0.0),
+        (dpb.Range(1, 5), 1.0),
+        (dpb.Range(1, 5, minimise=True), 5.0),
+        (dpb.Range(-60, -10), -60.0),
+        (dpb.Range(0.1, 0.7), 0.1),
+    ],
+)
+def test_who_did_not_answer_counts_as_nothing_or_as_the_worst(rewards: Any, default: float) -> None:
+    """Stars from 1 to 5 were refused, for want of a default that nobody had given."""
+    s = session(rewards=rewards)
+    assert s.default == default
+    s.expire(s.ask())
+    assert loaded(s).default == default
+
+
+def test_costs_are_turned_round_and_defaults_are_in_units() -> None:
+    s = session(
+        DPKLUCB(arms=1, epsilon=10**6, first=2), rewards=dpb.Range(0, 60, minimise=True), default=60
+    )
+    s.tell(s.ask(), 30)
+    s.expire(s.ask())
+    assert s.state.totals[0] == pytest.approx(0.5, abs=250 / 1024)
+    assert s.beliefs()[0].mean == pytest.approx(45, abs=0.1)
+    with pytest.raises(dpb.RewardError, match=r"\[0, 60\]") as told:
+        s.tell(s.ask(), 61.0)
+    assert "61" not in str(told.value)
+    with pytest.raises(ValueError, match="default=6"):
+        session(rewards=dpb.Range(10, 60), default=6)
+    with pytest.raises(ValueError, match="default=70"):
+        session(rewards=dpb.Range(0, 60), default=70)
+    with pytest.raises(TypeError, match=r"dpbandits\.Range"):
+        session(rewards=(0, 60))
+    with pytest.raises(ValueError, match="local model"):
+        session(LDPKLUCB(arms=2, epsilon=1), rewards=dpb.Range(0, 60))
+
+
+def test_beliefs_are_of_released_values_only_and_follow_the_roster() -> None:
+    s, rng = session(DPKLUCB(arms=["a", "b"], epsilon=2, first=16)), np.random.default_rng(1)
+    assert [(row.label, row.people, row.mean) for row in s.beliefs()] == [
+        ("a", 0, None),
+        ("b", 0, None),
+    ]
+    for _ in range(800):
+        decision = s.ask()
+        s.tell(decision, float(rng.random() < (0.8 if decision.label == "a" else 0.2)))
+    found = s.beliefs()
+    assert found.best == "a"
+    assert [row.people for row in found] == list(s.state.rounds)
+    for row, mean in zip(found, (0.8, 0.2), strict=True):
+        assert row.low is not None
+        assert row.high is not None
+        assert row.low < mean < row.high
+    before = str(s.beliefs())
+    s.tell(s.ask(), 1.0)
+    assert str(s.beliefs()) == before
+    s.add_arm("c")
+    assert [row.label for row in s.beliefs()] == ["a", "b", "c"]
+    assert list(loaded(s).beliefs()) == list(s.beliefs())
+
+
+@pytest.mark.parametrize("default", [Fraction(1, 4), Decimal("0.25"), np.float32(0.25), 0.25])
+def test_a_default_of_any_kind_of_number_can_be_saved(default: Any) -> None:
+    """It was kept as it came, and no session with a fraction could be written."""
+    s = session(rewards=dpb.Range(0, 1), default=default)
+    assert type(s.default) is float
+    again = loaded(s)
+    for each in (s, again):
+        each.expire(each.ask())
+    assert blocks(again) == blocks(s)
+
+
+SUPER_ARMS = dpb.UniformMatroid(arms=3, rank=2)
+SEVERAL = [
+    dpb.DPJointMAT(problem=SUPER_ARMS, epsilon=1),
+    dpb.DPKLMAT(problem=SUPER_ARMS, epsilon=1),
+    dpb.RNMFTNL(actions=2, epsilon=1),
+]
+
+
+@pytest.mark.parametrize("policy", SEVERAL, ids=lambda policy: policy.name)
+def test_units_are_of_short_lists_too(policy: Any) -> None:
+    """Where 1 in the user's units is 1/4: what is told must not be taken for rewards already."""
+    given = session(policy, rewards=dpb.Range(0, 4))
+    plain = session(policy, rewards=dpb.Range(0, 1))
+    for told in ([1.0, 0.0], [0, 1], [4.0, 1.0], [0.5, 0.25], [1, 1]):
+        given.tell(given.ask(), told)
+        plain.tell(plain.ask(), [x / 4 for x in told])
+    assert blocks(given) == blocks(plain)
+    assert any(max(sums) > 0 for _, sums in blocks(plain).values())

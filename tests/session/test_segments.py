@@ -1,0 +1,381 @@
+"""Segments: each learns for itself, a person counts over all of them, and a session with segments
+has the verbs of one.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.local.client import Client
+from dpbandits.session.people import Register
+from dpbandits.session.saving import sealed
+from tests.session.small import Exact, content, loaded, recorded, resealed
+
+POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=8)
+KEY = b"0123456789abcdef"
+PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 1, "user_key": KEY}
+DAY = timedelta(days=1)
+
+
+def segmented(policy: Any = POLICY, *names: str, noise: Any = None, **options: Any) -> Any:
+    return dpb.Session(
+        policy,
+        noise=noise or dpb.SimulatedNoise(1),
+        **{"seed": 1, "campaign": "trial", "segments": names or ["DE", "FR"]} | options,
+    )
+
+
+def records(s: Any) -> list[int]:
+    return [recorded(s[name]) for name in s.segments]
+
+
+def contents(s: Any) -> list[Any]:
+    return [content(s[name]) for name in s.segments]
+
+
+def test_each_segment_learns_for_itself_at_the_price_of_one() -> None:
+    """Germans like a, the French b."""
+    s = segmented()
+    for round in range(1_000):
+        segment = ("DE", "FR")[round % 2]
+        decision = s.ask(segment=segment)
+        s.tell(decision, float((decision.label == "a") is (segment == "DE")))
+    means = {name: [row.mean or 0.0 for row in found] for name, found in s.beliefs().parts.items()}
+    assert means["DE"][0] > means["DE"][1]
+    assert means["FR"][0] < means["FR"][1]
+    assert s.spent == 1
+    assert s.guarantee == s["DE"].guarantee
+    assert set(s.ledger) == {"DE", "FR"}
+    assert s.statement().count("PRIVACY STATEMENT") == 2
+
+
+def test_a_decision_is_told_in_its_own_segment() -> None:
+    s = segmented()
+    german, french = s.ask(segment="DE"), s.ask(segment="FR")
+    s.tell(french, 1.0)
+    assert s.pending == (german,)
+    for wrong in (german._replace(campaign="other"), german.id, None):
+        with pytest.raises(dpb.DecisionError, match="segments"):
+            s.tell(wrong, 1.0)
+    s.void(german)
+    assert s.pending == ()
+
+
+@pytest.mark.parametrize("wrong", [[], ["DE", "DE"], "DE", [1], [""], 7])
+def test_segments_that_are_none(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="segments="):
+        segmented(segments=wrong)
+
+
+def test_a_segment_that_was_not_declared() -> None:
+    s = segmented()
+    for wrong in (None, "ES", 3):
+        with pytest.raises(ValueError, match="'DE', 'FR'"):
+            s.ask(segment=wrong)
+    with pytest.raises(ValueError, match="this session has none"):
+        dpb.Session(POLICY, noise=Exact(1)).ask(segment="DE")
+    with pytest.raises(ValueError, match="at most 199 characters together, got 150 and 50"):
+        segmented(POLICY, "s" * 50, campaign="c" * 150)
+    longest = segmented(POLICY, "s" * 50, campaign="c" * 149)
+    assert loaded(longest).segments == longest.segments
+
+
+# People
+
+
+def test_a_person_counts_over_all_segments() -> None:
+    s = segmented(**PEOPLE | {"max_contributions": 2})
+    asked = [s.ask(segment=name, user="ann") for name in ("DE", "FR", "DE", "FR")]
+    assert [decision.learn for decision in asked] == [True, True, False, False]
+    for again in (loaded(s, user_key=KEY), copy.deepcopy(s)):
+        assert not again.ask(segment="FR", user="ann").learn
+        learned = [again.ask(segment=n, user="ben").learn for n in ("DE", "FR", "DE")]
+        assert learned == [True, True, False]
+
+
+def test_a_void_decision_gives_back_its_own_place() -> None:
+    """Segments count their decisions alike: the same id is another person's in another segment."""
+    s = segmented(**PEOPLE)
+    german, french = s.ask(segment="DE", user="ann"), s.ask(segment="FR", user="ben")
+    assert german.id == french.id
+    s.void(german)
+    assert s.ask(segment="FR", user="ann").learn
+    assert not s.ask(segment="DE", user="ben").learn
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_two_threads_never_take_one_place_together(
+    copied: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a call of one segment is under way, another thread's call of any segment is refused."""
+    s, refused = segmented(**PEOPLE), list[dpb.SharedError]()
+    s = copy.deepcopy(s) if copied else s
+    honest = Register.taken
+
+    def taken(self: Register, who: str, period: int) -> int:
+        def other() -> None:
+            try:
+                s.ask(segment="FR", user="ann")
+            except dpb.SharedError as error:
+                refused.append(error)
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        return honest(self, who, period)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Register, "taken", taken)
+        assert s.ask(segment="DE", user="ann").learn
+    assert len(refused) == 1
+    assert not s.ask(segment="FR", user="ann").learn
+
+
+# Many at once
+
+
+def test_several_tells_are_told_in_all_segments_or_in_none() -> None:
+    s = segmented()
+    german, french, more = s.ask(segment="DE"), s.ask(segment="FR"), s.ask(segment="DE")
+    before = contents(s)
+    for wrong, error, said in (
+        ((french, 7.0), dpb.RewardError, "Pair 1 .counted from 0. of 3"),
+        ((german, 1.0), dpb.DecisionError, "Pair 1 .counted from 0. of 3: This decision"),
+        ((german._replace(campaign="x"), 1.0), dpb.DecisionError, "Pair 1 .*segments"),
+        ((french._replace(action=1 - french.action), 1.0), dpb.DecisionError, "Pair 1 .*changed"),
+    ):
+        with pytest.raises(error, match=said):
+            s.tell_many([(german, 1.0), wrong, (more, 0.0)])
+        assert contents(s) == before
+    with pytest.raises(TypeError, match="pairs"):
+        s.tell_many([german, french])
+    s.tell_many([(german, 1.0), (french, 0.0), (more, 1.0)])
+    assert (records(s), s.pending) == ([2, 1], ())
+
+
+def test_several_tells_come_to_the_same_as_single_ones() -> None:
+    one, many = segmented(noise=Exact(1)), segmented(noise=Exact(1))
+    for _ in range(10):
+        asked = [many.ask(5, segment=name) for name in ("DE", "FR")]
+        told = [(d, float(d.action == 0)) for both in zip(*asked, strict=True) for d in both]
+        many.tell_many(iter(told))
+        for name in ("DE", "FR"):
+            one.ask(5, segment=name)
+        for decision, reward in told:
+            one.tell(decision, reward)
+    assert contents(one) == contents(many)
+    assert one.releases == many.releases > 0
+
+
+def test_a_release_that_fails_in_one_segment_loses_no_pair_of_another() -> None:
+    noise = Exact(1)
+    s, whole = segmented(noise=noise), segmented(noise=Exact(1))
+    pairs = [(d, 1.0) for name in s.segments for d in s.ask(8, segment=name)]
+    noise.failing = True
+    with pytest.raises(OSError, match="no randomness") as raised:
+        s.tell_many(pairs)
+    assert "This reward is recorded" in raised.value.__notes__[0]
+    assert s.pending == ()
+    noise.failing = False
+    s.settle()
+    for name in s.segments:
+        whole.tell_many([(d, 1.0) for d in whole.ask(8, segment=name)])
+    assert contents(s) == contents(whole)
+    assert records(s) == [8, 8]
+
+
+def test_answers_that_are_held_are_held_in_all_segments_or_in_none() -> None:
+    now = [0.0]
+    s = segmented(attribution_window=DAY, clock=lambda: now[0])
+    german, french = s.ask(segment="DE"), s.ask(segment="FR")
+    with pytest.raises(dpb.RewardError):
+        s.tell_many([(german, 1.0), (french, 7.0)])
+    assert [one["private"]["held"] for one in contents(s)] == [[], []]
+    s.tell_many([(german, 1.0), (french, 1.0)])
+    now[0] = 90_000.0
+    with pytest.raises(dpb.DecisionError, match="time has passed"):
+        s.tell_many([(german, 1.0)])
+    s.settle()
+    assert records(s) == [1, 1]
+    s.ask(segment="FR")
+    now[0] += 90_000.0
+    again = loaded(s, clock=lambda: now[0])  # saving records what is due
+    assert (again.pending, s.pending, records(again)) == ((), (), [1, 2])
+
+
+# Every other verb
+
+
+def test_a_change_of_arms_is_made_in_all_segments_or_in_none() -> None:
+    s = segmented()
+    s["FR"].add_arm("x")  # as a call that was cut off leaves it
+    with pytest.raises(ValueError, match="'x' was added to some segments"):
+        s.add_arm("y")
+    assert [name for name, _ in s["DE"].arms] == ["a", "b"]
+    assert s.add_arm("x") == 2
+    for name in s.segments:
+        assert [label for label, _ in s[name].arms] == ["a", "b", "x"]
+    with pytest.raises(ValueError, match="twice"):
+        s.add_arm("x")
+    s["DE"].retire_arm("a")
+    s["DE"].retire_arm("x")
+    with pytest.raises(ValueError, match="last one"):
+        s.retire_arm("b")
+    assert ("b", "active") in s["FR"].arms
+    s.drop_open()
+    assert set(s.decisions().segments) == set(s.arms) == {"DE", "FR"}
+
+
+@pytest.mark.parametrize("what", ["beliefs", "harm"])
+def test_beliefs_are_one_table_with_a_column_for_the_segment(what: str) -> None:
+    s = segmented(guardrail=dpb.Guardrail("refunds", limit=0.5))
+    for name in ("DE", "FR"):
+        for _ in range(16):
+            s.tell(s.ask(segment=name), (1.0, 0.0))
+    found = getattr(s, what)()
+    assert [(row.segment, row.label) for row in found] == [
+        (segment, label) for segment in ("DE", "FR") for label in ("a", "b")
+    ]
+    assert len(found) == 4
+    for name in ("DE", "FR"):
+        own = getattr(s[name], what)()
+        assert found[name] == own
+        assert [tuple(row)[1:] for row in found if row.segment == name] == list(map(tuple, own))
+        assert str(own) in str(found)
+    for frame in (found.to_polars(), found.to_pandas()):
+        assert list(frame.columns) == ["segment", *own.rows[0]._fields]
+        assert list(frame["segment"]) == ["DE", "DE", "FR", "FR"]
+    with pytest.raises(KeyError, match="'DE', 'FR'"):
+        found["ES"]
+
+
+def test_decisions_are_one_table_too() -> None:
+    s = segmented()
+    s.ask(3, segment="FR")
+    s.ask(2, segment="DE")
+    found = s.decisions()
+    rows = [("DE", 1), ("DE", 2), ("FR", 1), ("FR", 2), ("FR", 3)]
+    assert [(row.segment, row.id, row.waiting) for row in found] == [(*row, True) for row in rows]
+    assert found.to_polars().columns == ["segment", *s["DE"].decisions().to_polars().columns]
+
+
+def test_no_verb_of_a_session_is_missing() -> None:
+    s, plain = segmented(), dpb.Session(POLICY, noise=Exact(1))
+    public = [name for name in {*dir(plain), *vars(plain)} if not name.startswith("_")]
+    assert [name for name in public if not hasattr(s, name)] == []
+    s.tell(s.ask(segment="FR"), 1.0)
+    s.pause_arm("a")
+    assert (s.resolved, s.unread, s.releases) == (1, 0, 0)
+    assert s.campaign == "trial"
+    assert (s.policy, s.rewards, s.default, s.guardrail) == (POLICY, None, 0.0, None)
+    assert s.seed == {"DE": 1, "FR": 2}
+    assert [event.what for event in s.events["FR"]] == ["pause"]
+    assert set(s.sample_ratio()) == set(s.state) == set(s.plan) == {"DE", "FR"}
+    assert contents(copy.deepcopy(s)) == contents(s)
+    with pytest.raises(TypeError, match="plays on"):
+        s.finish()
+    with pytest.raises(ValueError, match="harm"):
+        s.harm()
+
+
+def test_devices_of_segments_answer_in_messages() -> None:
+    s = segmented(dpb.LDPKLUCB(arms=2, epsilon=1))
+    french = s.ask(segment="FR")
+    device = Client(s.description()["FR"], most=1, noise=dpb.SimulatedNoise(1), simulated=True)
+    message = device.answer(french.to_json(), 1.0)
+    s.tell_message(message)
+    assert records(s) == [0, 1]
+    with pytest.raises(dpb.MessageError, match="segments"):
+        s.tell_message(message.replace("trial/FR", "trial/ES"))
+
+
+def test_rules_of_all_segments_finish_or_none_does() -> None:
+    s = segmented(dpb.DPNAS(alpha=0.5, beta=0.1, cap=10**6, epsilon=1))
+    s.tell(s.ask(segment="DE"), 1.0)
+    before = s.state
+    with pytest.raises(ValueError, match="'FR'"):
+        s.finish()
+    assert s.state == before
+    s.tell(s.ask(segment="FR"), 1.0)
+    s.finish()
+    assert all(s.policy.estimate(s.state[name]) is not None for name in s.segments)
+
+
+# Saved and continued
+
+
+@pytest.mark.parametrize("options", [{}, {"seed": 3}, {"seed": 3, "min_share": 0.1}])
+@pytest.mark.parametrize("key", [None, KEY])
+def test_loaded_segments_go_on_as_they_would_have(options: Any, key: Any) -> None:
+    """They draw from one source of noise, also once they are loaded."""
+    s = segmented(POLICY, "DE", "FR", "IT", **{"campaign": None, "seed": None} | options)
+    for name in s.segments:
+        s.tell(s.ask(segment=name), 1.0)
+    s.add_arm("c")
+    s.retire_arm("a")
+    if key is None:
+        again = loaded(s)
+    else:
+        again = dpb.SegmentedSession.from_json(s.to_json(key=key), key=key)
+    base = s["DE"].campaign.removesuffix("/DE")
+    for each in (s, again):
+        for name in s.segments:
+            assert each[name].campaign == f"{base}/{name}"
+            for _ in range(20):
+                each.tell(each.ask(segment=name), 0.5)
+    assert contents(again) == contents(s)
+    assert len({again[name].state.totals for name in s.segments}) == 3
+
+
+def test_a_document_of_segments_is_read_strictly() -> None:
+    s = segmented()
+    with pytest.raises(ValueError, match=r"SegmentedSession\.from_json\(text\)"):
+        dpb.Session.from_json(s.to_json(key=KEY), key=KEY)
+    with pytest.raises(ValueError, match=r"without segments: .* Session\.from_json\(text\)"):
+        dpb.SegmentedSession.from_json(s["DE"].to_json(key=KEY), key=KEY)
+    data = json.loads(s.to_json(unsealed=True))
+    head = {"format": data["format"], "version": data["version"]}
+    deep: Any = []
+    for _ in range(200):
+        deep = [deep]
+    for text in (
+        "",
+        "[]",
+        '{"format": "x"}',
+        sealed(head, None),
+        sealed(head | {"segments": [["DE"]]}, None),
+        resealed(data | {"version": 99}),
+        resealed(data | {"x": deep}),
+    ):
+        with pytest.raises(ValueError, match=r"Expected|damaged"):
+            dpb.SegmentedSession.from_json(text)
+
+
+def test_pieces_of_different_saves_do_not_mix() -> None:
+    """The people of one and the sessions of another: somebody would be learned from once more."""
+    s = segmented(**PEOPLE)
+    old = json.loads(s.to_json(key=KEY))
+    s.ask(segment="FR", user="ann")
+    new = json.loads(s.to_json(key=KEY))
+    other = segmented(POLICY, campaign="other", **PEOPLE)
+    foreign = json.loads(other.to_json(key=KEY))
+    for wrong in (
+        new | {"segments": [old["segments"][0], new["segments"][1]]},
+        new | {"segments": new["segments"][1:]},
+        new | {"segments": [new["segments"][0], foreign["segments"][1]]},
+    ):
+        for text in (json.dumps(wrong), resealed(wrong, b"another key of 16 bytes")):
+            with pytest.raises(dpb.DamagedSessionError):
+                dpb.SegmentedSession.from_json(text, key=KEY, user_key=KEY)
+    again = dpb.SegmentedSession.from_json(json.dumps(new), key=KEY, user_key=KEY)
+    assert not again.ask(segment="DE", user="ann").learn
+    mixed = new | {"segments": [new["segments"][0], foreign["segments"][1]]}
+    with pytest.raises(dpb.DamagedSessionError, match="not those that were saved"):
+        dpb.SegmentedSession.from_json(resealed(mixed, KEY), key=KEY, user_key=KEY)
