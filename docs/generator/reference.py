@@ -67,7 +67,7 @@ title, a sentence, and the names.
 ALSO = {
     "dpbandits.policies.contract.About": "dpbandits.core",
     "dpbandits.policies.base.PrivatePolicy": "dpbandits.core",
-    "dpbandits.noise.selection_law.published_loss": "dpbandits.noise",
+    "dpbandits.noise.laws.published_loss": "dpbandits.noise",
     "dpbandits.auditing.exact.exact_law": "dpbandits.auditing",
     "dpbandits.auditing.exact.noisy_max_loss": "dpbandits.auditing",
     "dpbandits.auditing.recounting.recount.replay": "dpbandits.auditing",

@@ -204,7 +204,7 @@ def test_a_prior_holds_what_it_says() -> None:
         ({"epsilon": [0]}, "epsilon=0"),
         ({"epsilon": ["x"]}, "epsilon="),
         ({"policies": []}, "one policy"),
-        ({"policies": ["Nobody"]}, "dpbandits.policies"),
+        ({"policies": ["Nobody"]}, "dpbandits.list_policies"),
         ({"policies": ["KLUCB"]}, "at an ε"),
         ({"policies": ["TreeFTRL"]}, "single arms"),
         ({"policies": ["DPJointMAT"]}, "single arms"),

@@ -20,7 +20,7 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, JointBatch
 from dpbandits.noise import SecureNoise, SimulatedNoise
-from dpbandits.noise.cube_law import coordinate_law, norm_law
+from dpbandits.noise.laws import coordinate_law, norm_law
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
 from dpbandits.simulation.parts.primitives import joint_radius
 from tests.noise.test_cube import TWINS

@@ -15,8 +15,8 @@ from itertools import product
 
 import pytest
 
-from dpbandits.noise import draws
-from dpbandits.noise.draws import cube
+from dpbandits.noise import exact
+from dpbandits.noise.exact import cube
 
 Sampler = Callable[[int, Callable[[int], list[int]]], list[int]]
 HALF, RADII = Fraction(1, 2), range(5)
@@ -57,7 +57,7 @@ class Tried:
 
     def __call__(self, radius: int, given: Sequence[int]) -> tuple[str, list[int] | int, Scripted]:
         coins = Scripted(radius, given)
-        self.patch.setattr(draws, "whole_below", coins.whole_below)
+        self.patch.setattr(exact, "whole_below", coins.whole_below)
         try:
             point = self.sampler(self.dimension, coins.geometrics)
         except Another as size:
@@ -111,15 +111,15 @@ def test_two_coordinates_have_their_law_exactly(monkeypatch: pytest.MonkeyPatch)
 def unrejected(dimension: int, geometrics: Callable[[int], list[int]]) -> list[int]:
     """BROKEN ON PURPOSE: every radius is taken."""
     m = sum(geometrics(dimension + 1))
-    return [draws.whole_below(2 * m + 1) - m for _ in range(dimension)]
+    return [exact.whole_below(2 * m + 1) - m for _ in range(dimension)]
 
 
 def of_dimension_less(dimension: int, geometrics: Callable[[int], list[int]]) -> list[int]:
     """BROKEN ON PURPOSE: the radius is that of a dimension less."""
     while True:
         m = sum(geometrics(dimension))
-        if all(draws.whole_below(2 * (m + i)) < 2 * m + 1 for i in range(1, dimension)):
-            return [draws.whole_below(2 * m + 1) - m for _ in range(dimension)]
+        if all(exact.whole_below(2 * (m + i)) < 2 * m + 1 for i in range(1, dimension)):
+            return [exact.whole_below(2 * m + 1) - m for _ in range(dimension)]
 
 
 def of_geometrics_less(dimension: int, geometrics: Callable[[int], list[int]]) -> list[int]:
@@ -189,6 +189,6 @@ def test_only_the_sum_of_the_geometric_draws_matters(monkeypatch: pytest.MonkeyP
     """What the tests above take for granted: they give the whole radius in one draw."""
     for given in ([4, 0, 0], [0, 4, 0], [1, 1, 2], [0, 3, 1]):
         coins = Scripted(4, [0] * 4)
-        monkeypatch.setattr(draws, "whole_below", coins.whole_below)
+        monkeypatch.setattr(exact, "whole_below", coins.whole_below)
         assert cube(2, lambda count, given=given: given[:count]) == [-4, -4]  # type: ignore[misc]
         assert coins.asked == [10, 12, 9, 9]

@@ -11,8 +11,8 @@ from itertools import count
 
 import pytest
 
-from dpbandits.noise import draws
-from dpbandits.noise.selection_law import selection_law
+from dpbandits.noise import exact
+from dpbandits.noise.laws import selection_law
 
 TINY = 1e-6
 """Courses less likely than this are not followed; how much that leaves out is known."""
@@ -63,8 +63,8 @@ def law(
     while courses:
         given, chance = courses.pop()
         coins = Coins(given)
-        patch.setattr(draws, "whole_below", coins.whole_below)
-        patch.setattr(draws, "decayed", coins.decayed)
+        patch.setattr(exact, "whole_below", coins.whole_below)
+        patch.setattr(exact, "decayed", coins.decayed)
         try:
             outcome = sampler(coins)
         except Undecided as asked:
@@ -95,7 +95,7 @@ def check(found: dict[int, float], anew: float, left: float, exact: Callable[[in
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(3), Fraction(3, 2), Fraction(1, 3)])
 def test_laplace(scale: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     q = math.exp(-1 / scale)
-    found, anew, left = law(lambda coins: draws.discrete_laplace(scale), monkeypatch)
+    found, anew, left = law(lambda coins: exact.discrete_laplace(scale), monkeypatch)
     assert set(found) >= {-2, -1, 0, 1, 2}
     check(found, anew, left, lambda x: (1 - q) / (1 + q) * q ** abs(x))
 
@@ -116,8 +116,8 @@ def test_gaussian(variance: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
                 - REACH
             )
 
-        monkeypatch.setattr(draws, "discrete_laplace", proposed)
-        return draws.discrete_gaussian(variance)
+        monkeypatch.setattr(exact, "discrete_laplace", proposed)
+        return exact.discrete_gaussian(variance)
 
     found, anew, left = law(sampler, monkeypatch)
     beyond = 1 - sum(found.values()) - anew - left  # proposals beyond our reach
@@ -129,8 +129,8 @@ def test_gaussian(variance: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_choices(values: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     scale = Fraction(5, 2)
     for sampler, name in (
-        (draws.permute_and_flip, "permute-and-flip"),
-        (draws.exponential, "exponential"),
+        (exact.permute_and_flip, "permute-and-flip"),
+        (exact.exponential, "exponential"),
     ):
         found, anew, left = law(lambda coins, sampler=sampler: sampler(values, scale), monkeypatch)  # type: ignore[misc]
         expected = selection_law(values, scale=float(scale), selection=name)  # type: ignore[arg-type]
@@ -158,10 +158,10 @@ def test_the_coin(part: int, whole: int, monkeypatch: pytest.MonkeyPatch) -> Non
     for tries in (1, 2, 3):
         seen, script = list[int](), iter([0] * (tries - 1) + [10**9])
         monkeypatch.setattr(
-            draws,
+            exact,
             "whole_below",
             lambda size, seen=seen, script=script: seen.append(size) or next(script),
         )
         if 0 < part <= whole:
-            assert draws.decayed(part, whole) is (tries % 2 == 1)
+            assert exact.decayed(part, whole) is (tries % 2 == 1)
             assert seen == [whole * k for k in range(1, tries + 1)]

@@ -13,8 +13,8 @@ import pytest
 from scipy.stats import chisquare
 
 from dpbandits.noise import Noise, SecureNoise, SimulatedNoise, noise_from_state
-from dpbandits.noise.draws import secure_draws
 from dpbandits.noise.protocol import laplaces
+from dpbandits.noise.sources import secure_draws
 
 
 def laplace_mass(k: np.ndarray, scale: float) -> np.ndarray:

@@ -20,7 +20,7 @@ from scipy.stats import binomtest, chisquare
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import Noise, SecureNoise, SimulatedNoise
-from dpbandits.noise.draws import secure_choice, secure_draws
+from dpbandits.noise.sources import secure_choice, secure_draws
 from dpbandits.vault import OpenVault, Vault
 
 STEPS = 1024

@@ -14,7 +14,7 @@ from scipy.stats import binomtest, chisquare
 
 import dpbandits as dpb
 from dpbandits.noise import Noise, Selection
-from dpbandits.noise.selection_law import published_loss, selection_law
+from dpbandits.noise.laws import published_loss, selection_law
 from tests.policies.experts.alarm import ALARM
 
 SELECTIONS: tuple[Selection, ...] = ("laplace", "exponential", "permute-and-flip")

@@ -11,9 +11,9 @@ from fractions import Fraction
 import pytest
 
 from dpbandits.noise import SecureNoise, SimulatedNoise
+from dpbandits.noise.exact import whole_below
 from dpbandits.noise.protocol import toss
 from dpbandits.noise.response_law import truth
-from dpbandits.noise.words import whole_below
 
 LAST = 2**64 - 1
 

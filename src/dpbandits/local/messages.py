@@ -23,7 +23,7 @@ from dpbandits.mechanisms.randomizers import (
     Report,
     sound,
 )
-from dpbandits.noise.draws import LARGEST_SCALE
+from dpbandits.noise.exact import LARGEST_SCALE
 
 RANDOMIZERS: dict[str, type[Randomizer]] = {
     cls.__name__: cls for cls in (LocalLaplace, RandomizedResponse)

@@ -2,9 +2,8 @@
 default between them.
 """
 
-from dpbandits.noise.draws import Process
 from dpbandits.noise.protocol import Noise, Selection, Values
-from dpbandits.noise.sources import SecureNoise, SimulatedNoise, noise_from_state
+from dpbandits.noise.sources import Process, SecureNoise, SimulatedNoise, noise_from_state
 
 __all__ = [
     "Noise",

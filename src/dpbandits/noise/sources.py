@@ -1,11 +1,14 @@
-"""The only source of private randomness. Two kinds, no default between them.
+"""Sources of noise: seeded, for experiments, and secure, for production.
 
-A noise source takes the exact whole number and gives it back noised, so that every private number
-passes one place:
-a source that records or replays (the checks do) sees all there is to see.
+Secure numbers are OpenDP's, or those of our own exact samplers. OpenDP's generator (OpenSSL's in
+0.16, a thread's own in other versions) is seeded by the operating system, and is then a state in
+memory: whoever has a copy of that memory draws the same numbers. So `Process` knows which process
+draws: what was drawn before a fork is in two memories.
 """
 
 import math
+import os
+import sys
 from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
@@ -14,19 +17,99 @@ import numpy as np
 
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.core.values import checked_seed, damaged
-from dpbandits.noise.draws import (
+from dpbandits.noise.exact import (
     LARGEST_SCALE,
-    Process,
     check_scale,
     cube,
     fresh_choice,
     fresh_cube,
     fresh_draw,
-    secure_choice,
-    secure_draws,
+    whole_below,
 )
 from dpbandits.noise.protocol import Noise, Selection, Values
-from dpbandits.noise.words import whole_below
+
+
+def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
+    """`count` draws of OpenDP's discrete Laplace or Gaussian, at the smallest float scale OpenDP
+    itself maps to <= price.
+
+    Raises:
+        ValueError: the noise would not fit into 64 bits, where OpenDP would cut it off.
+    """
+    import opendp.prelude as dp  # 0.2 s and 265 MB: not before the first secure draw
+
+    check_scale(sensitivity, price)
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    if family == "laplace":
+        scale = float(sensitivity / price)
+    else:
+        scale = sensitivity / math.sqrt(2 * price)
+    while True:
+        if family == "laplace":
+            measurement = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+        else:
+            measurement = dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale=scale)
+        # OpenDP leaves the types of `map` out
+        if Fraction(measurement.map(sensitivity)) <= price:  # type: ignore[no-untyped-call]
+            return [int(x) for x in measurement([0] * count)]
+        scale = math.nextafter(scale, math.inf)
+
+
+def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: str) -> int:
+    """OpenDP's noisy maximum with Gumbel or exponential noise, at the smallest float scale that
+    costs <= price.
+
+    OpenDP prices Gumbel noise in zCDP only; that scale 2·sensitivity/price makes it the exponential
+    mechanism, epsilon = price, is shown in the proof of noisy_max.
+    """
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    gumbel = law == "exponential"
+    measure = dp.zero_concentrated_divergence() if gumbel else dp.max_divergence()
+    domain, metric = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+    scale = float(2 * sensitivity / price)
+    while True:
+        measurement = dp.m.make_noisy_max(domain, metric, measure, scale=scale)
+        if gumbel:
+            fits = Fraction(scale) >= 2 * sensitivity / price
+        else:
+            # OpenDP leaves the types of `map` out
+            fits = Fraction(measurement.map(sensitivity)) <= price  # type: ignore[no-untyped-call]
+        if fits:
+            return int(measurement(values))
+        scale = math.nextafter(scale, math.inf)
+
+
+class Process:
+    """Which process this is: a forked child holds a copy of all that its parent had drawn ahead,
+    whatever its process id.
+    """
+
+    forks = 0  # between the first process and this one
+    # OpenDP was there when this process was forked, and with it the state of its generator
+    generator_is_a_copy = False
+    id = os.getpid()
+
+    @classmethod
+    def forked(cls) -> None:
+        cls.forks += 1
+        cls.generator_is_a_copy |= "opendp" in sys.modules
+        cls.id = os.getpid()
+
+    @classmethod
+    def now(cls) -> int:
+        """Another number in a child than in its parent. A fork that went round Python shows by its
+        id, if at all.
+        """
+        if cls.id != os.getpid():
+            cls.forked()
+        return cls.forks
+
+
+if hasattr(os, "register_at_fork"):  # where there is fork
+    os.register_at_fork(after_in_child=Process.forked)
 
 
 def scale_of(sensitivity: int, epsilon: Fraction) -> float:
@@ -133,7 +216,7 @@ class SecureNoise(Noise):
 
     pool: False where a machine or container may be restored from a snapshot of its memory, or
         cloned while it runs: nothing is drawn ahead, neither by us nor by a generator. Exact
-        samplers of our own (`dpbandits.noise.draws`) ask the operating system for every coin when
+        samplers of our own (`dpbandits.noise.exact`) ask the operating system for every coin when
         it is thrown, 30 µs a draw. The system has to renew its own randomness when it is restored
         (Linux from 5.18, with a virtual machine generation id).
     """

@@ -33,7 +33,7 @@ from dpbandits.auditing.exact.probe import Streams
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import NoisyMax
 from dpbandits.noise import SimulatedNoise
-from dpbandits.noise.selection_law import published_loss
+from dpbandits.noise.laws import published_loss
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import decisions
 

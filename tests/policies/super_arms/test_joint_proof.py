@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from dpbandits.noise.cube_law import coordinate_law
+from dpbandits.noise.laws import coordinate_law
 from dpbandits.policies.formulas.divergences import d_eps
 from dpbandits.policies.formulas.joint import joint_variance, log_moment, rate_index
 from dpbandits.policies.formulas.rate import log_laplace

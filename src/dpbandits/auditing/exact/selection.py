@@ -22,8 +22,8 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.mechanisms import Block, Mechanism
+from dpbandits.noise.laws import selection_law
 from dpbandits.noise.protocol import Selection, Values
-from dpbandits.noise.selection_law import selection_law
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.experts.noisy_leader import Leader
 

@@ -21,8 +21,8 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import DrawsExhausted, Unclear
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Block, Mechanism
+from dpbandits.noise.laws import selection_law
 from dpbandits.noise.protocol import Noise, Selection
-from dpbandits.noise.selection_law import selection_law
 from dpbandits.simulation.transcript import Transcript
 
 ADDED = ("laplace", "gaussian", "joint")

@@ -7,7 +7,7 @@ from typing import NoReturn, Protocol, SupportsIndex, final
 from dpbandits.core.errors import BudgetError
 from dpbandits.core.privacy import Real, as_fraction, printed
 from dpbandits.local.budget.alone import Alone
-from dpbandits.noise.draws import Process
+from dpbandits.noise.sources import Process
 
 FINEST = 10**40
 """The largest denominator of the number that is spent: a budget cannot tell smaller parts apart,

@@ -1,20 +1,28 @@
-"""Private numbers, from two sources: OpenDP, and exact samplers of our own which ask the operating
-system for every coin when it is thrown.
+"""Exact samplers of our own, which ask the operating system for every coin when it is thrown.
 
-OpenDP's generator (OpenSSL's in 0.16, a thread's own in other versions) is seeded by the operating
-system, and is then a state in memory: whoever has a copy of that memory draws the same numbers. So
-`Process` knows which process draws: what was drawn before a fork is in two memories.
-Ours keep nothing between two numbers, neither a pool nor a generator's state.
-Canonne, Kamath and Steinke 2020, Algorithms 1 to 3, in whole numbers only: no scale is rounded.
+They keep nothing between two numbers, neither a pool nor a generator's state. All is in whole
+numbers: no scale is rounded (Canonne, Kamath and Steinke 2020, Algorithms 1 to 3).
 """
 
 import math
 import os
-import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from dpbandits.noise.words import whole_below
+
+def whole_below(size: int) -> int:
+    """A uniform whole number in 0 … size − 1, by rejection.
+
+    Words of 8 bytes, the first one the highest, make a number below W = 2^64 (of more words, where
+    `size` is larger). It is drawn anew if it lies beyond the largest multiple of `size` in W.
+    """
+    words = max(1, -(-(size - 1).bit_length() // 64))
+    reach = 2 ** (64 * words)
+    while True:
+        drawn = int.from_bytes(os.urandom(8 * words), "big")
+        if drawn < reach - reach % size:
+            return drawn % size
+
 
 LARGEST_SCALE = 2**50
 """Grid steps. Noise of this scale stays within 64 bits but with probability e^-8192."""
@@ -26,59 +34,6 @@ def check_scale(sensitivity: int, price: Fraction) -> None:
             f"Expected a price of at least {sensitivity / LARGEST_SCALE:.1g} for "
             f"grid={sensitivity}, got {float(price):.1g}."
         )
-
-
-def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
-    """`count` draws of OpenDP's discrete Laplace or Gaussian, at the smallest float scale OpenDP
-    itself maps to <= price.
-
-    Raises:
-        ValueError: the noise would not fit into 64 bits, where OpenDP would cut it off.
-    """
-    import opendp.prelude as dp  # 0.2 s and 265 MB: not before the first secure draw
-
-    check_scale(sensitivity, price)
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    if family == "laplace":
-        scale = float(sensitivity / price)
-    else:
-        scale = sensitivity / math.sqrt(2 * price)
-    while True:
-        if family == "laplace":
-            measurement = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
-        else:
-            measurement = dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale=scale)
-        # OpenDP leaves the types of `map` out
-        if Fraction(measurement.map(sensitivity)) <= price:  # type: ignore[no-untyped-call]
-            return [int(x) for x in measurement([0] * count)]
-        scale = math.nextafter(scale, math.inf)
-
-
-def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: str) -> int:
-    """OpenDP's noisy maximum with Gumbel or exponential noise, at the smallest float scale that
-    costs <= price.
-
-    OpenDP prices Gumbel noise in zCDP only; that scale 2·sensitivity/price makes it the exponential
-    mechanism, epsilon = price, is shown in the proof of noisy_max.
-    """
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    gumbel = law == "exponential"
-    measure = dp.zero_concentrated_divergence() if gumbel else dp.max_divergence()
-    domain, metric = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
-    scale = float(2 * sensitivity / price)
-    while True:
-        measurement = dp.m.make_noisy_max(domain, metric, measure, scale=scale)
-        if gumbel:
-            fits = Fraction(scale) >= 2 * sensitivity / price
-        else:
-            # OpenDP leaves the types of `map` out
-            fits = Fraction(measurement.map(sensitivity)) <= price  # type: ignore[no-untyped-call]
-        if fits:
-            return int(measurement(values))
-        scale = math.nextafter(scale, math.inf)
 
 
 def fresh_draw(family: str, sensitivity: int, price: Fraction) -> int:
@@ -192,33 +147,3 @@ def decayed(part: int, whole: int) -> bool:
     while whole_below(whole * tries) < part:
         tries += 1
     return tries % 2 == 1
-
-
-class Process:
-    """Which process this is: a forked child holds a copy of all that its parent had drawn ahead,
-    whatever its process id.
-    """
-
-    forks = 0  # between the first process and this one
-    # OpenDP was there when this process was forked, and with it the state of its generator
-    generator_is_a_copy = False
-    id = os.getpid()
-
-    @classmethod
-    def forked(cls) -> None:
-        cls.forks += 1
-        cls.generator_is_a_copy |= "opendp" in sys.modules
-        cls.id = os.getpid()
-
-    @classmethod
-    def now(cls) -> int:
-        """Another number in a child than in its parent. A fork that went round Python shows by its
-        id, if at all.
-        """
-        if cls.id != os.getpid():
-            cls.forked()
-        return cls.forks
-
-
-if hasattr(os, "register_at_fork"):  # where there is fork
-    os.register_at_fork(after_in_child=Process.forked)
