@@ -33,6 +33,7 @@ from dpbandits.core.errors import (
     SharedError,
     StoreError,
     UnknownCampaignError,
+    UnlearnedError,
     WitnessError,
     WorkerError,
 )
@@ -179,6 +180,7 @@ __all__ = [
     "UniformDelay",
     "UniformMatroid",
     "UnknownCampaignError",
+    "UnlearnedError",
     "UserDecisionSet",
     "WitnessError",
     "WorkerError",
