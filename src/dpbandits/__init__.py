@@ -32,6 +32,7 @@ from dpbandits.core.errors import (
     SharedError,
     StoreError,
     UnknownCampaignError,
+    UnlearnedError,
     WitnessError,
     WorkerError,
 )
@@ -174,6 +175,7 @@ __all__ = [
     "UniformDelay",
     "UniformMatroid",
     "UnknownCampaignError",
+    "UnlearnedError",
     "UserDecisionSet",
     "WitnessError",
     "WorkerError",

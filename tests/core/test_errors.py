@@ -78,4 +78,4 @@ def test_a_caller_catches_what_a_session_refuses() -> None:
     with pytest.raises(dpb.Error):
         session.tell(decision, 1)
     with pytest.raises(dpb.Error):
-        dpb.Session.from_json(session.to_json().replace('"lost": 0', '"lost": 1'))
+        dpb.Session.from_json(session.to_json().replace('"unread": 0', '"unread": 1'))

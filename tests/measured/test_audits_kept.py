@@ -44,7 +44,7 @@ def test_what_other_code_found_is_not_used(
 ) -> None:
     KeptReports(tmp_path).add(ASKED[0], report)
     assert missing(KeptReports(tmp_path), ASKED) == ASKED[1:]
-    changed(monkeypatch, "dpbandits.core.ledger")
+    changed(monkeypatch, "dpbandits.vault")
     assert missing(KeptReports(tmp_path), ASKED) == ASKED
 
 

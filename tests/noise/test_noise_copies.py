@@ -58,12 +58,12 @@ def test_two_copies_of_a_session_never_share_a_draw() -> None:
             session.tell(session.ask(), reward)
         totals.append([e.stop - e.start for e in session.ledger])
     assert totals[0] == totals[1] == [1, 2, 4, 8, 16, 32, 64]
-    assert not {id(pool) for pool in s._noise._pools.values()} & {
-        id(pool) for pool in other._noise._pools.values()
+    assert not {id(pool) for pool in s._vault.noise._pools.values()} & {
+        id(pool) for pool in other._vault.noise._pools.values()
     }  # type: ignore[attr-defined]
     differences = {a - b for a, b in zip(pools(s), pools(other), strict=False)}
     assert differences != {0}
 
 
 def pools(session: dpb.Session) -> list[int]:
-    return [draw for pool in session._noise._pools.values() for draw in pool]  # type: ignore[attr-defined]
+    return [draw for pool in session._vault.noise._pools.values() for draw in pool]  # type: ignore[attr-defined]

@@ -239,3 +239,30 @@ def test_no_length_tells_a_reward(tmp_path: Path, name: str) -> None:
                     break
         found.append(own)
     assert found[0] == found[1] == found[2] == found[3]
+
+
+def test_an_answer_is_written_where_the_row_lay(tmp_path: Path) -> None:
+    """Of a file nothing changes but the sealed rows of those who answered: not where a row lies,
+    nor any counter.
+    """
+    kept = Kept(tmp_path / "trial", dpb.DPKLUCB(arms=3, epsilon=1, first=50), **WINDOWED)
+    bodies, files = [], []
+    with kept.store:
+        asked = kept.asked(60)
+        for some in ([], asked[7:40:3]):
+            kept.campaign.tell_many([(each, 1) for each in some])
+            for each in some[:2]:
+                kept.campaign.tell(each, 0)
+            kept.seen()
+            files.append(bytearray(kept.file.read_bytes()))
+            with closing(sqlite3.connect(kept.file)) as database:
+                bodies.append(dict(database.execute("SELECT seq, body FROM held")))
+    kept.store.close()
+    changed = [seq for seq, body in bodies[0].items() if bodies[1][seq] != body]
+    assert changed == [each.round for each in asked[7:40:3]]
+    for seq in changed:
+        at = files[0].find(bodies[0][seq])
+        assert at == files[1].find(bodies[1][seq]) > 0
+        for file in files:
+            file[at : at + len(bodies[0][seq])] = bytes(len(bodies[0][seq]))
+    assert files[0] == files[1]

@@ -17,7 +17,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.local import messages
 from dpbandits.local.client import Client
-from dpbandits.mechanisms import LocalLaplace, RandomizedResponse
+from dpbandits.mechanisms import Block, LocalLaplace, RandomizedResponse
 from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
 from dpbandits.session.saving import private_part
@@ -250,7 +250,8 @@ def test_no_repr_shows_a_reward_or_a_sum() -> None:
         shown = [of, view, log, log.events, state, state.books, state.books.blocks, of._tables]
         shown += [of._vault, watch, watch.changes(), rows_in(of), *log.events]
         private = private_part(of, state)
-        text = "\n".join(map(repr, [*shown, private]))
+        block = Block((0,), (7314,), (1,))  # what a mechanism reads
+        text = "\n".join(map(repr, [*shown, private, block]))
         assert DIGITS not in text, setup
         assert DIGITS in json.dumps(content(of)["private"]), "the secret is in it"
         work.now += 1e6

@@ -28,6 +28,7 @@ __all__ = [
     "SharedError",
     "StoreError",
     "UnknownCampaignError",
+    "UnlearnedError",
     "WitnessError",
     "WorkerError",
 ]
@@ -91,6 +92,13 @@ class EditedRowsError(StoreError):
     """
 
     fenced: bool = False
+
+
+class UnlearnedError(StoreError):
+    """A release was made, and what the policy should have learned from it failed. The release is
+    given up: how it failed may depend on the noise, so its block is not read again. The next call
+    fences the campaign.
+    """
 
 
 class NameTakenError(Error, ValueError):

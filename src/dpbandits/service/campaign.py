@@ -134,6 +134,10 @@ class Campaign(ShownCampaign):
     def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, object]]) -> list[TellStatus]:
         """Several (decision, reward) pairs, in this order; of each, what became of it.
 
+        Should a release that they complete fail, for want of noise, say, its error passes through:
+        what was recorded until then stands, and the next call makes the release. Tell all of them
+        again.
+
         Raises:
             RewardError: one of them is no reward. None was recorded.
             TypeError: one of them is no pair, or not of a decision or its id. None was recorded.

@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from itertools import pairwise
@@ -48,7 +48,7 @@ from dpbandits.session.beliefs import Believed
 from dpbandits.session.decisions import MOST_PENDING, Play
 from dpbandits.session.guardrail import rail_from_data
 from dpbandits.session.history import chosen_from_data, chosen_to_data
-from dpbandits.session.overdue import Overdue, OverdueRequests
+from dpbandits.session.overdue import Overdue, OverdueRequests, bucket_of
 from dpbandits.session.people import Clock, Register, policy_for_users
 from dpbandits.session.ranges import range_from_data
 from dpbandits.session.state import (
@@ -297,11 +297,30 @@ def overdue_data(overdue: Overdue) -> OverdueData:
     return OverdueData(blocks, overdue.total, overdue.check, list(overdue.noticed))
 
 
-def overdue_of(data: OverdueData, asked: int) -> Overdue:
-    blocks = {key: OverdueRequests(*each) for key, *each in data.blocks}
-    if data.total > asked or any(each.edge > asked + 1 for each in blocks.values()):
+def overdue_of(data: OverdueData, asked: int, arms: int, blocks: Container[int]) -> Overdue:
+    """blocks: that may have overdue requests, arms or numbers of plans."""
+    overdue = {key: OverdueRequests(*each) for key, *each in data.blocks}
+    for key, each in overdue.items():
+        known = key in blocks and each.edge <= asked + 1
+        if (
+            not known
+            or not 0 <= each.since < max(each.edge, 1)
+            or bool(each.since) != bool(each.many)
+        ):
+            raise damaged("public.overdue has requests that were not asked for")
+    if not sum(each.many for each in overdue.values()) <= data.total <= asked:
         raise damaged("public.overdue counts more than was asked")
-    return Overdue(blocks, data.total, data.check, tuple(data.noticed))
+    if any(arm >= arms or at > asked for arm, at in data.noticed):
+        raise damaged("public.overdue.noticed has arms that are none, or decisions to come")
+    return Overdue(overdue, data.total, data.check, tuple(data.noticed))
+
+
+def late_of(late: list[tuple[Count, Number]] | None) -> tuple[tuple[int, int], ...] | None:
+    if late is None:
+        return None
+    if [bucket for bucket, _ in late] != sorted({max(bucket, bucket_of(1)) for bucket, _ in late}):
+        raise damaged("public.late are not delays, in their order")
+    return tuple(late)
 
 
 # Documents
@@ -542,8 +561,13 @@ def state_of(
         offer=offer,
         rng=public.rng,
         told=tuple(public.told),
-        late=None if public.late is None else tuple(public.late),
-        overdue=overdue_of(public.overdue, public.asked),
+        late=late_of(public.late),
+        overdue=overdue_of(
+            public.overdue,
+            public.asked,
+            policy.arms,
+            plans if policy.reader.together else range(policy.arms),
+        ),
         plans=plans,
         pending=pending,
     )

@@ -98,6 +98,7 @@ class CampaignRows(ABC):
 
         Raises:
             LedgerError: it reads a reward that was read before. Nothing will be written.
+            EditedRowsError: a row is there already that nobody wrote. Nothing will be written.
         """
 
     @abstractmethod

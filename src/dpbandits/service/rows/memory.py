@@ -23,6 +23,7 @@ class MemoryBackend(Backend):
     """Campaigns in dictionaries, one transaction at a time."""
 
     durable = False
+    failures = ()
 
     def __init__(self) -> None:
         self._lock, self._home = RLock(), Home()

@@ -53,7 +53,7 @@ class SqlBackend(Backend):
     """
 
     durable = True
-    failures = (SQLAlchemyError, DBAPIError, OSError)
+    failures = (SQLAlchemyError,)
 
     def __init__(self, url: str | URL, *, looking: bool = False) -> None:
         self.url = known_url(url)

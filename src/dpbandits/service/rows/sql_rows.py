@@ -5,7 +5,7 @@ from itertools import starmap
 from typing import Any, final
 
 from sqlalchemy import Connection, Table, delete, func, literal_column, select, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from dpbandits.core.errors import LedgerError
 from dpbandits.service.rows import tables
@@ -21,6 +21,7 @@ from dpbandits.service.rows.records import (
     StatusRow,
 )
 from dpbandits.service.rows.statements import HEAD_OF, HOLD, LOSE, RESOLVE, insertion, runs
+from dpbandits.service.sealing import edited_decisions
 
 MANY = 500
 """Rows that one statement names."""
@@ -156,6 +157,12 @@ class SqlRows(CampaignRows):
         return found
 
     def write(self, change: RowChange) -> None:
+        try:
+            self._write(change)
+        except IntegrityError:  # somebody else's row is there already
+            raise edited_decisions() from None
+
+    def _write(self, change: RowChange) -> None:
         uid, self._locked = self._uid, None
         self._put(tables.head, {"campaign": uid, **change.head._asdict()}, "campaign")
         if change.give_up:

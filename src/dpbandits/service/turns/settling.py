@@ -7,20 +7,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dpbandits.core.errors import DamagedSessionError, StoreError, WitnessError
+from dpbandits.core.errors import (
+    DamagedSessionError,
+    StoreError,
+    UnlearnedError,
+    WitnessError,
+)
 from dpbandits.service.sealing import edited_decisions
 from dpbandits.service.turns.asks import Scratch
 from dpbandits.service.turns.working import Working
 from dpbandits.session.storing import are_held, due_now, put_in, take_out
-
-
-class UnlearnedError(StoreError):
-    """A release was made, and what the policy should have learned from it failed. The release is
-    given up: how it failed may depend on the noise, so its block is not read again.
-    """
-
-    fenced = True
-
 
 NO_LEARNING = (
     "A release was made, and what a policy of your own makes of it failed ({kind}: see the cause). "

@@ -14,14 +14,20 @@ from typing import Any, TypeVar, final
 
 from dpbandits.core.calls.forgetting import discreet, forget
 from dpbandits.core.calls.gate import Home
-from dpbandits.core.errors import EditedRowsError, StoreError, WitnessError
+from dpbandits.core.errors import (
+    EditedRowsError,
+    LedgerError,
+    StoreError,
+    UnlearnedError,
+    WitnessError,
+)
 from dpbandits.service.call_lock import CallLock
 from dpbandits.service.rows.backend import Backend, CampaignRows
 from dpbandits.service.rows.records import CampaignRow, HeadRow, RowChange, latest_of
 from dpbandits.service.turns.asks import Scratch
 from dpbandits.service.turns.clock import TransactionClock
 from dpbandits.service.turns.fence import fence, is_behind, mark_of, to_be_written, was_put_back
-from dpbandits.service.turns.settling import UnlearnedError, releases_kept, settle
+from dpbandits.service.turns.settling import releases_kept, settle
 from dpbandits.service.turns.tickets import (
     UNDONE,
     Op,
@@ -178,7 +184,9 @@ class Turning:
         except BaseException as error:
             self._work = None
             forget(error, _getframe())
-            if isinstance(error, (EditedRowsError, UnlearnedError)) and error.fenced:
+            if isinstance(error, (LedgerError, UnlearnedError)) or (
+                isinstance(error, EditedRowsError) and error.fenced
+            ):
                 self._doubt()
             raise
         for ticket, answer in zip(batch, answers, strict=True):
@@ -186,7 +194,9 @@ class Turning:
         return True
 
     def _doubt(self) -> None:
-        """The next call fences the campaign."""
+        """The next call fences the campaign: what was drawn and cannot be written is not drawn
+        again.
+        """
         with self.backend.transaction(self.row.uid) as rows:
             head, seal = rows.head(), self.setting.seal.of(self.row)
             private = seal.opened_private(rows.private(), head)
