@@ -6,12 +6,12 @@ from types import ModuleType
 
 import pytest
 from docs.generator.reference import CHOSEN, ROOMS, path_of, public_names, reference_pages
-
-import dpbandits as dpb
-from dpbandits.service.campaign import Campaign
 from dpbandits.service.holdout import HoldoutCampaign
 from dpbandits.service.remote import RemoteCampaign, RemoteStore
 from dpbandits.service.segments import SegmentedCampaign
+
+import dpbandits as dpb
+from dpbandits.service.campaign import Campaign
 from dpbandits.service.store import CampaignStore
 from tests.places import REPOSITORY
 

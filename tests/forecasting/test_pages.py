@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dpbandits.service.pages.planning import column_title
 from matplotlib.text import Text
 from PIL import Image
 from typer.testing import CliRunner
@@ -23,7 +24,6 @@ from dpbandits.forecasting.rows import (
     give_or_take,
     notes_of,
 )
-from dpbandits.service.pages.planning import column_title
 from dpbandits.terminal.cli import app
 
 

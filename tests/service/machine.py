@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import dpbandits as dpb
 from dpbandits.core.errors import DecisionError
+from tests.service.timelines import inside
 
 ARMS = ["a", "b", "c"]
 WINDOWED = {"attribution_window": timedelta(seconds=60), "default": 0.5}
@@ -197,12 +198,12 @@ class SideBySide(RuleBasedStateMachine):
                 host, plain = self.campaign(which), self.session
                 if segment is not None:
                     host, plain = host[segment], plain[segment]
-                inside = host._turning.look(lambda work, _: work.session)
-                assert inside.ledger == plain.ledger
-                assert inside.state == plain.state
-                assert inside.arms == plain.arms
-                assert inside.releases == plain.releases
-                assert set(inside.pending) == set(plain.pending)
+                found = inside(host, lambda part, _: part.session)
+                assert found.ledger == plain.ledger
+                assert found.state == plain.state
+                assert found.arms == plain.arms
+                assert found.releases == plain.releases
+                assert set(found.pending) == set(plain.pending)
         assert self.campaign(which).spent == self.session.spent
 
     def teardown(self) -> None:

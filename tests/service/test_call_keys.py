@@ -64,7 +64,7 @@ def test_who_tries_words_finds_none(tmp_path: Path, key: bytes | None) -> None:
         with opened(folder, None if key is None else bytes([at]) * 32) as store:
             called(store, "")
         with closing(sqlite3.connect(folder / "trial.db")) as database:
-            rows = database.execute("SELECT place FROM request").fetchall()
+            rows = database.execute("SELECT place FROM dpbandits_request").fetchall()
         places.append({place for (place,) in rows})
         assert len(places[-1]) == 4
     assert not places[0] & places[1]

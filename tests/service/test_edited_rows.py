@@ -262,7 +262,7 @@ def tables_of(database: sqlite3.Connection) -> dict[str, list[str]]:
     names = [
         name
         for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        if name != "alembic_version"
+        if name != "dpbandits_version"
     ]
     return {
         name: [row[1] for row in database.execute(f'PRAGMA table_info("{name}")')] for name in names
@@ -335,7 +335,8 @@ def rows_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
                     yield f"{copy.name}: {table} {id}", [(sql, *found[0][id])]
 
 
-BESIDE = ("head", "private_state", "decision", "held", "ledger", "contribution", "release")
+NAMES = ("head", "private_state", "decision", "held", "ledger", "contribution", "release")
+BESIDE = [f"dpbandits_{name}" for name in NAMES]
 
 
 def tables_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
@@ -402,7 +403,7 @@ def test_a_larger_epsilon_is_never_drawn_with(tmp_path: Path) -> None:
     """Nor where a fence begins the policy anew."""
     made, campaign = alone(tmp_path / "trial")
     asked = campaign.ask(6)
-    edit = 'UPDATE head SET public = replace(public, \'"epsilon":"1"\', ?)'
+    edit = 'UPDATE dpbandits_head SET public = replace(public, \'"epsilon":"1"\', ?)'
     written(made, edit, '"epsilon":"1000000"')
     campaign = made.opened()["trial"]
     calls: list[Callable[[], Any]] = [
@@ -415,7 +416,7 @@ def test_a_larger_epsilon_is_never_drawn_with(tmp_path: Path) -> None:
     for call in calls:
         with pytest.raises(dpb.EditedRowsError, match="edited, deleted or put back"):
             call()
-    written(made, "UPDATE head SET public = replace(public, '1000000', '1')")
+    written(made, "UPDATE dpbandits_head SET public = replace(public, '1000000', '1')")
     campaign = made.opened()["trial"]  # as it was: nothing was lost, and nothing was released
     assert made.noise.drawn == 0
     assert campaign.tell_many([(each, 1) for each in asked]) == ["recorded"] * 6
@@ -430,12 +431,12 @@ def test_a_sum_that_was_read_is_not_read_again(tmp_path: Path) -> None:
     made, campaign = alone(tmp_path / "trial", dpb.AdaPUCB(arms=1, epsilon=1, grid=GRID))
     asked, refused = campaign.ask(8), 0
     campaign.tell_many([(asked[0], 0), (asked[1], 0), (asked[2], reward_of(0))])
-    ((before,),) = written(made, "SELECT body FROM private_state")
+    ((before,),) = written(made, "SELECT body FROM dpbandits_private_state")
     campaign = made.opened()["trial"]
     campaign.tell(asked[3], reward_of(1))
     assert times_read(made.noise.sums)[:3] == [1, 1, 0]
     campaign.tell(asked[4], reward_of(2))
-    written(made, "UPDATE private_state SET body = ?", before)
+    written(made, "UPDATE dpbandits_private_state SET body = ?", before)
     campaign = made.opened()["trial"]
     for each in asked[5:]:
         try:
@@ -452,7 +453,7 @@ def test_decisions_that_were_edited_are_given_up(tmp_path: Path) -> None:
     made, campaign = alone(tmp_path / "trial")
     asked = campaign.ask(7)
     campaign.tell(asked[0], 1)
-    written(made, "UPDATE decision SET status = 'waiting' WHERE seq = 1")
+    written(made, "UPDATE dpbandits_decision SET status = 'waiting' WHERE seq = 1")
     campaign = made.opened()["trial"]
     with pytest.raises(dpb.EditedRowsError, match="The next call gives up all that is open"):
         campaign.tell(asked[0], 1)
@@ -471,7 +472,7 @@ def test_a_campaign_has_a_key_of_its_own(tmp_path: Path) -> None:
     made.store.create("other", campaign.policy, seed=3)
     written(
         made,
-        "UPDATE private_state SET body = (SELECT max(body) FROM private_state)",
+        "UPDATE dpbandits_private_state SET body = (SELECT max(body) FROM dpbandits_private_state)",
     )
     store, refused = made.opened(), 0
     for name in ("trial", "other"):

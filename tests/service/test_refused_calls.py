@@ -83,7 +83,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "window and segments": {**WINDOWED, "segments": ["DE", "FR"]},
     "window, people and segments": {**WINDOWED, **PEOPLE, "segments": ["DE", "FR"]},
     "window and holdout": {**WINDOWED, "holdout": "1/4"},
-    "window, guardrail and holdout": {**WINDOWED, **RAIL, "holdout": "1/4", "ramp": None},
+    "window, guardrail and holdout": {**WINDOWED, **RAIL, "holdout": "1/4"},
 }
 
 KINDS = ["memory", "sqlite"]
@@ -251,7 +251,9 @@ def test_what_is_released_does_not_depend_on_the_calls_that_came(tmp_path: Path)
                 played.now += WINDOW + 1
                 between(played.campaign)
             played.campaign.settle()
-            releases = [each._replace(made_at=0) for each in played.campaign.releases()]
+            releases = [
+                each.model_copy(update={"made_at": 0}) for each in played.campaign.releases()
+            ]
             found.append((releases, played.campaign.alarms, played.campaign.beliefs()))
     assert found[0] == found[1] == found[2]
     assert found[0][1], "an arm was suspended"

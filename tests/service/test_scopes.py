@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.scope import Scope
+from dpbandits.service.models import Scope
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import POLICY, client_of, remote
 from tests.service.timelines import Lite
@@ -111,7 +111,7 @@ def test_over_http_another_kind_is_refused() -> None:
 def test_first_campaigns_that_join_at_once(make: Open) -> None:
     """One of them fixes the kind; those of other processes are refused."""
     store = make()
-    if not store.backend.durable:
+    if not store.database.is_durable:
         pytest.skip("forgets in each process by itself")
     kinds, scopes = ("round", "user", "weekly"), [f"scope {number}" for number in range(4)]
     for scope in scopes:

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.http.app import make_app
-from dpbandits.service.remote import RemoteStore
+from dpbandits.service.client import RemoteStore
+from dpbandits.service.server.app import make_app
 from dpbandits.service.store import CampaignStore
 from tests.service.conftest import Open
 from tests.service.http.web import Calls
@@ -63,7 +63,7 @@ class Far:
 
 @pytest.fixture
 def far(make: Open, monkeypatch: pytest.MonkeyPatch) -> Far:
-    monkeypatch.setattr("dpbandits.service.remote.store.PAUSE", 0.0)
+    monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
     return Far(make())
 
 

@@ -30,7 +30,7 @@ def test_open_sums_hold_every_reward_once(make: Open) -> None:
             lines = interrupt(lambda: campaign.tell_many(answers), at)
         except Interrupted:
             assert {*campaign.tell_many(answers)} <= {"recorded", "already"}
-        blocks = campaign._turning._work.session._seen.folded().books.blocks
+        blocks = campaign._calls.host._work.session._seen.folded().books.blocks
         return lines, [(key, block.count, tuple(block.sums)) for key, block in blocks.items()]
 
     lines, whole = told("whole", 0)

@@ -11,9 +11,9 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError, WitnessError
-from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.database import Database
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY, Open
 from tests.service.machine import Time
 from tests.service.timelines import Lite, create
@@ -43,7 +43,7 @@ def test_a_clock_that_is_behind_opens_no_window_again(make: Open, apart: bool) -
 
 def test_a_commit_in_memory_that_is_cut_off_takes_its_place_in_every_segment() -> None:
     def asked(at: int) -> int:
-        store = CampaignStore(MemoryBackend(), WitnessFile(None), key=KEY)
+        store = CampaignStore(Database("memory:"), Witness(None), key=KEY)
         campaign = create(store, **PEOPLE)
         lines = 0
         with suppress(Interrupted, StoreError):
@@ -72,7 +72,7 @@ def test_a_release_that_was_never_witnessed_stays_unseen(
         campaign.tell_many([(d, 1) for d in asked[:3]])
         lite.copy(first)
         with monkeypatch.context() as killed:
-            killed.setattr(WitnessFile, "add", lambda *_: exit())
+            killed.setattr(Witness, "add", lambda *_: exit())
             with pytest.raises(SystemExit):
                 campaign.tell(asked[3], 1)
         lite.copy(second)

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.service.http.serving import require_witness, settle_all
+from dpbandits.service.server.serving import require_witness, settle_all
 from dpbandits.terminal.cli import app
 from tests.service.http.web import client_of
 from tests.service.machine import Time
@@ -58,7 +58,7 @@ def test_answers_of_the_others_are_recorded_when_their_time_has_passed(store: An
     trial.tell(trial.ask(), 1)
     store._clock.now += 61
     settle_all(store)
-    with store.backend.reading(trial.uid) as rows:
+    with store.database.reading(trial.uid) as rows:
         assert rows.held([1, 2]) == {}
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import httpx
 import pytest
-
-import dpbandits as dpb
 from dpbandits.service.http.shapes import ratio_data
 from dpbandits.service.remote.looks import sample_ratio_of
+
+import dpbandits as dpb
 from dpbandits.service.store import CampaignStore
 from dpbandits.session.segments import SegmentedTable
 from dpbandits.session.traffic import Answers, SampleRatio

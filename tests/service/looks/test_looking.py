@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from benchmarks.service.postgres import Server
+from dpbandits.service.looks import looking
+from dpbandits.service.rows.tables import PRIVATE
 
 from dpbandits.core.errors import StoreError
-from dpbandits.service.looks import looking
 from dpbandits.service.opening import open_store
-from dpbandits.service.rows.tables import PRIVATE
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.witness import Witness
 from tests.service.http.web import client_of
 from tests.service.looks.conftest import looked_at
 from tests.service.looks.played import CAMPAIGNS, everything, go_on
@@ -67,7 +67,11 @@ def test_a_role_without_rights_to_private_tables_is_enough(
                 go_on(campaign, clock)
                 assert everything(onlookers["c"]) == everything(campaign)
     place = read_only.replace("postgresql+psycopg", "postgresql")
-    for sql in ("SELECT * FROM private_state", "SELECT * FROM held", "DELETE FROM decision"):
+    for sql in (
+        "SELECT * FROM dpbandits_private_state",
+        "SELECT * FROM dpbandits_held",
+        "DELETE FROM dpbandits_decision",
+    ):
         with psycopg.connect(place) as connection, pytest.raises(psycopg.Error) as refused:
             connection.execute(sql)
         assert type(refused.value).__name__ == "InsufficientPrivilege"
@@ -94,12 +98,14 @@ def test_sqlite_refuses_private_rows_and_every_change(lite: Lite) -> None:
     with looked_at(lite) as onlookers:
         everything(onlookers["c"])
         with onlookers.backend._engine.connect() as connection:
-            said = [connection.exec_driver_sql("SELECT count(*) FROM decision").scalar_one()]
+            said = [
+                connection.exec_driver_sql("SELECT count(*) FROM dpbandits_decision").scalar_one()
+            ]
             for table in PRIVATE:
                 with pytest.raises(Exception, match="prohibited"):
                     connection.exec_driver_sql(f"SELECT * FROM {table}")
             with pytest.raises(Exception, match="readonly"):
-                connection.exec_driver_sql("UPDATE head SET version = 0")
+                connection.exec_driver_sql("UPDATE dpbandits_head SET version = 0")
     assert said == [16]
     assert (lite.file.read_bytes(), lite.witness.read_bytes()) == before
 
@@ -143,16 +149,16 @@ def test_a_slow_look_keeps_nobody_from_witnessing(
 ) -> None:
     with lite.open() as store:
         turns(create(store), 16)
-    learn, learned = WitnessFile._learn, list[bytes]()
+    learn, learned = Witness._learn, list[bytes]()
 
-    def learn_slowly(self: WitnessFile, line: bytes) -> None:
+    def learn_slowly(self: Witness, line: bytes) -> None:
         with lite.witness.open() as file:  # refused if whoever looks holds the lock meanwhile
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         learned.append(line)
         learn(self, line)
 
-    monkeypatch.setattr(WitnessFile, "_learn", learn_slowly)
-    WitnessFile(lite.witness, looking=True)
+    monkeypatch.setattr(Witness, "_learn", learn_slowly)
+    Witness(lite.witness, looking=True)
     assert learned == lite.witness.read_bytes().splitlines()
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from dpbandits.service.looks.reports import StoredDecision
 
 import dpbandits as dpb
-from dpbandits.service.looks.reports import StoredDecision
 from tests.service.http.web import client_of, remote
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpbandits.service.looks.trail import MOST
 
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
 from dpbandits.service.campaign import Campaign
-from dpbandits.service.looks.trail import MOST
 from tests.service.http.web import client_of
 
 RNG = np.random.default_rng(7)

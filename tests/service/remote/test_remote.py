@@ -8,17 +8,17 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from dpbandits.service.remote.campaign import RemoteCampaign
 
 import dpbandits as dpb
-from dpbandits.service.http.access import Access
-from dpbandits.service.remote import RemoteStore
-from dpbandits.service.remote.campaign import RemoteCampaign
+from dpbandits.service.client import RemoteStore
+from dpbandits.service.server.access import Access
 from tests.service.http.web import client_of, remote, served
 
 
 def test_a_key_that_asks_and_tells_is_enough_to_ask_and_tell() -> None:
     with served() as (store, _):
-        key = Access(store.backend, open=False).create("website", ["ask", "tell"], "trial")
+        key = Access(store.database, open=False).create("website", ["ask", "tell"], "trial")
         website = remote(client_of(store, open=False, token=key))
         decision = website["trial"].ask()
         assert website["trial"].tell(decision, 1.0) == "recorded"
@@ -58,7 +58,7 @@ def test_what_is_no_reward_is_not_sent_and_not_shown(reward: Any) -> None:
 
 
 def test_a_server_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbandits.service.remote.store.PAUSE", 0.0)
+    monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
 
     def nobody(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused")
@@ -69,7 +69,7 @@ def test_a_server_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_a_server_says_of_its_store_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbandits.service.remote.store.PAUSE", 0.0)
+    monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
     said = {"title": "The store is away", "detail": "Its file is damaged.", "status": 503}
     transport = httpx.MockTransport(lambda request: httpx.Response(503, json=said))
     client = httpx.Client(transport=transport, base_url="http://localhost:1")
@@ -114,6 +114,6 @@ def test_numbers_of_numpy_are_numbers_far_away_too() -> None:
 
 def test_a_key_that_is_missing_is_asked_for_in_words_of_python() -> None:
     with served() as (store, _):
-        Access(store.backend, open=False).create("me", ["admin"])
+        Access(store.database, open=False).create("me", ["admin"])
         with pytest.raises(PermissionError, match=r"open_store\(url, token='dpb_…'\)"):
             remote(client_of(store, open=False))["trial"].ask()

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.database import Database
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
 
 
 def store() -> CampaignStore:
-    return CampaignStore(MemoryBackend(), WitnessFile(None), key=KEY)
+    return CampaignStore(Database("memory:"), Witness(None), key=KEY)
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_a_call_that_is_made_again_while_the_ramp_moves_gives_the_same(make: Ope
     store = make(clock=clock)
     campaign = held(store)
     late = next(f"user {n}" for n in range(99) if campaign.side(f"user {n}") == "control")
-    own = campaign["control"]._turning
+    own = campaign["control"]._calls.host
     do, made = own.do, list[Any]()
 
     def overtaken(op: Any) -> Any:

@@ -12,8 +12,8 @@ import pytest
 from httpx import Client
 from typer.testing import CliRunner
 
+from dpbandits.service.client import RemoteStore
 from dpbandits.service.opening import open_store
-from dpbandits.service.remote import RemoteStore
 from dpbandits.terminal.cli import app
 from tests.service.http.web import client_of, remote, served
 
@@ -185,7 +185,9 @@ def test_a_taken_port_is_said_before_anything_is_served(run: Any) -> None:
 
 def test_a_password_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a server says as it begins goes to a journal."""
-    monkeypatch.setattr("dpbandits.service.http.serving.serve", lambda _, **asked: asked["ready"]())
+    monkeypatch.setattr(
+        "dpbandits.service.server.serving.serve", lambda _, **asked: asked["ready"]()
+    )
     monkeypatch.setattr(
         "dpbandits.terminal.commands.campaigns.opened_database",
         lambda *_, **__: remote(client_of(open_store("memory:"))),

@@ -12,7 +12,17 @@ HUGE = 2**63
 OF_IDS = 100
 """By its longest text a shape of the document is known to be a decision's name."""
 
-ODD_TEXTS = ("", "\ud800", "a\0b", "a\nb", "x" * 300, "'; DROP TABLE head; --", "<b>", "NaN", "1/3")
+ODD_TEXTS = (
+    "",
+    "\ud800",
+    "a\0b",
+    "a\nb",
+    "x" * 300,
+    "'; DROP TABLE dpbandits_head; --",
+    "<b>",
+    "NaN",
+    "1/3",
+)
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers(-HUGE, 2 * HUGE) | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),

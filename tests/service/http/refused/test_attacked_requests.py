@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dpbandits.service.http.app import make_app
+from dpbandits.service.server.app import make_app
 from tests.service.http.web import ask, served, tell
 
 JSON = {"content-type": "application/json"}

@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from dpbandits.service.http.limits import DEEPEST, LARGEST_BODY
 
 import dpbandits as dpb
-from dpbandits.service.http.access import Access
-from dpbandits.service.http.limits import DEEPEST, LARGEST_BODY
+from dpbandits.service.server.access import Access
 from tests.service.http.web import POLICY, ask, client_of, served, tell
 
 CANARY = "canary-7314"
@@ -168,7 +168,9 @@ def guarded() -> Any:
 
         def client(*roles: str, campaign: str | None = None) -> Any:
             name = " ".join(roles)
-            key = Access(store.backend, open=False).create(name, roles, campaign) if roles else None
+            key = (
+                Access(store.database, open=False).create(name, roles, campaign) if roles else None
+            )
             return client_of(store, open=False, token=key)
 
         yield store, client
@@ -214,24 +216,24 @@ def test_a_revoked_key_opens_nothing(guarded: Any) -> None:
     store, client = guarded
     mine = client("read")
     assert mine.get("/v1/campaigns/trial").status_code == 200
-    assert Access(store.backend, open=False).revoke("read") == 1
+    assert Access(store.database, open=False).revoke("read") == 1
     assert mine.get("/v1/campaigns/trial").status_code == 401
 
 
 def test_a_database_that_is_away_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with served() as (store, client):
         (decision,) = ask(client)
-        good = store.backend.transaction
+        good = store.database.transaction
 
         def away(uid: str) -> Any:
             raise dpb.StoreError("The database could not be written (gone).")
 
-        monkeypatch.setattr(store.backend, "transaction", away)
+        monkeypatch.setattr(store.database, "transaction", away)
         body = [{"id": decision["id"], "reward": 1}]
         answer = client.post("/v1/campaigns/trial/tell", json=body)
         assert answer.status_code == 503
         assert answer.headers["retry-after"] == "1"
-        monkeypatch.setattr(store.backend, "transaction", good)
+        monkeypatch.setattr(store.database, "transaction", good)
         assert tell(client, (decision["id"], 1)) == ["recorded"]
 
 
@@ -241,7 +243,7 @@ def test_a_fault_shows_nothing_of_itself(monkeypatch: pytest.MonkeyPatch) -> Non
         def broken(uid: str) -> Any:
             raise ZeroDivisionError(CANARY)
 
-        monkeypatch.setattr(store.backend, "reading", broken)
+        monkeypatch.setattr(store.database, "reading", broken)
         answer = client.get("/v1/campaigns/trial")
         assert answer.status_code == 500
         assert CANARY not in answer.text

@@ -12,7 +12,7 @@ import pytest
 from fastapi import HTTPException, Request
 
 import dpbandits as dpb
-from dpbandits.service.http.access import Access
+from dpbandits.service.server.access import Access
 from tests.service.conftest import Open
 from tests.service.http.web import POLICY, client_of
 
