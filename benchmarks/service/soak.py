@@ -18,15 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpbandits.service.looks.campaign import MOST_AT_ONCE
-from dpbandits.service.rows.sql_rows import SqlRows
 from tests.service.timelines import inside
 
 import dpbandits as dpb
 from benchmarks.service.places import Place, add_place, place_of, repeated
 from benchmarks.table import Row, markdown, show
 from dpbandits.service.campaign import Campaign
-from dpbandits.service.database import Database
+from dpbandits.service.database import Database, Rows
+from dpbandits.service.operations import MOST_AT_ONCE
 from dpbandits.service.witness import Witness
 from dpbandits.session.storing import Watch
 
@@ -68,8 +67,8 @@ def after(owner: Any, name: str, count: int) -> None:
 
 POINTS: dict[str, Callable[[int], None]] = {
     "before lock": lambda count: before(Database, "transaction", count),
-    "after draw": lambda count: after(Watch, "_hear", count),
-    "before commit": lambda count: after(SqlRows, "write", count),
+    "after draw": lambda count: after(Watch, "_heard", count),
+    "before commit": lambda count: after(Rows, "write", count),
     "after commit": lambda count: before(Witness, "add", count),
     "after witness": lambda count: after(Witness, "add", count),
     "before reply": lambda count: after(Campaign, "tell_many", count),
@@ -150,7 +149,7 @@ def verdict(place: Place, told: Told, name: str) -> Counter[str]:
         replies = campaign.tell_many([(each, 0) for each in sorted(told.acknowledged)])
         found["lost"] = sum(reply != "already" for reply in replies)
         counted, records = inside(
-            campaign, lambda work, rows: (rows.counts(), work.session._seen.records)
+            campaign, lambda part, rows: (rows.counts(part.uid), part.session._seen.records)
         )
         done = sum(each.get("told", 0) for each in counted.values())
         found["folded twice"] = max(0, records - done)

@@ -36,10 +36,10 @@ def many(examples: int, steps: int = 25) -> settings:
 class InMemory(SideBySide):
     def __init__(self) -> None:
         super().__init__()
-        self.backend, self.witness = Database("memory:"), Witness(None)
+        self.database, self.witness = Database("memory:"), Witness(None)
 
     def open_anew(self) -> Any:
-        return CampaignStore(self.backend, self.witness, key=KEY, clock=self.clock)
+        return CampaignStore(self.database, self.witness, key=KEY, clock=self.clock)
 
 
 class InFile(SideBySide):

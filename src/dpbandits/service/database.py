@@ -17,8 +17,7 @@ from contextlib import contextmanager, suppress
 from importlib.resources import files
 from itertools import starmap
 from pathlib import Path
-from threading import RLock
-from typing import Any, TypeVar, final
+from typing import Any, final
 from urllib.parse import quote
 
 from alembic import command
@@ -55,6 +54,7 @@ from dpbandits.core.errors import (
     StoreError,
 )
 from dpbandits.core.inputs import shown
+from dpbandits.core.locks import CallLock, this_process
 from dpbandits.service import tables
 from dpbandits.service.sealing import EDITED, edited_decisions
 from dpbandits.service.tables import (
@@ -71,8 +71,6 @@ from dpbandits.service.tables import (
     StatusRow,
 )
 
-Value = TypeVar("Value")
-
 PATIENCE = 30
 """Seconds that a transaction waits for another one to end."""
 
@@ -85,52 +83,13 @@ MANY = 500
 OTHERS = 0o077
 """The rights of everybody but a file's owner."""
 
-_process = [object()]
-os.register_at_fork(after_in_child=lambda: _process.__setitem__(0, object()))
 
-
-def this_process() -> object:
-    """A mark of this process: another one in a forked child."""
-    return _process[0]
-
-
-@final
-class CallLock:
-    """One call at a time: another thread waits, a call from within a call is refused."""
-
-    def __init__(self) -> None:
-        self._lock, self._is_busy = RLock(), False
-
-    def run(self, call: Callable[[], Value]) -> Value:
-        """Make the call alone.
-
-        Raises:
-            SharedError: it comes from within another one, in the same thread.
-        """
-        with self._lock:
-            if self._is_busy:
-                raise SharedError(
-                    "Another call of this campaign or store is under way in this thread, around "
-                    "this one (a signal handler, a noise source, a clock). Nothing was done. Call "
-                    "again once it has returned."
-                )
-            self._is_busy = True
-            try:
-                return call()
-            finally:
-                self._is_busy = False
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """The same for a block."""
-        with self._lock:
-            if self._is_busy:
-                self.run(lambda: None)
-            self._is_busy = True
-            try:
-                yield
-            finally:
-                self._is_busy = False
+def busy() -> SharedError:
+    return SharedError(
+        "Another call of this campaign or store is under way in this thread, around this one (a "
+        "signal handler, a noise source, a clock). Nothing was done. Call again once it has "
+        "returned."
+    )
 
 
 # Addresses and files
@@ -171,7 +130,7 @@ def database_file(url: URL) -> Path | None:
 
 
 def make_private_file(path: Path) -> None:
-    """Make a database's file with mode 600, if there is none. SQLite gives its log the same mode."""
+    """Make a database's file with mode 600, if there is none; SQLite's log gets the same."""
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
@@ -650,7 +609,7 @@ class Database:
         self._process, self._left = this_process(), list[Any]()
         # SQLite has one writer, and lets the others sleep; threads wait here. One in memory has
         # one connection.
-        self._writing = CallLock()
+        self._writing = CallLock(busy)
         self._emptied = -math.inf  # a crash may have left a log behind
 
     def __repr__(self) -> str:
@@ -658,7 +617,7 @@ class Database:
 
     @contextmanager
     def begun(self, *, write: bool = True) -> Iterator[Connection]:
-        """A transaction, committed as the block is left, rolled back where an exception leaves it."""
+        """A transaction, committed as the block is left; an exception rolls it back."""
         self._settle_in()
         alone = self.is_sqlite and (write or not self.is_durable)
         with translated("written" if write else "read"):
@@ -687,7 +646,7 @@ class Database:
 
     def _settle_in(self) -> None:
         """A forked child takes connections of its own; a store in memory refuses it."""
-        if self._process is this_process():
+        if self._process == this_process():
             return
         if not self.is_durable:
             raise SharedError(
@@ -697,7 +656,7 @@ class Database:
             )
         self._left.append(self.engine.pool)  # the parent's connections are never closed here
         self.engine.dispose(close=False)
-        self._process, self._writing = this_process(), CallLock()
+        self._process = this_process()
 
     @contextmanager
     def transaction(self, group: str) -> Iterator[Rows]:

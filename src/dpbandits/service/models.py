@@ -195,7 +195,7 @@ class StoredDecision(Record):
 
 @final
 class DecisionPage(Record, Tabular):
-    """Decisions in order, a page of them. after: what to ask for next; None: these were the last."""
+    """A page of decisions in order. after: what to ask for next; None: these were the last."""
 
     decisions: tuple[StoredDecision, ...]
     after: int | None

@@ -43,8 +43,8 @@ def open_store(
         noise: for campaigns that are created or opened here; by default `SecureNoise()`.
         clock: returns the time, in seconds; by default this machine's.
         token: of a server, the bearer key; by default what DPBANDITS_TOKEN says.
-        looking: for a process that only looks, at a store on PostgreSQL. It writes nothing and reads
-            no private row, so a role of the database without rights to either is enough.
+        looking: for a process that only looks, at a store on PostgreSQL. It writes nothing and
+            reads no private row, so a role of the database without rights to either is enough.
 
     Raises:
         ValueError: no such address.

@@ -11,9 +11,17 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar, final
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    model_validator,
+)
 
 from dpbandits.core.errors import MessageError, RewardError
 from dpbandits.core.inputs import as_int, is_line, number, shown, whole_number
@@ -55,7 +63,7 @@ from dpbandits.session.storing import (
 )
 
 MOST_ARMS = 10_000
-"""Arms of a campaign, in all its parts together: each call reads and writes what is known of each."""
+"""Arms of a campaign, in all its parts: each call reads and writes what is known of each."""
 
 MOST_ITEMS = 10_000
 """Entries of any list over HTTP."""
@@ -75,8 +83,8 @@ def checked_line(name: str, most: int, done: str) -> BeforeValidator:
     def check(value: object) -> object:
         if value is not None and (not is_line(value, most) or not value.strip()):
             raise ValueError(
-                f"Expected {name}={shown(value)} to be a text of at most {most} characters that can "
-                f"be printed. {done}"
+                f"Expected {name}={shown(value)} to be a text of at most {most} characters that "
+                f"can be printed. {done}"
             )
         return value
 
@@ -306,6 +314,9 @@ def require_control(tx: Transaction, eligible: Sequence[Any] | None) -> None:
 # Answers
 
 
+StrictNumber = Annotated[float, Strict()]
+
+
 class TellItem(BaseModel):
     """An answer: the id of a decision with its reward, or in the local model with the device's
     report.
@@ -313,8 +324,14 @@ class TellItem(BaseModel):
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
     id: str = Field(max_length=100)
-    reward: Any = Field(default=None, repr=False)
+    reward: StrictNumber | list[StrictNumber] | None = Field(default=None, repr=False)
     report: str | None = Field(default=None, repr=False)
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.reward is None) is (self.report is None):
+            raise ValueError("expected a reward or a report")
+        return self
 
 
 class Placed(NamedTuple):
@@ -566,9 +583,9 @@ class ArmOperation(OperationModel):
         if self.arm is None:
             raise ValueError("Expected the name or the number of an arm. Nothing was changed.")
         rule, parts = tx.layout.rule, self.parts(tx)
-        if rule is not None and self.move != "resume":
-            if self.arm in (rule.control, parts[0].session.arms[rule.control][0]):
-                raise refusal("control_stays")
+        stays = [] if rule is None else [rule.control, parts[0].session.arms[rule.control][0]]
+        if self.move != "resume" and self.arm in stays:
+            raise refusal("control_stays")
         for part in parts:
             require_move(part.session, self.arm, self.move)
         for part in parts:
@@ -684,9 +701,11 @@ class Close(OperationModel):
 
 @final
 class Erase(OperationModel):
-    """Forget a person, as far as the guarantee to them allows: their pending decisions are void, and
-    nobody learns from them any more in the window that is open. Their pseudonym stays for that
-    window, with nothing beside it, so that they cannot be learned from twice.
+    """Forget a person, as far as the guarantee to them allows.
+
+    Their pending decisions are void, and nobody learns from them any more in the window that is
+    open. Their pseudonym stays for that window, with nothing beside it, so that they cannot be
+    learned from twice.
     """
 
     name: ClassVar[str] = "erase"
@@ -721,7 +740,7 @@ class Erase(OperationModel):
 
 @final
 class Settle(OperationModel):
-    """Record the answers whose time has passed, and make what is due. A server does it by itself."""
+    """Record the answers whose time has passed, and make what is due. A server does so itself."""
 
     name: ClassVar[str] = "settle"
 

@@ -73,8 +73,8 @@ LINEAGE = 64
 
 @final
 class TransactionClock:
-    """Says the time of the transaction under way, else what `clock` says. What is due is made before
-    the calls, and nothing becomes due in their midst.
+    """Says the time of the transaction under way, else what `clock` says. What is due is made
+    before the calls, and nothing becomes due in their midst.
     """
 
     def __init__(self, clock: Clock) -> None:

@@ -217,16 +217,16 @@ REASONS: dict[str, Reason] = {
         409,
         "Not possible now",
         RuntimeError,
-        "This is not possible now: as many decisions are pending as max_pending= allows, the policy "
-        "has come to its horizon, or it cannot do this. Nothing was done.",
+        "This is not possible now: as many decisions are pending as max_pending= allows, the "
+        "policy has come to its horizon, or it cannot do this. Nothing was done.",
     ),
     "refused": Reason(
         422,
         "Refused",
         ValueError,
-        "One of the values is not possible for this campaign: an arm, a user, a number or an option. "
-        "Nothing was done. GET …/arms and …/options say what there is; the same call in Python says "
-        "which value it is.",
+        "One of the values is not possible for this campaign: an arm, a user, a number or an "
+        "option. Nothing was done. GET …/arms and …/options say what there is; the same call in "
+        "Python says which value it is.",
     ),
     "no_key": Reason(
         401,

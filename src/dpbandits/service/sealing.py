@@ -300,7 +300,7 @@ class DecisionNames:
 
 
 def fresh_nonce() -> int:
-    """A nonce that no transaction had before, on any timeline; it fits a database's whole number."""
+    """A nonce that no transaction had before, on any timeline; it fits a database's integer."""
     return int.from_bytes(secrets.token_bytes(8), signed=True)
 
 

@@ -272,7 +272,7 @@ class CampaignStore:
         return first_sessions(name, policy, rule, **known)
 
     def _said_of(self, name: str, by: str, key: str) -> str | None:
-        """What is kept of a call that made this campaign. by, key: whose call it was, and its key."""
+        """What is kept of a call that made this campaign. by: whose call it was."""
         row = self._row(name)
         with self.database.reading(row.uid) as rows:
             return rows.response(self._seal.call_place(row.uid, by, key))

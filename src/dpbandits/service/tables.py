@@ -188,8 +188,8 @@ PRIVATE = (private_state.name, held.name)
 """The tables that only transactions read."""
 
 Status = Literal["waiting", "told", "expired", "void", "passed", "lost"]
-"""Where a decision stands. passed: its time has passed, with or without a reward. lost: a fence gave
-it up.
+"""Where a decision stands. passed: its time has passed, with or without a reward. lost: a fence
+gave it up.
 """
 
 

@@ -24,7 +24,8 @@ from dpbandits.core.errors import (
     UnlearnedError,
     WitnessError,
 )
-from dpbandits.service.database import CallLock, Database, Rows, this_process
+from dpbandits.core.locks import CallLock, this_process
+from dpbandits.service.database import Database, Rows, busy
 from dpbandits.service.parts import (
     Part,
     Setting,
@@ -63,17 +64,17 @@ WHOLE = ""
 """The name of the only part of a campaign without parts."""
 
 PUT_BACK = (
-    "The database is behind its witness: it was restored. Whoever serves it fences it with the next "
-    "call, or `dpbandits campaign fence` does; until then nothing of this campaign is shown."
+    "The database is behind its witness: it was restored. Whoever serves it fences it with the "
+    "next call, or `dpbandits campaign fence` does; until then nothing of this campaign is shown."
 )
 UNSEEN = (
     "The newest release of this campaign is not witnessed, so nothing is shown. Whoever serves the "
     "campaign makes that good with the next call."
 )
 NO_LEARNING = (
-    "A release was made, and what a user-defined policy makes of it failed ({kind}: see the cause). "
-    "The release is given up, and nothing that it read is read again: the next call fences the "
-    "campaign, and goes on. Correct the policy."
+    "A release was made, and what a user-defined policy makes of it failed ({kind}: see the "
+    "cause). The release is given up, and nothing that it read is read again: the next call fences "
+    "the campaign, and goes on. Correct the policy."
 )
 
 Value = TypeVar("Value")
@@ -283,7 +284,7 @@ class Host:
             name: replace(each, clock=self._clock) for name, each in (settings or {}).items()
         }
         self._uids = [row.uid for row in layout.parts.values()]
-        self._lock, self._queue = CallLock(), deque[Ticket]()
+        self._lock, self._queue = CallLock(busy), deque[Ticket]()
         self._parts = dict[str, Part]()
         self.kept = dict[str, Any]()
         self._process = this_process()
@@ -339,9 +340,8 @@ class Host:
 
     def _settle_in(self) -> None:
         """A forked child reads everything anew, and waits for no thread of its parent's."""
-        if self._process is not this_process():
-            self._lock, self._queue, self._parts = CallLock(), deque(), {}
-            self._process = this_process()
+        if self._process != this_process():
+            self._process, self._queue, self._parts = this_process(), deque(), {}
 
     def _look(self, look: Callable[[Transaction], Value]) -> Value:
         for is_first in (True, False):

@@ -387,8 +387,8 @@ def policy_side(layout: Layout, parts: Mapping[str, InPlay]) -> InPlay:
 
 @final
 class LossDesk:
-    """Simulates expected losses, one at a time, and keeps each until its campaign releases something
-    new.
+    """Simulates expected losses, one at a time, and keeps each until its campaign releases
+    something new.
     """
 
     def __init__(self, kept: int = 256) -> None:
@@ -428,8 +428,8 @@ MOMENTS, RELEASES_AT_ONCE, HISTORY_CONFIDENCE = 60, 5_000, 0.95
 
 @final
 class Trail:
-    """Beliefs of one part over its releases, at most `MOMENTS` of them and the newest. Every release
-    is folded in once; as they become many, every second moment is let go.
+    """Beliefs of one part over its releases, at most `MOMENTS` of them and the newest. Every
+    release is folded in once; as they become many, every second moment is let go.
     """
 
     def __init__(self) -> None:

@@ -36,14 +36,14 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from dpbandits.core.errors import WitnessError
+from dpbandits.core.locks import CallLock, this_process
 from dpbandits.service.database import (
-    CallLock,
     Database,
+    busy,
     make_private_file,
     require_durable,
     server_engine,
     sqlite_engine,
-    this_process,
 )
 from dpbandits.service.tables import COUNTED, HASH, NAME, UID, HeadRow, ScopeKind
 from dpbandits.session.people import EARLIEST
@@ -137,7 +137,7 @@ class Witness:
         looking: bool = False,
         store: Database | None = None,
     ) -> None:
-        self._looking, self._lock, self._process = looking, CallLock(), this_process()
+        self._looking, self._lock, self._process = looking, CallLock(busy), this_process()
         self._is_server = isinstance(place, str) and place.startswith("postgresql")
         self.path = None if place is None or self._is_server else Path(place)
         self.place = "in memory" if place is None else str(place)
@@ -223,8 +223,8 @@ class Witness:
     @contextmanager
     def _connected(self, what: str) -> Iterator[Connection | None]:
         """A connection; None: there is no witness, and it is only read."""
-        if self._process is not this_process():  # a forked child takes connections of its own
-            self._process, self._lock = this_process(), CallLock()
+        if self._process != this_process():  # a forked child takes connections of its own
+            self._process = this_process()
             if self._engine is not None:
                 self._left.append(self._engine.pool)
                 self._engine.dispose(close=False)
@@ -270,8 +270,8 @@ class Witness:
         """Witness that campaigns came from one mark to the next. Made again, it changes nothing.
 
         Args:
-            moves: by uid, the new mark, the one before it, and the latest time that the campaign has
-                seen, where its people come back.
+            moves: by uid, the new mark, the one before it, and the latest time that the campaign
+                has seen, where its people come back.
 
         Raises:
             WitnessError: one was seen elsewhere, so two copies of one campaign are at work; or the
@@ -333,7 +333,7 @@ class Witness:
 
     def close(self) -> None:
         """Let go of the witness."""
-        if self._engine is not None and self._process is this_process():
+        if self._engine is not None and self._process == this_process():
             self._engine.dispose()
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dpbandits.service.turns.turning import Turning
 
 import dpbandits as dpb
 from dpbandits.service.database import Database
 from dpbandits.service.server.access import Access
 from dpbandits.service.store import CampaignStore
+from dpbandits.service.transaction import Host
 from dpbandits.service.witness import Witness
 from tests.service.http.web import client_of
 from tests.service.timelines import Lite, create, inside
@@ -81,9 +81,9 @@ def test_who_waits_for_an_interrupted_call_is_told(
     """Nobody waits for ever, and the next call works."""
     store = dpb.open_store("memory:")
     campaign = create(store)
-    lead, transact = Turning._lead, Turning._transact
+    lead, transact = Host._lead, Host._transact
 
-    def interrupted(self: Turning, *given: Any) -> Any:
+    def interrupted(self: Host, *given: Any) -> Any:
         if where == "queue":
             self._queue.popleft()
         elif where == "witness":
@@ -91,11 +91,11 @@ def test_who_waits_for_an_interrupted_call_is_told(
         raise KeyboardInterrupt
 
     name = "_lead" if where == "queue" else "_transact"
-    monkeypatch.setattr(Turning, name, interrupted)
+    monkeypatch.setattr(Host, name, interrupted)
     with pytest.raises(KeyboardInterrupt):
         campaign.ask()
-    monkeypatch.setattr(Turning, "_lead", lead)
-    monkeypatch.setattr(Turning, "_transact", transact)
+    monkeypatch.setattr(Host, "_lead", lead)
+    monkeypatch.setattr(Host, "_transact", transact)
     assert campaign.tell(campaign.ask(), 1) == "recorded"
 
 

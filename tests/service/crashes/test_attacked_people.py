@@ -37,17 +37,6 @@ def test_a_repeated_call_is_known_and_its_person_is_not(tmp_path: Path) -> None:
     assert hashlib.sha256(guess).hexdigest() != mark
 
 
-def test_a_call_that_an_older_dpbandits_answered_is_made_again(
-    tmp_path: Path, monkeypatch: Any
-) -> None:
-    lite = Lite(tmp_path)
-    with lite.open() as store, monkeypatch.context() as older:
-        older.setattr(AskOp, "mark", AskOp.older_mark)
-        made = create(store, **USER).ask(2, user="anna", key="k")
-    with lite.open() as store:
-        assert store["c"].ask(2, user="anna", key="k") == made
-
-
 def written(folder: Path, what: bytes) -> set[bytes]:
     """All of this kind that is found in the files of a folder."""
     files = [path.read_bytes() for path in folder.iterdir() if path.is_file()]

@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
+from dpbandits.service.operations import Ask
 from dpbandits.service.transaction import Ticket
 from tests.service.conftest import Open
 from tests.service.machine import Time
@@ -167,7 +168,7 @@ def test_eight_processes_at_once(make: Open, many: int) -> None:
 def test_calls_that_are_done_together_take_a_place_each(make: Open) -> None:
     campaign = create(make(), privacy_unit="user", max_contributions=2)
     campaign.ask(user="u")
-    together = [Ticket(AskOp(1, None, "u", "", None)) for _ in range(3)]
+    together = [Ticket(Ask(user="u")) for _ in range(3)]
     campaign._calls.host._transact(together)
     assert [ticket.answer()[0].learn for ticket in together] == [True, False, False]
 

@@ -21,7 +21,6 @@ from packaging.utils import canonicalize_name
 
 from tests.places import REPOSITORY
 from tests.service.deployed.instructions import (
-from tests.service.timelines import copied
     DOCKERFILE,
     IMAGE,
     copied,

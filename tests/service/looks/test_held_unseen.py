@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dpbandits.service.rows.tables import PRIVATE, metadata
 from sqlalchemy import select
 
 import dpbandits as dpb
-from dpbandits.service.database import Database
+from dpbandits.service.tables import PRIVATE, metadata
 from tests.service.conftest import Open
 from tests.service.timelines import Lite
 
@@ -49,13 +48,7 @@ def session_of(now: Now) -> dpb.Session:
 
 def public_tables(store: Any) -> Any:
     """All rows of all tables that hold nothing private."""
-    backend = store.database
-    if isinstance(backend, Database):
-        return [
-            {k: v for k, v in vars(each).items() if k not in ("private", "held")}.__repr__()
-            for each in backend._tables.values()
-        ]
-    with backend._engine.connect() as connection:
+    with store.database.begun(write=False) as connection:
         return {
             name: sorted(map(repr, connection.execute(select(table))))
             for name, table in metadata.tables.items()

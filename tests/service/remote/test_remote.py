@@ -8,7 +8,6 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from dpbandits.service.remote.campaign import RemoteCampaign
 
 import dpbandits as dpb
 from dpbandits.service.client import RemoteStore
@@ -84,12 +83,6 @@ def test_a_scope_that_there_is_needs_no_epsilon() -> None:
             far.scope("all")
         made = far.scope("all", epsilon=Fraction(5, 2))
         assert far.scope("all") == store.scope("all") == made
-
-
-def test_a_part_says_which_it_is() -> None:
-    with served() as (_, client):
-        part = RemoteCampaign(remote(client), "trial", "DE")
-        assert repr(part) == "RemoteCampaign('trial')['DE']"
 
 
 def test_arms_are_by_segment_near_and_far() -> None:

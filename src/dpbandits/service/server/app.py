@@ -131,7 +131,7 @@ def add_operation(
 
 
 def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view: View) -> None:
-    """Serve a view: GET /v1/campaigns/{name}/<its name>; the summary at the campaign itself, too."""
+    """Serve a view: GET /v1/campaigns/{name}/<its name>; the summary at the campaign, too."""
     reader = Annotated[Principal, Depends(access.needs("read"))]
 
     def show(**given: Any) -> Any:

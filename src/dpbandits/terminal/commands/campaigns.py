@@ -176,9 +176,7 @@ KEYWORD = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
 
 
 def add_operations() -> None:
-    """Add a command for every operation. It needs the `service` extra, so it is done as a command is
-    looked for.
-    """
+    """Add a command for every operation."""
     from dpbandits.service.operations import OPERATIONS
 
     for name, kind in OPERATIONS.items():

@@ -9,7 +9,8 @@ down_revision = None
 SQLITE = """
 CREATE TRIGGER dpbandits_ledger_once BEFORE INSERT ON dpbandits_ledger WHEN NEW.kind = 'read' AND (
     SELECT stop FROM dpbandits_ledger WHERE campaign = NEW.campaign AND generation = NEW.generation
-    AND coordinate = NEW.coordinate AND kind = 'read' AND start < NEW.stop ORDER BY start DESC LIMIT 1
+    AND coordinate = NEW.coordinate AND kind = 'read' AND start < NEW.stop
+    ORDER BY start DESC LIMIT 1
 ) > NEW.start BEGIN SELECT RAISE(ABORT, 'a reward was read before'); END;;
 CREATE TRIGGER dpbandits_ledger_no_update BEFORE UPDATE ON dpbandits_ledger
 BEGIN SELECT RAISE(ABORT, 'ledger is append only'); END;;

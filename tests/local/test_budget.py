@@ -133,7 +133,7 @@ def test_a_source_that_fails_loses_budget_and_sends_nothing() -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [lambda path: MemoryBudget(50), lambda path: FileBudget(path / "budget.json", total=50)],
+    [lambda path: MemoryBudget(50), lambda path: FileBudget(path / "budget", total=50)],
     ids=["memory", "file"],
 )
 def test_threads_share_a_budget(kind: Callable[[Path], Budget], tmp_path: Path) -> None:

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from dpbandits.core.errors import MessageError
-from dpbandits.local.budget import FileBudget, MemoryBudget
-from dpbandits.local.budget.base import FINEST
+from dpbandits.local.budget import FINEST, FileBudget, MemoryBudget
 from dpbandits.local.messages import randomizer_to_json
 from dpbandits.mechanisms import LocalLaplace
-from tests.local.budget.test_budget import described, device
+from tests.local.test_budget import described, device
 
 LONG = Fraction(1, int("7" * 2500))
 
