@@ -57,6 +57,9 @@ class SideBySide(RuleBasedStateMachine):
     def open_anew(self) -> Any:
         raise NotImplementedError
 
+    def close(self, store: Any) -> None:
+        store.close()
+
     @initialize(seed=st.integers(0, 9))
     def begin(self, seed: int) -> None:
         options = self.options
@@ -186,7 +189,7 @@ class SideBySide(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 1))
     def reopen(self, which: int) -> None:
-        self.stores[which].close()
+        self.close(self.stores[which])
         self.stores[which] = self.open_anew()
 
     @invariant()

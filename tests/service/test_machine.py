@@ -38,6 +38,9 @@ class InMemory(SideBySide):
         super().__init__()
         self.database, self.witness = Database("memory:"), Witness(None)
 
+    def close(self, store: Any) -> None:
+        """All of them have one database, which would forget."""
+
     def open_anew(self) -> Any:
         return CampaignStore(self.database, self.witness, key=KEY, clock=self.clock)
 

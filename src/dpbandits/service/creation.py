@@ -23,7 +23,7 @@ from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
 from dpbandits.service.models import SentGuardrail
-from dpbandits.service.operations import LONGEST_KEY, MOST_ARMS, MOST_ITEMS
+from dpbandits.service.operations import LONGEST_KEY, MOST_ARMS, Items
 from dpbandits.service.parts import compact, first_change
 from dpbandits.service.sealing import EDITED, StoreSeal
 from dpbandits.service.tables import CampaignRow, Change
@@ -96,7 +96,7 @@ class NewCampaign(BaseModel):
     assignment: str | None = None
     min_share: float | None = None
     seed: int | None = None
-    segments: list[str] | None = Field(default=None, max_length=MOST_ITEMS)
+    segments: Items[str] | None = None
     holdout: Share | None = None
     control: str | int | None = None
     guardrail: SentGuardrail | None = None

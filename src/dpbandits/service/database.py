@@ -56,6 +56,7 @@ from dpbandits.core.errors import (
 from dpbandits.core.inputs import shown
 from dpbandits.core.locks import CallLock, this_process
 from dpbandits.service import tables
+from dpbandits.service.refusals import refusal
 from dpbandits.service.sealing import EDITED, edited_decisions
 from dpbandits.service.tables import (
     CampaignRow,
@@ -90,6 +91,34 @@ def busy() -> SharedError:
         "signal handler, a noise source, a clock). Nothing was done. Call again once it has "
         "returned."
     )
+
+
+@final
+class LiteConnections:
+    """Connections to SQLite, one at a time. One that an interrupted call left within a transaction
+    is rolled back by the next call: it would keep every later one waiting.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._left = CallLock(busy), list[Any]()
+
+    @contextmanager
+    def one(self, engine: Engine) -> Iterator[Connection]:
+        """A connection, while nobody else has one."""
+        with self._lock.held():
+            for raw in self._left:
+                with suppress(sqlite3.Error):
+                    raw.rollback()
+            self._left.clear()
+            with engine.connect() as connection:
+                raw = connection.connection.driver_connection
+                self._left.append(raw)
+                try:
+                    yield connection
+                except Exception:
+                    self._left.clear()
+                    raise
+            self._left.clear()
 
 
 # Addresses and files
@@ -156,11 +185,22 @@ def withdraw_from_others(path: Path) -> None:
         )
 
 
+class KeptConnection(sqlite3.Connection):
+    """A connection to a database in memory, which lives as long as the connection: it is not closed
+    by whoever gives up an interrupted call.
+    """
+
+    def close(self) -> None:
+        """Keep what is committed."""
+        self.rollback()
+
+
 def sqlite_engine(path: Path | None) -> Engine:
     """SQLite, in which transactions begin as we say and a commit is on disk when it returns."""
     how: dict[str, Any] = {"hide_parameters": True}
     if path is None:
-        how |= {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
+        kept = sqlite3.connect(":memory:", check_same_thread=False, factory=KeptConnection)
+        how |= {"poolclass": StaticPool, "creator": lambda: kept}
         engine = create_engine("sqlite://", **how)
     else:
         name = f"file:{quote(os.fsencode(path))}"
@@ -174,6 +214,13 @@ def sqlite_engine(path: Path | None) -> Engine:
         connection.isolation_level = None  # no BEGIN but ours
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "handle_error")
+    def keep(context: Any) -> None:
+        # an interruption is no disconnection: it would close a database in memory for good, and
+        # leave a file locked for as long as somebody keeps the error
+        if not isinstance(context.original_exception, Exception):
+            context.is_disconnect = False
 
     return engine
 
@@ -314,10 +361,11 @@ def translated(what: str) -> Iterator[None]:
         raise StoreError(f"The database could not be {what} ({why}). {advice}") from None
 
 
-def no_scope(name: str) -> ValueError:
-    return ValueError(
+def no_scope(name: str) -> Exception:
+    return refusal(
+        "new_scope",
         f"There is no scope {shown(name)} in this store. Make it first: store.scope(name, "
-        "epsilon=4). Nothing was created."
+        "epsilon=4). Nothing was created.",
     )
 
 
@@ -609,7 +657,7 @@ class Database:
         self._process, self._left = this_process(), list[Any]()
         # SQLite has one writer, and lets the others sleep; threads wait here. One in memory has
         # one connection.
-        self._writing = CallLock(busy)
+        self._alone = LiteConnections()
         self._emptied = -math.inf  # a crash may have left a log behind
 
     def __repr__(self) -> str:
@@ -619,18 +667,9 @@ class Database:
     def begun(self, *, write: bool = True) -> Iterator[Connection]:
         """A transaction, committed as the block is left; an exception rolls it back."""
         self._settle_in()
-        alone = self.is_sqlite and (write or not self.is_durable)
-        with translated("written" if write else "read"):
-            if alone:
-                with self._writing.held(), self._connected(write) as connection:
-                    yield connection
-            else:
-                with self._connected(write) as connection:
-                    yield connection
-
-    @contextmanager
-    def _connected(self, write: bool) -> Iterator[Connection]:
-        with self.engine.connect() as connection:
+        is_alone = self.is_sqlite and (write or not self.is_durable)
+        connected = self._alone.one(self.engine) if is_alone else self.engine.connect()
+        with translated("written" if write else "read"), connected as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
             elif not write:
@@ -638,7 +677,10 @@ class Database:
                 connection.exec_driver_sql(level)
             yield connection
             if write:
-                connection.commit()
+                try:
+                    connection.commit()
+                except AssertionError:  # what SQLAlchemy makes of an interruption here
+                    raise OSError("the commit was interrupted") from None
                 if self.file is not None and time.monotonic() - self._emptied > OFTEN:
                     # the transaction stands, whatever becomes of older pages
                     with suppress(SQLAlchemyError, OSError):
@@ -793,7 +835,7 @@ class Database:
         if self.file is None:
             return
         self._settle_in()
-        with translated("written"), self._writing.held(), self.engine.connect() as connection:
+        with translated("written"), self._alone.one(self.engine) as connection:
             self._emptied = -math.inf  # where somebody reads, the next transaction tries again
             self._empty_log(connection)
 

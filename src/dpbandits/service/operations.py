@@ -74,6 +74,10 @@ MOST_AT_ONCE = 100_000
 LONGEST_KEY = 200
 """Characters of the key of a call."""
 
+Item = TypeVar("Item")
+Items = Annotated[list[Item], Field(max_length=MOST_ITEMS, fail_fast=True)]
+"""A list that is refused at its first wrong entry: to describe each of many takes seconds."""
+
 Role = Literal["ask", "tell", "read", "admin"]
 
 
@@ -106,7 +110,10 @@ def plain_arms(value: object) -> object:
             "Expected eligible= to be a list of arms, such as ['blue', 'green'] or [0, 2], got "
             f"{shown(value)}."
         )
-    return tuple(str(arm) if isinstance(arm, str) else plain_whole(arm) for arm in value)
+    found = tuple(str(arm) if isinstance(arm, str) else plain_whole(arm) for arm in value)
+    if len(found) > MOST_ITEMS:
+        raise ValueError(f"Expected eligible= to have at most {MOST_ITEMS:,} arms.")
+    return found
 
 
 def plain_count(value: object) -> object:
@@ -215,7 +222,7 @@ class Ask(OperationModel):
     count: Annotated[int, BeforeValidator(plain_count)] = 1
     eligible: Annotated[tuple[Any, ...] | None, BeforeValidator(plain_arms)] = None
     user: User = None
-    segment: str | None = None
+    segment: Any = None
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
         layout = tx.layout
@@ -232,7 +239,9 @@ class Ask(OperationModel):
                 raise refusal("no_segments")
             return tx.parts()
         if self.segment is None or self.segment not in layout.parts:
-            raise refusal("unknown_segment")
+            names = ", ".join(map(repr, layout.parts))
+            text = f"Expected segment= to be one of {names}, got {shown(self.segment)}."
+            raise refusal("unknown_segment", f"{text} None was made.")
         return [tx.part(self.segment)]
 
     def run(self, tx: Transaction, by: str) -> list[CampaignDecision]:
@@ -324,7 +333,7 @@ class TellItem(BaseModel):
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
     id: str = Field(max_length=100)
-    reward: StrictNumber | list[StrictNumber] | None = Field(default=None, repr=False)
+    reward: StrictNumber | Items[StrictNumber] | None = Field(default=None, repr=False)
     report: str | None = Field(default=None, repr=False)
 
     @model_validator(mode="after")
@@ -413,7 +422,7 @@ class Tell(ResolvingOperation):
     """Record rewards, in this order. One that is no reward refuses them all."""
 
     name: ClassVar[str] = "tell"
-    tells: list[TellItem] = Field(max_length=MOST_ITEMS, repr=False)
+    tells: Items[TellItem] = Field(repr=False)
 
     def ids(self) -> list[str]:
         return [item.id for item in self.tells]
@@ -487,9 +496,7 @@ def sent_reward(reward: object) -> Any:
 class DecisionsOperation(ResolvingOperation):
     """An operation on decisions by their ids."""
 
-    decisions: list[Annotated[str, Field(max_length=100)]] = Field(
-        max_length=MOST_ITEMS, alias="ids"
-    )
+    decisions: Items[Annotated[str, Field(max_length=100)]] = Field(alias="ids")
 
     def ids(self) -> list[str]:
         return self.decisions

@@ -160,6 +160,43 @@ REASONS: dict[str, Reason] = {
         "This campaign has 10,000 arms, retired ones among them: no more can be added. Begin "
         "another campaign with those that are in play. Nothing was changed.",
     ),
+    "in_clear": Reason(
+        422,
+        "A store without a key",
+        ValueError,
+        "Expected a store with a key: with attribution_window= single people's outcomes are held "
+        "in the database until their time has passed, and without a key they lie there in clear. "
+        "Open a new store with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, "
+        "and keep that key apart from the database; or say unsealed=True. Nothing was created.",
+    ),
+    "keyless": Reason(
+        422,
+        "A store without a key",
+        ValueError,
+        "Expected a store with a key: people are known by pseudonyms that are made with it. Open "
+        "it with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, and keep that "
+        "key apart from the database. Nothing was created.",
+    ),
+    "new_scope": Reason(
+        422,
+        "No such scope",
+        ValueError,
+        "There is no scope of this name in this store. Make it first, with its epsilon. Nothing "
+        "was created.",
+    ),
+    "scope_kind": Reason(
+        422,
+        "Another kind of guarantee",
+        ValueError,
+        "The scope adds up guarantees of another kind, which its first campaign fixed. Make "
+        "another scope for this campaign. Nothing was created.",
+    ),
+    "scope_spent": Reason(
+        422,
+        "The scope is spent",
+        ValueError,
+        "The scope has less left than this campaign would take. Nothing was created.",
+    ),
     "busy": Reason(
         409,
         "Busy",
@@ -276,10 +313,10 @@ BY_KIND: list[tuple[type[Exception], str]] = [
 ]
 
 
-def refusal(code: str) -> Exception:
-    """Return the error of this code."""
+def refusal(code: str, text: str | None = None) -> Exception:
+    """Return the error of this code. text: in Python, where it may repeat what was given."""
     reason = REASONS[code]
-    error = reason.kind(reason.text)
+    error = reason.kind(text or reason.text)
     error.reason = code  # type: ignore[attr-defined]  # errors may carry any attribute
     return error
 

@@ -32,6 +32,7 @@ from dpbandits.service.database import Database, no_scope
 from dpbandits.service.models import Scope, Summaries
 from dpbandits.service.operations import LONGEST_KEY
 from dpbandits.service.parts import Setting
+from dpbandits.service.refusals import refusal
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.tables import CampaignRow, ScopeKind, ScopeRow
 from dpbandits.service.transaction import Host
@@ -41,19 +42,6 @@ from dpbandits.session.options import require_policy
 from dpbandits.session.people import Clock, seconds_of
 from dpbandits.session.saving import require_readable
 from dpbandits.session.session import Session
-
-CLEAR = (
-    "Expected a store with a key: with attribution_window= single people's outcomes are held in "
-    "the database until their time has passed, and without a key they lie there in clear. Open a "
-    "new store with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, and keep "
-    "that key apart from the database; or say unsealed=True. Nothing was created."
-)
-
-KEYLESS = (
-    "Expected a store with a key: people are known by pseudonyms that are made with it. Open it "
-    "with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, and keep that key "
-    "apart from the database."
-)
 
 
 @final
@@ -154,7 +142,7 @@ class CampaignStore:
         setting = Setting(self._seal, self._clock, self._noise, policy, self.is_looking)
         layout = layout_of(row, self.database.parts(row.uid), self._seal)
         if layout.rule is not None and layout.side_key is None and not self.is_looking:
-            raise ValueError(KEYLESS)
+            raise refusal("keyless")
         apart = {} if layout.rule is None else {"holdout": plain}
         host = Host(layout, self.database, self.witness, setting, apart)
         return Campaign(row.name, LocalCalls(host))
@@ -245,7 +233,7 @@ class CampaignStore:
         if not held or not self.database.is_durable or self._seal.has_key:
             return False
         if unsealed is not True:
-            raise ValueError(CLEAR)
+            raise refusal("in_clear")
         return True
 
     def _sessions(
@@ -259,7 +247,7 @@ class CampaignStore:
     ) -> dict[str, Session]:
         people = options.get("privacy_unit", "round") == "user"
         if (people or rule is not None) and not self._seal.has_key:
-            raise ValueError(f"{KEYLESS} Nothing was created.")
+            raise refusal("keyless")
         timed = any(options.get(each) is not None for each in ("window", "attribution_window"))
         chooses = policy.chooses and policy.about.feedback == "bandit"
         known: dict[str, Any] = {
@@ -316,10 +304,7 @@ class CampaignStore:
         known = self.database.scope(checked_name(name))
         if known is None:
             if epsilon is None or self.is_looking:
-                raise ValueError(
-                    f"There is no scope {shown(name)} in this store. Expected epsilon= for the new "
-                    f"scope {shown(name)}."
-                )
+                raise refusal("new_scope", f"Expected epsilon= for the new scope {shown(name)}.")
             self.database.add_scope(ScopeRow(name, str(as_fraction(epsilon, "epsilon")), "0"))
             known = self.database.scope(name)
         assert known is not None
@@ -352,16 +337,18 @@ def joined(
     seconds = None if window is None else window.total_seconds()
     kind = ScopeKind(guarantee.unit, seconds, guarantee.trust, guarantee.noise)
     if scope.unit is not None and scope.kind != kind:
-        raise ValueError(
+        raise refusal(
+            "scope_kind",
             f"The scope {scope.name!r} adds up guarantees {words_of(scope.kind)}, which its first "
             f"campaign fixed; {campaign!r} has one {words_of(kind)}. Make another scope for it. "
-            "Nothing was created."
+            "Nothing was created.",
         )
     if spent + cost > most:
-        raise ValueError(
+        raise refusal(
+            "scope_spent",
             f"The scope {scope.name!r} has a budget of {printed(most)}, of which its campaigns "
             f"took {printed(spent)}; {campaign!r} would take {printed(cost)} more. Nothing was "
-            "created."
+            "created.",
         )
     return scope._replace(spent=str(spent + cost), **kind._asdict())
 

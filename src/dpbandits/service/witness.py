@@ -36,10 +36,10 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from dpbandits.core.errors import WitnessError
-from dpbandits.core.locks import CallLock, this_process
+from dpbandits.core.locks import this_process
 from dpbandits.service.database import (
     Database,
-    busy,
+    LiteConnections,
     make_private_file,
     require_durable,
     server_engine,
@@ -137,7 +137,7 @@ class Witness:
         looking: bool = False,
         store: Database | None = None,
     ) -> None:
-        self._looking, self._lock, self._process = looking, CallLock(busy), this_process()
+        self._looking, self._alone, self._process = looking, LiteConnections(), this_process()
         self._is_server = isinstance(place, str) and place.startswith("postgresql")
         self.path = None if place is None or self._is_server else Path(place)
         self.place = "in memory" if place is None else str(place)
@@ -228,7 +228,7 @@ class Witness:
             if self._engine is not None:
                 self._left.append(self._engine.pool)
                 self._engine.dispose(close=False)
-        with self._told(what), self._lock.held():
+        with self._told(what):
             if self._engine is None:
                 if what == "read" and self.path is not None and not self.path.exists():
                     yield None
@@ -239,7 +239,7 @@ class Witness:
                     f"The witness {self.place} was replaced while it was in use. Nothing was done. "
                     "Put the file back as it was, and open the store again."
                 )
-            with self._engine.connect() as connection:
+            with self._alone.one(self._engine) as connection:
                 yield connection
 
     def marks(self, uids: Sequence[str]) -> dict[str, Mark]:

@@ -21,6 +21,7 @@ from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
 from dpbandits.service.operations import Ask
 from dpbandits.service.transaction import Ticket
+from dpbandits.service.witness import Witness
 from tests.service.conftest import Open
 from tests.service.machine import Time
 from tests.service.timelines import Lite, create, inside, turns
@@ -35,7 +36,8 @@ def test_a_commit_whose_reply_is_lost(make: Open, monkeypatch: pytest.MonkeyPatc
 
     def eaten(connection: Connection) -> None:
         commit(connection)
-        raise OSError("the reply never came")
+        if connection.engine is store.database.engine:
+            raise OSError("the reply never came")
 
     with monkeypatch.context() as patched:
         patched.setattr(Connection, "commit", eaten)
@@ -77,9 +79,13 @@ def test_a_witness_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mo
     lite = Lite(tmp_path)
     with lite.open() as store:
         campaign = create(store)
-        asked, write = campaign.ask(40), os.write
+        asked = campaign.ask(40)
+
+        def full(*_: object) -> None:
+            raise OSError("no space left")
+
         with monkeypatch.context() as patched:
-            patched.setattr(os, "write", lambda file, line: write(file, line[:9]))
+            patched.setattr(Witness, "_begin", full)
             with pytest.raises(RuntimeError, match="witness"):
                 campaign.tell_many([(d, 1) for d in asked])
             with pytest.raises(RuntimeError, match="witness"):

@@ -24,7 +24,7 @@ from dpbandits.core.errors import Error
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.creation import NewCampaign, policy_from
 from dpbandits.service.models import DecisionPage, Problem, Scope, Summaries, Summary
-from dpbandits.service.operations import MOST_ITEMS, OPERATIONS, OperationModel, Tell, TellItem
+from dpbandits.service.operations import OPERATIONS, Items, OperationModel, Tell, TellItem
 from dpbandits.service.refusals import REASONS, code_of
 from dpbandits.service.server.access import Access, Principal
 from dpbandits.service.store import CampaignStore
@@ -35,7 +35,15 @@ THREADS = 128
 """Requests that are worked on at a time; those of one campaign are run together."""
 
 LARGEST_BODY = 4 * 2**20
-"""Bytes."""
+"""Bytes. A body that does not say its length is cut off by `LimitedProtocol`."""
+
+LARGEST_HEAD, MOST_HEADERS = 32 * 2**10, 100
+"""Bytes of an address with its headers, and headers."""
+
+HEAD_REFUSED = (
+    f"Expected at most {MOST_HEADERS} headers, and {LARGEST_HEAD:,} bytes of them and the address "
+    "together. Nothing was done."
+)
 
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -113,13 +121,13 @@ def add_operation(
     def done(name: str, body: Any, who: Any) -> Any:
         return call(name, body if body is not None else kind(), who)
 
-    is_empty = not any(field.is_required() for field in kind.model_fields.values())
-    body: Any = Annotated[list[TellItem], Field(max_length=MOST_ITEMS)] if kind is Tell else kind
+    is_empty = set(kind.model_fields) == {"key"}
+    body: Any = Items[TellItem] if kind is Tell else kind
     endpoint = signed(
         told if kind is Tell else done,
         name=(str, ...),
         who=(caller, ...),
-        body=(body | None, None) if is_empty and kind is not Tell else (body, ...),
+        body=(body | None, None) if is_empty else (body, ...),
     )
     app.post(
         f"/v1/campaigns/{{name}}/{kind.name}",
@@ -291,7 +299,8 @@ def problem(code: str, **more: Any) -> JSONResponse:
     headers = {"Retry-After": "1"} if reason.status == 503 else {}
     if reason.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    said = Problem(title=reason.title, status=reason.status, code=code, detail=reason.text, **more)
+    how = {"detail": reason.text, **more}
+    said = Problem(title=reason.title, status=reason.status, code=code, **how)
     return JSONResponse(said.model_dump(), reason.status, headers, media_type=MEDIA)
 
 
@@ -303,7 +312,10 @@ def add_error_handlers(app: FastAPI) -> None:
 
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return problem("shape", errors=[where_and_what(each) for each in error.errors()[:20]])
+        found = [where_and_what(each) for each in error.errors()[:20]]
+        said = "; ".join(f"{each['where']}: {each['what']}" for each in found)
+        detail = f"{said}. Nothing was done; /docs describes every body."
+        return problem("shape", detail=detail, errors=found)
 
     async def framework(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
@@ -338,7 +350,7 @@ def where_and_what(error: Any) -> dict[str, str]:
         place = place[:-1] if kind == "extra_forbidden" else place
     else:
         what = str(error["msg"])
-    return {"where": ".".join(map(str, place)), "what": what}
+    return {"where": ".".join(map(str, place[1:] or ["body"])), "what": what}
 
 
 # Limits
@@ -381,12 +393,15 @@ def refused_before(request: Request, hosts: frozenset[str] | None) -> Response |
             foreign = site not in ("same-origin", "none")
         if foreign and request.method not in ("GET", "HEAD", "OPTIONS"):
             return refusal_of(403, "A page of another site asked for this. Nothing was done.")
+    size = len(request.url.path) + len(request.url.query)
+    size += sum(len(name) + len(value) + 4 for name, value in headers.raw)
+    if len(headers.raw) > MOST_HEADERS or size > LARGEST_HEAD:
+        return refusal_of(431, HEAD_REFUSED)
     length = headers.get("content-length", "0")
-    if "transfer-encoding" in headers or not length.isdecimal() or int(length) > LARGEST_BODY:
-        text = f"Expected a body of at most {LARGEST_BODY:,} bytes, with its content-length."
-        return refusal_of(413, text)
-    kind = headers.get("content-type", "")
-    if length != "0" and not kind.startswith("application/json"):
+    if not length.isdecimal() or int(length) > LARGEST_BODY:
+        return refusal_of(413, f"Expected a body of at most {LARGEST_BODY:,} bytes.")
+    kind, has_body = headers.get("content-type", ""), "transfer-encoding" in headers
+    if (length != "0" or has_body) and not kind.startswith("application/json"):
         return refusal_of(415, "Expected a body of type application/json.")
     return None
 

@@ -10,13 +10,12 @@ from typing import Any, ClassVar, Literal, final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from dpbandits.service.server.app import HEADERS, LARGEST_BODY, refusal_of
-
-LARGEST_HEAD = 32 * 2**10
-"""Bytes of an address with its headers."""
-
-HEAD_REFUSED = (
-    f"Expected at most {LARGEST_HEAD:,} bytes of headers and address together. Nothing was done."
+from dpbandits.service.server.app import (
+    HEAD_REFUSED,
+    HEADERS,
+    LARGEST_BODY,
+    LARGEST_HEAD,
+    refusal_of,
 )
 
 LINGER, MOST_LINGERING = 1.0, 100

@@ -72,7 +72,7 @@ class World:
     def parts(self) -> Iterator[Any]:
         for name in CAMPAIGNS:
             whole: Any = self.store[name]
-            names = getattr(whole, "segments", ())
+            names = whole.segments
             yield from [whole[each] for each in names] or [whole]
 
 
