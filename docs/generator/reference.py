@@ -35,13 +35,9 @@ CHOSEN = {
         "Campaigns (extra `service`)",
         "Opened by [open_store](dpbandits.md); the [guide](../../guides/service.md) shows them at "
         "work.",
-        "store.CampaignStore campaign.Campaign segments.SegmentedCampaign holdout.HoldoutCampaign "
-        "scope.Scope turns.asks.CampaignDecision looks.store.ShownStore "
-        "looks.campaign.ShownCampaign "
-        "looks.segments.ShownSegments looks.segments.ShownHoldout looks.reports.Summary "
-        "looks.reports.DecisionPage looks.reports.StoredDecision looks.reports.StoredRelease "
-        "looks.reports.LedgerLine remote.RemoteStore remote.RemoteCampaign rows.backend.Backend "
-        "rows.backend.CampaignRows rows.memory.MemoryBackend witness.WitnessFile",
+        "store.CampaignStore campaign.Campaign client.RemoteStore models.CampaignDecision "
+        "models.Scope models.Summary models.DecisionPage models.StoredDecision "
+        "models.StoredRelease models.LedgerLine witness.Witness",
     ),
     "dpbandits.local": (
         "A user's device, in the local model",

@@ -336,6 +336,7 @@ class SentBeliefs(Record):
     changed: list[str]
     caution: str | None
     together: bool
+    advice: str = ""
 
     @classmethod
     def of(cls, found: Beliefs) -> Self:
@@ -345,7 +346,8 @@ class SentBeliefs(Record):
 
     def made(self) -> Beliefs:
         rows = tuple(Belief(**row.model_dump()) for row in self.rows)
-        return Beliefs(**{**dict(self), "rows": rows, "changed": tuple(self.changed)})
+        said = self.model_dump(exclude={"advice"})
+        return Beliefs(**{**said, "rows": rows, "changed": tuple(self.changed)})
 
 
 class SentUplift(Record):

@@ -87,6 +87,7 @@ def make_app(store: CampaignStore, *, open: bool = False) -> FastAPI:
         version=__version__,
         summary="Differentially private campaigns",
         lifespan=lifespan,
+        docs_url=None,  # its own loads scripts from elsewhere; the page lists the routes
         redoc_url=None,
         responses=RESPONSES,
     )
@@ -212,6 +213,10 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
     @app.get("/", include_in_schema=False)
     def page() -> Response:
         return RedirectResponse("/static/index.html")
+
+    @app.get("/docs", include_in_schema=False)
+    def docs() -> Response:
+        return RedirectResponse("/static/index.html#/docs")
 
     @app.get("/v1/campaigns")
     def campaigns(who: reader) -> Summaries:
