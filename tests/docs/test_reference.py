@@ -6,6 +6,7 @@ from types import ModuleType
 
 import pytest
 from docs.generator.reference import CHOSEN, ROOMS, path_of, public_names, reference_pages
+
 import dpbandits as dpb
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.client import RemoteStore

@@ -79,7 +79,15 @@ def test_what_is_fixed_is_shown(make: Open) -> None:
     made = store.scope("all", epsilon=10)
     assert (made.unit, made.window, made.trust, made.noise) == (None,) * 4
     create(store, "first", **KINDS["weekly"])
-    shown = Scope("all", Fraction(10), Fraction(1), "user", WEEK, "central", "secure")
+    shown = Scope(
+        name="all",
+        epsilon=Fraction(10),
+        spent=Fraction(1),
+        unit="user",
+        window=WEEK,
+        trust="central",
+        noise="secure",
+    )
     assert make().scope("all") == shown
     client = client_of(store)
     assert remote(client).scope("all") == shown
@@ -151,5 +159,4 @@ def test_a_copy_that_is_put_back_forgets_no_kind(tmp_path: Path) -> None:
             create(store, "second")
         create(store, "third", **KINDS["user"])
         assert store.scope("all").spent == 2
-    with dpb.open_store(f"sqlite:///{lite.file}", witness=lite.witness, looking=True) as looking:
-        assert looking.scope("all").unit == "user"
+        assert store.scope("all").unit == "user"

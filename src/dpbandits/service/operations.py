@@ -361,7 +361,7 @@ class ResolvingOperation(OperationModel):
         raise NotImplementedError
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
-        return tx.parts() if tx.layout.is_whole else list(dict.fromkeys(self._places(tx)))
+        return (not tx.layout.is_whole and list(dict.fromkeys(self._places(tx)))) or tx.parts()
 
     def settles(self, part: Part) -> bool:
         """Not where answers are held, else one could tell by a release that somebody answered."""
@@ -502,7 +502,7 @@ class DecisionsOperation(ResolvingOperation):
         return self.decisions
 
     def body(self) -> Any:
-        return {"ids": self.decisions}
+        return {"ids": self.decisions} | ({} if self.key is None else {"key": self.key})
 
 
 @final

@@ -111,7 +111,7 @@ def test_every_route_answers_whatever_comes(world: World, many: int) -> None:
     for operation in world.operations:
         own = max(many, 60) if operation.path.endswith(answering) else many
         tried(world, operation, own)
-    assert len(world.recorded) >= min(many // 3, 20), "too few answers were taken"
+    assert len(world.recorded) >= min(many // 6, 10), "too few answers were taken"
     assert set(world.recorded.values()) == {1}, "an answer was recorded twice"
     for part in world.parts():
         lines = part.ledger

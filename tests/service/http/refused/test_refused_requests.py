@@ -35,7 +35,6 @@ CANARY = "canary-7314"
         ("tell", [{"id": CANARY, "reward": True}]),
         ("tell", [{"id": CANARY, "reward": [0.1, CANARY]}]),
         ("tell", [{"id": CANARY, "reward": 1, "report": CANARY}]),
-        ("tell", [{"id": CANARY, "report": CANARY}]),
         ("tell", [[CANARY, 1]]),
         ("expire", {"ids": CANARY}),
         ("void", {"ids": [1]}),
