@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.commands.given import given_options, given_policy
@@ -36,7 +38,36 @@ POLICY_HELP = (
     '{"name": "DPRateIMED", "arms": ["blue", "green"], "epsilon": "1", "grid": 1}.'
 )
 
-campaign_commands = typer.Typer(no_args_is_help=True, help="Campaigns in a store.")
+
+class CampaignGroup(TyperGroup):
+    """With a command for every operation. They are made when they are asked for: the service is an
+    extra.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._add_operations()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._add_operations()
+        return super().get_command(ctx, cmd_name)
+
+    def _add_operations(self) -> None:
+        if find_spec("pydantic") is None or find_spec("sqlalchemy") is None:
+            return
+        from dpbandits.service.operations import OPERATIONS
+
+        made = typer.Typer()
+        for name, kind in OPERATIONS.items():
+            if name not in ("tell", "settle"):
+                made.command(name)(operation_command(kind))
+        self.commands = {**get_group(made).commands, **self.commands}
+
+
+campaign_commands = typer.Typer(
+    cls=CampaignGroup, no_args_is_help=True, help="Campaigns in a store."
+)
 
 
 def serve_command(
@@ -148,7 +179,7 @@ def operation_command(kind: Any) -> Callable[..., None]:
         kept.append(KEYWORD(name, default=default, annotation=annotation))
 
     def call(**given: Any) -> None:
-        of, store, witness = given.pop("campaign"), given.pop("store"), given.pop("witness")
+        of, store, witness = given.pop("name"), given.pop("store"), given.pop("witness")
         with one_line_errors("Nothing was done."), opened_store(store, witness) as found:
             from dpbandits.service.operations import made
 
@@ -160,7 +191,7 @@ def operation_command(kind: Any) -> Callable[..., None]:
                 typer.echo(json.dumps(row))
 
     whole = [
-        KEYWORD("campaign", annotation=NameArgument),
+        KEYWORD("name", annotation=NameArgument),
         *arguments,
         KEYWORD("store", annotation=StoreOption),
         *options,
@@ -173,19 +204,6 @@ def operation_command(kind: Any) -> Callable[..., None]:
 
 
 KEYWORD = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
-
-
-def add_operations() -> None:
-    """Add a command for every operation."""
-    from dpbandits.service.operations import OPERATIONS
-
-    for name, kind in OPERATIONS.items():
-        if name not in ("tell", "settle"):
-            campaign_commands.command(name)(operation_command(kind))
-
-
-if find_spec("pydantic") is not None and find_spec("sqlalchemy") is not None:
-    add_operations()
 
 
 @campaign_commands.command("view")

@@ -23,8 +23,7 @@ REWARD = 123.456789
 def addresses(client: Any) -> list[str]:
     """All that can be looked at."""
     paths = client.get("/openapi.json").json()["paths"]
-    looks = [path.replace("{name}", "trial") for path, verbs in paths.items() if "get" in verbs]
-    return looks
+    return [path.replace("{name}", "trial") for path, verbs in paths.items() if "get" in verbs]
 
 
 @pytest.mark.parametrize("window", [None, timedelta(minutes=1)])
