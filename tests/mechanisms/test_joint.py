@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, JointBatch
 from dpbandits.noise import SecureNoise, SimulatedNoise
 from dpbandits.noise.laws import coordinate_law, norm_law
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
-from dpbandits.simulation.parts.primitives import joint_radius
+from dpbandits.simulation.compiled.parts import joint_radius
 from tests.noise.test_cube import TWINS
 
 ONE, ALARM = Fraction(1), 1e-6

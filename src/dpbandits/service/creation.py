@@ -13,14 +13,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from dpbandits.core.errors import EditedRowsError
-from dpbandits.core.inputs import shown
-from dpbandits.core.signatures import options_of, require_options
-from dpbandits.core.values import checked_name
+from dpbandits.core.inputs import checked_name, options_of, require_options, shown
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.policies import POLICIES
-from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.cumulative import DPKLUCB
 from dpbandits.policies.named import close_to
 from dpbandits.service.models import SentGuardrail
 from dpbandits.service.operations import LONGEST_KEY, MOST_ARMS, Items

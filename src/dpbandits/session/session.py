@@ -27,16 +27,14 @@ from dpbandits.core.errors import (
     NotRecordedError,
     SharedError,
 )
-from dpbandits.core.inputs import whole_number
+from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, whole_number
 from dpbandits.core.plan import Cycle, Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
-from dpbandits.core.values import checked_name, checked_noise, checked_seed
 from dpbandits.local.messages import randomizer_to_json, report_from_json
 from dpbandits.mechanisms.joint import of_harm
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.contract import Policy, Release
-from dpbandits.policies.labels import ArmLabel
+from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStanding, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock

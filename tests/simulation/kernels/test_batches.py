@@ -17,8 +17,8 @@ from dpbandits import (
     DPRateIMED,
 )
 from dpbandits.checks import CHECKS
-from dpbandits.simulation.kernels.batches import FEW, player_of
-from dpbandits.simulation.players.table import kernel_for
+from dpbandits.simulation.compiled.batches import FEW, player_of
+from dpbandits.simulation.compiled.players import kernel_for
 
 ARMS = 60
 POLICIES = [

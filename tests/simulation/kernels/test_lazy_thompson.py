@@ -12,8 +12,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.law import smallest_p
-from dpbandits.simulation.parts.jit import lifted_mean
-from dpbandits.simulation.parts.primitives import laplace
+from dpbandits.simulation.compiled.jit import lifted_mean
+from dpbandits.simulation.compiled.parts import laplace
 
 FALSE_ALARM = 1e-6
 WORLDS = {

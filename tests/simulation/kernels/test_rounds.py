@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.simulation.kernels import rounds
-from dpbandits.simulation.players.table import kernel_for
+from dpbandits.simulation.compiled import rounds
+from dpbandits.simulation.compiled.players import kernel_for
 
 MEANS = (
     (0.5, 0.5),

@@ -16,7 +16,7 @@ import uvicorn
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dpbandits.core.errors import Error, StoreError
-from dpbandits.policies.bandit.cumulative import DPKLUCB
+from dpbandits.policies.cumulative import DPKLUCB
 from dpbandits.service.opening import open_store
 from dpbandits.service.server.app import LOCAL, make_app
 from dpbandits.service.server.connections import ConnectionLimits, LimitedProtocol, backlog_for

@@ -13,7 +13,7 @@ from scipy.stats import chi2_contingency
 
 import dpbandits as dpb
 from dpbandits.checks.law import law_of_interest, smallest_p
-from dpbandits.simulation.kernels.several import experts
+from dpbandits.simulation.compiled import experts
 from dpbandits.simulation.simulate import choose_player, play_plain
 from tests.policies.experts.alarm import ALARM
 

@@ -12,7 +12,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.law import law_of_interest, smallest_p
-from dpbandits.simulation.kernels.several.coins import add_coins
+from dpbandits.simulation.compiled.coins import add_coins
 from dpbandits.simulation.simulate import choose_player, play_plain
 
 ALARM = 1e-6

@@ -12,9 +12,9 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.law import law_of_interest, smallest_p
-from dpbandits.simulation.kernels.several.listed import best
+from dpbandits.simulation.compiled.listed import best
+from dpbandits.simulation.compiled.set_players import set_player, sets_of
 from dpbandits.simulation.plain import Path
-from dpbandits.simulation.players.set_table import set_player, sets_of
 from dpbandits.simulation.simulate import choose_player, play_plain
 
 ALARM = 1e-6

@@ -12,7 +12,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.law import law_of_interest, smallest_p
-from dpbandits.simulation.kernels.several.together import add_rows
+from dpbandits.simulation.compiled.together import add_rows
 from dpbandits.simulation.simulate import choose_player, play_plain
 
 ALARM = 1e-6
