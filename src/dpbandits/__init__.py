@@ -89,10 +89,15 @@ from dpbandits.simulation.estimation import Estimates, estimates
 from dpbandits.simulation.identification import Identification, identify
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import simulate
-from dpbandits.theory.bounds import lower_bound, regret_order, shariff_sheffet, upper_bound
-from dpbandits.theory.catalogue import list_policies
-from dpbandits.theory.minimax import instance_independent_bound
-from dpbandits.theory.samples import stopping_time_bound
+from dpbandits.theory import (
+    instance_independent_bound,
+    list_policies,
+    lower_bound,
+    regret_order,
+    shariff_sheffet,
+    stopping_time_bound,
+    upper_bound,
+)
 from dpbandits.version import __version__
 
 if TYPE_CHECKING:

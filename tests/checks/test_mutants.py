@@ -15,7 +15,7 @@ from dpbandits.checks import CHECKS
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.plan import Hold, Progress
 from dpbandits.mechanisms import Answer, BinaryTree, GaussianBatches, LazyForgetful
-from dpbandits.mechanisms import hybrid as hybrid_module
+from dpbandits.mechanisms import counters as hybrid_module
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.turn import Turn
 from dpbandits.session.state import Told, View, counted, open_block

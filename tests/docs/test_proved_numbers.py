@@ -10,7 +10,7 @@ import pytest
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid, RandomizedResponse
-from dpbandits.mechanisms.hybrid import segment_size
+from dpbandits.mechanisms.counters import segment_size
 from dpbandits.policies.formulas.divergences import d_eps
 
 

@@ -35,9 +35,9 @@ from dpbandits.mechanisms import (
     Mechanism,
     NoisyMax,
 )
-from dpbandits.mechanisms.restored import Readings
+from dpbandits.mechanisms.base import Readings
 from dpbandits.noise import SimulatedNoise
-from dpbandits.oracles import inputs
+from dpbandits.oracles import base
 from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, RNMFTNL, HybridUCB, TreeFTRL
 from tests.session.small import changed, document, loaded, paths, reward_of, session
 
@@ -296,7 +296,7 @@ def test_epochs_that_were_never_played_are_refused(epoch: int) -> None:
 )
 def test_numerals_of_a_problem_are_short(number: Any) -> None:
     """Vectors of such numbers took 14 s for 4 kB, and far more for a little more text."""
-    assert inputs.exact_number("1e99") == 10**99
+    assert base.exact_number("1e99") == 10**99
     with pytest.raises(ValueError, match=r"vectors\[1\]\[0\] to be a number of at most 100 digits"):
         dpb.LinearMatroid([[1, 0], [number, 1]])
     with pytest.raises(ValueError, match="common denominator of at most 100 digits"):

@@ -17,7 +17,7 @@ import numpy as np
 from dpbandits.core.errors import RewardError
 from dpbandits.core.privacy import Grid, Guarantee, NoiseKind, as_fraction
 from dpbandits.core.values import checked_noise
-from dpbandits.mechanisms.meaning import AnswerLaw
+from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.mechanisms.rewards import (
     checked_reward,
     checked_rewards,

@@ -5,7 +5,7 @@ from typing import Any
 
 from dpbandits.core.inputs import shown, whole_number
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.bandit.rate import DPRateIMED
 from dpbandits.policies.bandit.ucb import LDPKLUCB
 from dpbandits.policies.base import PrivatePolicy

@@ -20,8 +20,7 @@ from dpbandits.core.inputs import MOST, real_number, shown
 from dpbandits.core.plan import EVERY
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.core.values import damaged, entries, part, whole
-from dpbandits.mechanisms.base import Mechanism
-from dpbandits.mechanisms.meaning import AnswerLaw, NoiseDraws, NoisedSum
+from dpbandits.mechanisms.base import AnswerLaw, Mechanism, NoiseDraws, NoisedSum
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
 from dpbandits.session.ranges import Range

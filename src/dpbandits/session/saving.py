@@ -36,7 +36,7 @@ from dpbandits.core.values import (
     require_shallow,
     whole,
 )
-from dpbandits.mechanisms.restored import Readings
+from dpbandits.mechanisms.base import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise, noise_from_state
 from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data

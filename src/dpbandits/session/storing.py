@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.base import Answer, Around, Mechanism
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
-from dpbandits.mechanisms.sparse_vectors.above_threshold import AboveThreshold, Halt
+from dpbandits.mechanisms.sparse_vector import AboveThreshold, Halt
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import ArmStanding

@@ -12,8 +12,7 @@ import numpy as np
 from dpbandits.core.arrays import Integers
 from dpbandits.core.inputs import whole_number
 from dpbandits.environments.base import Environment
-from dpbandits.environments.reordered import Reordered, random_order
-from dpbandits.environments.shared import SharedCoins
+from dpbandits.environments.laws import Reordered, SharedCoins, random_order
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of

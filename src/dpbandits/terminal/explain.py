@@ -20,7 +20,7 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
 from dpbandits.policies.recommended import RECOMMENDED
-from dpbandits.theory.catalogue import PolicyRow
+from dpbandits.theory import PolicyRow
 
 PRIVACY = {
     "none": "None: it sees every reward as it is. `guarantee` is None.",

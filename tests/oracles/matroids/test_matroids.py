@@ -22,7 +22,7 @@ from dpbandits.oracles import (
     UniformMatroid,
     check_matroid,
 )
-from dpbandits.oracles.inputs import SuperArm
+from dpbandits.oracles.base import SuperArm
 from tests.oracles.instances import MATROIDS, draw
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.oracles import GraphicMatroid, LinearMatroid, PartitionMatroid, UniformMatroid
-from dpbandits.oracles.matroids.representation import tableau
+from dpbandits.oracles.linear import tableau
 from dpbandits.policies import OMM
 
 

@@ -16,7 +16,7 @@ from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.reading.matrices import shuffled
 from dpbandits.environments.laws import Bernoulli
-from dpbandits.environments.table import Table
+from dpbandits.environments.tables import Table
 
 
 @final

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.inputs import SuperArm
-from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.oracles.sets.explicit import ExplicitSet
-from dpbandits.oracles.sets.vertices import VertexChoice
+from dpbandits.oracles.base import DecisionSet, SuperArm
+from dpbandits.oracles.coverage import VertexChoice
+from dpbandits.oracles.matroids import Matroid
+from dpbandits.oracles.sets import ExplicitSet
 
 MOST = 20_000  # super arms or subsets that are tried one by one
 SAME = 1e-9  # values that differ by less are equal

@@ -11,7 +11,7 @@ from typing import ClassVar, final
 from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Comparisons
-from dpbandits.mechanisms.sparse_vectors.comparisons import MOST_COMPARED, Rivals
+from dpbandits.mechanisms.sparse_vector import MOST_COMPARED, Rivals
 from dpbandits.policies.base import Identified, PrivatePolicy, require_budget
 from dpbandits.policies.bounds.elimination import comparisons_bound
 from dpbandits.policies.bounds.optimism import positive_gaps

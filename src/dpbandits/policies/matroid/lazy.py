@@ -14,7 +14,7 @@ from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, LazyForgetful
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds.batches import lazy_bound
 from dpbandits.policies.bounds.optimism import basis, best_gaps, least_gaps

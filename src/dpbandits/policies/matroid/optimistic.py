@@ -14,7 +14,7 @@ from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds.every_round import kl_bound, ucb1_bound
 from dpbandits.policies.bounds.optimism import basis, least_gaps

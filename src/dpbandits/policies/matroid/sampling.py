@@ -10,7 +10,7 @@ import numpy as np
 from dpbandits.core.plan import Draw, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact
-from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.bounds.optimism import least_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.matroid.optimistic import FIRST, matroid_of

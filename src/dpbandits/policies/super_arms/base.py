@@ -14,9 +14,8 @@ import numpy as np
 from dpbandits.core.arrays import Floats
 from dpbandits.core.inputs import shown
 from dpbandits.core.plan import Hold, Plan
-from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.inputs import shortened
-from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.oracles.base import DecisionSet, shortened
+from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds.super_arm_gaps import super_arm_gaps
 from dpbandits.policies.contract import Policy, Release

@@ -13,7 +13,7 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative, LazyForgetful
-from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds import super_arms
 from dpbandits.policies.bounds.tails import excess

@@ -16,7 +16,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import JointBatch
 from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Release
 from dpbandits.policies.formulas import joint

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.formulas.joint import AT_ONCE
 
 

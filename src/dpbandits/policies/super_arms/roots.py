@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dpbandits.core.arrays import Floats, Integers
-from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.inputs import SuperArm
-from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.oracles.sets.explicit import ExplicitSet
+from dpbandits.oracles.base import DecisionSet, SuperArm
+from dpbandits.oracles.matroids import Matroid
+from dpbandits.oracles.sets import ExplicitSet
 from dpbandits.policies.bounds.super_arm_gaps import possible_sets, super_arms
 
 Solver = Callable[[Floats], SuperArm]

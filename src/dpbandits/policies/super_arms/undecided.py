@@ -7,9 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from dpbandits.core.arrays import Booleans
-from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.inputs import SuperArm
-from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.oracles.base import DecisionSet, SuperArm
+from dpbandits.oracles.matroids import Matroid
 
 Answering = Callable[[Sequence[float]], SuperArm]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpbandits.core.arrays import Integers
 from dpbandits.environments.base import Environment
-from dpbandits.environments.shared import SharedCoins
+from dpbandits.environments.laws import SharedCoins
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of

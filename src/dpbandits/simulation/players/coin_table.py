@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from dpbandits.core.arrays import Floats
-from dpbandits.environments.shared import SharedCoins
+from dpbandits.environments.laws import SharedCoins
 from dpbandits.policies import CUCBLDP2, CUCBDPMax
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.oracles.matroids.representation import tableau
+from dpbandits.oracles.linear import tableau
+from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies import (
     CUCB,
     CUCBDP,

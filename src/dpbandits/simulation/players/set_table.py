@@ -11,9 +11,8 @@ import numpy as np
 
 from dpbandits.core.arrays import Integers
 from dpbandits.environments.base import Environment
-from dpbandits.oracles.matroids.graphic import GraphicMatroid, SpanningTrees
-from dpbandits.oracles.matroids.partition import TopKMax
-from dpbandits.oracles.sets.explicit import ExplicitSet
+from dpbandits.oracles.matroids import GraphicMatroid, SpanningTrees, TopKMax
+from dpbandits.oracles.sets import ExplicitSet
 from dpbandits.policies import CUCBLDP2, DPKLCUCB, DPKLMAT, KLOSM, OMM
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.sizes import problem_of
