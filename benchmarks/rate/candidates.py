@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 import dpbandits as dpb
-from dpbandits.policies.formulas.rules import IndexNumbers
+from dpbandits.policies.formulas.indices import IndexNumbers
 from dpbandits.simulation.kernels.batches import read_cumulative
 from dpbandits.simulation.kernels.driver import FAR, player
 from dpbandits.simulation.parts.jit import best_share, clip01, inline, jit, slowing_total

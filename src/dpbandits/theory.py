@@ -15,19 +15,22 @@ from dpbandits.core.tables import aligned
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies import POLICIES
-from dpbandits.policies.bandit.forgetful import AnytimeLazyUCB
-from dpbandits.policies.bandit.ucb import UCB1
-from dpbandits.policies.bounds.batches import lazy_low
+from dpbandits.policies.bounds.arms import excess, lazy_low
 from dpbandits.policies.bounds.experts import ftrl_later, prefix_worst
-from dpbandits.policies.bounds.super_arm_gaps import exchange_gaps
-from dpbandits.policies.bounds.tails import excess
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.experts.leaders import DecreasingHedge, TreeFTRL
-from dpbandits.policies.experts.noisy_leader import RNMFTNL, NaiveFTNL, PrefixExponential
-from dpbandits.policies.formulas.bars import stopping_time_bound
-from dpbandits.policies.formulas.divergences import d_eps, kl
-from dpbandits.policies.identification.elimination import DPSE
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.bounds.super_arms import exchange_gaps
+from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.policies.every_round import UCB1
+from dpbandits.policies.experts import (
+    RNMFTNL,
+    DecreasingHedge,
+    NaiveFTNL,
+    PrefixExponential,
+    TreeFTRL,
+)
+from dpbandits.policies.forgetful import AnytimeLazyUCB
+from dpbandits.policies.formulas.indices import d_eps, kl
+from dpbandits.policies.formulas.stopping import stopping_time_bound
+from dpbandits.policies.identification import DPSE
 
 __all__ = [
     "free_sample_lower_bound",

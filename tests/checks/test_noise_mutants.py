@@ -11,7 +11,7 @@ import pytest
 from dpbandits import AnytimeLazyUCB
 from dpbandits.core.errors import CheckFailed
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policies.formulas.rules import IndexNumbers
+from dpbandits.policies.formulas.indices import IndexNumbers
 
 
 def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
-from dpbandits.policies.sizes import size_argument
+from dpbandits.policies.contract import size_argument
 from dpbandits.simulation.players import RunPlayer, compiled_player
 
 ENV = dpb.Bernoulli([0.8, 0.5, 0.3])

@@ -9,7 +9,7 @@ from dpbandits.core.arrays import Floats
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Independent
 from dpbandits.figures.panels import Panel
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import problem_of
 from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.results import Results
 from dpbandits.theory import lower_bound

@@ -1,22 +1,163 @@
-"""The public half of an algorithm: a frozen record of hyper-parameters and three pure functions of
-released values.
+"""What a policy is: a frozen record of hyper-parameters and three pure functions of released
+values.
+
+With it, how a policy names its arms and itself, and how it checks its hyper-parameters.
 """
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self, final
 
-from dpbandits.core.inputs import MOST_ARMS
+from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
 from dpbandits.core.plan import Action, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.policies.checked import CheckedFields
-from dpbandits.policies.labels import checked_arm_labels, refuse_one_text
+from dpbandits.oracles.base import DecisionSet
+
+# Names of arms: what a user calls them.
+
+
+ArmLabel = str | tuple[str, ...] | None
+"""What a user calls an action."""
+
+
+class ArmLabels(tuple[str, ...]):
+    """The names of the arms, by their numbers; none where arms have no names.
+
+    >>> ArmLabels(("blue", "green")).of(1)
+    'green'
+    """
+
+    __slots__ = ()
+
+    def of(self, action: Action) -> ArmLabel:
+        """What an action is called: an arm's name, or those of a super arm's arms."""
+        if not self or (isinstance(action, tuple) and any(type(arm) is float for arm in action)):
+            return None
+        if isinstance(action, tuple):
+            return tuple(self[int(arm)] for arm in action)
+        return self[action]
+
+
+LONGEST_LABEL = 200
+"""Characters of a name."""
+
+
+def refuse_one_text(arms: object) -> None:
+    """Refuse names that are given as one text, such as "blue,green".
+
+    Raises:
+        ValueError: it is one.
+    """
+    if isinstance(arms, str) and not arms.strip().isdecimal():
+        names = [part.strip() for part in arms.split(",")]
+        raise ValueError(
+            f"Expected arms={shown(arms)} to be a whole number or a list of names; write "
+            f"arms={shown(names)}."
+        )
+
+
+def checked_arm_labels(labels: Sequence[object]) -> tuple[str, ...]:
+    """Names of arms: text that can be printed, each once.
+
+    Raises:
+        ValueError: another thing, or one twice.
+
+    >>> checked_arm_labels(["blue", "blue"])
+    Traceback (most recent call last):
+    ValueError: Expected each arm to have a name of its own; 'blue' stands there twice.
+    """
+    for label in labels:
+        if (
+            not isinstance(label, str)
+            or not label.isprintable()
+            or not 1 <= len(label) <= LONGEST_LABEL
+        ):
+            raise ValueError(
+                f"Expected names of arms to be text of 1 to {LONGEST_LABEL} characters that can be "
+                f"printed, got {shown(label)}."
+            )
+    names = tuple(str(label) for label in labels)
+    if len(set(names)) < len(names):
+        twice = next(name for name, times in Counter(names).items() if times > 1)
+        raise ValueError(
+            f"Expected each arm to have a name of its own; {shown(twice)} stands there twice."
+        )
+    return names
+
+
+# How a policy names itself, checks its hyper-parameters and keeps them as plain values.
+
+
+class CheckedFields:
+    """Checks of the fields of a frozen record, for its `validate`. Each names what was expected and
+    what came.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @final
+    @property
+    def name(self) -> str:
+        preset = getattr(self, "preset", None)
+        default = next((f.default for f in fields(self) if f.name == "preset"), None)
+        return type(self).__name__ + (f"[{preset}]" if preset != default else "")
+
+    @final
+    def _whole(self, field: str, *, high: int = MOST, of: str = "") -> None:
+        """Require a whole number from 1 to `high`, and keep it as a plain int."""
+        object.__setattr__(self, field, whole_number(getattr(self, field), field, 1, high, of=of))
+
+    @final
+    def _number(self, field: str, low: float, high: float = math.inf) -> None:
+        """Require low < field < high, and keep it as a plain number."""
+        number = real_number(getattr(self, field))
+        if number is None or not low < number < high:
+            raise ValueError(
+                f"Expected {field}={shown(getattr(self, field))} to be a number with {low:g} < "
+                f"{field} < {high:g}."
+            )
+        object.__setattr__(self, field, number)
+
+    @final
+    def _one_of(self, field: str, *allowed: str) -> None:
+        value = getattr(self, field)
+        if not isinstance(value, str) or value not in allowed:
+            raise ValueError(
+                f"Expected {field}={shown(value)} to be one of {', '.join(map(repr, allowed))}."
+            )
+
+    @final
+    def _growing(self, default: Fraction) -> None:
+        """Check what batches that grow need: `alpha`, and `first`, the rounds in the first one (if
+        it was not given the default, rounded up).
+        """
+        self._number("alpha", 1.001, 1000)
+        if getattr(self, "first", None) is None:
+            object.__setattr__(self, "first", math.ceil(default))
+        self._whole("first", of="rounds")
+
+    @final
+    def _horizon(self, required: bool) -> None:
+        given = getattr(self, "horizon", None)
+        if required and given is None:
+            raise ValueError(
+                f"{self.name} needs to know the horizon, the rounds it will be played for: "
+                "horizon=10_000, say."
+            )
+        if given is not None:
+            self._whole("horizon", of="rounds")
+
+
+# The public half of an algorithm: a frozen record of hyper-parameters and three pure functions of
+# released values.
+
 
 Feedback = Literal["bandit", "semi", "full"]
 """What a round shows: the reward of the arm that was played; of every arm of a super arm; of all
@@ -241,3 +382,22 @@ class Policy(CheckedFields, ABC):
         action.
         """
         return False
+
+
+# How a policy knows over what it decides.
+
+
+def problem_of(policy: Policy) -> DecisionSet | None:
+    """Which super arms it may play (its field `problem`); None for a policy that plays single
+    arms.
+    """
+    problem: DecisionSet | None = getattr(policy, "problem", None)
+    return problem
+
+
+def size_argument(cls: type[Policy]) -> str | None:
+    """By which argument a constructor learns the number of arms: problem, actions or arms; None
+    where it is always one.
+    """
+    takes = {field.name for field in fields(cls) if field.init}
+    return next((name for name in ("problem", "actions", "arms") if name in takes), None)

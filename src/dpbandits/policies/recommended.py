@@ -6,13 +6,12 @@ from typing import Any
 from dpbandits.core.inputs import shown, whole_number
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
-from dpbandits.policies.bandit.rate import DPRateIMED
-from dpbandits.policies.bandit.ucb import LDPKLUCB
 from dpbandits.policies.base import PrivatePolicy
-from dpbandits.policies.experts.noisy_leader import RNMFTNL
-from dpbandits.policies.matroid.joint import DPJointMAT
-from dpbandits.policies.super_arms.joint_cucb import DPJointCUCB
-from dpbandits.policies.super_arms.local import CUCBLDP2
+from dpbandits.policies.cumulative import DPRateIMED
+from dpbandits.policies.every_round import LDPKLUCB
+from dpbandits.policies.experts import RNMFTNL
+from dpbandits.policies.joint import DPJointCUCB, DPJointMAT
+from dpbandits.policies.super_arms import CUCBLDP2
 
 MEASURED = 20_000
 """Rounds for which docs/measured/regret/joint.md plays the preset "sharp" of joint releases."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpbandits.core.inputs import as_int, real_number, shown
 from dpbandits.core.values import damaged, entries
-from dpbandits.policies.labels import ArmLabels, checked_arm_labels
+from dpbandits.policies.contract import ArmLabels, checked_arm_labels
 
 ArmStanding = Literal["active", "paused", "retired"]
 """Where an arm stands. A paused one may come back; a retired one never does."""

@@ -14,7 +14,7 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.core.signatures import Explained, with_example
 from dpbandits.mechanisms.rewards import scaled_value
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.stopping.empirical import StoppingRule
+from dpbandits.policies.stopping import StoppingRule
 from dpbandits.session.session import Session
 
 

@@ -19,8 +19,7 @@ from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.core.values import NAME, checked_name, checked_seed, damaged
 from dpbandits.local.messages import report_from_json
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.labels import ArmLabel
+from dpbandits.policies.contract import ArmLabel, Policy
 from dpbandits.session.arms import ArmStanding
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import (

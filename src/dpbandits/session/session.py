@@ -35,8 +35,7 @@ from dpbandits.core.values import checked_name, checked_noise, checked_seed
 from dpbandits.local.messages import randomizer_to_json, report_from_json
 from dpbandits.mechanisms.joint import of_harm
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.contract import Policy, Release
-from dpbandits.policies.labels import ArmLabel
+from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStanding, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock

@@ -23,8 +23,8 @@ from functools import partial
 from typing import Any, NamedTuple, final
 
 from dpbandits.core.plan import FOREVER, Cycle, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release
-from dpbandits.policies.statistics import Statistics
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.arms import Assignment, Roster
 from dpbandits.session.attribution import AttributionWindow

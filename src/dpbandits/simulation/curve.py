@@ -12,8 +12,7 @@ import numpy as np
 from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.plan import Action
 from dpbandits.environments.base import Environment
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import Policy, problem_of
 
 
 class Curve:

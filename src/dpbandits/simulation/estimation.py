@@ -17,7 +17,7 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.environments.base import Environment
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.stopping.empirical import StoppingRule
+from dpbandits.policies.stopping import StoppingRule
 from dpbandits.session.estimator import required
 from dpbandits.session.session import Session
 from dpbandits.simulation.arguments import checked, checked_workers

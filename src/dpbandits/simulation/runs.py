@@ -14,8 +14,7 @@ from dpbandits.core.inputs import numbers_in, shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import FigureTable, Tabular
 from dpbandits.environments.base import Environment
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import Policy, problem_of
 
 RegretKind = Literal["pseudo", "hindsight"]
 """Pseudo-regret, or regret against the best fixed arm in hindsight: see `Runs.regret`."""

@@ -14,8 +14,7 @@ from dpbandits.core.inputs import whole_number
 from dpbandits.environments.base import Environment
 from dpbandits.environments.laws import Reordered, SharedCoins, random_order
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.arguments import checked, checked_workers, kept_rounds
 from dpbandits.simulation.delays import DelayLaw, checked_delay, play_late
 from dpbandits.simulation.plain import Path, play_events, play_rounds

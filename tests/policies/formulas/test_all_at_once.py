@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpbandits.policies.formulas import joint
-from dpbandits.policies.super_arms.joint_statistics import (
+from dpbandits.policies.joint import (
     JointStatistics,
     expected_means,
     fitted_to,

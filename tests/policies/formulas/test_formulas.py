@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
 from dpbandits.policies.formulas import indices
-from dpbandits.policies.formulas.divergences import clip01, d_eps, d_eps_upper, kl, kl_upper
-from dpbandits.policies.formulas.schedules import elimination_width, epoch, next_guess
+from dpbandits.policies.formulas.indices import (
+    clip01,
+    d_eps,
+    d_eps_upper,
+    elimination_width,
+    epoch,
+    kl,
+    kl_upper,
+    next_guess,
+)
 from dpbandits.simulation.parts import jit
 
 inside = st.floats(1e-6, 1 - 1e-6)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from dpbandits.policies.formulas.divergences import d_eps
-from dpbandits.policies.formulas.rate import (
+from dpbandits.policies.formulas.indices import (
     believed,
     best_share,
+    d_eps,
     exact_rate,
     exponent,
     rate_imed,

@@ -12,7 +12,7 @@ from dpbandits.auditing.exact.probe import Blocks
 from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import Hold
-from dpbandits.policies.statistics import Statistics
+from dpbandits.policies.base import Statistics
 
 BlockSums = tuple[tuple[int, int], ...]
 """The sum and the rounds of every block released, in order."""

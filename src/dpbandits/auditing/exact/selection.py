@@ -25,7 +25,7 @@ from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.noise.laws import selection_law
 from dpbandits.noise.protocol import Selection, Values
 from dpbandits.policies.contract import Policy, Release
-from dpbandits.policies.experts.noisy_leader import Leader
+from dpbandits.policies.experts import Leader
 
 CUT, ROUNDING = 1e-15, 1e-13
 SEEDS = 64

@@ -10,8 +10,7 @@ from dpbandits.core.arrays import Integers
 from dpbandits.environments import Environment
 from dpbandits.papers.evidence import Evidence, mean_of
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.simulate import simulate
 
 SEED = 2023

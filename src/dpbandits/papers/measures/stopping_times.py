@@ -14,7 +14,7 @@ from dpbandits.environments import Bernoulli
 from dpbandits.papers.evidence import Evidence, Measurement
 from dpbandits.papers.measures.verdicts import Check
 from dpbandits.policies import POLICIES
-from dpbandits.policies.formulas.bars import stopping_time_bound
+from dpbandits.policies.formulas.stopping import stopping_time_bound
 from dpbandits.simulation.estimation import Estimates, estimates
 
 SEED = 2019

@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from dpbandits.core.errors import StoreError
-from dpbandits.policies.bandit.cumulative import DPKLUCB
+from dpbandits.policies.cumulative import DPKLUCB
 from dpbandits.service.store import CampaignStore
 
 NAME = "headlines"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, final
 
 from dpbandits.core.errors import DecisionError, EditedRowsError
 from dpbandits.core.plan import Action
-from dpbandits.policies.labels import ArmLabel
+from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.rows.backend import CampaignRows
 from dpbandits.service.rows.records import EventRow, latest_of, said_in
 from dpbandits.service.turns.working import Working, known_in

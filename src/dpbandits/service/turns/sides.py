@@ -6,8 +6,8 @@ from typing import Any
 from dpbandits.core.inputs import shown
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.cumulative import DPKLUCB
 from dpbandits.service.turns.beginning import OPTIONS, segment_name
 from dpbandits.session.arms import Roster
 from dpbandits.session.holdout import HoldoutRule, Side, rule_of

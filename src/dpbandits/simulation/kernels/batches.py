@@ -1,5 +1,5 @@
 """Index policies that fill one arm's batch at a time. Score and batch rule are the policy's own
-(`policies/formulas/rules.py`), compiled.
+(`policies/formulas/indices.py`), compiled.
 
 Most scores are not computed. Each arm keeps an upper bound of its score: the score itself where
 that changes with releases alone, else the score at a later round, since scores grow with t. Only
@@ -17,7 +17,7 @@ import numpy as np
 
 from dpbandits.mechanisms import GaussianBatches, LazyCumulative, LazyForgetful
 from dpbandits.mechanisms.base import Mechanism
-from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule
+from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule
 from dpbandits.simulation.kernels.driver import FAR, EventPlayer, player
 from dpbandits.simulation.parts.jit import FORMULAS, clip01, crossing, inline, jit, specialised
 from dpbandits.simulation.parts.primitives import gaussian, laplace

@@ -1,5 +1,5 @@
 """Index policies that release after every round, in one compiled loop over rounds. Scores are the
-policy's own (`policies/formulas/rules.py`), compiled. Memory is independent of the rounds.
+policy's own (`policies/formulas/indices.py`), compiled. Memory is independent of the rounds.
 
 Where scores are dear, an arm is played on without computing them as long as it cannot be
 overtaken. A score grows with t alone as long as its arm is not played. So the others' scores at a
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule, kl_ucb_score
+from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule, kl_ucb_score
 from dpbandits.simulation.parts.borrowed import borrowed
 from dpbandits.simulation.parts.counters import hybrid_leaf, popcount, tree_leaf
 from dpbandits.simulation.parts.jit import (

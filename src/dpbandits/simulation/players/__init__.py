@@ -16,8 +16,7 @@ from dpbandits.core.arrays import Integers
 from dpbandits.environments.base import Environment
 from dpbandits.environments.laws import SharedCoins
 from dpbandits.policies.base import Identified
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.kernels.driver import EventPlayer
 from dpbandits.simulation.plain import Path
 from dpbandits.simulation.players.coin_table import coin_player

@@ -9,8 +9,7 @@ import numpy as np
 from dpbandits.core.arrays import Floats
 from dpbandits.environments.laws import SharedCoins
 from dpbandits.policies import CUCBLDP2, CUCBDPMax
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.kernels.several.coins import play_coins, play_coins_by_index
 from dpbandits.simulation.kernels.several.listed import Worth
 from dpbandits.simulation.plain import Path

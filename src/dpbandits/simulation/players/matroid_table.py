@@ -31,7 +31,7 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.formulas.reports import report_variance
+from dpbandits.policies.formulas.joint import report_variance
 from dpbandits.simulation.kernels.several import joint, matroid, super_arms
 from dpbandits.simulation.kernels.several.joint import play_joint
 from dpbandits.simulation.kernels.several.matroid import UNSEEN, play_indices, play_samples

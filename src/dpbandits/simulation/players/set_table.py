@@ -14,8 +14,7 @@ from dpbandits.environments.base import Environment
 from dpbandits.oracles.matroids import GraphicMatroid, SpanningTrees, TopKMax
 from dpbandits.oracles.sets import ExplicitSet
 from dpbandits.policies import CUCBLDP2, DPKLCUCB, DPKLMAT, KLOSM, OMM
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.kernels.several import matroid
 from dpbandits.simulation.kernels.several.listed import (
     Sets,

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpbandits.core.arrays import Integers
 from dpbandits.environments.base import Environment
-from dpbandits.policies.stopping.empirical import DPExponentialNAS, StoppingRule, Watching
+from dpbandits.policies.stopping import DPExponentialNAS, StoppingRule, Watching
 from dpbandits.simulation.parts.jit import inline, nas_bar, private_bar, specialised
 from dpbandits.simulation.parts.primitives import block_sum, laplace, reward
 from dpbandits.simulation.plain import Path

@@ -46,7 +46,7 @@ from dpbandits.policies import (
     TreeFTRL,
 )
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.identification.top_two import LAZY
+from dpbandits.policies.identification import LAZY
 from dpbandits.simulation.kernels import elimination, identification
 from dpbandits.simulation.kernels.batches import player_of
 from dpbandits.simulation.kernels.lazy_thompson import play_lazy_ts

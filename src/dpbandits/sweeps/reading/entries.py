@@ -22,9 +22,8 @@ from dpbandits.core.privacy import as_fraction, printed
 from dpbandits.datasets import data_folder
 from dpbandits.environments import Environment
 from dpbandits.oracles import DecisionSet
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.policies.named import NO_ABOUT, close_to, policy_class
-from dpbandits.policies.sizes import size_argument
 
 
 class Loaded(NamedTuple):

@@ -1,4 +1,4 @@
-"""Joint releases (`policies/super_arms/joint.py`) where super arms are the bases of a matroid: the
+"""Joint releases (`policies/joint.py`) where super arms are the bases of a matroid: the
 greedy basis for upper bounds, held for a batch of which the undecided elements are released.
 """
 
@@ -127,7 +127,7 @@ def set_released(p: Any, s: Any, own: Any, basis: Any) -> bool:
 @jit
 def keep_few(p: Any, s: Any, own: Any, basis: Any) -> None:
     """The basis that explores few of the elements that were to be released, as
-    `policies/super_arms/few.py` has it, and what is released then.
+    `policies/joint.py` has it, and what is released then.
     """
     count, few, greedy = own.now[COUNT], explored_at_once(len(basis)), own.greedy
     for i in range(few):

@@ -1,4 +1,4 @@
-"""CUCB-LDP2 with one radius for a super arm (`policies/super_arms/roots.py`), where super arms
+"""CUCB-LDP2 with one radius for a super arm (`policies/super_arms.py`), where super arms
 are written down.
 """
 

@@ -1,4 +1,4 @@
-"""CUCB and its private forms (`policies/super_arms/base.py`) where super arms are the bases
+"""CUCB and its private forms (`policies/super_arms.py`) where super arms are the bases
 of a matroid, top k among them.
 """
 

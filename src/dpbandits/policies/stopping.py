@@ -1,9 +1,4 @@
-"""Private stopping rules: watch a stream of values until its mean is known to within a factor 1 ±
-alpha, then say it.
-
-A rule is a policy over one arm whose rewards in [0, 1] stand for values in [low, high].
-`dpbandits.estimate` feeds it a stream, `dpbandits.estimates` simulates it.
-"""
+"""Stopping rules for a mean: how many values it takes to know it up to a relative error."""
 
 import math
 from abc import abstractmethod
@@ -18,7 +13,7 @@ from dpbandits.core.privacy import LARGEST, Grid, read_exactly
 from dpbandits.mechanisms import AboveThreshold
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, Policy, Release
-from dpbandits.policies.formulas.bars import nas_bar, private_bar
+from dpbandits.policies.formulas.stopping import nas_bar, private_bar
 
 __all__ = ["DPNAS", "NAS", "DPExponentialNAS"]
 

@@ -1,6 +1,4 @@
-"""Thompson sampling: an arm is drawn afresh every round from laws that change only when something
-is released.
-"""
+"""Thompson sampling with Beta posteriors, and Lazy DP-TS."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,12 +8,19 @@ from typing import ClassVar, NamedTuple
 from dpbandits.core.plan import Action, Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyForgetful
-from dpbandits.policies.ahead import Among, first_blocks, of_arms, seen_among
-from dpbandits.policies.base import PrivatePolicy, StatisticsPolicy
-from dpbandits.policies.bounds.optimism import positive_gaps
+from dpbandits.policies.base import (
+    Among,
+    PrivatePolicy,
+    Statistics,
+    StatisticsPolicy,
+    first_blocks,
+    first_unseen,
+    of_arms,
+    seen_among,
+)
+from dpbandits.policies.bounds.arms import positive_gaps
 from dpbandits.policies.contract import About
 from dpbandits.policies.formulas.indices import lifted_mean
-from dpbandits.policies.statistics import Statistics, first_unseen
 
 __all__ = ["LazyDPTS", "ThompsonBeta"]
 

@@ -1,5 +1,5 @@
-"""Indices of an arm's newest batch alone: Anytime-Lazy-UCB, whose batches of 1, 2, 4, 8, … may be
-interrupted, and the doubling episodes of AdaP (Azize and Basu 2022) and AdaC (2024).
+"""Index policies that learn from an arm's newest batch alone: AdaP-UCB, AdaP-KLUCB, AdaC-UCB and
+the anytime Lazy-UCB.
 """
 
 import math
@@ -12,15 +12,36 @@ from typing import ClassVar, final
 from dpbandits.core.plan import Action, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.mechanisms import GaussianBatches, LazyForgetful
-from dpbandits.policies.ahead import ranked
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy, StatisticsPolicy, require_budget
-from dpbandits.policies.bounds import batches
-from dpbandits.policies.bounds.optimism import one_arm, positive_gaps
+from dpbandits.policies.base import (
+    IndexPolicy,
+    PrivatePolicy,
+    Statistics,
+    StatisticsPolicy,
+    first_unseen,
+    ranked,
+    require_budget,
+)
+from dpbandits.policies.bounds.arms import (
+    adac_bound,
+    adap_bound,
+    adap_kl_bound,
+    lazy_bound,
+    one_arm,
+    positive_gaps,
+)
 from dpbandits.policies.contract import About
-from dpbandits.policies.formulas import rules
-from dpbandits.policies.formulas.indices import crossing, lazy_ucb
-from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule
-from dpbandits.policies.statistics import Statistics, first_unseen
+from dpbandits.policies.formulas.indices import (
+    IndexNumbers,
+    IndexRule,
+    adac_ucb_score,
+    adap_klucb_score,
+    adap_ucb_score,
+    as_long_again,
+    crossing,
+    lazy_ucb,
+    lazy_ucb_score,
+    twice_the_last,
+)
 
 __all__ = ["AdaCUCB", "AdaPKLUCB", "AdaPUCB", "AnytimeLazyUCB"]
 
@@ -79,7 +100,7 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
     @cached_property
     def rule(self) -> IndexRule:
         numbers = IndexNumbers(eps=float(self.epsilon))
-        return IndexRule(rules.lazy_ucb_score, numbers, rules.twice_the_last)
+        return IndexRule(lazy_ucb_score, numbers, twice_the_last)
 
     def leader(self, s: Statistics, t: int) -> int:
         """The arm with the largest index, the lowest on a tie."""
@@ -103,7 +124,7 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         return Hold(arm, rounds, (arm,))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return batches.lazy_bound(one_arm(means), rounds, float(self.epsilon), self.grid)
+        return lazy_bound(one_arm(means), rounds, float(self.epsilon), self.grid)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -139,11 +160,11 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
     @cached_property
     def rule(self) -> IndexRule:
         numbers = IndexNumbers(eps=float(self.epsilon), constant=float(self.a))
-        return IndexRule(rules.adap_ucb_score, numbers, rules.as_long_again)
+        return IndexRule(adap_ucb_score, numbers, as_long_again)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return batches.adap_bound(one_arm(means), rounds, eps, self.a, self.grid)
+        return adap_bound(one_arm(means), rounds, eps, self.a, self.grid)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -179,11 +200,11 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
     @cached_property
     def rule(self) -> IndexRule:
         numbers = IndexNumbers(eps=float(self.epsilon), constant=float(self.a))
-        return IndexRule(rules.adap_klucb_score, numbers, rules.as_long_again, capped=True)
+        return IndexRule(adap_klucb_score, numbers, as_long_again, capped=True)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return batches.adap_kl_bound(one_arm(means), rounds, eps, self.a, self.grid)
+        return adap_kl_bound(one_arm(means), rounds, eps, self.a, self.grid)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps, log_t = float(self.epsilon), math.log(rounds)
@@ -226,10 +247,10 @@ class AdaCUCB(IndexPolicy):
     @cached_property
     def rule(self) -> IndexRule:
         numbers = IndexNumbers(eps=float(self.rho), constant=float(self.b))
-        return IndexRule(rules.adac_ucb_score, numbers, rules.as_long_again)
+        return IndexRule(adac_ucb_score, numbers, as_long_again)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return batches.adac_bound(one_arm(means), rounds, float(self.rho), self.b)
+        return adac_bound(one_arm(means), rounds, float(self.rho), self.b)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t, rho = math.log(rounds), float(self.rho)
