@@ -129,10 +129,9 @@ from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
 from dpbandits.simulation.delays import DelayLaw, FixedDelay, GeometricDelay, UniformDelay
-from dpbandits.simulation.estimation import Estimates, estimates
-from dpbandits.simulation.identification import Identification, identify
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import simulate
+from dpbandits.simulation.stopping import Estimates, Identification, estimates, identify
 from dpbandits.theory import (
     instance_independent_bound,
     list_policies,

@@ -22,7 +22,7 @@ from dpbandits.mechanisms import Block, JointBatch
 from dpbandits.noise import SecureNoise, SimulatedNoise
 from dpbandits.noise.laws import coordinate_law, norm_law
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
-from dpbandits.simulation.parts.primitives import joint_radius
+from dpbandits.simulation.compiled.parts import joint_radius
 from tests.noise.test_cube import TWINS
 
 ONE, ALARM = Fraction(1), 1e-6

@@ -77,7 +77,7 @@ def test_gaussian(rho: Fraction, noise: Noise) -> None:
 
 
 def test_compiled_laplace_and_gaussian() -> None:
-    from dpbandits.simulation.parts.primitives import gaussian, laplace
+    from dpbandits.simulation.compiled.parts import gaussian, laplace
 
     rng = np.random.default_rng(7)
     assert (

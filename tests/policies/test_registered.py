@@ -57,7 +57,7 @@ def test_every_policy_in_the_package_is_registered() -> None:
 
 def test_every_formula_is_compiled() -> None:
     """The folder is walked: each function of each of its files has a compiled form of its name."""
-    from dpbandits.simulation.parts import jit
+    from dpbandits.simulation.compiled import jit
 
     named: list[str] = []
     for file in sorted(Path(formulas.__path__[0]).glob("*.py")):

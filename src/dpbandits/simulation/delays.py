@@ -15,8 +15,8 @@ from dpbandits.environments.base import Environment
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.session import Session
-from dpbandits.simulation.curve import Curve
 from dpbandits.simulation.plain import Path, told_rewards
+from dpbandits.simulation.runs import Curve
 
 
 @runtime_checkable

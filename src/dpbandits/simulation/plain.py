@@ -23,7 +23,7 @@ from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.turn import next_turn, open_turn
 from dpbandits.session.session import Session
-from dpbandits.simulation.curve import Curve
+from dpbandits.simulation.runs import Curve
 from dpbandits.vault import open_vault
 
 

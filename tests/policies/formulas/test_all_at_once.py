@@ -15,7 +15,7 @@ from dpbandits.policies.joint import (
     normal_bounds,
     summed_in_order,
 )
-from dpbandits.simulation.parts import jit
+from dpbandits.simulation.compiled import jit
 
 
 def statistics(arms: int, seed: int) -> JointStatistics:

@@ -18,7 +18,7 @@ from dpbandits.policies.formulas.indices import (
     exponent,
     rate_imed,
 )
-from dpbandits.simulation.parts.jit import exact_rate as compiled
+from dpbandits.simulation.compiled.jit import exact_rate as compiled
 
 means = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(1e-6, 1 - 1e-6))
 epsilons = st.floats(0.001, 100)

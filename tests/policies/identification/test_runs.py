@@ -16,7 +16,7 @@ from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.formulas import stopping as tt
 from dpbandits.policies.identification import LAZY
-from dpbandits.simulation.identification import identify
+from dpbandits.simulation.stopping import identify
 from tests.policies.identification.instances import FALSE_ALARM, INSTANCES, pmf_of_windows
 
 CASES: list[tuple[Policy, str]] = [

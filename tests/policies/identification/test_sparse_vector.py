@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.policies.formulas.indices import comparison_noise, comparison_radius
-from dpbandits.simulation.identification import identify
+from dpbandits.simulation.stopping import identify
 
 PRESETS = pytest.mark.parametrize("preset", ["pairs", "arms", "one"])
 RUNS = 300

@@ -17,7 +17,7 @@ from dpbandits.noise import SimulatedNoise
 from dpbandits.oracles.linear import tableau
 from dpbandits.policies import DPKLMAT, DPUCBMAT, KLOSM, OMM, CTSBeta
 from dpbandits.policies.formulas import indices
-from dpbandits.simulation.parts.bases import improve
+from dpbandits.simulation.compiled.parts import improve
 from dpbandits.vault import open_vault
 from tests.policies.matroid.instances import SEVEN, on_tape
 

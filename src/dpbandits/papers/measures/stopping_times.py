@@ -15,7 +15,7 @@ from dpbandits.papers.evidence import Evidence, Measurement
 from dpbandits.papers.measures.verdicts import Check
 from dpbandits.policies import POLICIES
 from dpbandits.policies.formulas.stopping import stopping_time_bound
-from dpbandits.simulation.estimation import Estimates, estimates
+from dpbandits.simulation.stopping import Estimates, estimates
 
 SEED = 2019
 
