@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.table import Row, markdown, show
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.policies.formulas.indices import d_eps
 from dpbandits.simulation.compiled.jit import jit, joint_variance, log_moment
 

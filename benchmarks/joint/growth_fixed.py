@@ -34,7 +34,7 @@ from benchmarks.joint.growth import (
     read,
 )
 from benchmarks.table import Row, sections, show
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.policies.formulas.indices import d_eps
 from dpbandits.simulation.compiled.jit import dp_klucb, jit, joint_variance, log_moment
 

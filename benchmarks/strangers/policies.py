@@ -12,7 +12,7 @@ import numpy as np
 
 import dpbandits as dpb
 from benchmarks.strangers.specimen import Specimen
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import LazyForgetful

@@ -11,8 +11,8 @@ from docs.generator.members import members
 from pydantic import BaseModel
 
 import dpbandits as dpb
-from dpbandits.core.signatures import argument_texts
 from dpbandits.policies import POLICIES
+from dpbandits.terminal.explain import argument_texts
 
 ROOMS = {
     "dpbandits": "What `import dpbandits as dpb` gives",

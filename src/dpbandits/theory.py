@@ -8,8 +8,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
-from dpbandits.core.inputs import real_number, shown, whole_number
+from dpbandits.core.inputs import Floats, real_number, shown, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.core.tables import aligned
 from dpbandits.environments.base import Environment, require_pair

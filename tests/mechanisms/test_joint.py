@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, JointBatch
 from dpbandits.noise import SecureNoise, SimulatedNoise

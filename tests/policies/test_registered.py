@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.core.signatures import argument_texts
 from dpbandits.policies import POLICIES, formulas
 from dpbandits.policies.contract import Policy
 from dpbandits.terminal.cli import app
+from dpbandits.terminal.explain import argument_texts
 from tests.places import REPOSITORY
 
 

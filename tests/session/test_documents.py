@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.inputs import DEEPEST, SAVES
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Grid
-from dpbandits.core.values import DEEPEST, SAVES
 from dpbandits.mechanisms import (
     AboveThreshold,
     BinaryTree,

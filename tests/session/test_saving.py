@@ -17,7 +17,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import examples
-from dpbandits.core.values import SAVES
+from dpbandits.core.inputs import SAVES
 from dpbandits.mechanisms import Answer, LazyForgetful
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import CUCBDP, POLICIES, CUCBDPMax

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta as exact
 from scipy.stats import chi2, chisquare
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.simulation.compiled.thompson import beta
 
 DRAWS, CELLS = 200_000, 50

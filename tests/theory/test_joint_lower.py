@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.policies.formulas.indices import d_eps, kl
 
 

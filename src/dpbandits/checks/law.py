@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from dpbandits.checks.checks import horizon_of, require
-from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.environments import Bernoulli
 from dpbandits.environments.base import Environment
 from dpbandits.policies.contract import Policy, problem_of

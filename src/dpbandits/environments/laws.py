@@ -6,8 +6,7 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbandits.core.arrays import Floats, Integers
-from dpbandits.core.inputs import MOST_ARMS, numbers_in
+from dpbandits.core.inputs import MOST_ARMS, Floats, Integers, numbers_in
 from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import (
     Environment,

@@ -7,9 +7,8 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import MOST_ARMS, numbers_in, switch, whole_number
+from dpbandits.core.inputs import MOST_ARMS, Floats, Integers, numbers_in, switch, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import Environment, Lattice, Records, two_point
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Independent
 from dpbandits.figures.panels import Panel

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
 from dpbandits.mechanisms import Block
 from dpbandits.mechanisms.base import AnswerLaw

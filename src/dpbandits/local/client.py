@@ -27,10 +27,8 @@ from fractions import Fraction
 from typing import final
 
 from dpbandits.core.errors import MessageError, RewardError
-from dpbandits.core.inputs import is_blank, normalised
+from dpbandits.core.inputs import checked_noise, is_blank, normalised
 from dpbandits.core.privacy import Guarantee, Real, as_fraction
-from dpbandits.core.signatures import Explained
-from dpbandits.core.values import checked_noise
 from dpbandits.local.budget import Budget, MemoryBudget
 from dpbandits.local.budget.alone import Alone
 from dpbandits.local.budget.base import require_device_budget
@@ -48,7 +46,7 @@ from dpbandits.noise.sources import SecureNoise
 
 
 @final
-class Client(metaclass=Explained):
+class Client:
     """One user's device in one campaign. Each report is epsilon-LDP about its rewards; all together
     they cost at most the budget.
 

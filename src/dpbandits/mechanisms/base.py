@@ -15,9 +15,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import MOST
+from dpbandits.core.inputs import alike
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
-from dpbandits.core.values import alike, damaged, entries, whole
 from dpbandits.noise.protocol import Noise, Values
 
 # What answers say of means: how much of an answer is rewards, and which noise is in it. All of it
@@ -341,32 +340,3 @@ def whole_numbers(values: Any, length: int) -> bool:
 def noised_fits(value: int, draws: int) -> bool:
     """Whether a sum with so many draws of noise may have this value."""
     return abs(value) <= DRAW * draws
-
-
-def restored_counts(counts: object, length: int) -> list[int]:
-    """The number of records in each open block."""
-    return [
-        whole(count, f"vault.counts[{at}]")
-        for at, count in enumerate(entries(counts, "vault.counts", length))
-    ]
-
-
-def restored_sums(sums: object, length: int, bounds: list[int] | None) -> list[int]:
-    """The open sums in grid steps.
-
-    bounds: the largest sum of each block, or one for all blocks; None if reports were added, whose
-        sums may be anything.
-    """
-    found = entries(sums, "private.sums", length)
-    highest = None if bounds is None else bounds * (length if len(bounds) == 1 else 1)
-    fit = all(type(total) is int for total in found)
-    if not fit or (
-        highest is not None
-        and not all(
-            0 <= total <= min(high, MOST) for total, high in zip(found, highest, strict=True)
-        )
-    ):
-        raise damaged(
-            "private.sums holds what no sum of so many rewards can be (not shown: sums are private)"
-        )
-    return list(found)

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpbandits.core.inputs import checked_seed, damaged
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.core.values import checked_seed, damaged
 from dpbandits.noise.exact import (
     LARGEST_SCALE,
     check_scale,

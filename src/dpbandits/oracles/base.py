@@ -18,8 +18,7 @@ from typing import Any, Self, SupportsIndex, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.arrays import Floats, Places
-from dpbandits.core.inputs import as_int, instead, numbers_in, shown
+from dpbandits.core.inputs import Floats, Places, as_int, instead, numbers_in, shown
 from dpbandits.core.privacy import LARGEST, read_exactly
 
 # How oracles read their arguments: weights, whole numbers, exact numbers and labels.

@@ -10,8 +10,8 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import OracleCheckFailed
+from dpbandits.core.inputs import Floats
 from dpbandits.oracles.base import DecisionSet, SuperArm, checked_weights, largest_first
 from dpbandits.oracles.matroids import Matroid
 

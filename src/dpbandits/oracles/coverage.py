@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Booleans, Floats, Integers
-from dpbandits.core.inputs import LARGEST_SEED, switch
+from dpbandits.core.inputs import LARGEST_SEED, Booleans, Floats, Integers, switch
 from dpbandits.oracles.base import (
     Covering,
     DecisionSet,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Booleans, Floats, Places
+from dpbandits.core.inputs import Booleans, Floats, Places
 from dpbandits.core.privacy import LARGEST
 from dpbandits.oracles.base import (
     SuperArm,

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.arrays import Booleans, Floats, Integers, Places
-from dpbandits.core.inputs import MOST_ARMS, switch
+from dpbandits.core.inputs import MOST_ARMS, Booleans, Floats, Integers, Places, switch
 from dpbandits.oracles.base import (
     Covering,
     DecisionSet,

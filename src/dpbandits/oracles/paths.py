@@ -13,8 +13,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Booleans, Floats, Integers
-from dpbandits.core.inputs import switch
+from dpbandits.core.inputs import Booleans, Floats, Integers, switch
 from dpbandits.oracles.base import (
     DecisionSet,
     Label,

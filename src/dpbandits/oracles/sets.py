@@ -11,8 +11,7 @@ from typing import Any, NoReturn, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Floats
-from dpbandits.core.inputs import MOST_ARMS, real_number, shown, switch
+from dpbandits.core.inputs import MOST_ARMS, Floats, real_number, shown, switch
 from dpbandits.oracles.base import (
     DecisionSet,
     Label,

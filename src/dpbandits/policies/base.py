@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Action, Hold, Law, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.policies.contract import Policy, Release

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, Integers, floats_of
+from dpbandits.core.inputs import Floats, Integers, floats_of
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics, largest_below

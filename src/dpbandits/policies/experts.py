@@ -13,8 +13,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
-from dpbandits.core.inputs import MOST_ARMS
+from dpbandits.core.inputs import MOST_ARMS, Floats
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, floats_of
+from dpbandits.core.inputs import Floats, floats_of
 from dpbandits.core.plan import Action, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import JointBatch

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, floats_of
+from dpbandits.core.inputs import Floats, floats_of
 from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative, LazyForgetful

@@ -14,8 +14,7 @@ from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Booleans, Floats, Integers
-from dpbandits.core.inputs import shown
+from dpbandits.core.inputs import Booleans, Floats, Integers, shown
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (

@@ -9,9 +9,8 @@ from typing import Any, final
 
 from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import NameTakenError
-from dpbandits.core.inputs import is_line, shown
+from dpbandits.core.inputs import checked_name, is_line, shown
 from dpbandits.core.privacy import Guarantee, as_fraction
-from dpbandits.core.values import checked_name
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
 from dpbandits.policies.contract import Policy

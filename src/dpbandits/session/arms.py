@@ -12,8 +12,7 @@ from typing import Any, Literal, Self, final
 
 import numpy as np
 
-from dpbandits.core.inputs import as_int, real_number, shown
-from dpbandits.core.values import damaged, entries
+from dpbandits.core.inputs import as_int, damaged, entries, real_number, shown
 from dpbandits.policies.contract import ArmLabels, checked_arm_labels
 
 ArmStanding = Literal["active", "paused", "retired"]

@@ -15,11 +15,9 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
-from dpbandits.core.inputs import MOST, real_number, shown
+from dpbandits.core.inputs import MOST, Floats, damaged, entries, part, real_number, shown, whole
 from dpbandits.core.plan import EVERY
 from dpbandits.core.tables import Tabular, in_columns
-from dpbandits.core.values import damaged, entries, part, whole
 from dpbandits.mechanisms.base import AnswerLaw, Mechanism, NoiseDraws, NoisedSum
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.formulas.joint import joint_variance, log_moment

@@ -22,9 +22,8 @@ import msgspec
 import numpy as np
 from msgspec import Meta, Struct
 
-from dpbandits.core.inputs import MOST
-from dpbandits.core.plan import EVERY
-from dpbandits.core.values import (
+from dpbandits.core.inputs import (
+    MOST,
     SAVES,
     checked_noise,
     checked_seed,
@@ -36,6 +35,7 @@ from dpbandits.core.values import (
     require_shallow,
     whole,
 )
+from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise, noise_from_state

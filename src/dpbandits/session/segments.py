@@ -12,11 +12,10 @@ from fractions import Fraction
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, final
 
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
-from dpbandits.core.inputs import shown
+from dpbandits.core.inputs import NAME, checked_name, checked_seed, damaged, shown
 from dpbandits.core.plan import Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.tables import Tabular, in_columns
-from dpbandits.core.values import NAME, checked_name, checked_seed, damaged
 from dpbandits.local.messages import report_from_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import ArmLabel, Policy

@@ -27,11 +27,10 @@ from dpbandits.core.errors import (
     NotRecordedError,
     SharedError,
 )
-from dpbandits.core.inputs import whole_number
+from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, whole_number
 from dpbandits.core.plan import Cycle, Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
-from dpbandits.core.values import checked_name, checked_noise, checked_seed
 from dpbandits.local.messages import randomizer_to_json, report_from_json
 from dpbandits.mechanisms.joint import of_harm
 from dpbandits.noise.protocol import Noise

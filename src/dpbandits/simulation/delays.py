@@ -8,9 +8,8 @@ from typing import Any, Protocol, final, runtime_checkable
 
 import numpy as np
 
-from dpbandits.core.arrays import Integers
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import real_number, shown, whole_number
+from dpbandits.core.inputs import Integers, real_number, shown, whole_number
 from dpbandits.environments.base import Environment
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy

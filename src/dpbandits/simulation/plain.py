@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import EnvironmentExhausted
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import Action, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Entry, Grid
 from dpbandits.environments.base import Environment

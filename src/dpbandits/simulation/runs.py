@@ -10,8 +10,7 @@ from typing import Any, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Floats, Integers
-from dpbandits.core.inputs import numbers_in, shown
+from dpbandits.core.inputs import Floats, Integers, numbers_in, shown
 from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import FigureTable, Tabular

@@ -12,8 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from dpbandits.core.arrays import Integers
-from dpbandits.core.inputs import LARGEST_SEED, whole_number
+from dpbandits.core.inputs import LARGEST_SEED, Integers, whole_number
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.environments.laws import Reordered, SharedCoins, random_order
 from dpbandits.noise.sources import SimulatedNoise

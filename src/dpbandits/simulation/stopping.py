@@ -12,9 +12,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import real_number, refuse_class, shown, whole_number
+from dpbandits.core.inputs import Floats, Integers, real_number, refuse_class, shown, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import FigureTable
 from dpbandits.environments.base import Environment, require_pair

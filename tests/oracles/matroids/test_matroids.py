@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import OracleCheckFailed
+from dpbandits.core.inputs import Floats
 from dpbandits.oracles import (
     ExplicitMatroid,
     GraphicMatroid,

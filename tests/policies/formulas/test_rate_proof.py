@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.policies.formulas.indices import believed, best_share, d_eps, exact_rate, exponent
 
 MEAN = 0.5

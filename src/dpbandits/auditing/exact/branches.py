@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from dpbandits.auditing.exact.lattice import Axis
 from dpbandits.auditing.exact.probe import Blocks
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
+from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Hold
 from dpbandits.policies.base import Statistics
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.auditing.effort import Effort
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
+from dpbandits.core.inputs import Floats
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.cumulative import DPIMED, DPKLUCB
 from dpbandits.policies.every_round import DPUCB, DPUCBBound, HybridUCB

@@ -18,8 +18,8 @@ from dpbandits.auditing.effort import Effort
 from dpbandits.auditing.exact.deciding import Deciding, TotalRange
 from dpbandits.auditing.exact.lattice import mass
 from dpbandits.auditing.exact.probe import LargestLoss, NoiseCall, Probe
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
+from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.noise.laws import selection_law

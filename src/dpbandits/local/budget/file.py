@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, final
 
 from dpbandits.core.errors import BudgetError
+from dpbandits.core.inputs import once
 from dpbandits.core.privacy import Real, as_fraction
-from dpbandits.core.values import once
 from dpbandits.local.budget.alone import Alone
 from dpbandits.local.budget.base import spent_after
 

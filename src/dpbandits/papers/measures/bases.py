@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dpbandits.core.arrays import Integers
+from dpbandits.core.inputs import Integers
 from dpbandits.environments import Environment
 from dpbandits.papers.evidence import Evidence, mean_of
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from dpbandits.core.arrays import Booleans
+from dpbandits.core.inputs import Booleans
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.environments import Bernoulli
 from dpbandits.papers.evidence import Evidence, Measurement

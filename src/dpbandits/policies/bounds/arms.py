@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.policies.formulas.indices import (
     comparison_noise,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.policies.bounds.arms import SHARES, STEEP, whole_cells
 
 Chance = Callable[[Floats, int], Floats]

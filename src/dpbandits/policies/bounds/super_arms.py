@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.oracles.base import DecisionSet, SuperArm
 from dpbandits.oracles.coverage import VertexChoice
 from dpbandits.oracles.matroids import Matroid

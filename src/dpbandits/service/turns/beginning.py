@@ -9,9 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from dpbandits.core.errors import EditedRowsError
-from dpbandits.core.inputs import shown
-from dpbandits.core.signatures import options_of, require_options
-from dpbandits.core.values import checked_name
+from dpbandits.core.inputs import checked_name, options_of, require_options, shown
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.policies.contract import Policy

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.environments.laws import SharedCoins
 from dpbandits.policies import CUCBLDP2, CUCBDPMax
 from dpbandits.policies.contract import Policy, problem_of

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.environments.base import Environment, Records
 from dpbandits.policies import (
     DecreasingHedge,

@@ -13,7 +13,7 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from dpbandits.core.arrays import Integers
+from dpbandits.core.inputs import Integers
 from dpbandits.simulation.compiled.jit import inline, jit
 
 # What every compiled player is made of: simulated feedback, simulated noise, and the curve of play

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.core.arrays import Integers
+from dpbandits.core.inputs import Integers
 from dpbandits.environments.base import Environment
 from dpbandits.environments.laws import SharedCoins
 from dpbandits.policies import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.core.arrays import Integers
+from dpbandits.core.inputs import Integers
 from dpbandits.environments.base import Environment
 from dpbandits.oracles.matroids import GraphicMatroid, SpanningTrees, TopKMax
 from dpbandits.oracles.sets import ExplicitSet

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Integers
+from dpbandits.core.inputs import Integers
 from dpbandits.environments.base import Environment
 from dpbandits.policies.stopping import DPExponentialNAS, StoppingRule, Watching
 from dpbandits.simulation.compiled.jit import inline, nas_bar, private_bar, specialised
