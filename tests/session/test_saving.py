@@ -36,7 +36,7 @@ from tests.session.small import (
 KEY, OTHER, USERS = b"a key of at least sixteen bytes", b"another key of 16 bytes", b"u" * 16
 DAY = timedelta(days=1)
 TOP = dpb.UniformMatroid(arms=4, rank=2)
-SNAPSHOTS = dpb.SecureNoise(pool=False)
+SNAPSHOTS = dpb.SecureNoise(fresh=True)
 LATE: dict[str, Any] = {"attribution_window": DAY, "clock": lambda: 0.0}
 POLICY = dpb.DPKLUCB(arms=2, epsilon=1, first=40)
 
@@ -425,16 +425,16 @@ def test_without_a_key_the_noise_has_to_be_said(noise: Any) -> None:
 def test_no_weaker_noise_is_taken(noise: Any, given: Any) -> None:
     """Though the document was edited to name it everywhere."""
     for key in (None, KEY):
-        with pytest.raises(ValueError, match=r"would void|never drawn ahead"):
+        with pytest.raises(ValueError, match=r"would void|keeps no generator"):
             dpb.Session.from_json(secure(noise).to_json(key=key), key=key, noise=given)
     data = document(secure(SNAPSHOTS))
     simulated = changed(data, "private.noise", SimulatedNoise(1).state())
     simulated["public"]["noise"] = {"kind": "simulated"}
     with pytest.raises(ValueError, match="would void"):
         dpb.Session.from_json(resealed(simulated), noise=SNAPSHOTS)
-    pooled = changed(data, "private.noise", {"kind": "secure"})
-    pooled["public"]["noise"] = {"kind": "secure", "pool": True}
-    assert kind_of(dpb.Session.from_json(resealed(pooled), noise=SNAPSHOTS)) == repr(SNAPSHOTS)
+    kept = changed(data, "private.noise", {"kind": "secure"})
+    kept["public"]["noise"] = {"kind": "secure", "fresh": False}
+    assert kind_of(dpb.Session.from_json(resealed(kept), noise=SNAPSHOTS)) == repr(SNAPSHOTS)
 
 
 def test_people_who_come_back_are_known_with_both_keys() -> None:
