@@ -1,7 +1,8 @@
 """The privacy boundary: rewards go in, noised answers come out.
 
-Outside this module and `mechanisms/` no code reads a reward or an exact sum, so every decision made
-elsewhere is post-processing of released answers.
+Only a mechanism turns exact sums into something that is released. A session's state adds sums up
+and `session/saving` writes them into the private part of a document; no other code reads a reward
+or an exact sum, so every decision made elsewhere is post-processing of released answers.
 
 A `Vault` holds no data. It checks rewards, turns them into whole grid steps, and makes new `Books`
 from old ones when blocks are released. A reward is followed in this order:

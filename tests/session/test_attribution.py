@@ -244,7 +244,6 @@ def test_a_window_that_is_none(wrong: Any) -> None:
             "nothing to time",
         ),
         ({"clock": 5, "attribution_window": DAY}, TypeError, "clock=5 to be a function"),
-        ({"clock": lambda: 0.0, "segments": ["DE", "FR"]}, ValueError, "nothing to time"),
     ],
 )
 def test_clocks_that_are_none(options: Any, error: Any, said: str) -> None:

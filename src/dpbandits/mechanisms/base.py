@@ -44,7 +44,7 @@ class AnswerLaw:
         of variance k/(2 price). Discrete noise has no larger moments.
     forgets: an answer covers its newest block alone, so answers are to be added up.
     redraws: the noise in an answer may take the place of noise in the one before, over the same
-        rewards. Of a coordinate's so-manieth answer it is known beforehand which draws it has.
+        rewards. Which draws the n-th answer of a coordinate has is known beforehand.
     """
 
     family: Literal["none", "laplace", "joint", "gaussian"]
@@ -153,7 +153,7 @@ class Mechanism(ABC):
     def says(self, answer: Any, release: int) -> NoisedSum | None:
         """What an answer says of its coordinate's rewards; None if nothing.
 
-        release: the answer is its coordinate's so-manieth, counted from 1.
+        release: the answer's number among its coordinate's, from 1.
         """
         return None
 

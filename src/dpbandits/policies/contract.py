@@ -171,9 +171,8 @@ class Release(NamedTuple):
 
     answers: an `Answer` for each coordinate; of a whole record, what its mechanism says of it (see
         there).
-    round: rounds resolved so far. told: (action, rounds resolved since the plan began), by action;
-        by the arms observed, where a
-    plan names them.
+    round: rewards recorded so far. told: (action, rewards recorded since the plan began), by
+        action; by the arms observed, where a plan names them.
     harm: with a guardrail, an `Answer` about the harm of each coordinate's newest block.
     """
 

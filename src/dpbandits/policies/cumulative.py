@@ -194,9 +194,9 @@ class DPIMED(IndexPolicy, PrivatePolicy):
 class RateConstants(NamedTuple):
     level: float  # weight of ln n
     first: int  # rounds in a first batch, times epsilon
-    alpha: float  # most that a batch makes an arm's rounds grow by
+    alpha: float  # growth of an arm's rounds at which a batch ends
     counted: int | None  # draws counted at most; None: all
-    doubt: float = 0.0  # by so much less does a rate count, at ε ≥ 1
+    doubt: float = 0.0  # subtracted from a rate, at ε ≥ 1
     trust: float = 1.0  # but this share of it at least
     blurred: float = 0.0  # how much more the doubt is where noise is all, as ε → 0
 
@@ -256,9 +256,9 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
             tail) or "safe" (a higher level and more doubt: the thinnest tail, for at most twice the
             mean). See docs/measured/regret/rate.md and rate_safe.md.
         first: rounds in an arm's first batch; None stands for the preset's.
-        alpha: most that a batch makes an arm's rounds grow by, above 1; the leader's grow by so
-            much at first, later by 1 + (alpha − 1)/√(1 + ln(rounds/first)). None stands for the
-            preset's.
+        alpha: the growth of an arm's rounds by a batch, above 1, at which the batch ends on the
+            next rung of the ladder; the leader's grow by so much at first, later by
+            1 + (alpha − 1)/√(1 + ln(rounds/first)). None stands for the preset's.
         level: weight of ln n, at least 1 (below 1 regret would not be logarithmic); None stands
             for the preset's.
         counted: draws of noise that are counted, at most; fewer make a smaller index, and a
@@ -332,9 +332,9 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         doubt, trust = self.belief
         numbers = IndexNumbers(
             eps=float(self.epsilon),
-            constant=float(self.level or 1.0),
-            first=self.first or 1,
-            alpha=float(self.alpha or 3.0),
+            constant=float(self.level or 0.0),
+            first=self.first or 0,
+            alpha=float(self.alpha or 0.0),
             counted=self.counted or ALL_DRAWS,
             doubt=float(doubt),
             trust=float(trust),

@@ -245,7 +245,7 @@ class JointReleases(PrivatePolicy):
             weights.
         preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
             arm with n released rounds, unproved. On a matroid it explores few elements at a time
-            (`few.py`). Others are taken for sums (`formulas/summed.py`): the larger `problem.size`,
+            (`kept_of`). Others are taken for sums (`summed_bound`): the larger `problem.size`,
             the lower the level and the shorter first batches; so give bases as a matroid, and no
             size larger than needed. "level": the index that knows the noise's exact law, at ln t.
             "proved": at ln t + 4 ln ln t, valid whatever came before.

@@ -1,7 +1,5 @@
-"""One turn of the wheel, written once for every host: release, update, plan.
-
-A turn is what is played between two releases. Hosts differ in how they play it; what ends a turn
-and begins the next one is the same for people's data, for simulations and for audits.
+"""What is played between two releases: a turn. Every host opens it here; simulations and audits end
+it here, too (release, update, plan). A session does that in two commits (`Session._advance`).
 """
 
 from collections.abc import Callable

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, Self, final, overload
+from typing import Any, final, overload
 from weakref import ref
 
 from dpbandits.core.errors import (
@@ -91,8 +91,9 @@ from dpbandits.session.traffic import Answers, SampleRatio, Traffic
 from dpbandits.vault import Books, Vault, answered, without_frames
 
 FOLD = 200
-"""Events after which a log is folded into its state though nothing is released: single rewards are
-not kept for longer."""
+"""Events after which a log is folded into its state though nothing is released, by the tell that
+makes them so many or by the next call. Single rewards are not kept for longer.
+"""
 
 BooksAndAnswers = tuple[Books, tuple[Any, ...]]
 
@@ -149,13 +150,16 @@ class Session:
     """A policy at work on people's data.
 
     Every decision is resolved exactly once: told, expired, or void. Rewards may be told late and in
-    any order: a reward enters the block of its arm that is open when it arrives. More decisions may
-    be requested than the plan holds; the plan ends by its own count of recorded rewards.
+    any order: a reward enters the block of its arm that is open when it arrives. (With joint
+    releases a record belongs to the block it was asked for; once that is closed, it is recorded and
+    never read.) More decisions may be requested than the plan holds; the plan ends by its own count
+    of recorded rewards.
 
     One call at a time: a call from a second thread, from within another call, or in a forked child
     raises `SharedError` and does nothing. A call that was interrupted (Ctrl-C, an alarm, an error
-    of the noise source or an oracle) either happened as a whole or not at all; `pending` shows
-    which decisions still take a reward, and the next call goes on.
+    of the noise source or an oracle) happened or did not: `pending` shows which decisions still
+    take a reward. A tell that completes a release may have been recorded and its release not made;
+    then the next call makes it.
 
     Args:
         policy: any policy.
@@ -181,22 +185,12 @@ class Session:
         assignment: "shuffled": the first batches of all arms come in one random order instead of
             one after the other. Its coins come from `seed`, which then has to stay secret.
         min_share: each arm's least share of rounds, by a coin a round.
-        segments: names of groups that are known beforehand, public and fixed. Each learns for
-            itself: this makes a `dpbandits.SegmentedSession`.
         guardrail: a second number of each record, told as (reward, harm), of which no arm may do
             more than declared (`dpbandits.Guardrail`). An arm that does is suspended.
 
     Raises:
         ValueError: policy, mechanism and guarantee do not agree, or options contradict each other.
     """
-
-    def __new__(cls, *given: Any, segments: Iterable[str] | None = None, **options: Any) -> Self:
-        if segments is None:
-            return super().__new__(cls)
-        from dpbandits.session.segments import SegmentedSession
-
-        made: Any = SegmentedSession(*given, segments=segments, **options)
-        return made  # type: ignore[no-any-return]  # it has the same verbs
 
     def __init__(
         self,
@@ -216,7 +210,6 @@ class Session:
         attribution_window: timedelta | None = None,
         assignment: str = "planned",
         min_share: float | None = None,
-        segments: Iterable[str] | None = None,
         guardrail: Guardrail | None = None,
     ) -> None:
         require_policy(policy)
@@ -304,7 +297,7 @@ class Session:
             self._require_alone(me)
         for other in self._others:  # a call of theirs that was cut off may have taken a place
             other._made_current(releases=False)
-        if view.log is self._log and view.at == len(view.events) and view.due is None:
+        if view.log is self._log and view.at == len(view.events) < FOLD and view.due is None:
             return view
         return self._made_current(releases)
 
@@ -332,7 +325,9 @@ class Session:
         view, log = self._view, self._log
         if view.log is not log or view.at != len(log.events):
             view = self._view_again()
-        if view.due is None or not releases:
+        if view.due is None:
+            return self._folded(view)
+        if not releases:
             return view
         try:
             return self._advance(view)
@@ -347,7 +342,7 @@ class Session:
 
     @property
     def _seen(self) -> View:
-        """The view, for those who only look."""
+        """The view, for what only reads; during a call it may lack that call's event."""
         view, log = self._view, self._log
         if (view.log is not log or view.at != len(log.events)) and not self._calls:
             view = self._view_again()
@@ -372,7 +367,6 @@ class Session:
         count: None = None,
         eligible: Eligible = None,
         user: User = None,
-        segment: str | None = None,
     ) -> Decision: ...
     @overload
     def ask(
@@ -380,14 +374,12 @@ class Session:
         count: int,
         eligible: Eligible = None,
         user: User = None,
-        segment: str | None = None,
     ) -> list[Decision]: ...
     def ask(
         self,
         count: int | None = None,
         eligible: Eligible = None,
         user: User = None,
-        segment: str | None = None,
     ) -> Decision | list[Decision]:
         """Return the next decision, or a list of `count` of them.
 
@@ -401,18 +393,12 @@ class Session:
                 capitals and other spaces are another. Beyond the cap a person still gets a
                 decision, the arm with the largest released mean; its `learn` is False, and its
                 reward is accepted and never read.
-            segment: see `segments=`.
 
         Raises:
             RuntimeError: more than `max_pending` decisions would be pending. None was made.
             ValueError: `eligible` names no arm that is in play, or the policy cannot choose among
                 some of its arms; or `user` is missing or not expected. None was made.
         """
-        if segment is not None:
-            raise ValueError(
-                "Expected no segment=: this session has none. Make it with segments=['DE', 'FR'], "
-                "say. None was made."
-            )
         if count is not None or eligible is not None or user is not None or self._special:
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user)
@@ -722,10 +708,11 @@ class Session:
             raise
 
     def _advance(self, view: View) -> View:
-        """Release, learn and plan for as long as that is due; fold a long log.
+        """Release, update and plan for as long as that is due; fold a long log.
 
-        Each step is one assignment of the log. Between the two steps of a release its answer
-        stands: an oracle that fails has seen an answer that is not drawn again.
+        Each step is one assignment of the log: first the release is stored in `State.answer`, then
+        the state that the policy learned from it takes its place. Interrupted between the two, the
+        next call starts with the second: what was drawn is not drawn again.
         """
         log = view.log
         while view.due is not None:
@@ -740,8 +727,12 @@ class Session:
                 heard = Released(learned.step, release, plan, left, learned.asked)
                 self._tables.journal.append(heard)
             self._view = view = View(self.seed, log, self._tables, rng, view)
+        return self._folded(view)
+
+    def _folded(self, view: View) -> View:
+        """Fold the events into the state if they are many; nothing may be due."""
         if view.at >= FOLD:
-            self._log = log = Log(view.folded(), log.plan, log.events[view.at :])
+            self._log = log = Log(view.folded(), view.log.plan, view.events[view.at :])
             self._view = view = View(self.seed, log, self._tables, view.rng)
         return view
 

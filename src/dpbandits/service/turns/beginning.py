@@ -31,7 +31,11 @@ KEPT = {"campaign", "user_key", "clock"}
 OPTIONS = "holdout", "ramp", "control"
 """The options of a campaign that its sessions do not know."""
 
-TAKEN = [name for name in options_of(Session) if name not in KEPT | {"policy"}] + list(OPTIONS)
+TAKEN = [
+    *(name for name in options_of(Session) if name not in KEPT | {"policy"}),
+    "segments",
+    *OPTIONS,
+]
 """What may be said of a new campaign beside its name and scope."""
 
 MOST_ARMS, MOST_SEGMENTS = 10_000, 1_000
