@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, final
@@ -16,7 +15,7 @@ import numpy as np
 from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Action, Hold, Law, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
-from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.contract import Policy, Release, record
 from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule, clip01
 
 # What most policies know: the released statistics of each arm, and how a release changes them.
@@ -248,7 +247,7 @@ def parts_of(policy: PrivatePolicy) -> Fraction:
     return policy.budget / one.epsilon if one is not None and one.epsilon else Fraction(1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PrivatePolicy(Policy):
     """A policy with pure differential privacy.
 
@@ -280,7 +279,7 @@ class Identified(NamedTuple):
     rounds: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class StatisticsPolicy(Policy):
     """A policy whose state is the released statistics of each arm, and nothing else."""
 
@@ -324,7 +323,7 @@ def no_score(*given: object) -> float:
     raise NotImplementedError("An index policy gives a rule, or overrides scores().")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class IndexPolicy(Policy):
     """Plays the arm with the largest score (lowest number on a tie) until its batch is full, then
     releases it.

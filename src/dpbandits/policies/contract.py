@@ -11,7 +11,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self, final
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+    dataclass_transform,
+    final,
+    overload,
+)
 
 from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
 from dpbandits.core.plan import Action, Plan, PublicRng
@@ -209,7 +219,35 @@ class About:
     goal: Literal["regret", "estimate"] = "regret"
 
 
-@dataclass(frozen=True, kw_only=True)
+Made = TypeVar("Made")
+
+
+class ArmsField:
+    """The field `arms`: given as a number, or as the names of the arms; read as their number."""
+
+    @overload
+    def __get__(self, policy: None, cls: type[Any]) -> Self: ...
+    @overload
+    def __get__(self, policy: object, cls: type[Any]) -> int: ...
+    def __get__(self, policy: object | None, cls: type[Any]) -> Any:
+        if policy is None:
+            raise AttributeError("arms")  # so the field has no default
+        return policy.__dict__["arms"]
+
+    def __set__(self, policy: object, arms: int | Sequence[str]) -> None:
+        policy.__dict__["arms"] = arms
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+def record(cls: type[Made]) -> type[Made]:
+    """Make a class a frozen dataclass whose arguments are given by name, as every policy is.
+
+    To type checkers it is not frozen: they know the type of `arms` by its descriptor only so.
+    """
+    return dataclass(frozen=True, kw_only=True)(cls)
+
+
+@record
 class Policy(CheckedFields, ABC):
     """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes
     its state.
@@ -227,17 +265,18 @@ class Policy(CheckedFields, ABC):
         ValueError: fewer than one arm, or more than `MOST_ARMS`.
     """
 
-    arms: int
+    arms: ArmsField = ArmsField()
     labels: tuple[str, ...] | None = field(default=None, init=False, repr=False)
     about: ClassVar[About]
     # whether it can choose among some of its arms: by the largest index, or a draw, of those
     chooses: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        refuse_one_text(self.arms)
-        if isinstance(self.arms, (list, tuple)):
-            object.__setattr__(self, "labels", checked_arm_labels(self.arms))
-            object.__setattr__(self, "arms", len(self.arms))
+        arms: object = self.arms
+        refuse_one_text(arms)
+        if isinstance(arms, (list, tuple)):
+            object.__setattr__(self, "labels", checked_arm_labels(arms))
+            object.__setattr__(self, "arms", len(arms))
         self._whole("arms", high=MOST_ARMS)
         if hasattr(self, "grid"):
             object.__setattr__(self, "grid", Grid(steps=self.grid).steps)
@@ -329,7 +368,7 @@ class Policy(CheckedFields, ABC):
         Raises:
             ValueError: its price depends on the number of arms.
         """
-        more = replace(self, arms=arms)  # type: ignore[arg-type]  # names, too, make arms
+        more = replace(self, arms=arms)
         if more.mechanism() != self.mechanism() or more.randomizer() != self.randomizer():
             raise ValueError(
                 f"{self.name} shares its budget out over its arms, so none can be added while it "

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
@@ -14,7 +13,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics, largest_below
 from dpbandits.policies.bounds.arms import dp_klucb_bound
-from dpbandits.policies.contract import About
+from dpbandits.policies.contract import About, record
 from dpbandits.policies.formulas.indices import (
     ALL_DRAWS,
     IndexNumbers,
@@ -75,7 +74,7 @@ def nearer(x: Floats, level: Floats, q: Floats) -> Floats:
     return np.maximum(x, np.minimum(q, q - (kl - level) * q * (1.0 - q) / (q - x)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DPKLUCB(IndexPolicy, PrivatePolicy):
     """Low regret with a published proof and a bound with all constants, and thin tails unless means
     are close to one (docs/measured/regret/instances.md). `DPRateIMED` loses less
@@ -147,7 +146,7 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
         return divergence_order(means, rounds, float(self.epsilon), self.alpha)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DPIMED(IndexPolicy, PrivatePolicy):
     """Indexed minimum empirical divergence under privacy. Heavy-tailed: prefer `DPRateIMED`, which
     counts its noise, outside comparisons.
@@ -234,7 +233,7 @@ def above_scores(
     return np.asarray(found + 1e-9 * (1.0 - found) + 1e-14 * n * (1.0 + theta))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DPRateIMED(IndexPolicy, PrivatePolicy):
     """Indexed minimum empirical divergence with the exact rate of its released means: what they
     say against an arm, every draw of noise counted.

@@ -21,7 +21,7 @@ def entertain(store: CampaignStore) -> None:
     """Make the campaign, if there is none, and begin to visit it."""
     if NAME not in store:
         # names stand where a number would
-        policy = DPKLUCB(arms=list(RATES), epsilon=1)  # type: ignore[arg-type]
+        policy = DPKLUCB(arms=list(RATES), epsilon=1)
         store.create(NAME, policy)
     threading.Thread(target=visit, args=(store,), daemon=True).start()
 

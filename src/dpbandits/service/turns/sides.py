@@ -89,7 +89,7 @@ def single_arm_policy(policy: Policy) -> DPKLUCB:
     epsilon = None if promised is None else promised.epsilon
     return DPKLUCB(
         # names stand where a number would
-        arms=policy.arms if policy.labels is None else policy.labels,  # type: ignore[arg-type]
+        arms=policy.arms if policy.labels is None else policy.labels,
         epsilon=1 if epsilon is None else epsilon,
         grid=getattr(policy, "grid", 1024),
         alpha=DOUBLING,
