@@ -465,6 +465,20 @@ def test_decisions_that_were_edited_are_given_up(tmp_path: Path) -> None:
     made.close()
 
 
+@pytest.mark.parametrize("first", [b"p", b"x", b""], ids=["plain", "another", "short"])
+def test_a_held_answer_without_its_seal_is_given_up(tmp_path: Path, first: bytes) -> None:
+    """Whatever stands in its place: the call that finds it is refused, and the next one fences."""
+    made = Store(tmp_path / "trial", "window")
+    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
+    asked = made.opened().create("trial", policy, **WINDOWED).ask(4)
+    written(made, "UPDATE held SET body = CAST(? || substr(body, 2) AS BLOB)", first)
+    campaign = made.opened()["trial"]
+    with pytest.raises(dpb.EditedRowsError, match="gives up"):
+        campaign.tell(asked[0], 1)
+    assert campaign.tell_many([(each, 1) for each in asked]) == ["gone"] * 4
+    assert campaign.generation == 2
+
+
 def test_a_campaign_has_a_key_of_its_own(tmp_path: Path) -> None:
     """The private row of one campaign is none of another's, though both rows are alike."""
     made, campaign = alone(tmp_path / "trial")

@@ -224,7 +224,8 @@ class Turning:
                 before = standing(work)
                 answers.append(ticket.op.run(work, scratch))
             except Exception as error:
-                if isinstance(error, (StoreError, *self.backend.failures)):
+                edited = isinstance(error, EditedRowsError) and error.fenced
+                if edited or isinstance(error, self.backend.failures):
                     raise
                 idle = put_in_order(work.session)
                 if not left_half_done(work.session) and not (idle and standing(work) == before):
