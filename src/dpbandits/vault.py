@@ -17,7 +17,7 @@ from old ones when blocks are released. A reward is followed in this order:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
 from typing import Any, NamedTuple, final
@@ -145,9 +145,7 @@ def with_line(
     return (*older, ((coordinate, line),))
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class Books:
+class Books(NamedTuple):
     """Everything a vault keeps: a value, replaced whole by a release.
 
     Args:
@@ -448,7 +446,7 @@ class Vault:
 
     def widened(self, books: Books, arms: int) -> Books:
         """Return the books for more arms, the last of which have no record."""
-        return replace(books, memory=self.mechanism.widened(books.memory, arms))
+        return books._replace(memory=self.mechanism.widened(books.memory, arms))
 
     def entries(self, ledger: Ledger) -> tuple[Entry, ...]:
         """Return the ledger's lines with their prices."""
@@ -582,7 +580,7 @@ class OpenVault:
         count, sums = books.blocks[EVERY]
         by_arm = dict(zip(self._observed, sums, strict=True))
         block = OpenBlock(count, tuple(by_arm.get(arm, 0) for arm in arms))
-        return replace(books, blocks={EVERY: block}), (EVERY,), (), arms
+        return books._replace(blocks={EVERY: block}), (EVERY,), (), arms
 
     def finish(self, round: int, told: tuple[tuple[Any, int], ...]) -> Release:
         """No more feedback comes (see `Vault.finish`)."""

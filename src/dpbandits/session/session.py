@@ -254,7 +254,9 @@ class Session:
             Believed.of(policy, policy.labels),
             Roster.of(policy.arms, policy.labels),
             Traffic.of(policy.arms),
-            harm,
+            plans={},
+            pending={},
+            harm=harm,
             late=() if may_wait else None,
         )
 
@@ -752,7 +754,7 @@ class Session:
         coordinates = due if arms is None else arms
         told = told_by_action(state)
         release = answered(coordinates, answers, state.records, told, vault.numbers)
-        return replace(state, books=books, answer=Answered(release, plan, number))
+        return state._replace(books=books, answer=Answered(release, plan, number))
 
     def _read(self, release: Callable[..., BooksAndAnswers], *given: Any) -> BooksAndAnswers:
         """Release blocks. An error carries no frames of the vault, whose variables hold sums."""
@@ -782,8 +784,7 @@ class Session:
             played = self._log.plan
             in_turn = played.actions if isinstance(played, Cycle) else ()
             overdue = overdue.read((*release.coordinates, *in_turn))
-        state = replace(
-            state,
+        state = state._replace(
             overdue=overdue,
             learned=learned,
             believed=state.believed.after(release),
@@ -798,7 +799,7 @@ class Session:
         """Return the state without these blocks, whose records are never read."""
         books, _ = self._vault.release(state.books, (), keys)
         release = Release((), (), state.records, told_by_action(state))
-        return replace(state, books=books, answer=Answered(release, None))
+        return state._replace(books=books, answer=Answered(release, None))
 
     def _put(self, state: State) -> None:
         """Put a new state in place: the moment at which a verb without an event happens."""
@@ -823,7 +824,7 @@ class Session:
         with OneCall(self) as view:
             state = self._with_due_outcomes(view).folded()
             event = SessionEvent("drop", None, state.asked)
-            state = replace(state, events=(*state.events, event))
+            state = state._replace(events=(*state.events, event))
             self._put(self._dropped(state, tuple(state.books.blocks)))
 
     def finish(self) -> None:
@@ -848,7 +849,7 @@ class Session:
             books, answers = self._read(self._vault.finish, state.books)
             coordinates, told = tuple(range(self.policy.arms)), told_by_action(state)
             release = answered(coordinates, answers, state.records, told, self._vault.numbers)
-            self._put(replace(state, books=books, answer=Answered(release, plan)))
+            self._put(state._replace(books=books, answer=Answered(release, plan)))
 
     # Arms
 
@@ -872,8 +873,7 @@ class Session:
             policy = state.policy.with_arms(tuple(roster.labels) or arms)
             vault = self._vault_for(policy, self._vault.noise)
             name = roster.labels[-1] if roster.labels else str(arms - 1)
-            state = replace(
-                state,
+            state = state._replace(
                 policy=policy,
                 learned=state.policy.widened(state.learned, arms),
                 books=vault.widened(state.books, arms),
@@ -919,8 +919,8 @@ class Session:
             if roster != state.roster:
                 name = roster.labels[number] if roster.labels else number
                 event = SessionEvent(what, name, state.asked)
-                state = replace(state, roster=roster, events=(*state.events, event))
-            state = replace(state, offer=state.offer._replace(last=0))  # the next ask looks again
+                state = state._replace(roster=roster, events=(*state.events, event))
+            state = state._replace(offer=state.offer._replace(last=0))  # the next ask looks again
             if to == "retired":
                 pending = {
                     id: (
@@ -931,7 +931,7 @@ class Session:
                 if self._tables.journal is not None:
                     gone = (id for id, play in pending.items() if play is not state.pending[id])
                     self._tables.journal.append(Unlearned(tuple(gone)))
-                state = replace(state, pending=pending)
+                state = state._replace(pending=pending)
                 if number in state.books.blocks:
                     state = self._dropped(state, (number,))
             self._put(state)
@@ -1303,4 +1303,4 @@ def with_harm(state: State, release: Release) -> State:
     for arm, _, suspended in harm.alarms[len(state.harm.alarms) :]:
         if suspended:
             roster = roster.moved(arm, "paused")
-    return replace(state, harm=harm, roster=roster)
+    return state._replace(harm=harm, roster=roster)

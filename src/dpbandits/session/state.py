@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, final
 
@@ -125,9 +124,7 @@ class Answered(NamedTuple):
     number: int | None = None
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """Everything known after the last release. No part of it is changed in place but `pending`.
 
     Args:
@@ -137,6 +134,9 @@ class State:
         believed: what was released of every arm, for intervals.
         roster: the arms, and which of them are in play.
         traffic: how often each arm was drawn.
+        plans: open joint plans by number.
+        pending: decisions that wait for their rewards, by id. It is shared with the view and
+            follows the events, for copying it at every release would take too long.
         harm: with a guardrail, what was released of every arm's harm.
         events: what was done to the session.
         step: turns before this one (a turn is what happens between two releases).
@@ -145,22 +145,21 @@ class State:
         offer: what the next decisions play.
         rng: position of the turn's public randomness; None if nothing was drawn.
         told: decisions told in this turn, by unit.
-        plans: open joint plans by number.
         answer: a release that the policy has to learn from.
         late: answers that came after further decisions were made, by how late (see
             `overdue.bucket_of`). None if no request is ever overdue: each answer has its time, or
             blocks are neither an arm's nor a plan's.
         overdue: requests that have waited for too long.
-        pending: decisions that wait for their rewards, by id. It is shared with the view and
-            follows the events, for copying it at every release would take too long.
     """
 
     policy: Policy
     learned: Any
     books: Books
-    believed: Believed = field(repr=False)
+    believed: Believed
     roster: Roster
     traffic: Traffic
+    plans: Mapping[int, OpenPlan]
+    pending: dict[int, Play]
     harm: Harm | None = None
     events: tuple[SessionEvent, ...] = ()
     step: int = 0
@@ -169,13 +168,14 @@ class State:
     records: int = 0
     unread: int = 0
     offer: Offer = NOTHING
-    rng: Any = field(default=None, repr=False)
+    rng: Any = None
     told: tuple[tuple[Unit, int], ...] = ()
-    plans: Mapping[int, OpenPlan] = field(default_factory=dict)
     answer: Answered | None = None
     late: tuple[tuple[int, int], ...] | None = ()
-    overdue: Overdue = Overdue()  # noqa: RUF009  # never changed in place
-    pending: dict[int, Play] = field(default_factory=dict, repr=False)
+    overdue: Overdue = Overdue()
+
+    def __repr__(self) -> str:
+        return f"State(step={self.step}, asked={self.asked}, records={self.records})"
 
 
 # Events
@@ -397,8 +397,8 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         if state.roster.active is not None or (state.pending and isinstance(plan, Hold)):
             offer = offer._replace(last=0)  # the first ask looks ahead
     first_asked, position = state.asked, rng.state()
-    state = replace(
-        state, first=first_asked, offer=offer, plans=plans, rng=position, overdue=overdue
+    state = state._replace(
+        first=first_asked, offer=offer, plans=plans, rng=position, overdue=overdue
     )
     return Log(state, plan, events), rng
 
@@ -666,12 +666,10 @@ class View:
 
     def folded(self) -> State:
         """Return the state and the counted events in one state."""
-        return replace(
-            self.log.state,
-            books=replace(
-                self.log.state.books,
-                blocks={key: open_block(block) for key, block in self.blocks.items()},
-            ),
+        state = self.log.state
+        blocks = {key: open_block(block) for key, block in self.blocks.items()}
+        return state._replace(
+            books=state.books._replace(blocks=blocks),
             traffic=self.traffic,
             asked=self.asked,
             records=self.records,

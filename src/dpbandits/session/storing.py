@@ -197,8 +197,8 @@ class SessionRows:
 def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the public and the private part of a session without what is kept one row each."""
     tables, state = session._tables, session._seen.folded()
-    public = public_part(session, replace(state, pending={}), 1)
-    private = private_part(session, replace(state, pending={}))
+    public = public_part(session, state._replace(pending={}), 1)
+    private = private_part(session, state._replace(pending={}))
     public.ledger.lines, public.chosen, public.unanswered = [], None, None
     if tables.people is not None:
         public.people = public.people | {"used": [], "owners": []}
@@ -409,7 +409,7 @@ def ask_unread(session: Session, count: int) -> list[Decision]:
 def play_only(session: Session, arm: int) -> None:
     """Take all other arms out of play, before the first decision."""
     state = session._seen.folded()
-    session._put(replace(state, roster=state.roster.only(arm), offer=state.offer._replace(last=0)))
+    session._put(state._replace(roster=state.roster.only(arm), offer=state.offer._replace(last=0)))
 
 
 def give_up(session: Session) -> None:
@@ -432,8 +432,7 @@ def begin_anew(session: Session) -> None:
     """Let the policy begin anew, while decisions are counted on. Nothing is pending or open."""
     now = session._seen.folded()
     fresh = session._first_state(session.policy)
-    state = replace(
-        fresh,
+    state = fresh._replace(
         believed=replace(fresh.believed, first=now.believed.first),
         roster=now.roster,
         traffic=now.traffic,
