@@ -222,7 +222,7 @@ class Session:
         self.rewards = checked_rewards_range(rewards, policy.randomizer() is not None)
         self.default = default_of(default, self.rewards)
         self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
-        self.guardrail, self.generation, self._keyed = guardrail, 0, False
+        self.guardrail, self.generation, self._saved_with_key = guardrail, 0, False
         self._vault = self._vault_for(policy, checked_noise(noise))
         require_agreement(policy, self._vault.guarantee)
         self._assignment = assignment_of(assignment, min_share, policy.arms)
@@ -270,7 +270,7 @@ class Session:
         tables = self._tables
         self._has_window = tables.window is not None
         # whether decisions do not follow from the plan alone
-        self._special = (
+        self._needs_full_path = (
             self._has_window or tables.people is not None or self._assignment is not None
         )
 
@@ -298,10 +298,10 @@ class Session:
         if len(calls) > 1:
             self._require_alone(me)
         for other in self._others:  # a call of theirs that was cut off may have taken a place
-            other._made_current(releases=False)
+            other._refresh_view(releases=False)
         if view.log is self._log and view.at == len(view.events) < FOLD and view.due is None:
             return view
-        return self._made_current(releases)
+        return self._refresh_view(releases)
 
     def _require_process(self) -> None:
         if PROCESS[0] is not self._process:
@@ -322,11 +322,11 @@ class Session:
                 )
             calls.pop(first, None)  # it was cut off before it could leave
 
-    def _made_current(self, releases: bool) -> View:
+    def _refresh_view(self, releases: bool) -> View:
         """Make the view again if it is behind; release what an earlier call left due."""
         view, log = self._view, self._log
         if view.log is not log or view.at != len(log.events):
-            view = self._view_again()
+            view = self._rebuild_view()
         if view.due is None:
             return self._folded(view)
         if not releases:
@@ -347,10 +347,10 @@ class Session:
         """The view, for what only reads; during a call it may lack that call's event."""
         view, log = self._view, self._log
         if (view.log is not log or view.at != len(log.events)) and not self._calls:
-            view = self._view_again()
+            view = self._rebuild_view()
         return view
 
-    def _view_again(self) -> View:
+    def _rebuild_view(self) -> View:
         policy = self._state.policy
         if self._vault.arms != policy.arms:  # adding an arm was cut off before its vault
             self._vault = self._vault_for(policy, self._vault.noise)
@@ -401,7 +401,7 @@ class Session:
             ValueError: `eligible` names no arm that is in play, or the policy cannot choose among
                 some of its arms; or `user` is missing or not expected. None was made.
         """
-        if count is not None or eligible is not None or user is not None or self._special:
+        if count is not None or eligible is not None or user is not None or self._needs_full_path:
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user)
             return made[0] if count is None else made
@@ -510,7 +510,9 @@ class Session:
             view = self._enter(me, not self._has_window)
             id, play = find_pending(decision, view.pending, view.asked, self.campaign, self._newest)
             if self._has_window:
-                self._hold([(id, play, self._vault.checked(play.observe or play.action, reward))])
+                self._hold_outcomes(
+                    [(id, play, self._vault.checked(play.observe or play.action, reward))]
+                )
                 return
             parts = self._vault.quick_parts(play.unit, reward) if play.learn else None
             if parts is not None:
@@ -558,7 +560,7 @@ class Session:
             checked = self._checked(pairs, view)
             del pairs
             if self._has_window:
-                self._hold(checked)
+                self._hold_outcomes(checked)
                 return
             events = [self._event(id, play, plain) for id, play, plain in checked]
             view.events.extend(events)  # this is the moment at which it happens
@@ -652,7 +654,7 @@ class Session:
 
     # Answers that count once their time has passed
 
-    def _hold(self, checked: Sequence[tuple[int, Play, Any]]) -> None:
+    def _hold_outcomes(self, checked: Sequence[tuple[int, Play, Any]]) -> None:
         """Keep answers until their time has passed; the first answer stays. Nothing else is done,
         not even a release that is due: it would tell that somebody answered.
         """
@@ -801,7 +803,7 @@ class Session:
         release = Release((), (), state.records, told_by_action(state))
         return state._replace(books=books, answer=Answered(release, None))
 
-    def _put(self, state: State) -> None:
+    def _replace_state(self, state: State) -> None:
         """Put a new state in place: the moment at which a verb without an event happens."""
         self._log = log = Log(state, self._log.plan, [])
         self._view = view = View(self.seed, log, self._tables)
@@ -825,7 +827,7 @@ class Session:
             state = self._with_due_outcomes(view).folded()
             event = SessionEvent("drop", None, state.asked)
             state = state._replace(events=(*state.events, event))
-            self._put(self._dropped(state, tuple(state.books.blocks)))
+            self._replace_state(self._dropped(state, tuple(state.books.blocks)))
 
     def finish(self) -> None:
         """Have a stopping rule that has not halted give its answer now: no more rewards come, and
@@ -849,7 +851,7 @@ class Session:
             books, answers = self._read(self._vault.finish, state.books)
             coordinates, told = tuple(range(self.policy.arms)), told_by_action(state)
             release = answered(coordinates, answers, state.records, told, self._vault.numbers)
-            self._put(state._replace(books=books, answer=Answered(release, plan)))
+            self._replace_state(state._replace(books=books, answer=Answered(release, plan)))
 
     # Arms
 
@@ -894,7 +896,7 @@ class Session:
             ValueError: no such arm, or none would be left; or the policy cannot choose among some
                 of its arms.
         """
-        self._stand(arm, "retired", "retire")
+        self._set_standing(arm, "retired", "retire")
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`. Late rewards of it still count.
@@ -902,7 +904,7 @@ class Session:
         Raises:
             ValueError: as `retire_arm`.
         """
-        self._stand(arm, "paused", "pause")
+        self._set_standing(arm, "paused", "pause")
 
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again.
@@ -910,9 +912,9 @@ class Session:
         Raises:
             ValueError: as `retire_arm`, or it is retired.
         """
-        self._stand(arm, "active", "resume")
+        self._set_standing(arm, "active", "resume")
 
-    def _stand(self, arm: str | int, to: ArmStanding, what: str) -> None:
+    def _set_standing(self, arm: str | int, to: ArmStanding, what: str) -> None:
         with OneCall(self) as view:
             state = self._with_due_outcomes(view).folded()
             number, roster = self._moved(arm, to, what)
@@ -934,7 +936,7 @@ class Session:
                 state = state._replace(pending=pending)
                 if number in state.books.blocks:
                     state = self._dropped(state, (number,))
-            self._put(state)
+            self._replace_state(state)
 
     def _moved(self, arm: str | int, to: ArmStanding, what: str) -> tuple[int, Roster]:
         """Return the arm's number, and the roster once it stands there.
@@ -1234,7 +1236,7 @@ class Session:
             except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
                 if self._state.answer is not None:  # a policy's own error
                     raise
-                state = self._made_current(releases=False).folded_whole()
+                state = self._refresh_view(releases=False).folded_whole()
             except Exception as error:
                 failed = error
             if failed is not None:
@@ -1243,12 +1245,12 @@ class Session:
                 ) from failed
             text = saving.written(self, state, self.generation + 1, key)
             self.generation += 1
-            self._keyed = self._keyed or key is not None
+            self._saved_with_key = self._saved_with_key or key is not None
             return text
 
     def _require_key(self, key: bytes | None, unsealed: bool) -> None:
         """Refuse to write in clear what single people answered, or what was under a key before."""
-        if key is not None or unsealed is True or not (self._keyed or self._has_window):
+        if key is not None or unsealed is True or not (self._saved_with_key or self._has_window):
             return
         why = (
             "the outcomes of single people that this session holds until their time has passed "

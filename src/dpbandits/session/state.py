@@ -181,7 +181,7 @@ class State(NamedTuple):
 # Events
 
 
-class Look(NamedTuple):
+class AskChanges(NamedTuple):
     """What an ask changed beside its decision.
 
     Args:
@@ -203,14 +203,14 @@ class Asked(NamedTuple):
     """A decision was made.
 
     Args:
-        look: None if it follows from the offer that stands.
+        changes: None if it follows from the offer that stands.
         place: the person whose place it took, the window, and the places taken then.
         due: when its time has passed.
     """
 
     id: int
     play: Play
-    look: Look | None = None
+    changes: AskChanges | None = None
     place: tuple[str, int, int] | None = None
     due: float | None = None
 
@@ -591,7 +591,7 @@ class View:
             if self.tables.follows or not answered:
                 self.tables.follow_resolved(event, self.number)
         elif kind is Asked:
-            self._count_ask(event.play, event.look)
+            self._count_ask(event.play, event.changes)
             self._follow_ask(event, self.number)
         else:
             play = event.play
@@ -614,12 +614,12 @@ class View:
         if outstanding is not None and id >= outstanding.edge:
             outstanding.count -= 1
 
-    def _count_ask(self, play: Play, look: Look | None) -> None:
+    def _count_ask(self, play: Play, changes: AskChanges | None) -> None:
         self.asked += 1
-        if look is not None:
-            self.plans, self.position, self.traffic = look.plans, look.rng, look.traffic
-            self.overdue = look.overdue
-            self._set_offer(look.offer)
+        if changes is not None:
+            self.plans, self.position, self.traffic = changes.plans, changes.rng, changes.traffic
+            self.overdue = changes.overdue
+            self._set_offer(changes.offer)
         if self.waiting is not None and play.learn:
             outstanding = self.waiting.get(play.unit)
             if outstanding is None:
@@ -628,12 +628,12 @@ class View:
             outstanding.add(self.asked)
 
     def _follow_ask(self, event: Asked, number: int) -> None:
-        id, play, look, place, due = event
+        id, play, changes, place, due = event
         self.pending[id] = play
         tables = self.tables
         tables.note(event, number)
-        # a decision without a look was chosen as the one before it, but for the first of a turn
-        if tables.chosen is not None and (look is not None or id == self.log.state.offer.since):
+        # a decision without changes was chosen as the one before it, but for the first of a turn
+        if tables.chosen is not None and (changes is not None or id == self.log.state.offer.since):
             tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
         if place is not None:
             tables.place(place, number)
@@ -647,7 +647,7 @@ class View:
         self.at, self.batch = -1, []  # the view is ahead of its log until they are made
 
     def add_to_batch(self, event: Asked) -> None:
-        self._count_ask(event.play, event.look)
+        self._count_ask(event.play, event.changes)
         self.pending[event.id] = event.play
         self.batch.append(event)
 
@@ -737,14 +737,14 @@ class View:
         Args:
             offer: None: the next ask looks again what to ask for.
         """
-        look = Look(
+        changes = AskChanges(
             self.offer._replace(last=0) if offer is None else offer,
             self.plans if plans is None else plans,
             self.rng.state(),
             self.traffic if traffic is None else traffic,
             self.overdue if overdue is None else overdue,
         )
-        return Asked(self.asked + 1, play, look)
+        return Asked(self.asked + 1, play, changes)
 
     # Requests that have waited for too long
 

@@ -308,7 +308,7 @@ def kept_apart(session: Session, rows: SessionRows) -> None:
 
 def put_in_order(session: Session) -> bool:
     """Make current what an error left half done. Returns whether nothing is due."""
-    return session._made_current(releases=False).due is None
+    return session._refresh_view(releases=False).due is None
 
 
 def left_half_done(session: Session) -> bool:
@@ -409,7 +409,9 @@ def ask_unread(session: Session, count: int) -> list[Decision]:
 def play_only(session: Session, arm: int) -> None:
     """Take all other arms out of play, before the first decision."""
     state = session._seen.folded()
-    session._put(state._replace(roster=state.roster.only(arm), offer=state.offer._replace(last=0)))
+    session._replace_state(
+        state._replace(roster=state.roster.only(arm), offer=state.offer._replace(last=0))
+    )
 
 
 def give_up(session: Session) -> None:
