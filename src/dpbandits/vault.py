@@ -10,7 +10,9 @@ from old ones when blocks are released. A reward is followed in this order:
     Vault.checked     plain numbers in [0, 1]
     Vault.steps       whole grid steps
     Vault.parts       (key of a block, steps to add to its sums)
-    OpenBlock         exact sums, until the block is released
+    (Vault.quick_parts: these three at once, for a plain float)
+    View.apply        exact sums of open blocks, in the session's view of its events
+    OpenBlock         the same in its state, until the block is released
     Vault.release     read once through the mechanism, and written into the ledger
 """
 
@@ -591,7 +593,7 @@ class OpenVault:
         self, coordinates: tuple[int, ...], answers: Any, round: int, told: Any
     ) -> Release:
         self.turns += 1
-        self.newest = answered(coordinates, answers, round, told, self.vault.numbers)
+        self.newest = release_of(coordinates, answers, round, told, self.vault.numbers)
         return self.newest
 
     def emptied(self) -> tuple[int, ...]:
@@ -609,7 +611,7 @@ class OpenVault:
         return self.books.ledger.releases
 
 
-def answered(
+def release_of(
     coordinates: tuple[int, ...], answers: tuple[Any, ...], round: int, told: Any, numbers: int
 ) -> Release:
     """Return a release; with a guardrail, answers about rewards and about harm apart."""

@@ -71,7 +71,6 @@ from dpbandits.session.overdue import overdue_words
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
-    Answered,
     Asked,
     Event,
     Log,
@@ -81,6 +80,7 @@ from dpbandits.session.state import (
     Tables,
     Told,
     Unlearned,
+    UnlearnedRelease,
     Unread,
     View,
     opened,
@@ -88,7 +88,7 @@ from dpbandits.session.state import (
 )
 from dpbandits.session.statement import StatementFacts, statement
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
-from dpbandits.vault import Books, Vault, answered, without_frames
+from dpbandits.vault import Books, Vault, release_of, without_frames
 
 FOLD = 200
 """Events after which a log is folded into its state though nothing is released, by the tell that
@@ -522,7 +522,7 @@ class Session:
                 event = self._event(id, play, self._vault.checked(where, reward))
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
-            del decision, reward, parts, event
+            del decision, reward, parts, event  # no frame of a release that fails holds a reward
             if view.due is not None or view.at >= FOLD:
                 self._complete(view)
         finally:
@@ -693,6 +693,7 @@ class Session:
         if not play.learn:
             return Unread(id, play, "told")
         where = play.observe or play.action
+        # it counts as an answer also where the default does: who answered is private
         return Told(id, play.unit, self._vault.parts(where, steps, play.unit, play.kept))
 
     # Releases
@@ -714,24 +715,31 @@ class Session:
     def _advance(self, view: View) -> View:
         """Release, update and plan for as long as that is due; fold a long log.
 
-        Each step is one assignment of the log: first the release is stored in `State.answer`, then
-        the state that the policy learned from it takes its place. Interrupted between the two, the
-        next call starts with the second: what was drawn is not drawn again.
+        Each step is one assignment of the log: first the release is stored in `State.unlearned`,
+        then the state that the policy learned from it takes its place. Interrupted between the two,
+        the next call starts with the second: what was drawn is not drawn again.
         """
         log = view.log
         while view.due is not None:
-            if log.state.answer is None:
+            if log.state.unlearned is None:
                 state = self._released(view)
                 self._log = log = Log(state, log.plan, log.events[view.at :])
-            answer, learned = log.state.answer, self._learned(log.state)
-            log, rng = opened(self.seed, learned, log.events)
-            self._log = log
-            if self._tables.journal is not None and answer is not None:
-                left, (release, plan, _) = learned.books.ledger.left, answer
-                heard = Released(learned.step, release, plan, left, learned.asked)
-                self._tables.journal.append(heard)
+            learned = self._learned(log.state)
+            after, rng = opened(self.seed, learned, log.events)
+            self._note_release(log.state.unlearned, learned)
+            self._log = log = after
             self._view = view = View(self.seed, log, self._tables, rng, view)
         return self._folded(view)
+
+    def _note_release(self, released: UnlearnedRelease | None, learned: State) -> None:
+        """Write a release into a store's journal, once: the call may have been cut off after it."""
+        journal = self._tables.journal
+        if journal is None or released is None:
+            return
+        last = journal[-1] if journal else None
+        if not (type(last) is Released and last.step == learned.step):
+            left, (release, plan, _) = learned.books.ledger.left, released
+            journal.append(Released(learned.step, release, plan, left, learned.asked))
 
     def _folded(self, view: View) -> View:
         """Fold the events into the state if they are many; nothing may be due."""
@@ -755,8 +763,8 @@ class Session:
         books, answers = self._read(vault.release, state.books, read, drop, arms)
         coordinates = due if arms is None else arms
         told = told_by_action(state)
-        release = answered(coordinates, answers, state.records, told, vault.numbers)
-        return state._replace(books=books, answer=Answered(release, plan, number))
+        release = release_of(coordinates, answers, state.records, told, vault.numbers)
+        return state._replace(books=books, unlearned=UnlearnedRelease(release, plan, number))
 
     def _read(self, release: Callable[..., BooksAndAnswers], *given: Any) -> BooksAndAnswers:
         """Release blocks. An error carries no frames of the vault, whose variables hold sums."""
@@ -772,8 +780,8 @@ class Session:
 
     def _learned(self, state: State) -> State:
         """Return the state after the policy has learned from its answer."""
-        assert state.answer is not None
-        release, plan, number = state.answer
+        assert state.unlearned is not None
+        release, plan, number = state.unlearned
         if plan is None:
             empty = self._vault.empty_arms(state.books)
             learned = state.policy.dropped(state.learned, release, empty)
@@ -791,7 +799,7 @@ class Session:
             learned=learned,
             believed=state.believed.after(release),
             step=state.step + 1,
-            answer=None,
+            unlearned=None,
             told=(),
             plans={key: each for key, each in state.plans.items() if key != number},
         )
@@ -801,7 +809,7 @@ class Session:
         """Return the state without these blocks, whose records are never read."""
         books, _ = self._vault.release(state.books, (), keys)
         release = Release((), (), state.records, told_by_action(state))
-        return state._replace(books=books, answer=Answered(release, None))
+        return state._replace(books=books, unlearned=UnlearnedRelease(release, None))
 
     def _replace_state(self, state: State) -> None:
         """Put a new state in place: the moment at which a verb without an event happens."""
@@ -850,8 +858,10 @@ class Session:
             state = view.folded()
             books, answers = self._read(self._vault.finish, state.books)
             coordinates, told = tuple(range(self.policy.arms)), told_by_action(state)
-            release = answered(coordinates, answers, state.records, told, self._vault.numbers)
-            self._replace_state(state._replace(books=books, answer=Answered(release, plan)))
+            release = release_of(coordinates, answers, state.records, told, self._vault.numbers)
+            self._replace_state(
+                state._replace(books=books, unlearned=UnlearnedRelease(release, plan))
+            )
 
     # Arms
 
@@ -1234,7 +1244,7 @@ class Session:
                 view = self._with_due_outcomes(self._advance(view))
                 state = self._advance(view).folded()
             except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
-                if self._state.answer is not None:  # a policy's own error
+                if self._state.unlearned is not None:  # a policy's own error
                     raise
                 state = self._refresh_view(releases=False).folded_whole()
             except Exception as error:

@@ -1,6 +1,6 @@
 """What a session knows, and what happened since.
 
-    State   everything known after the last release: a value that is replaced whole
+    State   everything known when the log was last folded: replaced whole, but for `pending`
     events  what happened since, in a list that is only ever appended to
     View    the counts that both come to; can be made again from them at any time
 
@@ -84,8 +84,6 @@ class Offer(NamedTuple):
 
 
 NOTHING = Offer(1, 0, None)
-NO_OFFER: None = None
-"""The next ask looks again what to ask for."""
 
 
 class OpenPlan(NamedTuple):
@@ -110,7 +108,7 @@ class OpenPlan(NamedTuple):
         return Hold(self.action, self.rounds, self.release, (), self.observe)
 
 
-class Answered(NamedTuple):
+class UnlearnedRelease(NamedTuple):
     """A release that the policy has not learned from yet.
 
     Args:
@@ -125,7 +123,8 @@ class Answered(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything known after the last release. No part of it is changed in place but `pending`.
+    """Everything known when the log was last folded: by a release, by a verb without an event, or
+    after many events. Replaced whole, but for `pending`.
 
     Args:
         policy: the policy at work.
@@ -145,7 +144,7 @@ class State(NamedTuple):
         offer: what the next decisions play.
         rng: position of the turn's public randomness; None if nothing was drawn.
         told: decisions told in this turn, by unit.
-        answer: a release that the policy has to learn from.
+        unlearned: a release that the policy has not learned from yet.
         late: answers that came after further decisions were made, by how late (see
             `overdue.bucket_of`). None if no request is ever overdue: each answer has its time, or
             blocks are neither an arm's nor a plan's.
@@ -170,7 +169,7 @@ class State(NamedTuple):
     offer: Offer = NOTHING
     rng: Any = None
     told: tuple[tuple[Unit, int], ...] = ()
-    answer: Answered | None = None
+    unlearned: UnlearnedRelease | None = None
     late: tuple[tuple[int, int], ...] | None = ()
     overdue: Overdue = Overdue()
 
@@ -451,8 +450,9 @@ def joint_offer(roster: Roster, plan: Hold, number: int, since: int, rounds: int
 class View:
     """The counts and sums that a log comes to, kept up to date as events are appended.
 
-    `at` is the number of events counted. It is moved last, so a view whose `at` is not the length
-    of its log is not used: it is made again.
+    `at` is the number of events counted; −1: the view is ahead of its log. It is moved last, so a
+    view that was cut off while it counted does not fit its log, and is made again. Counting stops
+    where a release is due.
     """
 
     __slots__ = (
@@ -527,7 +527,7 @@ class View:
             room = partial(self.policy.room, state.learned)
             self.progress = Progress.at(log.plan, dict(state.told), room)
             self.told, self.due = self.progress.told, self.progress.due
-        if state.answer is not None:
+        if state.unlearned is not None:
             self.due = ()  # released already; the policy has to learn from it
         self._set_offer(state.offer)
         self.catch_up()
@@ -708,7 +708,7 @@ class View:
         if eligible is not None:
             _, overdue = self._look_through(id)
             arm, propensity = self._choice(eligible)
-            return self._asked(self._arm(arm, propensity), NO_OFFER, overdue=overdue)
+            return self._asked(self._arm(arm, propensity), None, overdue=overdue)
         offer, plans, overdue = self.offer, self.plans, self.overdue
         if id > min(offer.last, overdue.check - 1):
             offer, overdue = self._look_through(id)
@@ -842,13 +842,13 @@ class View:
         state = self.log.state
         if self.policy.about.feedback == "bandit":
             arms = eligible or state.roster.in_play
-            return self._asked(self._arm(state.believed.leader(arms), 1.0, False), NO_OFFER)
+            return self._asked(self._arm(state.believed.leader(arms), 1.0, False), None)
         play = self.play
         if play is None:
             plan = self.offer.law or self.log.plan
             at = self.asked + 1
             play = play_of(state, plan, plan.action_at(at - self.offer.since, at, self.rng))
-        return self._asked(play._replace(learn=False), NO_OFFER)
+        return self._asked(play._replace(learn=False), None)
 
     def next_drawn(self, assignment: Assignment, seed: int, eligible: Sequence[int]) -> Asked:
         """Return a decision for an arm that is drawn by chance (see `Assignment`)."""
@@ -872,7 +872,7 @@ class View:
             traffic = traffic.with_arm()
         traffic = traffic.played([shares.get(at, 0.0) for at in range(self.policy.arms)], arm)
         play = self._arm(arm, None if unknown else share)
-        return self._asked(play, NO_OFFER, traffic=traffic, overdue=overdue)
+        return self._asked(play, None, traffic=traffic, overdue=overdue)
 
     def draws(self, assignment: Assignment | None, eligible: Sequence[int] | None) -> bool:
         """Return whether the next decision is drawn by chance."""

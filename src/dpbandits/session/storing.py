@@ -313,7 +313,7 @@ def put_in_order(session: Session) -> bool:
 
 def left_half_done(session: Session) -> bool:
     """Return whether the release that was tried last was not made: its noise failed, say."""
-    return session._seen.due is not None and session._state.answer is None
+    return session._seen.due is not None and session._state.unlearned is None
 
 
 def play_of(session: Session, seq: int) -> Play:
