@@ -62,6 +62,7 @@ title, a sentence, and the names.
 
 ALSO = {
     "dpbandits.policies.contract.About": "dpbandits.core",
+    "dpbandits.policies.contract.policy_dataclass": "dpbandits.core",
     "dpbandits.policies.base.PrivatePolicy": "dpbandits.core",
     "dpbandits.noise.laws.published_loss": "dpbandits.noise",
     "dpbandits.auditing.exact.exact_law": "dpbandits.auditing",

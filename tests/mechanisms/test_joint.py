@@ -58,7 +58,7 @@ def drawn_with(sampler: Any) -> Callable[[int, int, int], Floats]:
 
 SAMPLERS: dict[str, Callable[[int, int, int], Floats]] = {
     "secure": drawn_by(SecureNoise()),
-    "secure without a pool": drawn_by(SecureNoise(pool=False)),
+    "secure and fresh": drawn_by(SecureNoise(fresh=True)),
     "simulated": drawn_by(SimulatedNoise(1)),
     "compiled": compiled,
 }

@@ -158,7 +158,7 @@ def test_counts_that_do_not_agree_are_refused(setup: str) -> None:
         ("public.generation", SAVES + 1, "generation"),
         ("public.generation", 2**62, "generation"),
         ("public.campaign", "", "campaign"),
-        ("public.noise", {"kind": "secure", "pool": True}, "different kinds of noise"),
+        ("public.noise", {"kind": "secure", "fresh": False}, "different kinds of noise"),
         ("public.seed", None, "seed"),
         ("public.default", None, "default"),
         ("public.rng", {"x": 1}, r"rng|cannot plan"),
@@ -312,21 +312,21 @@ def test_a_matroid_of_many_loops_is_small() -> None:
     ("said", "kept"),
     [
         ({"kind": "secure"}, None),
-        ({"kind": "secure", "pool": 0}, None),
-        ({"kind": "secure", "pool": True}, None),
-        ({"kind": "secure", "pool": None}, None),
+        ({"kind": "secure", "fresh": 1}, None),
+        ({"kind": "secure", "fresh": False}, None),
+        ({"kind": "secure", "fresh": None}, None),
         (None, {"kind": "secure"}),
-        (None, {"kind": "secure", "pool": 0}),
-        ({"kind": "secure", "pool": 0}, {"kind": "secure", "pool": 0}),
-        ({"kind": "secure", "pool": "no"}, {"kind": "secure", "pool": "no"}),
+        (None, {"kind": "secure", "fresh": 1}),
+        ({"kind": "secure", "fresh": 1}, {"kind": "secure", "fresh": 1}),
+        ({"kind": "secure", "fresh": "yes"}, {"kind": "secure", "fresh": "yes"}),
         ({"kind": "secure"}, {"kind": "secure"}),
     ],
 )
-def test_noise_that_is_never_drawn_ahead_stays_so(said: Any, kept: Any) -> None:
-    """One edited part, or no true or false, used to load as noise that is drawn ahead: what a
+def test_fresh_noise_stays_so(said: Any, kept: Any) -> None:
+    """One edited part, or no true or false, used to load as noise with a generator, which a
     snapshot of the machine repeats.
     """
-    s = dpb.Session(DPKLUCB(arms=2, epsilon=1), noise=dpb.SecureNoise(pool=False), seed=1)
+    s = dpb.Session(DPKLUCB(arms=2, epsilon=1), noise=dpb.SecureNoise(fresh=True), seed=1)
     data = document(s)
     data["public"]["noise"] = said or data["public"]["noise"]
     data["private"]["noise"] = kept or data["private"]["noise"]

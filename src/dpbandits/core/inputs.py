@@ -343,19 +343,6 @@ def alike(value: object, fresh: object) -> bool:
     return True
 
 
-def kin(value: object, fresh: object) -> bool:
-    """Whether a value from JSON consists of the same kinds of values as a fresh one: lists of any
-    length for tuples, and numbers for numbers.
-    """
-    if isinstance(fresh, (list, tuple)):
-        return isinstance(value, list) and (
-            not fresh or all(any(kin(v, f) for f in fresh) for v in value)
-        )
-    if isinstance(fresh, (int, float)) and not isinstance(fresh, bool):
-        return type(value) in (int, float)
-    return alike(value, fresh)
-
-
 def finite(text: str) -> float:
     """A number of the document. NaN and the infinities are refused, however they are written."""
     number = float(text)

@@ -68,7 +68,7 @@ class Client:
             the client.
         budget: in place of `total`, a `FileBudget`, or a budget of your own, which other processes,
             clients and campaigns share.
-        noise: by default secure and without a pool: a device draws few numbers. Simulated noise is
+        noise: by default secure and fresh: a device draws few numbers. Simulated noise is
             not private: it is taken with `simulated=True` only, and its reports say so.
 
     Raises:
@@ -88,7 +88,7 @@ class Client:
         simulated: bool = False,
     ) -> None:
         self._campaign, self._randomizer = randomizer_from_json(description)
-        self._noise = SecureNoise(pool=False) if noise is None else checked_noise(noise)
+        self._noise = SecureNoise(fresh=True) if noise is None else checked_noise(noise)
         if self._randomizer.epsilon > as_fraction(most, "most"):
             raise ValueError(
                 f"The server asks for epsilon={self._randomizer.epsilon}, more than the "

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import MOST, alike, damaged, entries, whole
+from dpbandits.core.inputs import alike
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.noise.protocol import Noise, Values
 
@@ -44,7 +44,7 @@ class AnswerLaw:
         of variance k/(2 price). Discrete noise has no larger moments.
     forgets: an answer covers its newest block alone, so answers are to be added up.
     redraws: the noise in an answer may take the place of noise in the one before, over the same
-        rewards. Of a coordinate's so-manieth answer it is known beforehand which draws it has.
+        rewards. Which draws the n-th answer of a coordinate has is known beforehand.
     """
 
     family: Literal["none", "laplace", "joint", "gaussian"]
@@ -153,7 +153,7 @@ class Mechanism(ABC):
     def says(self, answer: Any, release: int) -> NoisedSum | None:
         """What an answer says of its coordinate's rewards; None if nothing.
 
-        release: the answer is its coordinate's so-manieth, counted from 1.
+        release: the answer's number among its coordinate's, from 1.
         """
         return None
 
@@ -340,32 +340,3 @@ def whole_numbers(values: Any, length: int) -> bool:
 def noised_fits(value: int, draws: int) -> bool:
     """Whether a sum with so many draws of noise may have this value."""
     return abs(value) <= DRAW * draws
-
-
-def restored_counts(counts: object, length: int) -> list[int]:
-    """The number of records in each open block."""
-    return [
-        whole(count, f"vault.counts[{at}]")
-        for at, count in enumerate(entries(counts, "vault.counts", length))
-    ]
-
-
-def restored_sums(sums: object, length: int, bounds: list[int] | None) -> list[int]:
-    """The open sums in grid steps.
-
-    bounds: the largest sum of each block, or one for all blocks; None if reports were added, whose
-        sums may be anything.
-    """
-    found = entries(sums, "private.sums", length)
-    highest = None if bounds is None else bounds * (length if len(bounds) == 1 else 1)
-    fit = all(type(total) is int for total in found)
-    if not fit or (
-        highest is not None
-        and not all(
-            0 <= total <= min(high, MOST) for total, high in zip(found, highest, strict=True)
-        )
-    ):
-        raise damaged(
-            "private.sums holds what no sum of so many rewards can be (not shown: sums are private)"
-        )
-    return list(found)

@@ -298,8 +298,8 @@ class Hybrid(Pure):
         return NoisedSum(answer.total, answer.rounds, self.draws_at(release))
 
     def draws_at(self, release: int) -> NoiseDraws:
-        """The draws in a coordinate's so-manieth answer: one for each closed segment, and those of
-        the open tree, as many times as wide as its levels are.
+        """The draws in a coordinate's answer of this number: one for each closed segment, and those
+        of the open tree, as many times as wide as its levels are.
         """
         segment = release.bit_length() - 1
         if self.segments == "powers":

@@ -1,7 +1,7 @@
 """Exact samplers of our own, which ask the operating system for every coin when it is thrown, and
 the coins of randomised response.
 
-They keep nothing between two numbers, neither a pool nor a generator's state. All is in whole
+They keep nothing between two numbers, no generator's state. All is in whole
 numbers: no scale is rounded (Canonne, Kamath and Steinke 2020, Algorithms 1 to 3).
 """
 
@@ -9,11 +9,6 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-
-# Exact samplers of our own, which ask the operating system for every coin when it is thrown.
-#
-# They keep nothing between two numbers, neither a pool nor a generator's state. All is in whole
-# numbers: no scale is rounded (Canonne, Kamath and Steinke 2020, Algorithms 1 to 3).
 
 
 def whole_below(size: int) -> int:

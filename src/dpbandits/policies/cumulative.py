@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
@@ -14,7 +13,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics, largest_below
 from dpbandits.policies.bounds.arms import dp_klucb_bound
-from dpbandits.policies.contract import About
+from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     ALL_DRAWS,
     IndexNumbers,
@@ -75,7 +74,7 @@ def nearer(x: Floats, level: Floats, q: Floats) -> Floats:
     return np.maximum(x, np.minimum(q, q - (kl - level) * q * (1.0 - q) / (q - x)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class DPKLUCB(IndexPolicy, PrivatePolicy):
     """Low regret with a published proof and a bound with all constants, and thin tails unless means
     are close to one (docs/measured/regret/instances.md). `DPRateIMED` loses less
@@ -147,7 +146,7 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
         return divergence_order(means, rounds, float(self.epsilon), self.alpha)
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class DPIMED(IndexPolicy, PrivatePolicy):
     """Indexed minimum empirical divergence under privacy. Heavy-tailed: prefer `DPRateIMED`, which
     counts its noise, outside comparisons.
@@ -194,9 +193,9 @@ class DPIMED(IndexPolicy, PrivatePolicy):
 class RateConstants(NamedTuple):
     level: float  # weight of ln n
     first: int  # rounds in a first batch, times epsilon
-    alpha: float  # most that a batch makes an arm's rounds grow by
+    alpha: float  # growth of an arm's rounds at which a batch ends
     counted: int | None  # draws counted at most; None: all
-    doubt: float = 0.0  # by so much less does a rate count, at ε ≥ 1
+    doubt: float = 0.0  # subtracted from a rate, at ε ≥ 1
     trust: float = 1.0  # but this share of it at least
     blurred: float = 0.0  # how much more the doubt is where noise is all, as ε → 0
 
@@ -234,7 +233,7 @@ def above_scores(
     return np.asarray(found + 1e-9 * (1.0 - found) + 1e-14 * n * (1.0 + theta))
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class DPRateIMED(IndexPolicy, PrivatePolicy):
     """Indexed minimum empirical divergence with the exact rate of its released means: what they
     say against an arm, every draw of noise counted.
@@ -256,9 +255,9 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
             tail) or "safe" (a higher level and more doubt: the thinnest tail, for at most twice the
             mean). See docs/measured/regret/rate.md and rate_safe.md.
         first: rounds in an arm's first batch; None stands for the preset's.
-        alpha: most that a batch makes an arm's rounds grow by, above 1; the leader's grow by so
-            much at first, later by 1 + (alpha − 1)/√(1 + ln(rounds/first)). None stands for the
-            preset's.
+        alpha: the growth of an arm's rounds by a batch, above 1, at which the batch ends on the
+            next rung of the ladder; the leader's grow by so much at first, later by
+            1 + (alpha − 1)/√(1 + ln(rounds/first)). None stands for the preset's.
         level: weight of ln n, at least 1 (below 1 regret would not be logarithmic); None stands
             for the preset's.
         counted: draws of noise that are counted, at most; fewer make a smaller index, and a
@@ -332,9 +331,9 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         doubt, trust = self.belief
         numbers = IndexNumbers(
             eps=float(self.epsilon),
-            constant=float(self.level or 1.0),
-            first=self.first or 1,
-            alpha=float(self.alpha or 3.0),
+            constant=float(self.level or 0.0),
+            first=self.first or 0,
+            alpha=float(self.alpha or 0.0),
             counted=self.counted or ALL_DRAWS,
             doubt=float(doubt),
             trust=float(trust),

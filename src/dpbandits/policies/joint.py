@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -18,7 +18,7 @@ from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.base import PrivatePolicy
-from dpbandits.policies.contract import About, Release
+from dpbandits.policies.contract import About, ArmsField, Release, policy_dataclass
 from dpbandits.policies.formulas.joint import (
     AT_ONCE,
     FITTED,
@@ -230,7 +230,7 @@ class Shared(NamedTuple):
     spread: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class JointReleases(PrivatePolicy):
     """Hold the best super arm for the upper bounds for a batch, then release the sums of its
     undecided arms together.
@@ -245,7 +245,7 @@ class JointReleases(PrivatePolicy):
             weights.
         preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
             arm with n released rounds, unproved. On a matroid it explores few elements at a time
-            (`few.py`). Others are taken for sums (`formulas/summed.py`): the larger `problem.size`,
+            (`kept_of`). Others are taken for sums (`summed_bound`): the larger `problem.size`,
             the lower the level and the shorter first batches; so give bases as a matroid, and no
             size larger than needed. "level": the index that knows the noise's exact law, at ln t.
             "proved": at ln t + 4 ln ln t, valid whatever came before.
@@ -260,7 +260,7 @@ class JointReleases(PrivatePolicy):
 
     presets: ClassVar[dict[str, JointConstants]] = JOINT_PRESETS
     problem: DecisionSet
-    arms: int = field(init=False, repr=False, compare=False)
+    arms: ArmsField = field(init=False, repr=False, compare=False)
     preset: str = "sharp"
     first: float | None = None
     alpha: float = 1.5
@@ -432,7 +432,7 @@ class JointReleases(PrivatePolicy):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class DPJointCUCB(JointReleases):
     """Optimism on jointly released sums, with any oracle (ours). A record pays epsilon once, not
     epsilon/K for each of its K rewards.
@@ -461,7 +461,7 @@ class DPJointCUCB(JointReleases):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class DPJointMAT(JointReleases):
     """Optimism on jointly released sums, in the greedy algorithm (ours). A record pays epsilon
     once, not epsilon/K for each of the K elements of a basis.

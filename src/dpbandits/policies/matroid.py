@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, final
 
 import numpy as np
@@ -22,7 +21,7 @@ from dpbandits.policies.bounds.arms import (
     least_gaps,
     ucb1_bound,
 )
-from dpbandits.policies.contract import About
+from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import crossing, dp_klucb, growing_batch, kl_level, kl_ucb
 from dpbandits.policies.super_arms import SuperArmPolicy
 
@@ -53,7 +52,7 @@ def rewards_behind(s: Statistics) -> Floats:
     return n
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class OMM(SuperArmPolicy):
     """Optimistic matroid maximization: UCB1's index in the greedy algorithm, without privacy.
 
@@ -96,7 +95,7 @@ class OMM(SuperArmPolicy):
         return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class KLOSM(SuperArmPolicy):
     """KL-UCB's index, max{q: n·kl(mean, q) <= ln t + c ln ln t}, in the greedy algorithm, without
     privacy.
@@ -145,7 +144,7 @@ class KLOSM(SuperArmPolicy):
         return math.fsum(math.log(rounds) / (2 * gap) for gap in least_gaps(self.problem, means))
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class DPKLMAT(SuperArmPolicy, PrivatePolicy):
     """The DP-KLUCB index of every element at epsilon/K, max{q: n·d_eps(Clip01 mean, q) <= level·ln
     t}, in the greedy algorithm (ours).
@@ -216,7 +215,7 @@ def least_gap_order(
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
     """Private UCB on a matroid: the greedy basis for mean + √(3 ln(Kt)/n) + 3 ln(Kt)/(eps₀ n), eps₀
     = epsilon/K.
@@ -338,7 +337,7 @@ class LazyNormals(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class DPTSMAT(SuperArmPolicy, PrivatePolicy):
     """Private Thompson sampling on a matroid: the greedy basis for samples of N(mean + 3
     ln(Kt)/(eps₀ n), 1/n), fresh every round.
@@ -411,7 +410,7 @@ class Normals(NamedTuple):
         return self.matroid.best(np.array(self.means) + np.array(self.sds) * z)
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class CTSBeta(SuperArmPolicy):
     """Combinatorial Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded
     to Bernoulli first.
@@ -443,7 +442,7 @@ class CTSBeta(SuperArmPolicy):
         return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class CTSGaussian(SuperArmPolicy):
     """Combinatorial Thompson sampling with samples of N(mean, 1/n), without privacy; the first
     bases cover the elements.

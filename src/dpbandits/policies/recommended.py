@@ -1,5 +1,6 @@
 """Which policy we would use. Figures are those of rate.md and joint.md in docs/measured/regret."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +24,7 @@ RECOMMENDED = ("DPRateIMED", "DPJointMAT", "DPJointCUCB", "RNMFTNL", "LDPKLUCB",
 def recommend(
     *,
     epsilon: Fraction | float | str,
-    arms: int | None = None,
+    arms: int | Sequence[str] | None = None,
     problem: DecisionSet | None = None,
     horizon: int | None = None,
     model: str = "central",
@@ -56,7 +57,8 @@ def recommend(
     _check(arms, problem, horizon, model, feedback)
     steps: dict[str, Any] = {} if grid is None else {"grid": grid}
     if feedback == "full":
-        return RNMFTNL(actions=arms or 0, epsilon=epsilon, selection="permute-and-flip", **steps)
+        several: Any = arms or 0  # names are refused there
+        return RNMFTNL(actions=several, epsilon=epsilon, selection="permute-and-flip", **steps)
     if problem is not None:
         return _of_super_arms(problem, epsilon, horizon, model, steps)
     kind = LDPKLUCB if model == "local" else DPRateIMED

@@ -25,7 +25,7 @@ from dpbandits.session.ranges import Range
 
 
 class ReleasedRow(NamedTuple):
-    """All that was released of an arm up to its so-manieth answer.
+    """All that was released of an arm up to one of its answers.
 
     total: the noised sum of its rewards, in [0, 1] each, or of the reports about them. rounds: how
         many. draws: the noise inside (see `NoisedSum`).
@@ -138,8 +138,10 @@ def draw_variance(law: AnswerLaw, kind: int) -> float:
             return kind / (2.0 * law.price)
         case "joint":
             return joint_variance(kind, law.price)
-        case _:
+        case "laplace":
             return 2.0 * kind * kind / (law.price * law.price)
+        case "none":
+            return 0.0
 
 
 def draws_variance(law: AnswerLaw, draws: NoiseDraws) -> float:

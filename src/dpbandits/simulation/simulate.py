@@ -107,7 +107,7 @@ def kept_rounds(policy: Policy, rounds: int, runs: int, at: Sequence[int] | None
 
 Player = Callable[[Integers, int], Path]
 """Plays the run of this number; the play counts at the checkpoints are kept. Where it is true that
-`in_one_call`, it plays several by its method of that name.
+`in_one_call`, it plays several by its method `several`.
 """
 
 Several = Callable[[Integers, range], list[Path]]

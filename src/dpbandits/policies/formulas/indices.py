@@ -400,7 +400,9 @@ NEWTON = 60
 """Steps at most; about five are taken."""
 
 MARGIN = 0.7
-"""By so much is an arm settled further than the leader's rounds ask for now."""
+"""Added to what the leader's rounds ask for now, so that the arm stays behind for some time while
+they grow (at level 1, until they are twice as many).
+"""
 
 NEAREST = 1.0 - 2.0**-40
 """theta/eps stays below: at eps itself the moment of the noise ends."""
@@ -539,7 +541,7 @@ class IndexNumbers(NamedTuple):
 
     eps: the budget, or rho. constant: the factor in its level. first, alpha: rounds in a first
         batch, and growth of an arm's rounds by a later one. counted: noise draws that are counted,
-        at most. doubt, trust: see `rate.believed`. arms, horizon, gamma, scale: of DP-UCB, the
+        at most. doubt, trust: see `believed`. arms, horizon, gamma, scale: of DP-UCB, the
         last of a tree's node in rewards. noise: scale of the mechanism's noise in grid steps, of
         which the simulator alone asks.
     """

@@ -178,8 +178,7 @@ VISITORS, PAUSE = 40, 0.5
 def entertain(store: CampaignStore) -> None:
     """Make the campaign, if there is none, and begin to visit it."""
     if DEMO not in store:
-        # names stand where a number would
-        policy = DPKLUCB(arms=list(RATES), epsilon=1)  # type: ignore[arg-type]
+        policy = DPKLUCB(arms=list(RATES), epsilon=1)
         store.create(DEMO, policy)
     threading.Thread(target=visit, args=(store,), daemon=True).start()
 

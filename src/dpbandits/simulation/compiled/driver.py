@@ -1,4 +1,4 @@
-"""The one loop over events: choose arms, play them to the next release, read their blocks, learn."""
+"""The one loop over events: choose arms, play them to a release, read their blocks, learn."""
 
 from __future__ import annotations
 

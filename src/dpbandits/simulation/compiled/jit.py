@@ -5,19 +5,16 @@ that cannot go stale.
 from __future__ import annotations
 
 import hashlib
-import importlib
-import importlib.util
 import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from pkgutil import iter_modules
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
 
-from dpbandits.policies import formulas
+from dpbandits.policies.formulas import indices, joint, stopping
 
 
 def cache_folder() -> str:
@@ -84,38 +81,29 @@ def specialised(
     return compiler(own)
 
 
-def run_again(module: ModuleType) -> ModuleType:
-    """A second copy of a module: its functions look names up in globals of their own."""
-    spec = importlib.util.find_spec(module.__name__)
-    assert spec is not None
-    assert spec.loader is not None
-    copy = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(copy)
-    return copy
+def compiled_formulas(*modules: ModuleType) -> dict[str, Any]:
+    """Every function of these modules, compiled as it stands, by its name.
 
-
-def compiled_folder(package: ModuleType) -> dict[str, Any]:
-    """Every function of the package's modules, compiled as it stands, by its name.
-
-    In copies of the modules each name of such a function, an imported one too, stands for the
-    compiled one: numba looks names up when a function is first called.
+    They call each other's compiled forms: numba looks names up when a function is first called, and
+    all of them look them up in one table. No two modules give one name two meanings.
     """
-    names = [found.name for found in iter_modules(package.__path__, f"{package.__name__}.")]
-    copies = [run_again(importlib.import_module(name)) for name in names]
-    compiled = {
-        (name, at): jit(function)
-        for name, copy in zip(names, copies, strict=True)
-        for at, function in vars(copy).items()
-        if isinstance(function, FunctionType) and function.__module__ == name
-    }
-    for copy in copies:
-        for at, value in vars(copy).items():
-            if isinstance(value, FunctionType):
-                vars(copy)[at] = compiled.get((value.__module__, at), value)
-    return {at: function for (_, at), function in compiled.items()}
+    names: dict[str, Any] = {}
+    for module in modules:
+        names |= vars(module)
+    functions = [
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__
+    ]
+    for function in functions:
+        own = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+        own.__module__ = function.__module__
+        names[function.__name__] = jit(own)
+    return {function.__name__: names[function.__name__] for function in functions}
 
 
-FORMULAS = compiled_folder(formulas)
+FORMULAS = compiled_formulas(indices, joint, stopping)
 
 
 def __getattr__(name: str) -> Any:

@@ -204,7 +204,7 @@ def popcount(n: int) -> int:
 
 
 # The greedy basis of a matroid, kept up to date by exchanges on a tableau modulo a prime
-# (`oracles/representation.py`).
+# (`oracles/linear.py`).
 #
 # Adding one element to a set changes its best basis by one exchange at most: the element for the
 # lightest it can replace. So one pass over the elements outside, in any order, turns the best

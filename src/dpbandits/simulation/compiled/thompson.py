@@ -175,7 +175,7 @@ def set_envelopes(t: int, end: int, s: Any, w: Any, eps: float) -> tuple[float, 
     return best, best_rate
 
 
-# Rare rounds of Lazy-DP-TS (see `kernels/lazy_thompson.py`): when they are due, and who plays.
+# Rare rounds of Lazy-DP-TS (see "by candidate rounds" below): when they are due, and who plays.
 
 
 NEVER = 2**61

@@ -5,7 +5,7 @@ class, its hyper-parameters, and the budgets it is played with.
 from abc import abstractmethod
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -95,7 +95,7 @@ def class_of(name: str, folder: Path | None) -> type[Policy]:
         )
     if not hasattr(found, "about"):
         raise ValueError(f"{NO_ABOUT} {name} says nothing.")
-    return found
+    return cast(type[Policy], found)
 
 
 class PolicyEntry(BaseModel):
