@@ -132,7 +132,7 @@ def test_what_it_shows(browser: Browser, store: Any) -> None:
             "Ledger",
             "Is traffic as planned?",
         ):
-            assert words in shown, words
+            assert words in shown, shown
         assert browser.value("document.querySelectorAll('.chart canvas').length") == 1
         assert browser.value("document.querySelector('[role=alert]') !== null")
         browser.value("document.getElementById('loss').click()")

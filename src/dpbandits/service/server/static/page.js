@@ -44,7 +44,7 @@ function el(tag, how = {}, ...inner) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else if (value !== undefined && value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...inner.flat().filter((each) => each !== null && each !== undefined));
+  made.append(...inner.flat(Infinity).filter((each) => each !== null && each !== undefined));
   return made;
 }
 
@@ -307,7 +307,7 @@ async function show({ again = false } = {}) {
     const open = [...main.querySelectorAll("details")].map((each) => each.open);
     const top = scrollY;
     document.title = title;
-    main.replaceChildren(...inner.flat().filter(Boolean));
+    main.replaceChildren(...inner.flat(Infinity).filter(Boolean));
     if (again) [...main.querySelectorAll("details")].forEach((each, place) => { each.open = open[place] ?? false; });
     charts.forEach((draw) => draw());
     if (again) scrollTo(0, top);
