@@ -407,7 +407,7 @@ def test_a_reply_that_was_edited_draws_nothing_anew(tmp_path: Path) -> None:
         campaign.pause_arm("c", key="b")
         played.due()
         with database:
-            database.execute("UPDATE request SET response = 'nothing'")
+            database.execute("UPDATE dpbandits_request SET response = 'nothing'")
         for call in (lambda: campaign.ask(key="a"), lambda: campaign.pause_arm("c", key="b")):
             for _ in range(3):
                 with pytest.raises(dpb.EditedRowsError, match="another key"):

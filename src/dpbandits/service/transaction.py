@@ -32,6 +32,7 @@ from dpbandits.service.parts import (
     TransactionClock,
     change_of,
     compact,
+    goes_on,
     loaded,
     next_chain,
     settle,
@@ -228,6 +229,38 @@ class Transaction:
         return max((window for window in closed if window is not None), default=None)
 
 
+@final
+@dataclass(frozen=True)
+class Writing:
+    """What a transaction writes, and what has to stand in the database for that.
+
+    Args:
+        heads: of all parts, before it.
+        taken: by pseudonym, the window and the places that were taken in it, before it.
+        used: the same, after it.
+        changes: by part, sealed; `held` those that move no public row.
+    """
+
+    heads: Mapping[str, HeadRow]
+    taken: Mapping[str, tuple[int, int]]
+    used: Mapping[str, tuple[int, int]]
+    changes: Mapping[str, Change]
+    held: Mapping[str, Change]
+    responses: Mapping[str, str]
+
+    @property
+    def releases(self) -> bool:
+        return any(change.releases for change in self.changes.values())
+
+    def write(self, rows: Rows) -> None:
+        for uid, change in self.held.items():
+            rows.hold(uid, change)
+        for uid, change in self.changes.items():
+            rows.write(uid, change)
+        rows.contribute(self.used)
+        rows.respond(self.responses)
+
+
 class FenceNeeded(BaseException):
     """The campaign has to be fenced before anything else is done. Nobody else sees this."""
 
@@ -286,6 +319,7 @@ class Host:
         self._uids = [row.uid for row in layout.parts.values()]
         self._lock, self._queue = CallLock(busy), deque[Ticket]()
         self._parts = dict[str, Part]()
+        self._unwritten: Writing | None = None  # it released, and may not have been committed
         self.kept = dict[str, Any]()
         self._process = this_process()
 
@@ -437,6 +471,7 @@ class Host:
         """
         moves = dict[str, tuple[Mark, Mark | None, float]]()
         try:
+            self._write_again()
             with (
                 self.database.transaction(self.layout.row.uid) as rows,
                 self._clock.stopped() as now,
@@ -454,11 +489,11 @@ class Host:
                         name: to_be_written(change_of(part, now), part.head)
                         for name, part in tx.loaded.items()
                     }
-                for name, change in changes.items():
-                    if change is not None:
-                        self._write(rows, tx.loaded[name], change)
-                rows.contribute(tx.used)
-                rows.respond(tx.responses)
+                writing = self._writing(tx, changes, heads)
+                if writing.releases:
+                    self._unwritten = writing
+                writing.write(rows)
+            self._unwritten = None
             for name, change in changes.items():
                 if change is not None:
                     part = tx.loaded[name]
@@ -520,11 +555,40 @@ class Host:
         if failed is not None:
             raise UnlearnedError(NO_LEARNING.format(kind=type(failed).__name__)) from failed
 
-    def _write(self, rows: Rows, part: Part, change: Change) -> None:
-        if change.head is part.head:
-            rows.hold(part.uid, change)
-        else:
-            rows.write(part.uid, part.sealed(change))
+    def _writing(
+        self, tx: Transaction, changes: Mapping[str, Change | None], heads: Mapping[str, HeadRow]
+    ) -> Writing:
+        sealed, held = dict[str, Change](), dict[str, Change]()
+        for name, change in changes.items():
+            part = tx.loaded[name]
+            if change is not None and change.head is part.head:
+                held[part.uid] = change
+            elif change is not None:
+                sealed[part.uid] = part.sealed(change)
+        taken = tx.rows.used(list(tx.used)) if tx.used else {}
+        return Writing(heads, taken, tx.used, sealed, held, tx.responses)
+
+    def _write_again(self) -> None:
+        """What an earlier transaction released, and could not write, is written now: whether that
+        fails may depend on the noise, where somebody put rules into the database. Where the
+        database was put back meanwhile, or people took places elsewhere, it is given up.
+        """
+        last = self._unwritten
+        if last is None:
+            return
+        with self.database.reading(self.layout.row.uid) as rows:
+            heads = rows.heads(self._uids)
+        stands = all(goes_on(head, heads[uid]) for uid, head in last.heads.items())
+        if heads == last.heads:
+            with self.database.transaction(self.layout.row.uid) as rows:
+                stands = rows.used(list(last.used)) == last.taken
+                seen = self.witness.marks(self._uids)
+                behind = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
+                if stands and not behind and rows.heads(self._uids) == heads:
+                    last.write(rows)
+        if not stands:
+            self._doubt()
+        self._unwritten = None
 
     def _witness_moves(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
         """What is committed is not done again, whatever goes wrong now."""
@@ -545,6 +609,7 @@ class Host:
                     private = seal.opened_private(rows.private(row.uid), head)
                     body = seal.private({**private, "doubtful": True}, head)
                     rows.hold(row.uid, Change(head, private=body))
+        self._unwritten = None
 
     # Fences
 
