@@ -46,10 +46,10 @@ lint: $(STAMP)
 
 # docs/measured/papers.md as a whole, with its figures and the verdicts in papers/*/README.md: quick sizes in minutes, the papers' own in hours.
 papers: $(STAMP)
-	$(BIN)/dpbandits papers --quick --docs docs
+	$(BIN)/python -m papers --quick --docs docs
 
 papers-full: $(STAMP)
-	$(BIN)/dpbandits papers --full --docs docs
+	$(BIN)/python -m papers --full --docs docs
 
 # Every benchmark at small sizes, into build/measured: whether all of them run.
 benchmarks: $(STAMP)

@@ -15,8 +15,8 @@ from dpbandits.figures.floors import DOTTED, final_floor, floor_at
 from dpbandits.figures.grids import Drawing, regret_grid
 from dpbandits.figures.panels import Panel, in_panel, looks
 from dpbandits.figures.scaling import Lines, line_grid
-from dpbandits.papers.recommended import PageTable, recommended_films
 from dpbandits.sweeps.results import Results
+from papers.paper import PageTable, recommended_films
 
 SEVEN, FILMS = 2.15, 6.901325  # what the best basis returns
 FIRST = 100  # the first round that is drawn

@@ -14,7 +14,6 @@ WRONG = {
     "forecast": "'--visitors'. `dpbandits forecast --help` says more.",
     "forecast --base .03 --visitors 50,000": "expected a whole number in digits alone",
     "campaign ask": "'name'. `dpbandits campaign ask --help` says more.",
-    "papers --only lazy": "There is no paper 'lazy'; there are",
 }
 
 

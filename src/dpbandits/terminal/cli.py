@@ -31,8 +31,8 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,  # a reward, or a store's key, may be one of them
     rich_markup_mode="rich",
     help=(
-        "Bandit policies with differential privacy: look them up, compare them, repeat the "
-        "papers.\n\nStart with [bold]dpbandits demo[/], then [bold]dpbandits list[/] and "
+        "Bandit policies with differential privacy: look them up, compare "
+        "them, audit them.\n\nStart with [bold]dpbandits demo[/], then [bold]dpbandits list[/] and "
         "[bold]dpbandits explain DPRateIMED[/]."
     ),
 )
@@ -145,35 +145,6 @@ def explain(
     with one_line_errors():
         for part in explanation(name, short=short):
             console.print(part)
-
-
-@app.command()
-def papers(
-    full: Annotated[
-        bool,
-        typer.Option("--full/--quick", help="The papers' own sizes, or a size that takes minutes."),
-    ] = False,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Only this paper; may be given again.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results/papers"),
-    docs: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write measured/papers.md and its figures into this folder; with --only, the "
-            "sections of those papers alone."
-        ),
-    ] = None,
-) -> None:
-    """Run the papers' experiments and say which of their claims hold.
-
-    Example: [bold]dpbandits papers --quick --only lazyts2024[/]
-    """
-    from dpbandits.papers.run import run_papers
-
-    with one_line_errors():
-        code = run_papers(only, full=full, out=out, console=console, docs=docs)
-    raise typer.Exit(code)
 
 
 let_help_flow(app)

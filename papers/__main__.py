@@ -1,4 +1,4 @@
-"""`dpbandits papers`: say how long the papers' experiments take, from short timed pilots on this
+"""`python -m papers`: say how long the papers' experiments take, from short timed pilots on this
 machine; run them, draw their figures, and say which of their claims hold.
 """
 
@@ -6,17 +6,15 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from time import perf_counter
+from typing import Annotated
 
 import polars as pl
+import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from dpbandits.figures.plots import save
-from dpbandits.papers.evidence import CellSetting, Evidence
-from dpbandits.papers.overview import Document
-from dpbandits.papers.pages import document_of, page_in, renew_docs, write_docs, write_verdicts
-from dpbandits.papers.paper import Paper, Verdict, find_papers, judge, papers_in
 from dpbandits.simulation.simulate import simulate
 from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.config import Config
@@ -24,6 +22,16 @@ from dpbandits.sweeps.progress import progress_on
 from dpbandits.sweeps.results import Results
 from dpbandits.sweeps.store import cell_path
 from dpbandits.sweeps.sweep import run_sweep
+from papers.evidence import CellSetting, Evidence
+from papers.pages import (
+    Document,
+    document_of,
+    page_in,
+    renew_docs,
+    write_docs,
+    write_verdicts,
+)
+from papers.paper import Paper, Verdict, judge, papers_in
 
 PILOT = 300_000  # rounds timed where every round costs
 
@@ -76,24 +84,25 @@ COLOURS = {
     "undecided": "magenta",
     "not attempted": "dim",
 }
-NOT_FOUND = (
-    "There is no folder [bold]papers[/bold] here, and none beside the installed package.\n"
-    "Clone the repository and run [bold]dpbandits papers[/bold] in it: the sweeps and claims are "
-    "files there, not part of the package."
-)
+HERE = Path(__file__).parent
 
 
 def run_papers(
-    keys: list[str] | None, *, full: bool, out: Path, console: Console, docs: Path | None = None
-) -> int:
+    keys: list[str] | None,
+    *,
+    full: bool,
+    out: Path,
+    console: Console,
+    docs: Path | None = None,
+    folder: Path = HERE,
+) -> None:
     """Run the papers named by `keys`, or all. Finished cells under `out` are kept, so an
     interrupted run goes on where it stopped.
 
     docs: where the page of all papers goes. It is written from this run alone; with keys, their
         sections are, and the others stay as they are.
 
-    Returns the exit code: 0, or 2 where there is nothing to run. A claim that differs is a finding,
-    no error.
+    folder: where the papers' folders are. A claim that differs is a finding, no error.
 
     Raises:
         ValueError: there is no such paper, or no page whose sections can be written anew.
@@ -103,10 +112,6 @@ def run_papers(
             f"Expected a page whose sections can be written anew; there is no {page_in(docs)}. "
             "Write it first, by a run without --only."
         )
-    folder = find_papers()
-    if folder is None:
-        console.print(NOT_FOUND)
-        return 2
     known = papers_in(folder)
     unknown = [key for key in keys or () if key not in known]
     if unknown:
@@ -119,11 +124,10 @@ def run_papers(
     console.print(f"Took {span(perf_counter() - start)}. Numbers, pages and figures are in {out}.")
     if docs is not None:
         some = "".join(f"--only {key} " for key in keys or ())
-        command = f"dpbandits papers {'--full' if full else '--quick'} {some}--docs {docs}"
+        command = f"python -m papers {'--full' if full else '--quick'} {some}--docs {docs}"
         documents = [document for _, document in done.values()]
         write = renew_docs if keys else write_docs
         console.print(f"Wrote {write(docs, out, folder, documents, command)}.")
-    return 0
 
 
 def announce(papers: list[Paper], full: bool, out: Path, console: Console) -> None:
@@ -194,3 +198,34 @@ def verdict_table(verdicts: Mapping[str, list[Verdict]]) -> Table:
                 "" if i else key, verdict.claim.id, word, text, end_section=verdict is found[-1]
             )
     return table
+
+
+def main(
+    full: Annotated[
+        bool,
+        typer.Option("--full/--quick", help="The papers' own sizes, or a size that takes minutes."),
+    ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only this paper; may be given again.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results/papers"),
+    docs: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write measured/papers.md and its figures into this folder; with --only, the "
+            "sections of those papers alone."
+        ),
+    ] = None,
+) -> None:
+    """Run the papers' experiments and say which of their claims hold.
+
+    Example: python -m papers --quick --only lazyts2024
+    """
+    try:
+        run_papers(only, full=full, out=out, console=Console(), docs=docs)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,27 +1,99 @@
-"""A paper's folder: sweeps and claims as data, the code that draws its figures, and the verdict
-that our own runs give on a claim.
+"""A paper's folder: sweeps, claims and open questions as data, the code that draws its figures, and
+the verdict that our own runs give on a claim.
 """
 
 import importlib.util
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dpbandits.core.errors import MissingDataError
+from dpbandits.core.privacy import printed_epsilon
 from dpbandits.figures.grids import Drawing
-from dpbandits.papers.evidence import Evidence
-from dpbandits.papers.measures import MEASURES
-from dpbandits.papers.measures.verdicts import MISS, Check
-from dpbandits.papers.questions import OpenQuestions, load_questions
-from dpbandits.papers.tables import PageTable
+from dpbandits.figures.panels import Panel
+from dpbandits.policies.contract import problem_of
 from dpbandits.sweeps.config import Config, Quick, load_config
+from dpbandits.sweeps.reading.entries import Loaded
 from dpbandits.sweeps.results import Results
+from papers.evidence import Evidence
+from papers.measures import MEASURES, MISS, Check, last_bases
+
+# Tables of a paper's section beside its figures.
+
+
+class PageTable(NamedTuple):
+    """caption: what it shows. columns: names. rows: as many cells as columns each."""
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def table_lines(table: PageTable) -> list[str]:
+    """In Markdown, the caption below."""
+    lines = [table.columns, ["---"] * len(table.columns), *table.rows]
+    texts = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return [*texts, "", f"*{table.caption}*", ""]
+
+
+# What a paper's authors left open, and what is known of it here.
+
+
+State = Literal["answered", "partly answered", "open"]
+
+
+class OpenQuestion(BaseModel):
+    """question: in the authors' sense. answer: what is proved or measured here, and where; of an
+    open one why it stays open.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(pattern=r"^[a-z0-9-]+$")
+    question: str
+    where: str  # in the paper
+    state: State
+    answer: str = Field(min_length=20)
+
+
+class OpenQuestions(BaseModel):
+    """A paper's `questions.toml`. authors: the paper as policies name it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    authors: str = ""
+    questions: tuple[OpenQuestion, ...] = ()
+
+
+def load_questions(path: Path) -> OpenQuestions:
+    """Empty where there is no such file.
+
+    Raises:
+        ValueError: a field is missing or wrong, or two questions share an id; the message names the
+        file.
+    """
+    if not path.exists():
+        return OpenQuestions()
+    try:
+        found = OpenQuestions.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    ids = [question.id for question in found.questions]
+    if len(set(ids)) < len(ids):
+        raise ValueError(f"{path}: two questions share an id.")
+    return found
+
+
+# A paper's folder: sweeps and claims as data, the code that draws its figures, and the verdict
+# that our own runs give on a claim.
+
 
 Word = Literal["reproduced", "differs", "undecided", "not attempted"]
 
@@ -226,19 +298,78 @@ def load_module(path: Path, name: str) -> ModuleType:
     return module
 
 
-def find_papers() -> Path | None:
-    """The `papers` folder of the current directory, else that of the repository this package was
-    installed from.
-    """
-    import dpbandits
-
-    repository = Path(dpbandits.__file__).resolve().parents[2]
-    for place in (Path.cwd() / "papers", repository / "papers"):
-        if any(place.glob(f"*/{CLAIMS}")):
-            return place
-    return None
-
-
 def papers_in(folder: Path) -> dict[str, Paper]:
     """Every paper by key."""
     return {path.parent.name: Paper(path.parent) for path in sorted(folder.glob(f"*/{CLAIMS}"))}
+
+
+# What policies on a matroid recommend at the end: table 3 of the matroid paper.
+
+
+BEST = "best set"
+
+
+def recommended_films(results: Results, panel: Panel, labels: Sequence[str]) -> Iterator[PageTable]:
+    """Two tables: the best set's films with those that each policy's last basis shares with it, and
+    how many films of each set have each genre.
+
+    Each policy is played once, as in the paper, for as long as in the sweep.
+
+    Raises:
+        LookupError: a label was not played in the panel.
+    """
+    loaded = results.config.loaded[panel.environment]
+    assert loaded.problem is not None
+    assert panel.epsilon is not None
+    best = frozenset(loaded.problem.best(loaded.environment.means))
+    sets = {BEST: best} | {label: last_of(results, panel, label) for label in labels}
+    rounds = max(cell.rounds for cell in results.cells if cell.setting == panel.environment)
+    yield PageTable(
+        f"Table 3: the best set of {len(best)} films with the share of users who rated each, and "
+        f"which of them are in the basis that a policy plays in round {rounds:,}, in one run at "
+        f"ε = {printed_epsilon(panel.epsilon)}. {loaded.source}",
+        ["film", "share", "genres", *sets],
+        film_rows(loaded, sets),
+    )
+    yield PageTable(
+        "The same sets: how many of their films have each genre",
+        ["genre", *sets],
+        genre_rows(loaded, sets),
+    )
+
+
+def last_of(results: Results, panel: Panel, label: str) -> frozenset[int]:
+    """The arms of the basis that the policy plays in its last round, in one run."""
+    for cell in results.cells:
+        if (cell.label, cell.setting, cell.epsilon) == (label, panel.environment, panel.epsilon):
+            assert problem_of(cell.policy) is not None
+            last = last_bases(cell.policy, cell.environment, cell.rounds, runs=1)
+            return frozenset(np.flatnonzero(last[0]).tolist())
+    raise LookupError(
+        f"Expected {label!r} to be played in {panel.title}; it was not. Labels are "
+        f"{', '.join(sorted({cell.label for cell in results.cells}))}."
+    )
+
+
+def film_rows(loaded: Loaded, sets: dict[str, frozenset[int]]) -> list[list[str]]:
+    """A row for each film of the best set, the most rated first, and one for those outside it."""
+    means = loaded.environment.means
+    rows = [
+        [
+            loaded.arms[film],
+            f"{means[film]:.3f}",
+            ", ".join(loaded.kinds[film]),
+            *("yes" if film in chosen else "" for chosen in sets.values()),
+        ]
+        for film in sorted(sets[BEST], key=lambda film: (-means[film], film))
+    ]
+    outside = [str(len(chosen - sets[BEST])) for chosen in sets.values()]
+    return [*rows, ["films outside it", "", "", *outside]]
+
+
+def genre_rows(loaded: Loaded, sets: dict[str, frozenset[int]]) -> list[list[str]]:
+    genres = sorted({genre for kinds in loaded.kinds for genre in kinds})
+    return [
+        [genre, *(str(sum(genre in loaded.kinds[f] for f in films)) for films in sets.values())]
+        for genre in genres
+    ]
