@@ -68,9 +68,8 @@ audit: $(STAMP)
 controls: $(STAMP)
 	$(BIN)/python -m benchmarks.controls --out docs/measured/controls.md
 
-# The documentation site, build/site/docs/index.html, from the repository's own pages; a warning is an error.
+# The documentation site, build/site/docs/index.html; a warning is an error.
 docs: $(STAMP)
-	$(BIN)/python -m docs.generator
 	$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/site
 
 # Wheel and sdist, each tried in an environment of its own that has nothing else: minutes, most of them for downloads.

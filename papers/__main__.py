@@ -16,12 +16,10 @@ from rich.table import Table
 
 from dpbandits.figures.plots import save
 from dpbandits.simulation.simulate import simulate
-from dpbandits.sweeps.cells import Cell
+from dpbandits.sweeps.cells import Cell, cell_path
 from dpbandits.sweeps.config import Config
-from dpbandits.sweeps.progress import progress_on
 from dpbandits.sweeps.results import Results
-from dpbandits.sweeps.store import cell_path
-from dpbandits.sweeps.sweep import run_sweep
+from dpbandits.sweeps.run import progress_on, run_sweep
 from papers.evidence import CellSetting, Evidence
 from papers.pages import (
     Document,

@@ -15,7 +15,7 @@ from typing import Any
 from dpbandits.figures.grids import Drawing
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
-from dpbandits.sweeps.digests import code_digest
+from dpbandits.sweeps.cells import code_digest
 from dpbandits.sweeps.results import Results
 from dpbandits.version import __version__
 from papers.measures import MISS, Check

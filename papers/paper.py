@@ -20,7 +20,7 @@ from dpbandits.figures.grids import Drawing
 from dpbandits.figures.panels import Panel
 from dpbandits.policies.contract import problem_of
 from dpbandits.sweeps.config import Config, Quick, load_config
-from dpbandits.sweeps.reading.entries import Loaded
+from dpbandits.sweeps.laws import Loaded
 from dpbandits.sweeps.results import Results
 from papers.evidence import Evidence
 from papers.measures import MEASURES, MISS, Check, last_bases

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dpbandits.sweeps.digests import code_digest
+from dpbandits.sweeps.cells import code_digest
 from papers.__main__ import run_papers
 from papers.pages import END, START
 

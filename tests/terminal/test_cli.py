@@ -46,7 +46,7 @@ def one_line(result: Result) -> str:
     return line
 
 
-@pytest.mark.parametrize("command", ["list", "explain", "run", "merge", "demo", "data"])
+@pytest.mark.parametrize("command", ["list", "explain", "run", "demo", "data"])
 def test_help_teaches_with_an_example(command: str) -> None:
     result = dpbandits(command, "--help")
     assert result.exit_code == 0

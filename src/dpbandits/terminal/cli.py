@@ -13,7 +13,7 @@ from dpbandits.terminal.commands.campaigns import campaign_commands, serve_comma
 from dpbandits.terminal.commands.data import data_commands
 from dpbandits.terminal.commands.forecast import forecast_command
 from dpbandits.terminal.commands.keys import keys
-from dpbandits.terminal.commands.run import SMALL_SWEEP, merge_command, run_command
+from dpbandits.terminal.commands.run import SMALL_SWEEP, run_command
 from dpbandits.terminal.commands.terminal import (
     QuickOption,
     WorkersOption,
@@ -50,7 +50,6 @@ def demo(
     Example: [bold]dpbandits demo[/]
     """
     from dpbandits.sweeps.config import load_config
-    from dpbandits.sweeps.executors.processes import Processes
     from dpbandits.terminal.tables import run_here
 
     with one_line_errors(), as_file(files("dpbandits.sweeps") / "demo.toml") as path:
@@ -59,7 +58,7 @@ def demo(
             out,
             console=console,
             command="dpbandits demo" + " --quick" * quick,
-            executor=Processes(workers),
+            workers=workers,
         )
 
 
@@ -70,7 +69,6 @@ app.command("serve")(serve_command)
 app.command("audit")(audit_command)
 app.command("forecast")(forecast_command)
 app.command("run", epilog=SMALL_SWEEP)(run_command)
-app.command("merge")(merge_command)
 
 
 class Privacy(StrEnum):

@@ -9,11 +9,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.errors import MissingDataError
 from dpbandits.sweeps.config import load_config
-from dpbandits.sweeps.super_arms.networks import (
-    CascadeSetting,
-    CoverageSetting,
-    ISPSetting,
-)
+from dpbandits.sweeps.laws import CascadeSetting, CoverageSetting, ISPSetting
 from papers.paper import Paper
 from tests.places import DATA, REPOSITORY
 

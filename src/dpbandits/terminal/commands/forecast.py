@@ -114,7 +114,7 @@ def require_goals(within: float | None, out: Path | None) -> None:
     if within is not None and not isfinite(within):
         raise ValueError("Expected --within to be a loss, a number such as 100.")
     if out is not None:
-        from dpbandits.sweeps.store import require_writable
+        from dpbandits.sweeps.cells import require_writable
 
         require_writable(out)
 
