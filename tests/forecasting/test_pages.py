@@ -13,16 +13,16 @@ from typer.testing import CliRunner
 
 import dpbandits as dpb
 from dpbandits.figures.layout import NARROW, ONE_COLUMN, TWO_COLUMNS, WIDE, Layout
-from dpbandits.forecasting.outcome import Forecast
-from dpbandits.forecasting.pictures import forecast_figure
-from dpbandits.forecasting.rows import (
+from dpbandits.forecasting.outcome import (
     EQUAL,
     HEADS,
+    Forecast,
     amount,
     cells_of_row,
     give_or_take,
     notes_of,
 )
+from dpbandits.forecasting.page import forecast_figure
 from dpbandits.service.pages.planning import column_title
 from dpbandits.terminal.cli import app
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Guarantee
-from dpbandits.forecasting.expected import ExpectedLoss, expected_loss
+from dpbandits.forecasting.forecast import ExpectedLoss, expected_loss
 from dpbandits.policies.contract import ArmLabel, Policy
 from dpbandits.service.looks.reports import (
     DecisionPage,

@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import Any, Generic, TypeVar
 
 from dpbandits.core.privacy import Guarantee
-from dpbandits.forecasting.expected import ExpectedLoss
+from dpbandits.forecasting.forecast import ExpectedLoss
 from dpbandits.policies.contract import ArmLabel, Policy
 from dpbandits.service.looks.campaign import ShownCampaign
 from dpbandits.service.looks.reports import LedgerLine, Summary, summary_over

@@ -8,9 +8,16 @@ from typing import Any, NamedTuple, final
 
 from dpbandits.core.privacy import as_fraction, printed_epsilon
 from dpbandits.forecasting.forecast import forecast
-from dpbandits.forecasting.outcome import Forecast
-from dpbandits.forecasting.prior import Prior
-from dpbandits.forecasting.rows import EQUAL, HEADS, MEANINGS, Foreseen, notes_of, with_errors
+from dpbandits.forecasting.outcome import (
+    EQUAL,
+    HEADS,
+    MEANINGS,
+    Forecast,
+    Foreseen,
+    Prior,
+    notes_of,
+    with_errors,
+)
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.recommended import RECOMMENDED

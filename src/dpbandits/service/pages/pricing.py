@@ -6,7 +6,7 @@ from collections import OrderedDict
 from threading import Lock
 from typing import final
 
-from dpbandits.forecasting.expected import ExpectedLoss
+from dpbandits.forecasting.forecast import ExpectedLoss
 from dpbandits.service.looks.campaign import ShownCampaign
 
 KEPT = 256

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
-from dpbandits.forecasting.expected import ExpectedLoss
+from dpbandits.forecasting.forecast import ExpectedLoss
 from dpbandits.service.looks.reports import (
     DecisionPage,
     LedgerLine,

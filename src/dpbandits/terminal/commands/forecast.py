@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpbandits.core.privacy import printed_epsilon
-from dpbandits.forecasting.entrants import DEFAULT
+from dpbandits.forecasting.forecast import DEFAULT
 from dpbandits.terminal.commands.terminal import bar, console, one_line_errors
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dpbandits.forecasting.outcome import Forecast
-    from dpbandits.forecasting.prior import Prior, RateSpan
+    from dpbandits.forecasting.outcome import Forecast, Prior, RateSpan
 
 RatesOption = Annotated[
     str | None,
@@ -82,7 +81,7 @@ def forecast_command(
     Example: [bold]dpbandits forecast --base .03 --best .2 --arms 4 --visitors 50000[/]
     """
     from dpbandits.forecasting.forecast import forecast
-    from dpbandits.forecasting.prior import Prior
+    from dpbandits.forecasting.outcome import Prior
 
     with one_line_errors("Nothing is kept of a forecast."):
         given = rates_from(rates, base, best, arms)
@@ -138,7 +137,7 @@ def show_forecast(found: Forecast, within: float | None, out: Path | None) -> No
 
 def rates_from(rates: str | None, base: str | None, best: str, arms: int) -> Prior | list[RateSpan]:
     """What the options say of the rates."""
-    from dpbandits.forecasting.prior import Prior
+    from dpbandits.forecasting.outcome import Prior
 
     if (rates is None) == (base is None):
         raise ValueError("Expected either --rates .03,.036 or --base .03 --best .2 --arms 4.")
@@ -160,7 +159,7 @@ def span_from(text: str, option: str) -> RateSpan:
 
 def assumed(prior: Prior) -> str:
     """What two numbers stand for, said before it is played: 20 is no .2."""
-    from dpbandits.forecasting.prior import span_ends
+    from dpbandits.forecasting.outcome import span_ends
 
     base, more = span_ends(prior.base), span_ends(prior.best)
     best = [rate * (1 + by) for rate, by in zip(base, more, strict=True)]
@@ -188,7 +187,7 @@ def forecast_table(found: Forecast) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from dpbandits.forecasting.rows import HEADS, cells_of_row, errors_of_row
+    from dpbandits.forecasting.outcome import HEADS, cells_of_row, errors_of_row
 
     title = Text(found.title, style="bold")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
@@ -207,7 +206,7 @@ def meanings(found: Forecast) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from dpbandits.forecasting.rows import MEANINGS, notes_of
+    from dpbandits.forecasting.outcome import MEANINGS, notes_of
 
     grid = Table.grid(padding=(0, 2))
     for head, meaning in (MEANINGS | notes_of(found.draws)).items():
