@@ -14,7 +14,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dpbandits.figures.plots import save
+from dpbandits.plots import save
 from dpbandits.simulation.simulate import simulate
 from dpbandits.sweeps.cells import Cell, cell_path
 from dpbandits.sweeps.config import Config

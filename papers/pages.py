@@ -12,12 +12,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from dpbandits.figures.grids import Drawing
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.sweeps.cells import code_digest
 from dpbandits.sweeps.results import Results
 from dpbandits.version import __version__
+from papers.drawing import Drawing
 from papers.measures import MISS, Check
 from papers.paper import OpenQuestions, PageTable, Paper, Verdict, table_lines
 

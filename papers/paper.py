@@ -16,12 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dpbandits.core.errors import MissingDataError
 from dpbandits.core.privacy import printed_epsilon
-from dpbandits.figures.grids import Drawing
-from dpbandits.figures.panels import Panel
+from dpbandits.plots import Panel
 from dpbandits.policies.contract import problem_of
 from dpbandits.sweeps.config import Config, Quick, load_config
 from dpbandits.sweeps.laws import Loaded
 from dpbandits.sweeps.results import Results
+from papers.drawing import Drawing
 from papers.evidence import Evidence
 from papers.measures import MEASURES, MISS, Check, last_bases
 

@@ -53,8 +53,8 @@ where = "Section 9"
 later = "later release: more"
 """
 FIGURES = """
-from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.panels import panels_of
+from papers.drawing import Drawing, regret_grid
+from dpbandits.plots import panels_of
 def drawings(results):
     panels = [panels_of(results["tiny"])]
     grid = regret_grid(results["tiny"], panels, ends="easy")

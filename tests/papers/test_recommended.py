@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.figures.panels import Panel
+from dpbandits.plots import Panel
 from dpbandits.sweeps import Results, load_config, run_sweep
 from papers.paper import recommended_films, table_lines
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dpbandits.core.errors import ConfigError
-from dpbandits.reports.publish import for_spreadsheets
+from dpbandits.reports import for_spreadsheets
 from dpbandits.simulation import simulate
 from dpbandits.sweeps.cells import require_writable
 from dpbandits.sweeps.config import load_config

@@ -351,13 +351,13 @@ class Forecast(Tabular):
         return min(found, key=lambda row: (row.epsilon, row.loss)) if found else None
 
     def figure(self, stem: Path | str) -> tuple[Path, Path]:
-        """Draw loss against ε; returns the files stem.png and stem.svg, beside which there is a
-        stem.pdf. Needs the `experiments` extra.
+        """Draw loss against ε; returns the files stem.png and stem.svg. Needs the `experiments`
+        extra.
         """
-        from dpbandits.figures.plots import save
         from dpbandits.forecasting.page import forecast_figure
+        from dpbandits.plots import save
 
-        return save(forecast_figure(self), Path(stem))[:2]
+        return save(forecast_figure(self), Path(stem))
 
     def page(self, path: Path | str) -> Path:
         """Write one page of HTML with figure and table. Needs the `experiments` extra."""

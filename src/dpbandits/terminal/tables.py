@@ -8,11 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dpbandits.figures.panels import Panel, compared, panels_of
 from dpbandits.pages import templates
-from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, table_rows
-from dpbandits.reports.prices import answers
-from dpbandits.reports.publish import publish
+from dpbandits.plots import Panel, compared, panels_of
+from dpbandits.reports import COLUMNS, COST, POLICY, TAILS, Column, answers, publish, table_rows
 from dpbandits.sweeps.cells import require_writable
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.results import Results

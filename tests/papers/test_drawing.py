@@ -11,12 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from dpbandits.environments import Table
-from dpbandits.figures.floors import final_floor, floor_at
-from dpbandits.figures.grids import FLOOR, regret_grid
-from dpbandits.figures.panels import BLUE, BOUND, SOLID, Look, Panel
-from dpbandits.figures.scaling import Lines, line_grid
+from dpbandits.plots import BOUND, Look, Panel
 from dpbandits.sweeps import Results, load_config, run_sweep
 from dpbandits.theory import full_information_lower_bound, lower_bound, matroid_lower_bound
+from papers.drawing import FLOOR, Lines, final_floor, floor_at, line_grid, regret_grid
 
 SWEEP = """
 name = "small"
@@ -62,7 +60,7 @@ def played(folder: Path, text: str) -> Results:
 
 
 def bounds_in(axes: Axes) -> list[Line2D]:
-    return [line for line in axes.lines if line.get_color() == BOUND]
+    return [line for line in axes.lines if line.get_color() == BOUND.colour]
 
 
 def legend_of(results: Results) -> set[str]:
@@ -124,7 +122,7 @@ def test_the_bound_is_of_the_policy_that_promises_what_the_panel_says(tmp_path: 
 def test_a_guide_that_is_a_bound_is_black_and_on_the_axis() -> None:
     frame = pl.DataFrame({"label": "P", "x": [1, 2], "y": [100.0, 200.0], "error": [1.0, 1.0]})
     panel = Lines("t", frame, {"lower bound": [0.5, 1.0], "∝ K": [100.0, 200.0]}, (1, 2))
-    figure = line_grid([[panel]], {"P": Look(BLUE, SOLID)}, x="K", y="regret")
+    figure = line_grid([[panel]], {"P": Look("#0072B2")}, x="K", y="regret")
     (axes,), (legend,) = figure.axes, figure.legends
     (line,) = bounds_in(axes)
     assert list(line.get_ydata()) == [0.5, 1.0]

@@ -15,8 +15,7 @@ from dpbandits.version import __version__
 FORECAST: dict[str, Any] = {
     "title": "<b>a & b</b>",
     "lead": "<script>alert(1)</script>",
-    "wide": b"<svg/>",
-    "narrow": b"<svg></svg>",
+    "figure": b"<svg/>",
     "heads": ("policy", "<i>loss</i>"),
     "meanings": {"<i>loss</i>": '" onload="x'},
     "rows": [(False, ("<u>x</u>", "1"))],
@@ -36,13 +35,12 @@ def test_every_text_is_escaped(tmp_path: Path) -> None:
 
 def test_a_page_needs_no_other_file(tmp_path: Path) -> None:
     text = write_page(tmp_path / "page.html", "forecast.html", **FORECAST).read_text()
-    assert data_url(FORECAST["wide"]) in text
-    assert data_url(FORECAST["narrow"]) in text
+    assert data_url(FORECAST["figure"]) in text
     assert "http" not in text
     assert data_url(b"<svg/>") == "data:image/svg+xml;base64,PHN2Zy8+"
 
 
-@pytest.mark.parametrize("missing", sorted({*FORECAST} - {"wide", "narrow"}))
+@pytest.mark.parametrize("missing", sorted({*FORECAST} - {"figure"}))
 def test_no_words_may_be_left_out(missing: str, tmp_path: Path) -> None:
     content = {name: value for name, value in FORECAST.items() if name != missing}
     with pytest.raises(jinja2.UndefinedError, match=missing):
