@@ -19,8 +19,7 @@ from pydantic import (
 
 from dpbandits import datasets
 from dpbandits.core.inputs import MOST, MOST_ARMS, Integers
-from dpbandits.datasets import Network, data_folder
-from dpbandits.datasets.films.films import Films
+from dpbandits.datasets import Films, Network, data_folder
 from dpbandits.environments import (
     Bernoulli,
     Beta,
@@ -58,8 +57,8 @@ class Loaded(NamedTuple):
 
 
 def data_file(folder: Path, path: Path) -> Path:
-    """A file of the reader's own: beside the sweep file, else in the data folder (`dpbandits data
-    list`).
+    """A file of the reader's own: beside the sweep file, else in the data folder, which
+    `dpbandits.datasets.data_folder()` says.
     """
     beside = folder / path
     return beside if beside.exists() else data_folder() / path
@@ -478,7 +477,7 @@ class FilmsSetting(Setting):
 
     Films come in an order drawn from the seed: the published one is by popularity, which ties would
     give away.
-    path: beside the sweep file, else in the data folder (`dpbandits data list`).
+    path: beside the sweep file, else in the data folder.
     users: each round shows a random user (rewards of one round belong together); else independent
         coins.
     drop_unlisted: leave out ratings of films that are not in the list, in place of an error.

@@ -10,7 +10,6 @@ import typer
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.commands.audit import audit_command
 from dpbandits.terminal.commands.campaigns import campaign_commands, serve_command
-from dpbandits.terminal.commands.data import data_commands
 from dpbandits.terminal.commands.forecast import forecast_command
 from dpbandits.terminal.commands.keys import keys
 from dpbandits.terminal.commands.run import SMALL_SWEEP, run_command
@@ -20,12 +19,10 @@ from dpbandits.terminal.commands.terminal import (
     console,
     one_line_errors,
 )
-from dpbandits.terminal.commands.usage import OneLineGroup, let_help_flow
 from dpbandits.theory import list_policies as every_policy
 from dpbandits.version import __version__
 
 app = typer.Typer(
-    cls=OneLineGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,  # a reward, or a store's key, may be one of them
@@ -44,8 +41,7 @@ def demo(
     quick: QuickOption = False,
     workers: WorkersOption = None,
 ) -> None:
-    """Private and non-private policies on a real trial of depression treatments: what does privacy
-    cost?
+    """What does privacy cost? Policies on a real trial of depression treatments.
 
     Example: [bold]dpbandits demo[/]
     """
@@ -62,7 +58,6 @@ def demo(
         )
 
 
-app.add_typer(data_commands, name="data")
 app.add_typer(campaign_commands, name="campaign")
 app.add_typer(keys, name="keys")
 app.command("serve")(serve_command)
@@ -143,6 +138,3 @@ def explain(
     with one_line_errors():
         for part in explanation(name, short=short):
             console.print(part)
-
-
-let_help_flow(app)

@@ -12,7 +12,7 @@ import typer
 
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.forecasting.forecast import DEFAULT
-from dpbandits.terminal.commands.terminal import bar, console, one_line_errors
+from dpbandits.terminal.commands.terminal import console, one_line_errors
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -80,6 +80,8 @@ def forecast_command(
 
     Example: [bold]dpbandits forecast --base .03 --best .2 --arms 4 --visitors 50000[/]
     """
+    from rich.progress import Progress
+
     from dpbandits.forecasting.forecast import forecast
     from dpbandits.forecasting.outcome import Prior
 
@@ -88,7 +90,8 @@ def forecast_command(
         require_goals(within, out)
         if isinstance(given, Prior):
             console.print(assumed(given), markup=False, highlight=False, soft_wrap=True)
-        with bar() as tell:
+        with Progress(console=console, transient=True) as bar:
+            task = bar.add_task("playing", total=None)
             found = forecast(
                 given,
                 visitors,
@@ -99,7 +102,7 @@ def forecast_command(
                 seed=seed,
                 draws=draws,
                 units=units,
-                progress=tell,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
             )
         show_forecast(found, within, out)
 

@@ -1,4 +1,4 @@
-"""MovieLens: small files in its three layouts."""
+"""MovieLens: small files in its two layouts, whole and broken."""
 
 from __future__ import annotations
 
@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.films import movies
-from dpbandits.datasets.films.films import Films
-from dpbandits.datasets.films.movies import movielens
+from dpbandits.datasets import Films, data_folder, movielens
 
 # Films 30 and 10 have two viewers each, 20 three, 40 one, 50 none. User 9 comes before user 7 in
 # the files.
 PAIRS = ((9, 20), (9, 30), (7, 10), (7, 20), (8, 30), (8, 10), (8, 20), (8, 40))
-FLAG_ORDER = (
-    "unknown Action Adventure Animation Children's Comedy Crime Documentary Drama Fantasy "
-    "Film-Noir Horror Musical Mystery Romance"
-)
 GENRES = {10: "Drama|War", 20: "Action", 30: "", 40: "Drama", 50: "Western"}
 TITLES = {
     10: "Ten: Part, Two (1999)",
@@ -30,28 +24,17 @@ TITLES = {
 }
 
 
-def flagged(film: int) -> str:
-    names = [*FLAG_ORDER.split(), "Sci-Fi", "Thriller", "War", "Western"]
-    flags = [
-        "1" if name in (GENRES[film].split("|") if GENRES[film] else ["unknown"]) else "0"
-        for name in names
-    ]
-    return f"{film}|{TITLES[film]}|01-Jan-1995||http://nowhere|" + "|".join(flags)
-
-
 LISTED = {
     "movies.csv": "movieId,title,genres\n"
     + "".join(f'{k},"{TITLES[k]}",{GENRES[k] or "(no genres listed)"}\n' for k in GENRES),
     "movies.dat": "".join(
         f"{k}::{TITLES[k]}::{GENRES[k] or '(no genres listed)'}\n" for k in GENRES
     ),
-    "u.item": "".join(flagged(k) + "\n" for k in GENRES),
 }
 RATED = {
     "ratings.csv": "userId,movieId,rating,timestamp\n"
     + "".join(f"{u},{f},4.5,964982703\n" for u, f in PAIRS),
     "ratings.dat": "".join(f"{u}::{f}::5::964982703\n" for u, f in PAIRS),
-    "u.data": "".join(f"{u}\t{f}\t5\t964982703\n" for u, f in PAIRS),
 }
 LAYOUTS = dict(zip(LISTED, RATED, strict=True))
 
@@ -112,9 +95,7 @@ def test_a_zip_is_read_like_its_folder(listed: str, tmp_path: Path) -> None:
     assert same(movielens(zipped(tmp_path, listed, LAYOUTS[listed]), films=4), from_folder)
 
 
-def test_ratings_are_read_alike_however_they_are_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ratings_are_read_alike_however_they_are_written(tmp_path: Path) -> None:
     expected = movielens(folder(tmp_path), films=4)
     text = RATED["ratings.csv"]
     header, *rows = text.splitlines()
@@ -128,22 +109,8 @@ def test_ratings_are_read_alike_however_they_are_written(
         "another order of columns": "note,movieId,userId,timestamp\n" + swapped,
         "another order of lines": "\n".join([header, *rows[::-1]]),
     }
-    for size in (movies.CHUNK, 40):
-        monkeypatch.setattr(movies, "CHUNK", size)  # 40 bytes: chunks of a line or two
-        for case, rated in written.items():
-            assert same(movielens(folder(tmp_path, rated=rated), films=4), expected), case
-
-
-def test_numbers_read_at_once_are_those_read_one_by_one() -> None:
-    rng = np.random.default_rng(0)
-    drawn = rng.integers(0, 10 ** rng.integers(1, 10, (500, 2)))
-    shape = movies.Shape(b"::", 4, 0, 1)
-    chunk = "".join(f"{u}::{f}::3.5::{i}\n" for i, (u, f) in enumerate(drawn)).encode()
-    quick, slow = movies.at_once(chunk, shape), movies.one_by_one(chunk, shape, "ratings.dat", 1)
-    assert quick is not None
-    for which in (0, 1):
-        np.testing.assert_array_equal(quick[which], drawn[:, which])
-        np.testing.assert_array_equal(slow[which], drawn[:, which])
+    for case, rated in written.items():
+        assert same(movielens(folder(tmp_path, rated=rated), films=4), expected), case
 
 
 def test_ratings_of_unlisted_films_can_be_left_out(tmp_path: Path) -> None:
@@ -170,3 +137,60 @@ def test_films_are_environments(tmp_path: Path) -> None:
     assert sorted(films.users(seed=5).rewards.tolist()) == sorted(
         films.users(seed=None).rewards.tolist()
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("7,20,4.5,964982703", "7,twenty,4.5,9", "cannot be read as MovieLens publishes it"),
+        ("7,20,4.5,964982703", "7,,4.5,9", "every line of the ratings to be whole"),
+        ("7,20,4.5,964982703", "7,21,4.5,9", "1 of 8 ratings .*drop_unlisted=True"),
+        ("userId", "user", "cannot be read as MovieLens publishes it"),
+    ],
+)
+def test_broken_ratings_are_refused(old: str, new: str, words: str, tmp_path: Path) -> None:
+    assert RATED["ratings.csv"].count(old) == 1
+    with pytest.raises(DataError, match=words):
+        movielens(folder(tmp_path, rated=RATED["ratings.csv"].replace(old, new)), films=1)
+
+
+@pytest.mark.parametrize(
+    ("listed", "old", "new", "words"),
+    [
+        ("movies.csv", "40,", "10,", "lists a film twice"),
+        ("movies.csv", "40,", "ten,", "cannot be read as MovieLens publishes it"),
+        ("movies.csv", "genres\n", "kinds\n", "cannot be read as MovieLens publishes it"),
+        ("movies.dat", "40::", "x::", "cannot be read as MovieLens publishes it"),
+        ("movies.dat", "Forty (1940)::Drama", "", "every line of the list of films"),
+    ],
+)
+def test_broken_lists_are_refused(
+    listed: str, old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    assert LISTED[listed].count(old) == 1
+    with pytest.raises(DataError, match=words):
+        movielens(folder(tmp_path, listed, films=LISTED[listed].replace(old, new)))
+
+
+def test_what_is_no_movielens_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nowhere; there is none"):
+        movielens(tmp_path / "nowhere")
+    with pytest.raises(DataError, match=r"to hold movies\.csv and ratings\.csv, or movies\.dat"):
+        movielens(tmp_path)
+    path = zipped(folder(tmp_path), "movies.csv", "ratings.csv")
+    for films in (0, 5):
+        with pytest.raises(ValueError, match=f"films={films} to be from 1 to 4"):
+            movielens(path, films=films)
+    whole = path.read_bytes()
+    for content in (b"", b"text", whole[: len(whole) // 2]):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"set\.zip cannot be read"):
+            movielens(path)
+
+
+def test_where_data_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DPBANDITS_DATA", str(tmp_path / "mine"))
+    assert data_folder() == tmp_path / "mine"
+    monkeypatch.delenv("DPBANDITS_DATA")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert data_folder() == tmp_path / "dpbandits"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpbandits.datasets.networks.files import isp, roads, social
+from dpbandits.datasets.networks import isp, roads, social
 
 
 def needs(folder: str) -> pytest.MarkDecorator:
