@@ -15,7 +15,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
 ]
-templates_path = ["_templates"]
+templates_path = [str(ROOT / "docs" / "_templates")]
 autodoc_default_options = {
     "inherited-members": "object,tuple,dict,BaseModel",
     "show-inheritance": True,
