@@ -57,6 +57,7 @@ def played(
     steps, out = policy.reader.grid.steps, np.zeros((len(marks), policy.arms), np.int64)
     numbers = kernel_for(policy).args[0]  # type: ignore[union-attr]
     play = player_of(policy.rule, policy.reader, isinstance(policy, AnytimeLazyUCB), few)
+    assert play is not None
     law = np.stack([1.0 - means, means], axis=1)
     rng = np.random.default_rng(seed)
     found = play(numbers, steps, np.array([0, steps]), law, rounds, marks, rng, out)

@@ -12,11 +12,18 @@ import numpy as np
 from dpbandits.core.plan import EVERY, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.mechanisms.base import Block, Mechanism, Separable
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.contract import About, ArmsField, Feedback, Policy, Release, record
+from dpbandits.policies.contract import (
+    About,
+    ArmsField,
+    Feedback,
+    Policy,
+    Release,
+    policy_dataclass,
+)
 
 
 @final
-@record
+@policy_dataclass
 class Feeding(Policy):
     """A policy that goes on whatever the mechanism answers; the answers are what an audit looks at.
     State: the number of releases so far.

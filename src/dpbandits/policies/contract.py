@@ -102,69 +102,6 @@ def checked_arm_labels(labels: Sequence[object]) -> tuple[str, ...]:
     return names
 
 
-# How a policy names itself, checks its hyper-parameters and keeps them as plain values.
-
-
-class CheckedFields:
-    """Checks of the fields of a frozen record, for its `validate`. Each names what was expected and
-    what came.
-    """
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @final
-    @property
-    def name(self) -> str:
-        preset = getattr(self, "preset", None)
-        default = next((f.default for f in fields(self) if f.name == "preset"), None)
-        return type(self).__name__ + (f"[{preset}]" if preset != default else "")
-
-    @final
-    def _whole(self, field: str, *, high: int = MOST, of: str = "") -> None:
-        """Require a whole number from 1 to `high`, and keep it as a plain int."""
-        object.__setattr__(self, field, whole_number(getattr(self, field), field, 1, high, of=of))
-
-    @final
-    def _number(self, field: str, low: float, high: float = math.inf) -> None:
-        """Require low < field < high, and keep it as a plain number."""
-        number = real_number(getattr(self, field))
-        if number is None or not low < number < high:
-            raise ValueError(
-                f"Expected {field}={shown(getattr(self, field))} to be a number with {low:g} < "
-                f"{field} < {high:g}."
-            )
-        object.__setattr__(self, field, number)
-
-    @final
-    def _one_of(self, field: str, *allowed: str) -> None:
-        value = getattr(self, field)
-        if not isinstance(value, str) or value not in allowed:
-            raise ValueError(
-                f"Expected {field}={shown(value)} to be one of {', '.join(map(repr, allowed))}."
-            )
-
-    @final
-    def _growing(self, default: Fraction) -> None:
-        """Check what batches that grow need: `alpha`, and `first`, the rounds in the first one (if
-        it was not given the default, rounded up).
-        """
-        self._number("alpha", 1.001, 1000)
-        if getattr(self, "first", None) is None:
-            object.__setattr__(self, "first", math.ceil(default))
-        self._whole("first", of="rounds")
-
-    @final
-    def _horizon(self, required: bool) -> None:
-        given = getattr(self, "horizon", None)
-        if required and given is None:
-            raise ValueError(
-                f"{self.name} needs to know the horizon, the rounds it will be played for: "
-                "horizon=10_000, say."
-            )
-        if given is not None:
-            self._whole("horizon", of="rounds")
-
-
 # The public half of an algorithm: a frozen record of hyper-parameters and three pure functions of
 # released values.
 
@@ -223,7 +160,9 @@ Made = TypeVar("Made")
 
 
 class ArmsField:
-    """The field `arms`: given as a number, or as the names of the arms; read as their number."""
+    """The field `arms`: given as a number or as the names of the arms, of which `Policy` keeps the
+    number. Type checkers read both from here.
+    """
 
     @overload
     def __get__(self, policy: None, cls: type[Any]) -> Self: ...
@@ -239,16 +178,17 @@ class ArmsField:
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
-def record(cls: type[Made]) -> type[Made]:
+def policy_dataclass(cls: type[Made]) -> type[Made]:
     """Make a class a frozen dataclass whose arguments are given by name, as every policy is.
 
-    To type checkers it is not frozen: they know the type of `arms` by its descriptor only so.
+    Type checkers are not told that it is frozen: of frozen classes they do not understand a field
+    like `arms`, which is given as one type and read as another.
     """
     return dataclass(frozen=True, kw_only=True)(cls)
 
 
-@record
-class Policy(CheckedFields, ABC):
+@policy_dataclass
+class Policy(ABC):
     """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes
     its state.
 
@@ -265,6 +205,7 @@ class Policy(CheckedFields, ABC):
         ValueError: fewer than one arm, or more than `MOST_ARMS`.
     """
 
+    __dataclass_fields__: ClassVar[dict[str, Any]]
     arms: ArmsField = ArmsField()
     labels: tuple[str, ...] | None = field(default=None, init=False, repr=False)
     about: ClassVar[About]
@@ -282,8 +223,15 @@ class Policy(CheckedFields, ABC):
             object.__setattr__(self, "grid", Grid(steps=self.grid).steps)
         self.validate()
 
-    def validate(self) -> None:
+    def validate(self) -> None:  # noqa: B027  # there may be nothing to check
         """Check and normalise further hyper-parameters. Called once, on construction."""
+
+    @final
+    @property
+    def name(self) -> str:
+        preset = getattr(self, "preset", None)
+        default = next((f.default for f in fields(self) if f.name == "preset"), None)
+        return type(self).__name__ + (f"[{preset}]" if preset != default else "")
 
     @abstractmethod
     def mechanism(self) -> Mechanism:
@@ -420,6 +368,53 @@ class Policy(CheckedFields, ABC):
         action.
         """
         return False
+
+    # Checks of hyper-parameters, for `validate`: each says what was expected and what came
+
+    @final
+    def _whole(self, field: str, *, high: int = MOST, of: str = "") -> None:
+        """Require a whole number from 1 to `high`, and keep it as a plain int."""
+        object.__setattr__(self, field, whole_number(getattr(self, field), field, 1, high, of=of))
+
+    @final
+    def _number(self, field: str, low: float, high: float = math.inf) -> None:
+        """Require low < field < high, and keep it as a plain number."""
+        number = real_number(getattr(self, field))
+        if number is None or not low < number < high:
+            raise ValueError(
+                f"Expected {field}={shown(getattr(self, field))} to be a number with {low:g} < "
+                f"{field} < {high:g}."
+            )
+        object.__setattr__(self, field, number)
+
+    @final
+    def _one_of(self, field: str, *allowed: str) -> None:
+        value = getattr(self, field)
+        if not isinstance(value, str) or value not in allowed:
+            raise ValueError(
+                f"Expected {field}={shown(value)} to be one of {', '.join(map(repr, allowed))}."
+            )
+
+    @final
+    def _growing(self, default: Fraction) -> None:
+        """Check what batches that grow need: `alpha`, and `first`, the rounds in the first one (if
+        it was not given the default, rounded up).
+        """
+        self._number("alpha", 1.001, 1000)
+        if getattr(self, "first", None) is None:
+            object.__setattr__(self, "first", math.ceil(default))
+        self._whole("first", of="rounds")
+
+    @final
+    def _horizon(self, required: bool) -> None:
+        given = getattr(self, "horizon", None)
+        if required and given is None:
+            raise ValueError(
+                f"{self.name} needs to know the horizon, the rounds it will be played for: "
+                "horizon=10_000, say."
+            )
+        if given is not None:
+            self._whole("horizon", of="rounds")
 
 
 # How a policy knows over what it decides.

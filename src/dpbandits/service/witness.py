@@ -16,6 +16,7 @@ from io import FileIO
 from pathlib import Path
 from threading import RLock
 from typing import NamedTuple, final
+from weakref import ReferenceType, ref
 
 from dpbandits.core.calls.gate import Home
 from dpbandits.core.errors import WitnessError
@@ -45,6 +46,13 @@ class ScopeMark(NamedTuple):
 
 
 @final
+class LockedFile(FileIO):
+    """It is closed, and so its lock is gone, once nobody has it: no interrupted call, either."""
+
+    __del__ = FileIO.close
+
+
+@final
 class WitnessFile:
     """What a file says, and what is added to it: one line at a time, compared and then written
     while no other process does.
@@ -60,7 +68,7 @@ class WitnessFile:
     def __init__(self, path: Path | None, *, make: bool = True, looking: bool = False) -> None:
         self.path, self._lock, self._read = path, RLock(), 0
         self._home, self._looking = Home(), looking
-        self._file: FileIO | None = None
+        self._file: ReferenceType[LockedFile] | None = None
         self._marks = dict[str, Mark]()
         self._known = set[tuple[str, Mark]]()
         self._scopes = dict[str, ScopeMark]()
@@ -82,7 +90,8 @@ class WitnessFile:
                 return
             self._close()
             try:
-                file = self._opened(self.path)
+                opened = self._opened(self.path)
+                file = opened.fileno()
                 fcntl.flock(file, fcntl.LOCK_SH if self._looking else fcntl.LOCK_EX)
                 self._take_in(file)
                 yield file
@@ -91,27 +100,30 @@ class WitnessFile:
 
     def _close(self) -> None:
         """An open file has its lock. One that an interrupted call left open would keep everybody
-        out, its next try too.
+        out, its next try too. It goes with that call, and is known here for as long as it does not.
         """
-        if self._file is not None:
-            self._file.close()
+        file = None if self._file is None else self._file()
+        if file is not None:
+            file.close()
 
-    def _opened(self, path: Path) -> int:
+    def _opened(self, path: Path) -> LockedFile:
         if not self._looking:
             new = not path.exists()
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = FileIO(path, "a+", opener=partial(os.open, mode=0o600))
+            file = LockedFile(path, "a+", opener=partial(os.open, mode=0o600))
+            self._file = ref(file)
             if new:
                 sync_folder(path.parent)
-            return self._file.fileno()
+            return file
         try:
-            self._file = FileIO(path)
-            return self._file.fileno()
+            file = LockedFile(path)
         except OSError as error:
             raise WitnessError(
                 f"The witness {path} cannot be read ({error.strerror}). Name the one of whoever "
                 "serves the store, and let this process read it."
             ) from None
+        self._file = ref(file)
+        return file
 
     def _take_in(self, file: int) -> None:
         """Read what other processes wrote since. A line that was cut short never happened."""

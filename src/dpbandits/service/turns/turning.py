@@ -6,7 +6,7 @@ in memory is thrown away and read anew; a call that did it alone fails alone.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from sys import _getframe
@@ -38,7 +38,7 @@ from dpbandits.service.turns.tickets import (
     own,
     standing,
 )
-from dpbandits.service.turns.working import CampaignSetting, Working, working_at
+from dpbandits.service.turns.working import CampaignSetting, Working, goes_on, working_at
 from dpbandits.service.witness import WitnessFile
 from dpbandits.session.people import seconds_of
 from dpbandits.session.storing import forget_places, left_half_done, put_in_order
@@ -67,6 +67,9 @@ class Turning:
         self.setting, self.others = replace(setting, clock=self._clock), others
         self._lock, self._queue = CallLock(), deque[Ticket]()
         self._work: Working | None = None
+        # a head, the places that people had taken, and what was released then and may not have been
+        # written
+        self._unwritten: tuple[HeadRow, Mapping[str, tuple[int, int]], RowChange] | None = None
         self._home = Home()
 
     @discreet
@@ -157,6 +160,7 @@ class Turning:
         gather: adds calls that came while other campaigns had the database.
         """
         try:
+            self._write_again()
             with self.backend.transaction(self.row.uid) as rows, self._clock.stopped() as now:
                 if gather is not None:
                     gather(batch)
@@ -176,7 +180,11 @@ class Turning:
                 elif written.head is before:
                     rows.hold(written)
                 else:
-                    rows.write(work.sealed(written))
+                    sealed = work.sealed(written)
+                    if sealed.releases:
+                        self._unwritten = before, rows.used(list(sealed.used)), sealed
+                    rows.write(sealed)
+            self._unwritten = None
             if written is not None:
                 work.committed(written)
                 if mark_of(written.head) != mark_of(before):
@@ -193,6 +201,31 @@ class Turning:
             ticket.value, ticket.error = answer, ticket.refused
         return True
 
+    def _write_again(self) -> None:
+        """What an earlier transaction released, and could not write, is written now: whether that
+        fails may depend on the noise, where somebody put rules into the database. Where the
+        database was put back meanwhile, or another segment took a place of the same people, it is
+        given up.
+        """
+        if self._unwritten is None:
+            return
+        before, taken, change = self._unwritten
+        with self.backend.reading(self.row.uid) as rows:
+            head = rows.head()
+        stands = goes_on(before, head)
+        if head == before:
+            with self.backend.transaction(self.row.uid) as rows:
+                stands = rows.used(list(change.used)) == taken
+                if (
+                    stands
+                    and rows.head() == before
+                    and not is_behind(before, self.row.uid, self.witness)
+                ):
+                    rows.write(change)
+        if not stands:
+            self._doubt()
+        self._unwritten = None
+
     def _doubt(self) -> None:
         """The next call fences the campaign: what was drawn and cannot be written is not drawn
         again.
@@ -202,6 +235,7 @@ class Turning:
             private = seal.opened_private(rows.private(), head)
             body = seal.private({**private, "doubtful": True}, head)
             rows.hold(RowChange(head, private=body))
+        self._unwritten = None
 
     def _witnessed(self, head: HeadRow, before: HeadRow) -> None:
         """What is committed is not done again, whatever goes wrong now."""
@@ -224,7 +258,8 @@ class Turning:
                 before = standing(work)
                 answers.append(ticket.op.run(work, scratch))
             except Exception as error:
-                if isinstance(error, (StoreError, *self.backend.failures)):
+                edited = isinstance(error, EditedRowsError) and error.fenced
+                if edited or isinstance(error, self.backend.failures):
                     raise
                 idle = put_in_order(work.session)
                 if not left_half_done(work.session) and not (idle and standing(work) == before):

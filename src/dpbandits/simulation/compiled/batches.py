@@ -291,16 +291,18 @@ def index_player(
 
 def player_of(
     rule: IndexRule, mechanism: Mechanism, overtaken: bool = False, few: int = FEW
-) -> EventPlayer:
-    """The loop for this rule, on what this mechanism reads."""
-    score, size = rule.score.__name__, rule.size.__name__
-    read = READS[type(mechanism)]
+) -> EventPlayer | None:
+    """The loop for this rule, on what this mechanism reads; None where no loop knows it."""
+    score, size, read = rule.score.__name__, rule.size.__name__, READS.get(type(mechanism))
+    if read is None:
+        return None
     return index_player(score, size, rule.capped, rule.timeless, read, overtaken, few)
 
 
-def by_batches(policy: Any, steps: int) -> Kernel:
+def by_batches(policy: Any, steps: int) -> Kernel | None:
     """Index policies whose batches are released one at a time."""
     scale = (2 * float(policy.rho)) ** 0.5 if isinstance(policy, AdaCUCB) else float(policy.epsilon)
     numbers = policy.rule.numbers._replace(noise=steps / scale)
     overtaken = isinstance(policy, AnytimeLazyUCB)
-    return partial(player_of(policy.rule, policy.reader, overtaken), tuple(numbers), steps)
+    loop = player_of(policy.rule, policy.reader, overtaken)
+    return None if loop is None else partial(loop, tuple(numbers), steps)
