@@ -1,4 +1,4 @@
-"""`make audit`: every registered private policy, the mechanisms, and the broken specimens that must
+"""Every registered private policy, the mechanisms, and the broken specimens that must
 be caught; written to docs/measured/audit.md.
 
 `python -m benchmarks.auditing --out docs/measured/audit.md [--runs 2500] [--folder results/audit]`

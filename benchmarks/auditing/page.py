@@ -1,4 +1,4 @@
-"""The page that `make audit` writes."""
+"""The page that `python -m benchmarks.auditing` writes."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def document(reports: Mapping[str, Reports], runs: int) -> str:
     return "\n".join(
         [
             "# Audit\n",
-            "Written by `make audit`. Every private policy and preset with two arms and 0/1 "
+            "Written by `python -m benchmarks.auditing`. Every private policy and preset with "
+            "two arms and 0/1 "
             "rewards, simulated noise, "
             f"{runs:,} counted runs an audit, {runs * SPECIMENS_NEED:,} of a specimen that they "
             "are to catch: the same figures on every machine. A verdict and the ε (or loss) "

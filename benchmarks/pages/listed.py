@@ -75,7 +75,6 @@ PAGES = (
     Page("eligible", "regret/eligible.md", small=("--rounds", "2000", *runs(4))),
     Page("strangers", "strangers.md", ("--budget", "30"), ("--budget", "2")),
     Page("forecasts", "forecast.md", small=("--repetitions", "1")),
-    Page("cluster", "cluster.md", small=("--cells", "400")),
     Page(
         "service",
         "service.md",

@@ -193,7 +193,7 @@ def test_report_is_plain_data(tmp_path: Path) -> None:
 
 
 def test_everything_knows_all() -> None:
-    """A registered private policy is in `make audit`."""
+    """A registered private policy is in `python -m benchmarks.auditing`."""
     names = {type(policy).__name__ for policy in instances()}
     assert names == {row.name for row in dpb.list_policies() if row.privacy != "none"}
 

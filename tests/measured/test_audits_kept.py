@@ -1,4 +1,4 @@
-"""`make audit` goes on where it was stopped."""
+"""`python -m benchmarks.auditing` goes on where it was stopped."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ HARD = {
     "half noise: LazyForgetful, black box": "1 rounds of 0, round 1 falls",
 }
 """Tables that tell these apart: to look for them takes the statistical level longer than a test
-should (`make controls` does).
+should (`python -m benchmarks.controls` does).
 """
 
 

@@ -40,7 +40,7 @@ class OneRelease:
 
 @pytest.mark.parametrize(("epsilon", "runs"), [("1/2", 2_000_000), ("1", 300_000), ("2", 100_000)])
 def test_nine_tenths_of_a_tight_mechanism(epsilon: str, runs: int) -> None:
-    """epsilon = 0.1 takes longer: see docs/measured/audit.md, written by `make audit`."""
+    """epsilon = 0.1 takes longer: see docs/measured/audit.md, of benchmarks.auditing."""
     claim = Fraction(epsilon)
     result = statistical_level(
         OneRelease(LazyForgetful(epsilon=claim)), claim, seed=1, runs=runs, workers=1

@@ -1,19 +1,17 @@
 """`dpbandits audit`: is it really ε-private?"""
 
 import json
-import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
 
 from dpbandits.auditing.report import AuditReport
+from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.policies.named import importing_from
-from dpbandits.terminal.commands.terminal import console, named_errors, one_line_errors
+from dpbandits.terminal.commands.terminal import console, errors, one_line_errors
 
 SubjectArgument = Annotated[
     str | None,
@@ -50,7 +48,11 @@ RoundsOption = Annotated[
 ]
 ReplayOption = Annotated[
     Path | None,
-    typer.Option(help="Recount a report that was written with --json, and play its event again."),
+    typer.Option(
+        help="Recount a report that was written with --json, and play its event again.",
+        exists=True,
+        dir_okay=False,
+    ),
 ]
 SeedOption = Annotated[
     int | None,
@@ -59,9 +61,6 @@ SeedOption = Annotated[
         help="Of runs, tables and simulated noise: 0, unless you say otherwise; with --replay one "
         "that is drawn anew.",
     ),
-]
-ProgressOption = Annotated[
-    bool | None, typer.Option(help="A line on what is being done; by default on a terminal.")
 ]
 
 
@@ -77,12 +76,13 @@ def audit_command(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON, for programs: --json > report.json.")
     ] = False,
-    html: Annotated[Path | None, typer.Option(help="Also write a page with a picture.")] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Also write a page with a picture.", dir_okay=False, writable=True),
+    ] = None,
     replay: ReplayOption = None,
-    progress: ProgressOption = None,
 ) -> None:
-    """Is it really ε-private? Its releases are replayed, its decisions' law computed, its runs
-    counted.
+    """Is it really ε-private? Replay its releases, and count its runs.
 
     The object may be a policy, a mechanism, a randomizer, a function of data, or what makes a fresh
     object with ask and tell, or select and update. The exit code is 0 if nothing was found against
@@ -95,7 +95,7 @@ def audit_command(
     with one_line_errors("Nothing is kept of an audit."):
         if html is not None:
             check_page(html)
-        with around_audit(subject, progress) as tell:
+        with around_audit(subject) as tell:
             if replay is not None:
                 code = recount(replay, subject, tell, seed)
             else:
@@ -133,51 +133,32 @@ CODES = {"passed": 0, "not refuted": 0, "failed": 1, "no verdict": 3}
 
 
 @contextmanager
-def around_audit(
-    subject: str | None, progress: bool | None
-) -> Iterator[Callable[[str], None] | None]:
-    """What surrounds the user's own code: its folder, its errors named, and a line of progress."""
+def around_audit(subject: str | None) -> Iterator[Callable[[str], None]]:
+    """What surrounds the user's own code: its folder, its errors named, and what is being done."""
     folder = Path.cwd() if subject is not None and ":" in subject else None
-    shown = sys.stderr.isatty() if progress is None else progress
-    with named_errors(), importing_from(folder), progress_line(shown) as tell:
-        yield tell
+    with named_errors(), importing_from(folder), errors.status("auditing") as status:
+        yield status.update
 
 
 @contextmanager
-def progress_line(shown: bool) -> Iterator[Callable[[str], None] | None]:
-    """Writes over its own line on stderr, and leaves nothing."""
-    if not shown:
-        yield None
-        return
-    width = get_terminal_size().columns - 1
+def named_errors() -> Iterator[None]:
+    """Errors of the user's own code, even an exit of theirs, as a `ValueError` with what they are
+    and where: so they end with code 2, for 1 says that it leaks.
+    """
     try:
-        yield lambda text: print(
-            f"\r\x1b[K{in_one_line(text, width)}", end="", file=sys.stderr, flush=True
-        )
-    finally:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        yield
+    except (Exception, SystemExit) as error:
+        notes = getattr(error, "__notes__", [])
+        if isinstance(error, (ValueError, TypeError, OSError, EnvironmentExhausted)) and not notes:
+            raise  # ours, and whole sentences
+        where = f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
+        raise ValueError(" ".join(f"{type(error).__name__}: {error}{where}".split())) from error
 
 
-def in_one_line(text: str, width: int) -> str:
-    """Of "title: what is being done" the title gives way. A line that wraps would stay."""
-    title, colon, doing = text.rpartition(": ")
-    room = max(width - len(colon + doing), 0)
-    if len(title) > room:
-        title = title[: max(room - 1, 0)] + "…"
-    return (title + colon + doing)[:width]
-
-
-def recount(
-    path: Path, subject: str | None, tell: Callable[[str], None] | None, seed: int | None
-) -> int:
-    """Says what a written report is worth, and returns the exit code."""
+def recount(path: Path, subject: str | None, tell: Callable[[str], None], seed: int | None) -> int:
+    """Say what a written report is worth, and return the exit code."""
     from dpbandits.auditing.recounting.recount import replay
 
-    if not path.is_file():
-        raise ValueError(
-            "Expected --replay to be a report that `dpbandits audit --json` printed, there is "
-            f"no file {path}."
-        )
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
@@ -192,11 +173,11 @@ def recount(
 
 
 def check_page(path: Path) -> None:
-    """Refuse, before any time is spent, a page that cannot be written.
+    """Find out, before any time is spent, whether a page can be written.
 
     Raises:
         ModuleNotFoundError: what draws it is not installed.
-        ValueError: there cannot be such a file.
+        OSError: there is no such folder.
     """
     import matplotlib  # noqa: F401
 
@@ -204,10 +185,6 @@ def check_page(path: Path) -> None:
 
     templates()
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_dir():
-        raise ValueError(f"Expected --html to be a file, {path} is a folder.")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise ValueError(f"Expected --html to be a file that can be written, {path} cannot.")
 
 
 def seconds(text: str) -> float:
