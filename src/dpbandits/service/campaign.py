@@ -9,7 +9,7 @@ from typing import Any, Protocol, final, overload
 
 from dpbandits.core.errors import StoreError
 from dpbandits.core.privacy import Guarantee
-from dpbandits.forecasting.expected import ExpectedLoss
+from dpbandits.forecasting.forecast import ExpectedLoss
 from dpbandits.policies.contract import Policy
 from dpbandits.service import operations as ops
 from dpbandits.service.models import (

@@ -20,7 +20,7 @@ from pydantic import Field, TypeAdapter
 
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Guarantee
-from dpbandits.forecasting.expected import ExpectedLoss, expected_loss
+from dpbandits.forecasting.forecast import ExpectedLoss, expected_loss
 from dpbandits.policies.contract import Policy
 from dpbandits.service import models
 from dpbandits.service.operations import MOST_AT_ONCE
