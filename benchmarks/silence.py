@@ -115,14 +115,14 @@ def play(policy: Any, setting: Setting, people: int, silent: float, seed: int) -
     rng, means, best = np.random.default_rng([seed, 11]), list(setting.means), 0.0
     noise, late = dpb.SimulatedNoise(seed), list[tuple[int, int, Any, Any]]()
     names = [f"s{k}" for k in range(setting.segments)]
-    known = {"segments": names} if names else {}
-    session: Any = dpb.Session(
+    kind: Any = dpb.SegmentedSession if names else dpb.Session
+    session = kind(
         policy,
         noise=noise,
         seed=seed,
         max_pending=10**6,
         assignment=setting.assignment,
-        **known,
+        **({"segments": names} if names else {}),
     )
     randomizer = policy.randomizer()
     for t in range(people):

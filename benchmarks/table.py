@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 
 class Row(NamedTuple):

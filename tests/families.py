@@ -30,7 +30,7 @@ COMPILED = ("DPKLUCB", "DPRateIMED", "RNMFTNL", "UCB1")
 
 OF_NEAR, OF_COMPILED = (rf"\b({'|'.join(names)})\b" for names in (NEAR, COMPILED))
 
-RECORDS = "simulation/kernels/several/test_compiled_records.py"
+RECORDS = "simulation/test_compiled_records.py"
 COMMANDS = "terminal/commands"
 
 KEPT = {
@@ -101,18 +101,16 @@ KEPT = {
     "::test_with_all_options_at_once_a_loaded_session_goes_on_as_it_would_have": (
         "DPKLUCB-refunds-segments|LazyDPTS--None"
     ),
-    "simulation/kernels/test_rounds.py::test_the_player_plays_what_all_scores_say": (
+    "simulation/test_rounds.py::test_the_player_plays_what_all_scores_say": (
         "KLUCB, c = 3-4|DPUCB-4"
     ),
-    "simulation/kernels/test_batches.py::test_same_decisions_on_one_tape": (
+    "simulation/test_batches.py::test_same_decisions_on_one_tape": (
         r"^DPKLUCB\(arms=60, epsilon=Fraction\(1, 1\).*-near 1$"
     ),
     f"{RECORDS}::test_rows_are_played_by_one_law": "FollowTheLeader",
     f"{RECORDS}::test_winners_have_the_law_of_all_sums": "^2",
-    "simulation/kernels/several/test_identical.py::test_coins_are_played_by_one_law": (
-        "^CUCBLDP2$"
-    ),
-    "simulation/kernels/several/test_together.py::test_rows_are_played_by_one_law": "DPKLMAT",
+    "simulation/test_identical.py::test_coins_are_played_by_one_law": ("^CUCBLDP2$"),
+    "simulation/test_together.py::test_rows_are_played_by_one_law": "DPKLMAT",
     "simulation/test_delays.py::test_a_delay_costs_no_more_than_itself": "DPKLUCB",
     "simulation/test_regret.py::test_reference": OF_COMPILED,
     "simulation/test_seeds.py::test_a_compiled_player_plays_what_it_played": OF_COMPILED,

@@ -19,7 +19,7 @@ from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import NoisyMax
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.matroid.lazy import DPUCBMAT
+from dpbandits.policies.matroid import DPUCBMAT
 
 ONE = Fraction(1)
 

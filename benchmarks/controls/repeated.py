@@ -24,10 +24,10 @@ from dpbandits.auditing.transcript.level import transcript_level
 from dpbandits.checks.examples import examples
 from dpbandits.mechanisms import Mechanism
 from dpbandits.policies import POLICIES
-from dpbandits.policies.bandit.cumulative import DPIMED, DPKLUCB
-from dpbandits.policies.bandit.forgetful import AdaPKLUCB, AdaPUCB, AnytimeLazyUCB
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.experts.noisy_leader import RNMFTNL, NaiveFTNL, PrefixExponential
+from dpbandits.policies.cumulative import DPIMED, DPKLUCB
+from dpbandits.policies.experts import RNMFTNL, NaiveFTNL, PrefixExponential
+from dpbandits.policies.forgetful import AdaPKLUCB, AdaPUCB, AnytimeLazyUCB
 
 SEEDED = ("transcript", "statistical")
 ROUNDS = 100

@@ -12,7 +12,7 @@ import numpy as np
 
 import dpbandits as dpb
 from benchmarks.table import Row, markdown, show
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 INSTANCES = {
     "C2, K = 5": [0.75, 0.625, 0.5, 0.375, 0.25],

@@ -18,7 +18,7 @@ from benchmarks.joint.instances import reported, tuning
 from benchmarks.matroid.__main__ import described, regret
 from benchmarks.matroid.instances import Instance
 from benchmarks.table import Row, sections, show
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 GOALS = {
     "MovieLens 1M, 100 films, ε = 2": 6.79,

@@ -20,7 +20,7 @@ from benchmarks.joint.instances import reported
 from benchmarks.matroid.__main__ import described, regret
 from benchmarks.matroid.instances import Instance
 from benchmarks.table import Row, sections, show
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 JUDGED = ("partition 48 × 8, ε = 1", "linear 30 × 6, ε = 1", "MovieLens small, 100 films, ε = 1")
 GRID: tuple[tuple[Any, str, tuple[float, ...]], ...] = (

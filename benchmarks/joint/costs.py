@@ -20,7 +20,7 @@ import dpbandits as dpb
 from benchmarks.joint.instances import reported
 from benchmarks.matroid.instances import Instance
 from benchmarks.table import Row, markdown, show
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 REPEATS = 9
 """Of which the middle one is judged; the fastest is the one that nothing else held up."""

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.table import Row, markdown, show
-from dpbandits.core.arrays import Floats
-from dpbandits.policies.formulas.divergences import d_eps
-from dpbandits.simulation.parts.jit import jit, joint_variance, log_moment
+from dpbandits.core.inputs import Floats
+from dpbandits.policies.formulas.indices import d_eps
+from dpbandits.simulation.compiled.jit import jit, joint_variance, log_moment
 
 SIZES = (2, 4, 8, 16, 32)
 EPSILON, GOOD, BAD = 1.0, 0.6, 0.5

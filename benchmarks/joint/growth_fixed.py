@@ -34,9 +34,9 @@ from benchmarks.joint.growth import (
     read,
 )
 from benchmarks.table import Row, sections, show
-from dpbandits.core.arrays import Floats
-from dpbandits.policies.formulas.divergences import d_eps
-from dpbandits.simulation.parts.jit import dp_klucb, jit, joint_variance, log_moment
+from dpbandits.core.inputs import Floats
+from dpbandits.policies.formulas.indices import d_eps
+from dpbandits.simulation.compiled.jit import dp_klucb, jit, joint_variance, log_moment
 
 OUTSIDE = 4
 """L − K."""

@@ -24,7 +24,7 @@ import dpbandits as dpb
 from benchmarks.joint.__main__ import late
 from benchmarks.matroid.__main__ import described
 from benchmarks.table import Row, markdown, show
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.sweeps.super_arms.networks import CoverageSetting, ISPSetting, RoadsSetting
 

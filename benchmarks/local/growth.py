@@ -16,7 +16,7 @@ import numpy as np
 
 import dpbandits as dpb
 from benchmarks.table import Row, described, markdown, show
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.papers.evidence import contrast
 from dpbandits.papers.measures.growth import slope_weights
 

@@ -19,7 +19,7 @@ import dpbandits as dpb
 from benchmarks import loops
 from benchmarks.matroid.instances import Instance, papers, tuning, variants
 from benchmarks.table import Row, sections, show
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.policies import (
     DPKLMAT,
     DPTSMAT,

@@ -15,10 +15,10 @@ import numpy as np
 
 import dpbandits as dpb
 from benchmarks.table import Row, described, sections, show
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.papers.evidence import contrast
 from dpbandits.papers.measures.growth import slope_weights
-from dpbandits.policies.bounds.optimism import harmonic, rank_factor
+from dpbandits.policies.bounds.arms import harmonic, rank_factor
 
 SIZES, SHARE, ROUNDS = (2, 4, 8), 0.001, 10**12
 LOW, FIRST, MISS = 0.1, 0.64, 0.05

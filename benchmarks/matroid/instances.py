@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 import dpbandits as dpb
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.datasets.films.films import Films, films_from_counts
 from dpbandits.datasets.films.movies import movielens
 from dpbandits.policies import (

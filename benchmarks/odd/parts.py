@@ -14,9 +14,8 @@ from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import Answer, Block, Mechanism
 from dpbandits.noise import Noise
-from dpbandits.policies.base import PrivatePolicy, StatisticsPolicy
+from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy, first_unseen
 from dpbandits.policies.contract import About, Policy, Release
-from dpbandits.policies.statistics import Statistics, first_unseen
 
 ONE, BITS = Fraction(1), Grid(steps=1)
 Told = Callable[[int, int, Noise], float]

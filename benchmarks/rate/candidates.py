@@ -8,11 +8,11 @@ import math
 from typing import Any
 
 import dpbandits as dpb
-from dpbandits.policies.formulas.rules import IndexNumbers
-from dpbandits.simulation.kernels.batches import read_cumulative
-from dpbandits.simulation.kernels.driver import FAR, player
-from dpbandits.simulation.parts.jit import best_share, clip01, inline, jit, slowing_total
-from dpbandits.simulation.players import table
+from dpbandits.policies.formulas.indices import IndexNumbers
+from dpbandits.simulation.compiled import players
+from dpbandits.simulation.compiled.batches import read_cumulative
+from dpbandits.simulation.compiled.driver import FAR, player
+from dpbandits.simulation.compiled.jit import best_share, clip01, inline, jit, slowing_total
 
 
 class RateKLUCB(dpb.DPRateIMED):
@@ -65,7 +65,7 @@ play_rate_klucb = player(
 
 
 def kernel(policy: Any, steps: int) -> Any:
-    numbers = table.kernel_for(dpb.DPRateIMED(**taken(policy))).args[0]  # type: ignore[union-attr]  # it has one
+    numbers = players.kernel_for(dpb.DPRateIMED(**taken(policy))).args[0]  # type: ignore[union-attr]  # it has one
     return lambda *rest: play_rate_klucb(numbers, steps, *rest)
 
 
@@ -73,4 +73,4 @@ def taken(policy: Any) -> dict[str, Any]:
     return {name: getattr(policy, name) for name in ("arms", "epsilon", "first", "alpha", "level")}
 
 
-table.BUILDERS[RateKLUCB] = kernel
+players.BUILDERS[RateKLUCB] = kernel

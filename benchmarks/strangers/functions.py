@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.strangers.specimen import Specimen, tenths, two_sided
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 
 def proposed_and_tested(rewards: Floats, seed: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from benchmarks.strangers.specimen import Specimen
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms.base import Answer, Block, Pure, PurePrice
-from dpbandits.mechanisms.tree import add_leaf, empty_nodes
+from dpbandits.mechanisms.counters import add_leaf, empty_nodes
 from dpbandits.noise.protocol import Noise
 
 ONE = Fraction(1)

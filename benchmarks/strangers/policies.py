@@ -12,17 +12,16 @@ import numpy as np
 
 import dpbandits as dpb
 from benchmarks.strangers.specimen import Specimen
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.mechanisms.records import Each
 from dpbandits.noise.protocol import Noise, Values
-from dpbandits.policies.base import PrivatePolicy, StatisticsPolicy
+from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy, first_unseen
 from dpbandits.policies.contract import About
-from dpbandits.policies.statistics import Statistics, first_unseen
-from dpbandits.policies.super_arms.base import SuperArmPolicy, hold_optimistic
+from dpbandits.policies.super_arms import SuperArmPolicy, hold_optimistic
 
 ROOT = Fraction(7, 4)
 """About √3."""

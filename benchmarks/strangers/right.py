@@ -12,7 +12,7 @@ from benchmarks.strangers.boxes import Leader
 from benchmarks.strangers.policies import Rounds
 from benchmarks.strangers.randomizers import Plain
 from benchmarks.strangers.specimen import Specimen, tenths
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms.base import Answer, Pure
 from dpbandits.noise.protocol import Noise

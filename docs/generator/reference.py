@@ -11,8 +11,8 @@ from docs.generator.members import members
 from pydantic import BaseModel
 
 import dpbandits as dpb
-from dpbandits.core.signatures import argument_texts
 from dpbandits.policies import POLICIES
+from dpbandits.terminal.explain import argument_texts
 
 ROOMS = {
     "dpbandits": "What `import dpbandits as dpb` gives",
@@ -62,6 +62,7 @@ title, a sentence, and the names.
 
 ALSO = {
     "dpbandits.policies.contract.About": "dpbandits.core",
+    "dpbandits.policies.contract.policy_dataclass": "dpbandits.core",
     "dpbandits.policies.base.PrivatePolicy": "dpbandits.core",
     "dpbandits.noise.laws.published_loss": "dpbandits.noise",
     "dpbandits.auditing.exact.exact_law": "dpbandits.auditing",

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import spent
 from dpbandits.datasets.films.films import Films, films_from_counts
 from dpbandits.datasets.films.movies import movielens

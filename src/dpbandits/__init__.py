@@ -1,5 +1,3 @@
-# What is exported stands in the `__all__` of each module, so stars are meant.
-# ruff: noqa: F403
 """Differentially private online decisions: bandit policies, exact simulation and a session for real
 use.
 """
@@ -71,8 +69,54 @@ from dpbandits.oracles import (
     UniformMatroid,
     UserDecisionSet,
 )
-from dpbandits.policies import *
-from dpbandits.policies import POLICIES as _POLICIES
+from dpbandits.policies import (
+    CTBTT,
+    CUCB,
+    CUCBDP,
+    CUCBLDP1,
+    CUCBLDP2,
+    DPIMED,
+    DPKLCUCB,
+    DPKLMAT,
+    DPKLUCB,
+    DPNAS,
+    DPSE,
+    DPTSMAT,
+    DPUCB,
+    DPUCBMAT,
+    KLOSM,
+    KLUCB,
+    LDPKLUCB,
+    LDPUCB,
+    NAS,
+    OMM,
+    RNMFTNL,
+    UCB1,
+    AdaCUCB,
+    AdaPKLUCB,
+    AdaPTT,
+    AdaPUCB,
+    AnytimeLazyUCB,
+    CTSBeta,
+    CTSGaussian,
+    CUCBDPMax,
+    DecreasingHedge,
+    DPExponentialNAS,
+    DPJointCUCB,
+    DPJointMAT,
+    DPRateIMED,
+    DPUCBBound,
+    FollowTheLeader,
+    HybridUCB,
+    LazyCUCB,
+    LazyDPTS,
+    NaiveFTNL,
+    PrefixExponential,
+    SparseVectorSE,
+    SuccessiveElimination,
+    ThompsonBeta,
+    TreeFTRL,
+)
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.recommended import recommend
 from dpbandits.service.opening import open_store
@@ -85,14 +129,18 @@ from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
 from dpbandits.simulation.delays import DelayLaw, FixedDelay, GeometricDelay, UniformDelay
-from dpbandits.simulation.estimation import Estimates, estimates
-from dpbandits.simulation.identification import Identification, identify
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import simulate
-from dpbandits.theory.bounds import lower_bound, regret_order, shariff_sheffet, upper_bound
-from dpbandits.theory.catalogue import list_policies
-from dpbandits.theory.minimax import instance_independent_bound
-from dpbandits.theory.samples import stopping_time_bound
+from dpbandits.simulation.stopping import Estimates, Identification, estimates, identify
+from dpbandits.theory import (
+    instance_independent_bound,
+    list_policies,
+    lower_bound,
+    regret_order,
+    shariff_sheffet,
+    stopping_time_bound,
+    upper_bound,
+)
 from dpbandits.version import __version__
 
 if TYPE_CHECKING:
@@ -100,25 +148,61 @@ if TYPE_CHECKING:
     from dpbandits.forecasting.forecast import forecast
 
 __all__ = [
+    "CTBTT",
+    "CUCB",
+    "CUCBDP",
+    "CUCBLDP1",
+    "CUCBLDP2",
+    "DPIMED",
+    "DPKLCUCB",
+    "DPKLMAT",
+    "DPKLUCB",
+    "DPNAS",
+    "DPSE",
+    "DPTSMAT",
+    "DPUCB",
+    "DPUCBMAT",
+    "KLOSM",
+    "KLUCB",
+    "LDPKLUCB",
+    "LDPUCB",
+    "NAS",
+    "OMM",
+    "RNMFTNL",
+    "UCB1",
+    "AdaCUCB",
+    "AdaPKLUCB",
+    "AdaPTT",
+    "AdaPUCB",
+    "AnytimeLazyUCB",
     "AuditReport",
     "Beliefs",
     "Bernoulli",
     "Beta",
     "BudgetError",
+    "CTSBeta",
+    "CTSGaussian",
+    "CUCBDPMax",
     "Categorical",
     "CheckFailed",
     "Client",
     "ConfigError",
     "Coverage",
+    "DPExponentialNAS",
+    "DPJointCUCB",
+    "DPJointMAT",
+    "DPRateIMED",
+    "DPUCBBound",
     "DamagedCellError",
     "DamagedSessionError",
     "DataError",
     "Decision",
     "DecisionError",
-    "EditedRowsError",
     "DecisionSet",
+    "DecreasingHedge",
     "DelayLaw",
     "Diverged",
+    "EditedRowsError",
     "Entry",
     "Environment",
     "EnvironmentExhausted",
@@ -129,15 +213,19 @@ __all__ = [
     "ExplicitMatroid",
     "ExplicitSet",
     "FixedDelay",
+    "FollowTheLeader",
+    "Forecast",
     "GeometricDelay",
     "GraphicMatroid",
-    "Forecast",
     "Grid",
     "Guarantee",
     "Guardrail",
     "HorizonError",
+    "HybridUCB",
     "Identification",
     "Influence",
+    "LazyCUCB",
+    "LazyDPTS",
     "LedgerError",
     "LinearMatroid",
     "LoggedReplay",
@@ -145,6 +233,7 @@ __all__ = [
     "Matroid",
     "MessageError",
     "MissingDataError",
+    "NaiveFTNL",
     "NameTakenError",
     "NotForThisKeyError",
     "NotRecordedError",
@@ -152,6 +241,7 @@ __all__ = [
     "PartitionMatroid",
     "Paths",
     "Policy",
+    "PrefixExponential",
     "Prior",
     "Range",
     "Report",
@@ -166,11 +256,15 @@ __all__ = [
     "SharedError",
     "SimulatedNoise",
     "SpanningTrees",
+    "SparseVectorSE",
     "StoreError",
+    "SuccessiveElimination",
     "Table",
+    "ThompsonBeta",
     "TopK",
     "TopKMax",
     "TransversalMatroid",
+    "TreeFTRL",
     "Uniform",
     "UniformDelay",
     "UniformMatroid",
@@ -186,17 +280,16 @@ __all__ = [
     "forecast",
     "identify",
     "instance_independent_bound",
+    "list_policies",
     "lower_bound",
     "open_store",
-    "list_policies",
-    "simulate",
-    "spent",
     "recommend",
     "regret_order",
     "shariff_sheffet",
+    "simulate",
+    "spent",
     "stopping_time_bound",
     "upper_bound",
-    *_POLICIES,
 ]
 
 

@@ -23,7 +23,7 @@ from dpbandits.auditing.statistical.grouped import ENDLESS, ManyNoise
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 from dpbandits.auditing.transcript.level import transcript_level
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from tests.auditing.strange import COARSE, Custom
 

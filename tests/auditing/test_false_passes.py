@@ -21,9 +21,8 @@ from dpbandits.mechanisms import Answer
 from dpbandits.mechanisms.base import Pure
 from dpbandits.noise import Noise
 from dpbandits.noise.protocol import Values
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
 from dpbandits.policies.contract import About
-from dpbandits.policies.statistics import Statistics
 
 ONE, FEW = Fraction(1), 12
 """The budget, and how many neighbours are replayed in each run."""

@@ -28,10 +28,9 @@ from dpbandits.mechanisms import (
     Mechanism,
 )
 from dpbandits.noise import Noise
-from dpbandits.policies.bandit.forgetful import AnytimeLazyUCB
-from dpbandits.policies.base import PrivatePolicy, StatisticsPolicy
+from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy, first_unseen
 from dpbandits.policies.contract import About
-from dpbandits.policies.statistics import Statistics, first_unseen
+from dpbandits.policies.forgetful import AnytimeLazyUCB
 from tests.auditing.strange import COARSE, ONE, Custom, HandNoisyMax, HandSparseVector
 
 pytestmark = pytest.mark.long

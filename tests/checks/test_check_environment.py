@@ -7,7 +7,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import CheckFailed, check_environment
-from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.privacy import Grid
 from dpbandits.environments import Independent, Lattice
 

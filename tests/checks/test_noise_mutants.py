@@ -11,7 +11,7 @@ import pytest
 from dpbandits import AnytimeLazyUCB
 from dpbandits.core.errors import CheckFailed
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policies.formulas.rules import IndexNumbers
+from dpbandits.policies.formulas.indices import IndexNumbers
 
 
 def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,13 +28,13 @@ def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> No
 def test_compiled_noise_at_half_scale_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiled twin that draws half the noise has another law of play counts."""
     from dpbandits.checks.law import compiled_law
-    from dpbandits.simulation.players import table
+    from dpbandits.simulation.compiled import players
 
     policy = AnytimeLazyUCB(arms=3, epsilon=1)
     compiled_law(policy)
-    honest = table.BUILDERS[AnytimeLazyUCB]
+    honest = players.BUILDERS[AnytimeLazyUCB]
     eps = 1.0
-    monkeypatch.setitem(table.BUILDERS, AnytimeLazyUCB, lambda p, g: honest_at(honest, p, g, eps))
+    monkeypatch.setitem(players.BUILDERS, AnytimeLazyUCB, lambda p, g: honest_at(honest, p, g, eps))
     with pytest.raises(CheckFailed):
         compiled_law(policy)
 

@@ -26,7 +26,7 @@ def session() -> dpb.Session:
 
 def by_segment() -> Any:
     policy = dpb.DPKLUCB(arms=2, epsilon=1)
-    return dpb.Session(policy, noise=dpb.SimulatedNoise(1), segments=["DE", "FR"])
+    return dpb.SegmentedSession(policy, noise=dpb.SimulatedNoise(1), segments=["DE", "FR"])
 
 
 def foreseen() -> ForecastRows:

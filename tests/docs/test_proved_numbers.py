@@ -10,8 +10,8 @@ import pytest
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid, RandomizedResponse
-from dpbandits.mechanisms.hybrid import segment_size
-from dpbandits.policies.formulas.divergences import d_eps
+from dpbandits.mechanisms.counters import segment_size
+from dpbandits.policies.formulas.indices import d_eps
 
 
 class Prices:

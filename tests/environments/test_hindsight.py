@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import Environment
 from dpbandits.simulation import play_plain, play_rounds

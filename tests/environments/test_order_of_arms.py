@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 import dpbandits as dpb
 from dpbandits.datasets import clinical
 from dpbandits.environments.base import Environment
-from dpbandits.environments.reordered import Reordered, random_order
+from dpbandits.environments.laws import Reordered, random_order
 
 RATES = clinical("smoking").environment.means
 ROWS = np.random.default_rng(3).random((60, 4)).round(2)

@@ -17,7 +17,7 @@ from dpbandits.figures.layout import NARROW, ONE_COLUMN, Layout, spread
 from dpbandits.figures.panels import LOOKS, Panel, looks, panels_of
 from dpbandits.figures.plots import epsilon_figure, regret_figure, save
 from dpbandits.policies import POLICIES
-from dpbandits.policies.sizes import size_argument
+from dpbandits.policies.contract import size_argument
 from dpbandits.reports.publish import draw, slug
 from dpbandits.sweeps import Results, load_config, run_sweep
 

@@ -54,7 +54,7 @@ def test_a_changed_policy_leaves_the_others_reports(
 ) -> None:
     every = every_audit(2_500)["policies"]
     before = {asked: KeptReports(tmp_path).path(asked) for asked in every}
-    changed(monkeypatch, "dpbandits.policies.bandit.rate")
+    changed(monkeypatch, "dpbandits.policies.cumulative")
     kept = KeptReports(tmp_path)
     again = [asked for asked in every if kept.path(asked) != before[asked]]
     assert {type(instances()[asked.number]).__name__ for asked in again} == {"DPRateIMED"}
@@ -91,7 +91,7 @@ def test_an_audit_that_raises_ends_no_other(tmp_path: Path) -> None:
 
 def test_the_hash_is_of_code_lock_file_and_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A module without imports, by hand."""
-    module = "dpbandits.core.arrays"
+    module = "dpbandits.core.inputs"
     assert imported_by([module], ()) == {module}
     said = f"something\n{sys.version_info[:2]}\n".encode()
     by_hand = said + LOCK.read_bytes() + module.encode() + b"\n" + source_of(module)

@@ -15,7 +15,7 @@ from benchmarks.rate.instances import Cell
 from benchmarks.rate.safe import NOW
 
 import dpbandits as dpb
-from dpbandits.policies.bandit.rate import RateConstants
+from dpbandits.policies.cumulative import RateConstants
 from tests.places import REPOSITORY
 
 MEASURED = REPOSITORY / "docs" / "measured"

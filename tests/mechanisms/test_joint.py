@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, JointBatch
 from dpbandits.noise import SecureNoise, SimulatedNoise
 from dpbandits.noise.laws import coordinate_law, norm_law
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
-from dpbandits.simulation.parts.primitives import joint_radius
+from dpbandits.simulation.compiled.parts import joint_radius
 from tests.noise.test_cube import TWINS
 
 ONE, ALARM = Fraction(1), 1e-6
@@ -58,7 +58,7 @@ def drawn_with(sampler: Any) -> Callable[[int, int, int], Floats]:
 
 SAMPLERS: dict[str, Callable[[int, int, int], Floats]] = {
     "secure": drawn_by(SecureNoise()),
-    "secure without a pool": drawn_by(SecureNoise(pool=False)),
+    "secure and fresh": drawn_by(SecureNoise(fresh=True)),
     "simulated": drawn_by(SimulatedNoise(1)),
     "compiled": compiled,
 }

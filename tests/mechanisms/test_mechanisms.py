@@ -26,7 +26,7 @@ from dpbandits.mechanisms import (
     Logarithmic,
     Separable,
 )
-from dpbandits.mechanisms.hybrid import segment_size
+from dpbandits.mechanisms.counters import segment_size
 from dpbandits.noise import SimulatedNoise
 
 ONE = Fraction(1)

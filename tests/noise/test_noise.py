@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from dpbandits.noise import Noise, SecureNoise, SimulatedNoise, noise_from_state
 from dpbandits.noise.protocol import laplaces
-from dpbandits.noise.sources import secure_draws
+from dpbandits.noise.sources import secure_measurement
 
 
 def laplace_mass(k: np.ndarray, scale: float) -> np.ndarray:
@@ -60,15 +60,15 @@ def test_simulated_laplace(sensitivity: int, epsilon: int) -> None:
     assert laplace_p_value(SimulatedNoise(5), 40_000, sensitivity, epsilon) > 1e-6
 
 
-@pytest.mark.parametrize("pool", [True, False])
+@pytest.mark.parametrize("fresh", [False, True])
 @pytest.mark.parametrize(("sensitivity", "epsilon"), [(1, 1), (8, 1)])
-def test_secure_laplace(sensitivity: int, epsilon: int, pool: bool) -> None:
-    assert laplace_p_value(SecureNoise(pool=pool), 20_000, sensitivity, epsilon) > 1e-6
+def test_secure_laplace(sensitivity: int, epsilon: int, fresh: bool) -> None:
+    assert laplace_p_value(SecureNoise(fresh=fresh), 20_000, sensitivity, epsilon) > 1e-6
 
 
 @pytest.mark.parametrize("rho", [Fraction(1, 2), Fraction(1, 50)])
 @pytest.mark.parametrize(
-    "noise", [SimulatedNoise(6), SecureNoise(), SecureNoise(pool=False)], ids=repr
+    "noise", [SimulatedNoise(6), SecureNoise(), SecureNoise(fresh=True)], ids=repr
 )
 def test_gaussian(rho: Fraction, noise: Noise) -> None:
     sigma = 1 / math.sqrt(2 * rho)
@@ -77,7 +77,7 @@ def test_gaussian(rho: Fraction, noise: Noise) -> None:
 
 
 def test_compiled_laplace_and_gaussian() -> None:
-    from dpbandits.simulation.parts.primitives import gaussian, laplace
+    from dpbandits.simulation.compiled.parts import gaussian, laplace
 
     rng = np.random.default_rng(7)
     assert (
@@ -132,7 +132,7 @@ def test_secure_scale_is_rounded_up(
         return honest(domain, metric, scale=scale)
 
     monkeypatch.setattr(dp.m, "make_laplace", spy)
-    secure_draws("laplace", sensitivity, epsilon, 1)
+    secure_measurement.__wrapped__("laplace", sensitivity, epsilon)
     exact = Fraction(sensitivity) / epsilon
     assert Fraction(seen[-1]) >= exact
     assert Fraction(seen[-1]) <= exact * (1 + Fraction(1, 2**48))
@@ -150,8 +150,8 @@ def _child(queue: object, noise: SecureNoise) -> None:
     queue.put([noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10)) for _ in range(8)])  # type: ignore[attr-defined]
 
 
-def test_a_fork_never_shares_a_pool() -> None:
-    """Two processes with one pool would use the same noise twice."""
+def test_a_fork_draws_for_itself() -> None:
+    """Two processes with one generator would use the same noise twice."""
     context = multiprocessing.get_context("fork")
     noise, queue = SecureNoise(), context.Queue()
     noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10))
@@ -171,6 +171,14 @@ def test_several_draws_are_the_single_ones_in_turn() -> None:
         one, many = SimulatedNoise(9), SimulatedNoise(9)
         assert laplaces(many, values, **price) == [one.laplace(v, **price) for v in values]
         assert many.state() == one.state()
+
+
+def test_secure_draws_come_together() -> None:
+    for noise in (SecureNoise(), SecureNoise(fresh=True)):
+        drawn = laplaces(noise, [0, 10**9], sensitivity=1, epsilon=Fraction(1))
+        assert abs(drawn[0]) < 50
+        assert abs(drawn[1] - 10**9) < 50
+        assert laplaces(noise, [], sensitivity=1, epsilon=Fraction(1)) == []
 
 
 def test_several_draws_are_single_ones_where_a_class_has_its_own() -> None:
@@ -195,17 +203,6 @@ def test_reprs_show_no_noise() -> None:
 
 def test_noise_too_large_for_64_bits_is_refused() -> None:
     """OpenDP would cut such draws off, which is another law than the promised one."""
-    for noise in (SecureNoise(), SecureNoise(pool=False)):
+    for noise in (SecureNoise(), SecureNoise(fresh=True)):
         with pytest.raises(ValueError, match="price of at least"):
             noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10**17))
-
-
-def test_one_laplace_draw_makes_one_geometric(monkeypatch: pytest.MonkeyPatch) -> None:
-    """x and −1 − x are the same one, and their chances add up to (1 − p)pˣ, exactly."""
-    given = [0, -1, 3, -4, 10, -11]
-    monkeypatch.setattr(SecureNoise, "_draw", lambda *scale: given.pop(0))
-    assert SecureNoise()._geometrics(1, Fraction(1), 6) == [0, 0, 3, 3, 10, 10]
-    p = Fraction(2, 5)
-    for x in range(20):
-        both = (1 - p) / (1 + p) * (p ** abs(x) + p ** abs(-1 - x))
-        assert both == (1 - p) * p**x

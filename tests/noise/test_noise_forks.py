@@ -1,6 +1,4 @@
-"""No draw twice: forked processes that share an id, forks in the middle of a draw, threads. What
-OpenDP keeps in memory counts, too.
-"""
+"""No draw twice in forked processes, even if they share an id: OpenDP keeps a state in memory."""
 
 from __future__ import annotations
 
@@ -8,7 +6,6 @@ import itertools
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -80,15 +77,14 @@ def twins(options: dict[str, bool], how: str) -> list[tuple[int, list[int]]]:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.parametrize("how", ["namespaces", "patched"])
-@pytest.mark.parametrize("options", [{}, {"pool": False}], ids=["pool", "no pool"])
+@pytest.mark.parametrize("options", [{}, {"fresh": True}], ids=["OpenDP", "fresh"])
 def test_a_fork_with_the_parents_process_id_draws_for_itself(
     options: dict[str, bool], how: str
 ) -> None:
     """Of 100 draws of scale 10,000 two are equal at one place with probability 1/40,000; at three
     places with less than 1e-8.
 
-    In namespaces OpenDP's own generator repeats, too: it looks at the process id alone. So empty
-    pools are not enough.
+    In namespaces OpenDP's own generator repeats: it looks at the process id alone.
     """
     (one, ours), (other, theirs) = twins(options, how)
     assert one == other == 1
@@ -115,22 +111,6 @@ def numbered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
 
     monkeypatch.setattr(noise_module, "secure_draws", draws)
     return draws
-
-
-def test_a_fork_in_the_middle_of_a_draw(
-    process: type[Process], numbered: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The list that was being made is the parent's: the child uses none of it, not even later."""
-
-    def forked_within(*scale: object) -> list[int]:
-        made = numbered("laplace", 1, PRICE, 64)
-        process.forks += 1
-        monkeypatch.setattr(noise_module, "secure_draws", numbered)
-        return made
-
-    noise = SecureNoise()
-    monkeypatch.setattr(noise_module, "secure_draws", forked_within)
-    assert min(noise.laplace(0, sensitivity=1, epsilon=PRICE) for _ in range(200)) >= 64
 
 
 def test_a_child_of_a_process_with_opendp_draws_afresh(
@@ -160,46 +140,8 @@ def test_a_fork_that_goes_round_python(
     assert noise.select([0, 0], sensitivity=1, epsilon=PRICE, law="laplace") in (0, 1)
 
 
-def test_another_thread_takes_the_last_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Taken(list[int]):
-        """Emptied between the look and the pop."""
-
-        def pop(self, index: object = -1) -> int:  # type: ignore[override]
-            self.clear()
-            raise IndexError
-
-    made = iter([Taken([1]), [2, 3]])
-    monkeypatch.setattr(noise_module, "secure_draws", lambda *scale: next(made))
-    assert SecureNoise().laplace(0, sensitivity=1, epsilon=PRICE) == 3
-
-
-def test_threads_never_get_one_draw_twice(
-    numbered: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    noise, told = SecureNoise(), list[list[int]]()
-    monkeypatch.setattr(SecureNoise, "pool_size", 2)
-
-    def work() -> None:
-        told.append([noise.laplace(0, sensitivity=1, epsilon=PRICE) for _ in range(3000)])
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
-    drawn = [draw for draws in told for draw in draws]
-    assert len(drawn) == len(set(drawn)) == 12_000
-
-
-def test_without_a_pool_nothing_is_drawn_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither by us nor by a generator in memory: every call asks the operating system, and OpenDP
-    is not asked at all.
-    """
+def test_fresh_noise_keeps_no_generator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call asks the operating system, and OpenDP is not asked at all."""
     asked = list[int]()
     honest = os.urandom
 
@@ -210,12 +152,13 @@ def test_without_a_pool_nothing_is_drawn_ahead(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(os, "urandom", counted)
     monkeypatch.setattr(noise_module, "secure_draws", None)
     monkeypatch.setattr(noise_module, "secure_choice", None)
-    noise = SecureNoise(pool=False)
+    noise = SecureNoise(fresh=True)
     for call in (
         lambda: noise.laplace(0, sensitivity=8, epsilon=PRICE),
         lambda: noise.gaussian(0, sensitivity=8, rho=PRICE),
         lambda: noise.threshold(sensitivity=8, epsilon=PRICE),
         lambda: noise.exceeds(0, 0, 0, sensitivity=8, epsilon=PRICE),
+        lambda: noise.joint([1, 2], sensitivity=8, epsilon=PRICE),
         *(
             lambda law=law: noise.select([1, 2], sensitivity=8, epsilon=PRICE, law=law)
             for law in ("laplace", "exponential", "permute-and-flip")
@@ -224,15 +167,14 @@ def test_without_a_pool_nothing_is_drawn_ahead(monkeypatch: pytest.MonkeyPatch) 
         before = len(asked)
         call()
         assert len(asked) > before
-    assert noise._pools == {}
 
 
-def test_no_pool_is_kept_by_copies_and_saved_sources() -> None:
+def test_copies_and_saved_sources_stay_fresh() -> None:
     import copy
     import pickle
 
-    noise = SecureNoise(pool=False)
-    assert repr(noise) == "SecureNoise(pool=False)"
+    noise = SecureNoise(fresh=True)
+    assert repr(noise) == "SecureNoise(fresh=True)"
     for again in (
         copy.copy(noise),
         copy.deepcopy(noise),
@@ -240,7 +182,7 @@ def test_no_pool_is_kept_by_copies_and_saved_sources() -> None:
         noise_from_state(noise.state()),
     ):
         assert isinstance(again, SecureNoise)
-        assert not again.pool
+        assert again.fresh
     assert SecureNoise().state() == {"kind": "secure"}
-    with pytest.raises(TypeError, match="pool=False"):
-        SecureNoise(pool=0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="fresh=True"):
+        SecureNoise(fresh=1)  # type: ignore[arg-type]

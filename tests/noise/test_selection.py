@@ -90,7 +90,7 @@ def test_selection_costs_what_it_promises(selection: Selection, epsilon: float) 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize(
-    "noise", [dpb.SimulatedNoise(3), dpb.SecureNoise(), dpb.SecureNoise(pool=False)], ids=repr
+    "noise", [dpb.SimulatedNoise(3), dpb.SecureNoise(), dpb.SecureNoise(fresh=True)], ids=repr
 )
 def test_sources_have_the_exact_law(selection: Selection, noise: Noise) -> None:
     """Simulated and secure choices against the exact probabilities (chi-square)."""

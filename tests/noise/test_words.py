@@ -11,9 +11,8 @@ from fractions import Fraction
 import pytest
 
 from dpbandits.noise import SecureNoise, SimulatedNoise
-from dpbandits.noise.exact import whole_below
+from dpbandits.noise.exact import truth, whole_below
 from dpbandits.noise.protocol import toss
-from dpbandits.noise.response_law import truth
 
 LAST = 2**64 - 1
 

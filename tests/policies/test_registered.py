@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.core.signatures import argument_texts
 from dpbandits.policies import POLICIES, formulas
 from dpbandits.policies.contract import Policy
 from dpbandits.terminal.cli import app
+from dpbandits.terminal.explain import argument_texts
 from tests.places import REPOSITORY
 
 
@@ -57,7 +57,7 @@ def test_every_policy_in_the_package_is_registered() -> None:
 
 def test_every_formula_is_compiled() -> None:
     """The folder is walked: each function of each of its files has a compiled form of its name."""
-    from dpbandits.simulation.parts import jit
+    from dpbandits.simulation.compiled import jit
 
     named: list[str] = []
     for file in sorted(Path(formulas.__path__[0]).glob("*.py")):

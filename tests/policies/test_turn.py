@@ -10,7 +10,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.plan import Hold
 from dpbandits.mechanisms import LazyForgetful
-from dpbandits.policies.bandit.cumulative import DPKLUCB
+from dpbandits.policies.cumulative import DPKLUCB
 
 
 @dataclass(frozen=True, kw_only=True)

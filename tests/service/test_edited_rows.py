@@ -466,6 +466,99 @@ def test_decisions_that_were_edited_are_given_up(tmp_path: Path) -> None:
     made.close()
 
 
+@pytest.mark.parametrize("first", [b"p", b"x", b""], ids=["plain", "another", "short"])
+def test_a_held_answer_without_its_seal_is_given_up(tmp_path: Path, first: bytes) -> None:
+    """Whatever stands in its place: the call that finds it is refused, and the next one fences."""
+    made = Store(tmp_path / "trial", "window")
+    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
+    asked = made.opened().create("trial", policy, **WINDOWED).ask(4)
+    written(made, "UPDATE dpbandits_held SET body = CAST(? || substr(body, 2) AS BLOB)", first)
+    campaign = made.opened()["trial"]
+    with pytest.raises(dpb.EditedRowsError, match="gives up"):
+        campaign.tell(asked[0], 1)
+    assert campaign.tell_many([(each, 1) for each in asked]) == ["gone"] * 4
+    assert campaign.generation == 2
+
+
+@pytest.mark.parametrize("setting", ["plain", "window"])
+@pytest.mark.parametrize("table", ["release", "ledger", "head", "private_state"])
+def test_a_trigger_has_no_block_drawn_twice(tmp_path: Path, setting: str, table: str) -> None:
+    """Whether what a block's noise came to can be written may depend on it: that tells of one draw.
+    Nothing is lost once it can be written.
+    """
+    made = Store(tmp_path / "trial", setting)
+    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
+    campaign = made.opened().create("trial", policy, seed=3, **made.options)
+    asked = campaign.ask(2)
+    answers = [(each, reward_of(at)) for at, each in enumerate(asked)]
+    if setting == "window":
+        campaign.tell_many(answers)
+        made.now += WINDOW + 1
+    event = "INSERT" if table in ("release", "ledger") else "UPDATE"
+    picky = f"""CREATE TRIGGER picky BEFORE {event} ON dpbandits_{table} BEGIN
+        SELECT abs(-9223372036854775807 - 1); END"""
+    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
+        database.execute(picky)
+        for _ in range(5):
+            with pytest.raises(dpb.StoreError):
+                campaign.settle() if setting == "window" else campaign.tell_many(answers)
+        assert made.noise.drawn == 1
+        database.execute("DROP TRIGGER picky")
+    campaign.settle()
+    late = "gone" if setting == "window" else "already"
+    assert {*campaign.tell_many([(each, 0) for each in asked])} == {late}
+    assert (made.noise.drawn, campaign.generation, len(campaign.releases())) == (1, 1, 1)
+    assert times_read(made.noise.sums)[:2] == [1, 1]
+    made.close()
+
+
+def test_a_copy_that_is_put_back_after_a_trigger_is_fenced(tmp_path: Path) -> None:
+    """The copy is from before the answer that completed the block: told again, it would have the
+    others read by another draw.
+    """
+    made, campaign = alone(tmp_path / "trial")
+    asked = campaign.ask(2)
+    campaign.tell(asked[0], reward_of(0))
+    copy = tmp_path / "copy.db"
+    with (
+        closing(sqlite3.connect(made.file, isolation_level=None)) as database,
+        closing(sqlite3.connect(copy)) as old,
+    ):
+        database.execute("""CREATE TRIGGER picky BEFORE INSERT ON dpbandits_release
+            WHEN new.coordinates != '[]' BEGIN SELECT abs(-9223372036854775807 - 1); END""")
+        database.backup(old)
+        campaign.ask()
+        for _ in range(5):
+            with pytest.raises(dpb.StoreError):
+                campaign.tell(asked[1], reward_of(1))
+        old.backup(database)
+        assert [campaign.tell(asked[1], reward_of(1)) for _ in range(3)] == ["gone"] * 3
+    assert (made.noise.drawn, campaign.generation) == (1, 2)
+    made.close()
+
+
+def test_a_place_that_another_segment_gave_away_is_not_given_twice(tmp_path: Path) -> None:
+    """An ask was done together with a release that could not be written: both are, later."""
+    made = Store(tmp_path / "trial", "window and people")
+    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
+    campaign = made.opened().create("trial", policy, segments=["DE", "FR"], **made.options)
+    for user in ("bob", "carl"):
+        campaign.ask(user=user, segment="DE")
+    made.now += WINDOW + 1
+    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
+        database.execute("""CREATE TRIGGER picky BEFORE INSERT ON dpbandits_release
+            WHEN new.coordinates != '[]' BEGIN SELECT abs(-9223372036854775807 - 1); END""")
+        with pytest.raises(dpb.StoreError):
+            campaign.ask(user="anna", segment="DE", key="visit")
+        database.execute("DROP TRIGGER picky")
+    asked = [campaign.ask(user="anna", segment="FR")]
+    with suppress(dpb.DecisionError):
+        asked.append(campaign.ask(user="anna", segment="DE", key="visit"))
+    assert [each.learn for each in asked] == [False, True]
+    assert (made.noise.drawn, campaign["DE"].generation) == (1, 1)
+    made.close()
+
+
 def test_a_campaign_has_a_key_of_its_own(tmp_path: Path) -> None:
     """The private row of one campaign is none of another's, though both rows are alike."""
     made, campaign = alone(tmp_path / "trial")

@@ -4,8 +4,10 @@ every block is read by one draw.
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -394,6 +396,24 @@ def test_how_a_policy_fails_tells_of_one_draw(
         assert noise.drawn == 1
         assert [line.kind for line in campaign.ledger] == ["lost"]
         assert campaign.generation == 2
+
+
+def test_a_reply_that_was_edited_draws_nothing_anew(tmp_path: Path) -> None:
+    """Its call is refused, and no other."""
+    played = Played("sqlite", tmp_path, {**WINDOWED, **RAIL})
+    campaign = played.campaign
+    with played.store, closing(sqlite3.connect(tmp_path / "trial.db")) as database:
+        campaign.ask(key="a")
+        campaign.pause_arm("c", key="b")
+        played.due()
+        with database:
+            database.execute("UPDATE dpbandits_request SET response = 'nothing'")
+        for call in (lambda: campaign.ask(key="a"), lambda: campaign.pause_arm("c", key="b")):
+            for _ in range(3):
+                with pytest.raises(dpb.EditedRowsError, match="another key"):
+                    call()
+                assert played.noise.drawn == played.readings() > 0
+        assert campaign.generation == 1
 
 
 def test_a_session_that_refuses_an_ask_draws_nothing_anew() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpbandits import Bernoulli
 from dpbandits.checks.checks import horizon_of
-from dpbandits.mechanisms.meaning import AnswerLaw
+from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.beliefs import (

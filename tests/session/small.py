@@ -59,6 +59,18 @@ def session(**kwargs: Any) -> dpb.Session:
     )
 
 
+def begun(policy: Any, segments: Any = None, **options: Any) -> Any:
+    """A session, or one for each of these segments."""
+    if segments is None:
+        return dpb.Session(policy, **options)
+    return dpb.SegmentedSession(policy, segments=segments, **options)
+
+
+def first(s: Any) -> Any:
+    """A session, or that of the first segment."""
+    return s if isinstance(s, dpb.Session) else next(iter(s.values()))
+
+
 def reward_of(of: dpb.Session, decision: dpb.Decision, value: float = 0.5) -> Any:
     """Return a reward in the shape that this session's policy takes."""
     rewards: Any = [value] * len(decision.observe or range(of.policy.arms))

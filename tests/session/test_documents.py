@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.inputs import DEEPEST, SAVES
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Grid
-from dpbandits.core.values import DEEPEST, SAVES
 from dpbandits.mechanisms import (
     AboveThreshold,
     BinaryTree,
@@ -35,9 +35,9 @@ from dpbandits.mechanisms import (
     Mechanism,
     NoisyMax,
 )
-from dpbandits.mechanisms.restored import Readings
+from dpbandits.mechanisms.base import Readings
 from dpbandits.noise import SimulatedNoise
-from dpbandits.oracles import inputs
+from dpbandits.oracles import base
 from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, RNMFTNL, HybridUCB, TreeFTRL
 from tests.session.small import changed, document, loaded, paths, reward_of, session
 
@@ -158,7 +158,7 @@ def test_counts_that_do_not_agree_are_refused(setup: str) -> None:
         ("public.generation", SAVES + 1, "generation"),
         ("public.generation", 2**62, "generation"),
         ("public.campaign", "", "campaign"),
-        ("public.noise", {"kind": "secure", "pool": True}, "different kinds of noise"),
+        ("public.noise", {"kind": "secure", "fresh": False}, "different kinds of noise"),
         ("public.seed", None, "seed"),
         ("public.default", None, "default"),
         ("public.rng", {"x": 1}, r"rng|cannot plan"),
@@ -296,7 +296,7 @@ def test_epochs_that_were_never_played_are_refused(epoch: int) -> None:
 )
 def test_numerals_of_a_problem_are_short(number: Any) -> None:
     """Vectors of such numbers took 14 s for 4 kB, and far more for a little more text."""
-    assert inputs.exact_number("1e99") == 10**99
+    assert base.exact_number("1e99") == 10**99
     with pytest.raises(ValueError, match=r"vectors\[1\]\[0\] to be a number of at most 100 digits"):
         dpb.LinearMatroid([[1, 0], [number, 1]])
     with pytest.raises(ValueError, match="common denominator of at most 100 digits"):
@@ -312,21 +312,21 @@ def test_a_matroid_of_many_loops_is_small() -> None:
     ("said", "kept"),
     [
         ({"kind": "secure"}, None),
-        ({"kind": "secure", "pool": 0}, None),
-        ({"kind": "secure", "pool": True}, None),
-        ({"kind": "secure", "pool": None}, None),
+        ({"kind": "secure", "fresh": 1}, None),
+        ({"kind": "secure", "fresh": False}, None),
+        ({"kind": "secure", "fresh": None}, None),
         (None, {"kind": "secure"}),
-        (None, {"kind": "secure", "pool": 0}),
-        ({"kind": "secure", "pool": 0}, {"kind": "secure", "pool": 0}),
-        ({"kind": "secure", "pool": "no"}, {"kind": "secure", "pool": "no"}),
+        (None, {"kind": "secure", "fresh": 1}),
+        ({"kind": "secure", "fresh": 1}, {"kind": "secure", "fresh": 1}),
+        ({"kind": "secure", "fresh": "yes"}, {"kind": "secure", "fresh": "yes"}),
         ({"kind": "secure"}, {"kind": "secure"}),
     ],
 )
-def test_noise_that_is_never_drawn_ahead_stays_so(said: Any, kept: Any) -> None:
-    """One edited part, or no true or false, used to load as noise that is drawn ahead: what a
+def test_fresh_noise_stays_so(said: Any, kept: Any) -> None:
+    """One edited part, or no true or false, used to load as noise with a generator, which a
     snapshot of the machine repeats.
     """
-    s = dpb.Session(DPKLUCB(arms=2, epsilon=1), noise=dpb.SecureNoise(pool=False), seed=1)
+    s = dpb.Session(DPKLUCB(arms=2, epsilon=1), noise=dpb.SecureNoise(fresh=True), seed=1)
     data = document(s)
     data["public"]["noise"] = said or data["public"]["noise"]
     data["private"]["noise"] = kept or data["private"]["noise"]

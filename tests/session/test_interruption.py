@@ -454,8 +454,9 @@ def test_segments_are_each_told_as_a_whole_or_not_at_all(first: int) -> None:
     names = ["DE", "FR"][:: 1 - 2 * first]
 
     def begun() -> Any:
-        made: Any = dpb.Session(dpb.DPKLUCB(**KL), noise=Exact(1), seed=1, segments=names, **PEOPLE)
-        return made
+        return dpb.SegmentedSession(
+            dpb.DPKLUCB(**KL), noise=Exact(1), seed=1, segments=names, **PEOPLE
+        )
 
     def play(s: Any) -> None:
         pairs = [(s.ask(segment=names[n % 2], user=f"u{n // 4}"), 0.5) for n in range(12)]
@@ -475,7 +476,7 @@ def test_segments_are_each_told_as_a_whole_or_not_at_all(first: int) -> None:
         s.tell_many([(decision, 0.5) for decision in s.pending])
         parts = [s[name] for name in names]
         assert sum(map(recorded, parts)) <= 2 * len(learned), at
-        assert s.unread + sum(map(recorded, parts)) == s.resolved
+        assert sum(p.unread + recorded(p) for p in parts) == sum(p.resolved for p in parts)
         at += 61
 
 

@@ -29,7 +29,7 @@ from dpbandits.mechanisms import (
     Mechanism,
     RandomizedResponse,
 )
-from dpbandits.mechanisms.meaning import AnswerLaw
+from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy

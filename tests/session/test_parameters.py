@@ -304,7 +304,7 @@ def test_numbers_of_any_kind_are_defaults(default: Any) -> None:
 def test_the_seed_of_segments_is_a_seed(seed: Any) -> None:
     """It was added to their places before it was looked at."""
     with pytest.raises(ValueError, match=r"Expected seed=.* to be a whole number of at least 0"):
-        dpb.Session(POLICY, noise=dpb.SimulatedNoise(1), segments=["a", "b"], seed=seed)
+        dpb.SegmentedSession(POLICY, noise=dpb.SimulatedNoise(1), segments=["a", "b"], seed=seed)
 
 
 def test_policies_of_full_information_keep_their_width() -> None:

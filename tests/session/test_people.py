@@ -16,7 +16,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.errors import MessageError
 from dpbandits.session.people import Register
-from tests.session.small import Exact, loaded, recorded, reward_of
+from tests.session.small import Exact, begun, loaded, recorded, reward_of
 
 KEY = b"0123456789abcdef"
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 
 def session(policy: Any = POLICY, **options: Any) -> Any:
-    return dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1, **options)
+    return begun(policy, noise=dpb.SimulatedNoise(1), seed=1, **options)
 
 
 def for_users(cap: int = 2, policy: Any = POLICY, **options: Any) -> Any:

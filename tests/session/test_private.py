@@ -23,7 +23,7 @@ from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled
 from dpbandits.session.saving import private_part
 from dpbandits.session.storing import Watch, rows_in
 from dpbandits.vault import checked_report
-from tests.session.small import Exact, content, reward_of, session
+from tests.session.small import Exact, begun, content, reward_of, session
 from tests.session.test_interruption import PACKAGE
 
 DIGITS = "7314"
@@ -136,7 +136,7 @@ class Work:
         policy, options = SETUPS[setup]
         self.now, self.setup = 0.0, setup
         clock: Any = {"clock": lambda: self.now} if "attribution_window" in options else {}
-        self.session: Any = dpb.Session(policy, noise=noise, seed=1, **options, **clock)
+        self.session = begun(policy, noise=noise, seed=1, **options, **clock)
         self.segment: Any = {"segment": "x"} if "segments" in options else {}
 
     def pairs(self) -> list[Any]:

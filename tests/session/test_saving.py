@@ -17,14 +17,16 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import examples
-from dpbandits.core.values import SAVES
+from dpbandits.core.inputs import SAVES
 from dpbandits.mechanisms import Answer, LazyForgetful
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import CUCBDP, POLICIES, CUCBDPMax
 from tests.session.small import (
+    begun,
     changed,
     content,
     document,
+    first,
     loaded,
     paths,
     play,
@@ -36,13 +38,13 @@ from tests.session.small import (
 KEY, OTHER, USERS = b"a key of at least sixteen bytes", b"another key of 16 bytes", b"u" * 16
 DAY = timedelta(days=1)
 TOP = dpb.UniformMatroid(arms=4, rank=2)
-SNAPSHOTS = dpb.SecureNoise(pool=False)
+SNAPSHOTS = dpb.SecureNoise(fresh=True)
 LATE: dict[str, Any] = {"attribution_window": DAY, "clock": lambda: 0.0}
 POLICY = dpb.DPKLUCB(arms=2, epsilon=1, first=40)
 
 
 def secure(noise: Any = None, policy: Any = POLICY, **options: Any) -> Any:
-    return dpb.Session(policy, noise=noise or dpb.SecureNoise(), seed=1, **options)
+    return begun(policy, noise=noise or dpb.SecureNoise(), seed=1, **options)
 
 
 def kind_of(found: Any) -> str:
@@ -140,18 +142,18 @@ def test_outcomes_of_single_people_are_not_saved_in_clear() -> None:
         for unsealed in (False, "no", 1):
             with pytest.raises(ValueError, match=r"in clear.*unsealed=True. Nothing was saved"):
                 s.to_json(unsealed=unsealed)
-        assert s.generation == 0
+        assert first(s).generation == 0
         again = loaded(s, clock=LATE["clock"])
         with pytest.raises(ValueError, match="in clear"):
             again.to_json()
         s = secure(segments=segments)
         s.to_json()
         for each in (s, type(s).from_json(s.to_json(key=KEY), key=KEY)):
-            before = each.generation
+            before = first(each).generation
             with pytest.raises(ValueError, match=r"had a key before.*Nothing was saved"):
                 each.to_json()
-            assert each.generation == before
-            assert loaded(each).generation > before
+            assert first(each).generation == before
+            assert first(loaded(each)).generation > before
     for key in (b"short", "text that is long enough", 7):
         with pytest.raises(ValueError, match="at least 16 bytes") as error:
             session().to_json(key=key)  # type: ignore[arg-type]
@@ -237,7 +239,7 @@ class Trial:
 
     def __init__(self, policy: Any, **options: Any) -> None:
         self.now = datetime(2026, 3, 1)
-        self.of: Any = dpb.Session(
+        self.of = begun(
             policy,
             noise=SimulatedNoise(1),
             seed=3,
@@ -280,7 +282,7 @@ class Trial:
                 shown.append(decision)
                 back = float(rng.random() < (0.9 if decision.label == "short" else 0.1))
                 told: Any = float(300 * rng.random())
-                told = told if self.of.guardrail is None else (told, back)
+                told = told if first(self.of).guardrail is None else (told, back)
                 kind = rng.random()
                 if kind < 0.5:
                     self.of.tell(decision, told)
@@ -293,11 +295,10 @@ class Trial:
 
 def said(of: Any) -> list[Any]:
     """All that a session shows of itself."""
-    harm = of.harm() if of.guardrail is not None else None
-    parts = [of[name] for name in of.segments] if hasattr(of, "segments") else [of]
-    own = [(part.events, part.ledger, part.state) for part in parts]
-    ratio = of.sample_ratio()
-    shown = [ratio, of.beliefs(), harm, list(of.decisions()), of.pending, of.arms, of.statement()]
+    parts = list(of.values()) if hasattr(of, "segments") else [of]
+    harm = of.harm() if first(of).guardrail is not None else None
+    own = [(part.events, part.ledger, part.state, part.sample_ratio(), part.arms) for part in parts]
+    shown = [of.beliefs(), harm, list(of.decisions()), of.pending, of.statement()]
     return [repr(each) for each in (*shown, *own)]
 
 
@@ -324,11 +325,11 @@ def test_with_all_options_at_once_a_loaded_session_goes_on_as_it_would_have(
         assert broken.week(number) == whole.week(number)
         assert broken.of.guarantee == whole.of.guarantee
         assert said(broken.of) == said(whole.of)
-    first = whole.of if segments is None else whole.of["DE"]
-    what = {event.what for event in first.events}
+    played = first(whole.of)
+    what = {event.what for event in played.events}
     assert {"add", "pause"} <= what
     assert ("suspend" in what) is (rail is not None)
-    assert len(first.ledger) > 4, "something was released"
+    assert len(played.ledger) > 4, "something was released"
 
 
 # Keys, and the noise that a document without one does not choose
@@ -425,16 +426,16 @@ def test_without_a_key_the_noise_has_to_be_said(noise: Any) -> None:
 def test_no_weaker_noise_is_taken(noise: Any, given: Any) -> None:
     """Though the document was edited to name it everywhere."""
     for key in (None, KEY):
-        with pytest.raises(ValueError, match=r"would void|never drawn ahead"):
+        with pytest.raises(ValueError, match=r"would void|keeps no generator"):
             dpb.Session.from_json(secure(noise).to_json(key=key), key=key, noise=given)
     data = document(secure(SNAPSHOTS))
     simulated = changed(data, "private.noise", SimulatedNoise(1).state())
     simulated["public"]["noise"] = {"kind": "simulated"}
     with pytest.raises(ValueError, match="would void"):
         dpb.Session.from_json(resealed(simulated), noise=SNAPSHOTS)
-    pooled = changed(data, "private.noise", {"kind": "secure"})
-    pooled["public"]["noise"] = {"kind": "secure", "pool": True}
-    assert kind_of(dpb.Session.from_json(resealed(pooled), noise=SNAPSHOTS)) == repr(SNAPSHOTS)
+    kept = changed(data, "private.noise", {"kind": "secure"})
+    kept["public"]["noise"] = {"kind": "secure", "fresh": False}
+    assert kind_of(dpb.Session.from_json(resealed(kept), noise=SNAPSHOTS)) == repr(SNAPSHOTS)
 
 
 def test_people_who_come_back_are_known_with_both_keys() -> None:

@@ -25,7 +25,7 @@ DAY = timedelta(days=1)
 
 
 def segmented(policy: Any = POLICY, *names: str, noise: Any = None, **options: Any) -> Any:
-    return dpb.Session(
+    return dpb.SegmentedSession(
         policy,
         noise=noise or dpb.SimulatedNoise(1),
         **{"seed": 1, "campaign": "trial", "segments": names or ["DE", "FR"]} | options,
@@ -52,7 +52,7 @@ def test_each_segment_learns_for_itself_at_the_price_of_one() -> None:
     assert means["FR"][0] < means["FR"][1]
     assert s.spent == 1
     assert s.guarantee == s["DE"].guarantee
-    assert set(s.ledger) == {"DE", "FR"}
+    assert all(part.ledger for part in s.values())
     assert s.statement().count("PRIVACY STATEMENT") == 2
 
 
@@ -79,8 +79,6 @@ def test_a_segment_that_was_not_declared() -> None:
     for wrong in (None, "ES", 3):
         with pytest.raises(ValueError, match="'DE', 'FR'"):
             s.ask(segment=wrong)
-    with pytest.raises(ValueError, match="this session has none"):
-        dpb.Session(POLICY, noise=Exact(1)).ask(segment="DE")
     with pytest.raises(ValueError, match="at most 199 characters together, got 150 and 50"):
         segmented(POLICY, "s" * 50, campaign="c" * 150)
     longest = segmented(POLICY, "s" * 50, campaign="c" * 149)
@@ -171,7 +169,7 @@ def test_several_tells_come_to_the_same_as_single_ones() -> None:
         for decision, reward in told:
             one.tell(decision, reward)
     assert contents(one) == contents(many)
-    assert one.releases == many.releases > 0
+    assert all(one[name].releases == many[name].releases > 0 for name in one)
 
 
 def test_a_release_that_fails_in_one_segment_loses_no_pair_of_another() -> None:
@@ -230,7 +228,7 @@ def test_a_change_of_arms_is_made_in_all_segments_or_in_none() -> None:
         s.retire_arm("b")
     assert ("b", "active") in s["FR"].arms
     s.drop_open()
-    assert set(s.decisions().segments) == set(s.arms) == {"DE", "FR"}
+    assert s.decisions().segments == ("DE", "FR")
 
 
 @pytest.mark.parametrize("what", ["beliefs", "harm"])
@@ -266,18 +264,14 @@ def test_decisions_are_one_table_too() -> None:
     assert found.to_polars().columns == ["segment", *s["DE"].decisions().to_polars().columns]
 
 
-def test_no_verb_of_a_session_is_missing() -> None:
-    s, plain = segmented(), dpb.Session(POLICY, noise=Exact(1))
-    public = [name for name in {*dir(plain), *vars(plain)} if not name.startswith("_")]
-    assert [name for name in public if not hasattr(s, name)] == []
+def test_it_is_a_mapping_of_sessions() -> None:
+    s = segmented()
     s.tell(s.ask(segment="FR"), 1.0)
     s.pause_arm("a")
-    assert (s.resolved, s.unread, s.releases) == (1, 0, 0)
-    assert s.campaign == "trial"
-    assert (s.policy, s.rewards, s.default, s.guardrail) == (POLICY, None, 0.0, None)
-    assert s.seed == {"DE": 1, "FR": 2}
-    assert [event.what for event in s.events["FR"]] == ["pause"]
-    assert set(s.sample_ratio()) == set(s.state) == set(s.plan) == {"DE", "FR"}
+    assert {name: part.resolved for name, part in s.items()} == {"DE": 0, "FR": 1}
+    assert [part.seed for part in s.values()] == [1, 2]
+    assert [event.what for part in s.values() for event in part.events] == ["pause", "pause"]
+    assert (s.campaign, s.policy, s.segments) == ("trial", POLICY, ("DE", "FR"))
     assert contents(copy.deepcopy(s)) == contents(s)
     with pytest.raises(TypeError, match="plays on"):
         s.finish()
@@ -288,7 +282,7 @@ def test_no_verb_of_a_session_is_missing() -> None:
 def test_devices_of_segments_answer_in_messages() -> None:
     s = segmented(dpb.LDPKLUCB(arms=2, epsilon=1))
     french = s.ask(segment="FR")
-    device = Client(s.description()["FR"], most=1, noise=dpb.SimulatedNoise(1), simulated=True)
+    device = Client(s["FR"].description(), most=1, noise=dpb.SimulatedNoise(1), simulated=True)
     message = device.answer(french.to_json(), 1.0)
     s.tell_message(message)
     assert records(s) == [0, 1]
@@ -299,13 +293,13 @@ def test_devices_of_segments_answer_in_messages() -> None:
 def test_rules_of_all_segments_finish_or_none_does() -> None:
     s = segmented(dpb.DPNAS(alpha=0.5, beta=0.1, cap=10**6, epsilon=1))
     s.tell(s.ask(segment="DE"), 1.0)
-    before = s.state
+    before = [part.state for part in s.values()]
     with pytest.raises(ValueError, match="'FR'"):
         s.finish()
-    assert s.state == before
+    assert [part.state for part in s.values()] == before
     s.tell(s.ask(segment="FR"), 1.0)
     s.finish()
-    assert all(s.policy.estimate(s.state[name]) is not None for name in s.segments)
+    assert all(s.policy.estimate(part.state) is not None for part in s.values())
 
 
 # Saved and continued

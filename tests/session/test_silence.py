@@ -8,7 +8,6 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +18,7 @@ import dpbandits as dpb
 from dpbandits.checks.examples import examples
 from dpbandits.policies import POLICIES
 from dpbandits.session.overdue import usual_delay
-from tests.session.small import resealed
+from tests.session.small import begun, resealed
 
 NAMES = ["blue", "green", "red"]
 MEANS = (0.15, 0.4, 0.7)
@@ -41,7 +40,7 @@ CHOOSING = [name for name, policy in POLICY.items() if policy.chooses]
 
 def session(policy: Any, seed: int = 1, **options: Any) -> Any:
     noise = dpb.SimulatedNoise(seed)
-    return dpb.Session(policy, noise=noise, seed=seed, campaign="trial", **options)
+    return begun(policy, noise=noise, seed=seed, campaign="trial", **options)
 
 
 KEY = bytes(range(32))
@@ -100,7 +99,7 @@ def test_eligible_arms_and_segments_are_read_as_well(name: str) -> None:
     s = session(POLICY[name], segments=["DE", "FR"])
     for segment in ("DE", "FR"):
         answered(s, 150, first_two(), segment=segment)
-        assert min(s.state[segment].rounds) > 0
+        assert min(s[segment].state.rounds) > 0
 
 
 def test_plans_that_play_arms_in_turn_are_topped_up_and_not_begun_anew() -> None:
@@ -200,7 +199,7 @@ def test_where_everybody_answers_decisions_are_as_they_were(kind: str) -> None:
             dpb.Session(policy, noise=dpb.SimulatedNoise(3), seed=3) for _ in range(2)
         )
         log = unwatched._log
-        unwatched._log = log._replace(state=replace(log.state, late=None))
+        unwatched._log = log._replace(state=log.state._replace(late=None))
         assert late_play(watched, 100, kind) == late_play(unwatched, 100, kind), policy
         assert watched.events == ()
 

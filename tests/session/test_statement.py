@@ -7,14 +7,14 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
-from tests.session.small import loaded
+from tests.session.small import begun, loaded
 
 POLICY = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=8)
 RHO = dpb.AdaCUCB(arms=2, rho=1)
 
 
 def session(policy: Any = POLICY, **options: Any) -> Any:
-    return dpb.Session(policy, noise=SimulatedNoise(1), seed=1, **options)
+    return begun(policy, noise=SimulatedNoise(1), seed=1, **options)
 
 
 def words(of: Any) -> str:

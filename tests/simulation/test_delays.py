@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.arrays import Integers
+from dpbandits.core.inputs import Integers
 from dpbandits.policies import DPKLUCB, LDPKLUCB, DPJointMAT, DPRateIMED, LazyDPTS
 from dpbandits.simulation.plain import play_rounds
 from dpbandits.simulation.simulate import play_plain

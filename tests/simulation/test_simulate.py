@@ -13,8 +13,8 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
-from dpbandits.policies.sizes import size_argument
-from dpbandits.simulation.players import RunPlayer, compiled_player
+from dpbandits.policies.contract import size_argument
+from dpbandits.simulation.compiled.players import RunPlayer, compiled_player
 
 ENV = dpb.Bernoulli([0.8, 0.5, 0.3])
 SEVERAL = [name for name, cls in POLICIES.items() if size_argument(cls) in ("arms", "actions")]

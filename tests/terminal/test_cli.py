@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import size_argument
 from dpbandits.policies.recommended import RECOMMENDED
-from dpbandits.policies.sizes import size_argument
 from dpbandits.terminal.cli import app
 from dpbandits.terminal.commands.run import SMALL_SWEEP
 

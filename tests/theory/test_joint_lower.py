@@ -9,8 +9,8 @@ import math
 import numpy as np
 import pytest
 
-from dpbandits.core.arrays import Floats
-from dpbandits.policies.formulas.divergences import d_eps, kl
+from dpbandits.core.inputs import Floats
+from dpbandits.policies.formulas.indices import d_eps, kl
 
 
 @pytest.mark.parametrize("eps", [0.1, 1.0, 5.0])

@@ -11,7 +11,7 @@ import dpbandits as dpb
 from dpbandits import theory
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
-from dpbandits.policies.formulas.divergences import d_eps, kl
+from dpbandits.policies.formulas.indices import d_eps, kl
 
 ENV = dpb.Bernoulli([0.75, 0.625, 0.5])
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.theory import minimax_lower_bound
-from dpbandits.theory.worst import private_floor
+from dpbandits.theory import minimax_lower_bound, private_floor
 
 BUDGETS = (1e-4, 0.01, 0.1, 1.0, 5.0)
 

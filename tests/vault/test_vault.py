@@ -19,7 +19,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import JointBatch, LazyForgetful, LocalLaplace, NoisyMax
 from dpbandits.oracles import DecisionSet, Matroid
 from dpbandits.policies import CUCB, DPTSMAT, LazyCUCB
-from dpbandits.policies.matroid.optimistic import FIRST
+from dpbandits.policies.matroid import FIRST
 from dpbandits.vault import CHUNK, Books, Ledger, Line, OpenBlock, OpenVault, Vault, added
 from tests.session.small import Exact, content
 

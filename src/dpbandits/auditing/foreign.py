@@ -20,7 +20,7 @@ from dpbandits.auditing.statistical.counting.tables import (
     neighbouring,
 )
 from dpbandits.auditing.statistical.subjects import ROUNDS, code
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Action
 
 LATER, LATE = 256, 3200

@@ -19,7 +19,7 @@ from dpbandits.auditing.statistical.counting.tables import (
     neighbouring,
 )
 from dpbandits.auditing.statistical.subjects import ROUNDS
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.sources import SimulatedNoise
 

@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import final
 
 import numpy as np
@@ -12,17 +12,24 @@ import numpy as np
 from dpbandits.core.plan import EVERY, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.mechanisms.base import Block, Mechanism, Separable
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.contract import About, Feedback, Policy, Release
+from dpbandits.policies.contract import (
+    About,
+    ArmsField,
+    Feedback,
+    Policy,
+    Release,
+    policy_dataclass,
+)
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class Feeding(Policy):
     """A policy that goes on whatever the mechanism answers; the answers are what an audit looks at.
     State: the number of releases so far.
     """
 
-    arms: int = 1
+    arms: ArmsField = 1  # type: ignore[assignment]  # read as 1
     fed: Mechanism = field(repr=True)
     each: int = 1
 

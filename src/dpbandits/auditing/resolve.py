@@ -15,9 +15,8 @@ from dpbandits.core.inputs import LARGEST_SEED, real_number, shown, whole_number
 from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.mechanisms import Mechanism, Randomizer
 from dpbandits.policies import POLICIES
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.policies.named import policy_class
-from dpbandits.policies.sizes import size_argument
 
 MOST_AUDITED_ROUNDS = 10**6
 """The most rounds of one counted run: its transcript is kept as a whole."""

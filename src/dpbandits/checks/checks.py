@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from dpbandits.checks.tape import Recorder, Tape, random_tape
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import CheckFailed, Diverged, RequestsDiffer
+from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import spent
 from dpbandits.noise.sources import SimulatedNoise

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpbandits.checks.checks import require
-from dpbandits.core.arrays import Floats
-from dpbandits.core.inputs import refuse_others
+from dpbandits.core.inputs import Floats, refuse_others
 from dpbandits.core.privacy import Grid
 from dpbandits.environments import Environment, Lattice
 

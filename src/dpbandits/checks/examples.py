@@ -7,8 +7,7 @@ from typing import Any
 
 from dpbandits.oracles import DecisionSet, LinearMatroid, UniformMatroid
 from dpbandits.policies import POLICIES
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import size_argument
+from dpbandits.policies.contract import Policy, size_argument
 
 WATCH: dict[str, Any] = {"alpha": 0.9, "beta": 0.5, "high": 1}
 """Parameters on a fair coin. With low = 0 the rules halt by themselves; with low = −1 their mean is

@@ -9,11 +9,10 @@ from functools import partial
 import numpy as np
 
 from dpbandits.checks.checks import horizon_of, require
-from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.environments import Bernoulli
 from dpbandits.environments.base import Environment
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.simulate import choose_player, play_plain
 

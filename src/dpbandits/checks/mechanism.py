@@ -15,7 +15,7 @@ from dpbandits.core.errors import CheckFailed, Foreign
 from dpbandits.core.inputs import refuse_others
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms import Block, Mechanism
-from dpbandits.mechanisms.restored import Readings
+from dpbandits.mechanisms.base import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.simulation.transcript import identical

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import Diverged
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.privacy import Grid, NoiseKind
 from dpbandits.environments.base import Environment
 from dpbandits.noise.protocol import Noise, Relay

@@ -174,20 +174,11 @@ class Progress:
         progress.due = tuple({arm: None for arms in due for arm in arms}) if due else None
         return progress
 
-    def again(self, told: Mapping[Action, int]) -> Self:
-        """The progress of the same plan after these decisions."""
-        return self.at(self.plan, told, self.room)
-
-    def count(
-        self, action: Action, times: int = 1, before: int | None = None
-    ) -> tuple[int, ...] | None:
+    def count(self, action: Action, times: int = 1) -> tuple[int, ...] | None:
         """Count told decisions; returns the coordinates to release when that completes the plan,
         else None.
-
-        before: how many were told before, where the caller looked already.
         """
-        if before is None:
-            before = self.told.get(action, 0)
+        before = self.told.get(action, 0)
         self.told[action] = now = before + times
         if self._drawn:
             self.due = filled = self._filled(

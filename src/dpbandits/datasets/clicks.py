@@ -20,7 +20,7 @@ from dpbandits.datasets.reading.columns import (
     read_columns,
 )
 from dpbandits.environments.laws import Bernoulli
-from dpbandits.environments.replay import LoggedReplay
+from dpbandits.environments.tables import LoggedReplay
 
 CAMPAIGNS = {"all": 80, "men": 34, "women": 46}
 """Number of items of each campaign."""

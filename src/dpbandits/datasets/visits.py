@@ -16,7 +16,7 @@ from dpbandits.core.errors import DataError
 from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.reading.columns import TEXT, WHOLE_NUMBER, read_columns
 from dpbandits.datasets.reading.matrices import shuffled
-from dpbandits.environments.table import Table
+from dpbandits.environments.tables import Table
 
 VISITS, AREAS = "msweb_visits.csv.gz", "vroots.csv"
 

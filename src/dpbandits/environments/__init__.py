@@ -4,10 +4,8 @@
 
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.environments.base import Environment, Independent, Lattice
-from dpbandits.environments.laws import Bernoulli, Beta, Categorical, Uniform
-from dpbandits.environments.replay import LoggedReplay
-from dpbandits.environments.shared import SharedCoins
-from dpbandits.environments.table import Table
+from dpbandits.environments.laws import Bernoulli, Beta, Categorical, SharedCoins, Uniform
+from dpbandits.environments.tables import LoggedReplay, Table
 
 __all__ = [
     "Bernoulli",

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbandits.core.arrays import Floats, Integers
-from dpbandits.core.inputs import numbers_in, refuse_class, shown, whole_number
+from dpbandits.core.inputs import Floats, Integers, numbers_in, refuse_class, shown, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.policies.contract import Policy
 

@@ -1,15 +1,23 @@
-"""Independent rewards with a known law: Bernoulli, and any bounded law on [0, 1]."""
+"""Environments that draw: laws for each arm, coins that arms share, and an order by chance."""
 
 from collections.abc import Callable
-from typing import final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbandits.core.arrays import Floats, Integers
-from dpbandits.core.inputs import numbers_in
+from dpbandits.core.inputs import MOST_ARMS, Floats, Integers, numbers_in
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Independent, Lattice, checked_means, two_point
+from dpbandits.environments.base import (
+    Environment,
+    Independent,
+    Lattice,
+    Records,
+    checked_means,
+    two_point,
+)
+
+# Independent rewards with a known law: Bernoulli, and any bounded law on [0, 1].
 
 
 @final
@@ -164,3 +172,123 @@ def lattice_of(cdf: Callable[[int, Floats], Floats], arms: int, steps: int) -> L
     edges = (np.arange(steps + 2) - 0.5) / steps
     masses = np.stack([np.diff(cdf(arm, edges)) for arm in range(arms)])
     return Lattice(np.arange(steps + 1), masses / masses.sum(axis=1, keepdims=True))
+
+
+# Identical arms: 0/1 rewards of which several arms get the same one each round, as in the lower
+# bounds for semi-bandits.
+
+
+@final
+class SharedCoins(Environment):
+    """Every round each coin is tossed once, and all arms that read it get what it shows.
+
+    chances: of each coin, shape (coins,). coins: the number of the coin that an arm reads, shape
+        (arms,); a coin that nobody reads changes nothing.
+
+    Raises:
+        ValueError: a chance outside [0, 1], or an arm that reads no coin there is.
+
+    >>> SharedCoins([0.5, 0.25], [0, 0, 1]).means.tolist()
+    [0.5, 0.5, 0.25]
+    """
+
+    def __init__(self, chances: ArrayLike, coins: ArrayLike) -> None:
+        self.chances = checked_means(chances, "chances")
+        read = numbers_in(coins, "coins")
+        if read.ndim != 1 or not 0 < len(read) <= MOST_ARMS:
+            raise ValueError(
+                "Expected coins to be a list with the number of a coin for each arm, such as [0, "
+                f"0, 1], got shape {read.shape}."
+            )
+        bad = np.flatnonzero(~((read >= 0) & (read < len(self.chances)) & (read == np.rint(read))))
+        if len(bad):
+            raise ValueError(
+                f"Expected coins to be whole numbers from 0 to {len(self.chances) - 1}, one an "
+                f"arm; arm {bad[0]} has {read[bad[0]]:g}."
+            )
+        self.coins: Integers = read.astype(np.int64)
+        self.means = self.chances[self.coins]
+        self.apart = len(np.unique(self.coins)) == len(self.coins)
+
+    def __repr__(self) -> str:
+        chances = [round(float(x), 6) for x in self.chances]
+        return f"SharedCoins({chances}, {self.coins.tolist()})"
+
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        return float(rng.random() < self.means[action])
+
+    def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
+        return int(rng.binomial(rounds, self.means[action])) * grid.steps
+
+    def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
+        shown = rng.random(len(self.chances)) < self.chances
+        return shown[self.coins[arms]].astype(np.float64)
+
+    def block_many(
+        self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
+    ) -> Integers:
+        shown = rng.binomial(rounds, self.chances) * grid.steps
+        return np.asarray(shown[self.coins[arms]], np.int64)
+
+    def lattice(self, grid: Grid) -> Lattice:
+        """Of each arm alone; which arms are identical it does not tell."""
+        return two_point(self.means, grid)
+
+
+# An environment whose arms go by other numbers, so that nothing a policy does first favours the
+# arm that a file lists first.
+
+
+@final
+class Reordered(Environment):
+    """Arm j here is arm order[j] of `of`; order is a permutation of its arms, shape (arms,)."""
+
+    def __init__(self, of: Environment, order: Integers) -> None:
+        self.of, self.order, self.means = of, order, of.means[order]
+        self.length, self.fixed, self.logged, self.apart = of.length, of.fixed, of.logged, of.apart
+
+    def __repr__(self) -> str:
+        return f"Reordered({self.of!r}, {self.order.tolist()})"
+
+    def fresh(self) -> Self:
+        return self._with(of=self.of.fresh())
+
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        return self.of.draw(int(self.order[action]), rng)
+
+    def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
+        return self.of.block(int(self.order[action]), rounds, grid, rng)
+
+    def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
+        return self.of.draw_many(self.order[arms], rng)
+
+    def block_many(
+        self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
+    ) -> Integers:
+        return self.of.block_many(self.order[arms], rounds, grid, rng)
+
+    def between(self, start: int, stop: int, arms: Integers) -> Floats:
+        return self.of.between(start, stop, self.order[arms])
+
+    @property
+    def acceptance(self) -> float:
+        return self.of.acceptance
+
+    def lattice(self, grid: Grid) -> Lattice | None:
+        law = self.of.lattice(grid)
+        return None if law is None else Lattice(law.values, law.probabilities[self.order])
+
+    def rows_on(self, grid: Grid) -> Records | None:
+        found = self.of.rows_on(grid)
+        if found is None:
+            return None
+        return Records(found.steps[:, self.order], found.rewards[:, self.order], found.drawn)
+
+
+def random_order(environment: Environment, rng: np.random.Generator) -> Integers:
+    """A random order of the arms. It does not depend on the order in which they came (except among
+    equal means), because they are sorted first.
+    """
+    return np.asarray(
+        np.argsort(environment.means, kind="stable")[rng.permutation(environment.arms)]
+    )

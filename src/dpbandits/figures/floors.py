@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Independent
 from dpbandits.figures.panels import Panel
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import problem_of
 from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.results import Results
 from dpbandits.theory import lower_bound

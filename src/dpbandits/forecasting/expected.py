@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.environments import Bernoulli
 from dpbandits.forecasting.entrants import Entrant, twin_of
 from dpbandits.forecasting.rows import amount

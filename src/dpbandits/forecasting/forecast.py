@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, Integers
-from dpbandits.core.inputs import LARGEST_SEED, MOST, whole_number
+from dpbandits.core.inputs import LARGEST_SEED, MOST, Floats, Integers, whole_number
 from dpbandits.forecasting.entrants import Entrant, entrants, twin_of
 from dpbandits.forecasting.naming import Schedule, named_after, plain_schedule, schedule_of
 from dpbandits.forecasting.outcome import Forecast

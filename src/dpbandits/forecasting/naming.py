@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
 from dpbandits.mechanisms import Block
-from dpbandits.mechanisms.meaning import AnswerLaw
+from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.beliefs import Believed, MeanReader, NoiseMoments, least_bounds, level

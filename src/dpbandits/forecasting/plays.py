@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, Integers
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.environments import Bernoulli
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.delays import DelayLaw

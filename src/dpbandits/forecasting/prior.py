@@ -8,8 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
-from dpbandits.core.inputs import MOST_ARMS, real_number, shown, whole_number
+from dpbandits.core.inputs import MOST_ARMS, Floats, real_number, shown, whole_number
 from dpbandits.session.ranges import Range
 
 RateSpan = int | float | tuple[float, float]

@@ -27,11 +27,9 @@ from fractions import Fraction
 from typing import final
 
 from dpbandits.core.errors import MessageError, RewardError
-from dpbandits.core.inputs import is_blank, normalised
+from dpbandits.core.inputs import checked_noise, is_blank, normalised
 from dpbandits.core.locks import CallLock, this_process
 from dpbandits.core.privacy import Guarantee, Real, as_fraction
-from dpbandits.core.signatures import Explained
-from dpbandits.core.values import checked_noise
 from dpbandits.local.budget import (
     Budget,
     MemoryBudget,
@@ -53,7 +51,7 @@ from dpbandits.noise.sources import SecureNoise
 
 
 @final
-class Client(metaclass=Explained):
+class Client:
     """One user's device in one campaign. Each report is epsilon-LDP about its rewards; all together
     they cost at most the budget.
 
@@ -70,7 +68,7 @@ class Client(metaclass=Explained):
             the client.
         budget: in place of `total`, a `FileBudget`, or a budget of your own, which other processes,
             clients and campaigns share.
-        noise: by default secure and without a pool: a device draws few numbers. Simulated noise is
+        noise: by default secure and fresh: a device draws few numbers. Simulated noise is
             not private: it is taken with `simulated=True` only, and its reports say so.
 
     Raises:
@@ -90,7 +88,7 @@ class Client(metaclass=Explained):
         simulated: bool = False,
     ) -> None:
         self._campaign, self._randomizer = randomizer_from_json(description)
-        self._noise = SecureNoise(pool=False) if noise is None else checked_noise(noise)
+        self._noise = SecureNoise(fresh=True) if noise is None else checked_noise(noise)
         if self._randomizer.epsilon > as_fraction(most, "most"):
             raise ValueError(
                 f"The server asks for epsilon={self._randomizer.epsilon}, more than the "

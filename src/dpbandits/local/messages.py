@@ -13,9 +13,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dpbandits.core.errors import MessageError
-from dpbandits.core.inputs import MOST_ARMS
+from dpbandits.core.inputs import MOST_ARMS, frozen, once, require_shallow
 from dpbandits.core.privacy import Grid, as_fraction
-from dpbandits.core.values import frozen, once, require_shallow
 from dpbandits.mechanisms.randomizers import (
     LocalLaplace,
     RandomizedResponse,

@@ -2,13 +2,11 @@
 
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, PurePrice, Separable
 from dpbandits.mechanisms.batches import Exact, GaussianBatches, LazyCumulative, LazyForgetful
-from dpbandits.mechanisms.hybrid import Hybrid, Logarithmic
+from dpbandits.mechanisms.counters import BinaryTree, Hybrid, Logarithmic
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
 from dpbandits.mechanisms.records import Choice, EachAction, EachArm, NoisyMax
-from dpbandits.mechanisms.sparse_vectors.above_threshold import AboveThreshold, Halt
-from dpbandits.mechanisms.sparse_vectors.comparisons import Comparisons
-from dpbandits.mechanisms.tree import BinaryTree
+from dpbandits.mechanisms.sparse_vector import AboveThreshold, Comparisons, Halt
 
 __all__ = [
     "AboveThreshold",

@@ -1,8 +1,7 @@
-"""What a release mechanism is: the only code that reads exact sums. A closed block goes in, an
-answer with noise comes out.
+"""What a mechanism is: a small frozen record that reads a block of rewards and answers with noise.
 
-All numbers inside are whole grid steps, so sums are exact and their order is irrelevant; division
-comes after the noise.
+It says what its answers mean for means, what it promises and what it remembers; and how a saved
+memory is read again.
 """
 
 from __future__ import annotations
@@ -11,16 +10,54 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.inputs import alike
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
-from dpbandits.core.values import alike
-from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
-from dpbandits.mechanisms.restored import Readings
 from dpbandits.noise.protocol import Noise, Values
+
+# What answers say of means: how much of an answer is rewards, and which noise is in it. All of it
+# is public.
+
+
+NoiseDraws = tuple[tuple[int, int], ...]
+"""Noise inside a total, in pairs: the kind of a draw, and how many of it there are."""
+
+
+class NoisedSum(NamedTuple):
+    """A sum of rewards with noise inside (reward units), the rounds it covers, and the draws."""
+
+    total: float
+    rounds: int
+    draws: NoiseDraws
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLaw:
+    """The noise in the totals of one coordinate, and how its answers follow each other.
+
+    family: what a draw of kind k adds, in reward units. "laplace": Laplace noise of scale k/price;
+        "joint": one coordinate of a joint draw for k arms at this price; "gaussian": normal noise
+        of variance k/(2 price). Discrete noise has no larger moments.
+    forgets: an answer covers its newest block alone, so answers are to be added up.
+    redraws: the noise in an answer may take the place of noise in the one before, over the same
+        rewards. Which draws the n-th answer of a coordinate has is known beforehand.
+    """
+
+    family: Literal["none", "laplace", "joint", "gaussian"]
+    price: float = 1.0
+    forgets: bool = False
+    redraws: bool = False
+
+
+# What a release mechanism is: the only code that reads exact sums. A closed block goes in, an
+# answer with noise comes out.
+#
+# All numbers inside are whole grid steps, so sums are exact and their order is irrelevant;
+# division comes after the noise.
 
 
 class Block(NamedTuple):
@@ -116,7 +153,7 @@ class Mechanism(ABC):
     def says(self, answer: Any, release: int) -> NoisedSum | None:
         """What an answer says of its coordinate's rewards; None if nothing.
 
-        release: the answer is its coordinate's so-manieth, counted from 1.
+        release: the answer's number among its coordinate's, from 1.
         """
         return None
 
@@ -247,3 +284,59 @@ class PurePrice(Mechanism):
 @dataclass(frozen=True, kw_only=True)
 class Pure(PurePrice, Separable):
     """The same, of a mechanism that treats every coordinate alone."""
+
+
+# The checks that open sums, counts and mechanism memory must pass when a saved session is
+# continued. Messages never show a private number.
+
+
+DRAW = 2**63
+"""More than any noised sum of rewards can be, in grid steps: noise fits into 64 bits."""
+
+
+class Readings(NamedTuple):
+    """Public: how often one coordinate was read, and how many rewards these readings covered. A
+    mechanism's memory has to fit these numbers.
+
+    low, high: the least and the largest sum of one reward, in grid steps. Reports carry noise, so
+        for them it may be any number.
+    """
+
+    releases: int
+    rewards: int
+    low: int
+    high: int
+
+    def sum_fits(self, total: object, rewards: int) -> bool:
+        """Whether so many rewards may have this sum."""
+        return (
+            0 <= rewards <= self.rewards
+            and type(total) is int
+            and self.low * rewards <= total <= self.high * rewards
+        )
+
+    def nodes_fit(self, exact: Any, noised: Any, levels: int, leaves: int) -> bool:
+        """Whether these are the partial sums of a tree with so many leaves: one for each level, 0
+        if the number of leaves does not contain the level.
+        """
+        if not whole_numbers(exact, levels) or not whole_numbers(noised, levels):
+            return False
+        unused = [at for at in range(levels) if not leaves >> at & 1]
+        sums = not any(exact[at] or noised[at] for at in unused) and all(
+            self.sum_fits(node, self.rewards) for node in exact
+        )
+        return sums and all(noised_fits(node, 1) for node in noised)
+
+
+def whole_numbers(values: Any, length: int) -> bool:
+    """Whether this is a list of so many plain whole numbers."""
+    return (
+        isinstance(values, list)
+        and len(values) == length
+        and all(type(value) is int for value in values)
+    )
+
+
+def noised_fits(value: int, draws: int) -> bool:
+    """Whether a sum with so many draws of noise may have this value."""
+    return abs(value) <= DRAW * draws

@@ -12,9 +12,16 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
-from dpbandits.mechanisms.base import Answer, Pure, Separable
-from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
-from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
+from dpbandits.mechanisms.base import (
+    Answer,
+    AnswerLaw,
+    NoisedSum,
+    Pure,
+    Readings,
+    Separable,
+    noised_fits,
+    whole_numbers,
+)
 from dpbandits.noise.protocol import Noise, Values
 
 NEW = tuple.__new__

@@ -17,10 +17,19 @@ from typing import Any, ClassVar, NamedTuple, final
 
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Grid, Guarantee, printed
-from dpbandits.mechanisms.base import Answer, Around, Block, Mechanism, PurePrice
+from dpbandits.mechanisms.base import (
+    Answer,
+    AnswerLaw,
+    Around,
+    Block,
+    Mechanism,
+    NoisedSum,
+    PurePrice,
+    Readings,
+    noised_fits,
+    whole_numbers,
+)
 from dpbandits.mechanisms.batches import LazyCumulative, LazyForgetful
-from dpbandits.mechanisms.meaning import AnswerLaw, NoisedSum
-from dpbandits.mechanisms.restored import Readings, noised_fits, whole_numbers
 from dpbandits.noise.protocol import Noise
 
 FINEST = 2**20

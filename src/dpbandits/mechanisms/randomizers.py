@@ -15,9 +15,9 @@ from typing import final
 import numpy as np
 
 from dpbandits.core.errors import RewardError
+from dpbandits.core.inputs import checked_noise
 from dpbandits.core.privacy import Grid, Guarantee, NoiseKind, as_fraction
-from dpbandits.core.values import checked_noise
-from dpbandits.mechanisms.meaning import AnswerLaw
+from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.mechanisms.rewards import (
     checked_reward,
     checked_rewards,
@@ -25,8 +25,8 @@ from dpbandits.mechanisms.rewards import (
     tried,
     vector_on_grid,
 )
+from dpbandits.noise.exact import truth
 from dpbandits.noise.protocol import Noise, toss
-from dpbandits.noise.response_law import truth
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, final
 
 from dpbandits.core.privacy import Guarantee
-from dpbandits.mechanisms.base import Answer, Around, Block, PurePrice, Separable
-from dpbandits.mechanisms.restored import Readings
+from dpbandits.mechanisms.base import Answer, Around, Block, PurePrice, Readings, Separable
 from dpbandits.noise.protocol import Noise, Selection
 
 

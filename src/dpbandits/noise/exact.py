@@ -1,6 +1,7 @@
-"""Exact samplers of our own, which ask the operating system for every coin when it is thrown.
+"""Exact samplers of our own, which ask the operating system for every coin when it is thrown, and
+the coins of randomised response.
 
-They keep nothing between two numbers, neither a pool nor a generator's state. All is in whole
+They keep nothing between two numbers, no generator's state. All is in whole
 numbers: no scale is rounded (Canonne, Kamath and Steinke 2020, Algorithms 1 to 3).
 """
 
@@ -147,3 +148,34 @@ def decayed(part: int, whole: int) -> bool:
     while whole_below(whole * tries) < part:
         tries += 1
     return tries % 2 == 1
+
+
+# How often randomised response says the truth, in whole numbers: every machine computes the
+# same.
+
+
+PRECISION = 2**128
+"""What stands for 1 in the sum."""
+
+CERTAIN = Fraction(40)
+"""Beyond this epsilon nothing changes any more: e^-40 < 2^-53."""
+
+
+def truth(epsilon: Fraction) -> int:
+    """The chance to say the truth, in parts of 2^64: a multiple of 2^11, so that 53-bit coins land
+    with it, too.
+
+    It is never above 1/(1 + e^−epsilon): each term of the series of e^epsilon is rounded down, and
+    then the quotient. It is at least one half.
+
+    >>> truth(Fraction(1)) / 2**64, 2**64 - truth(Fraction(99))
+    (0.7310585786300048, 2048)
+    """
+    price = min(epsilon, CERTAIN)
+    term = growth = PRECISION
+    turn = 0
+    while term:
+        turn += 1
+        term = term * price.numerator // (price.denominator * turn)
+        growth += term
+    return 2**53 * growth // (growth + PRECISION) * 2**11

@@ -3,24 +3,23 @@
 Secure numbers are OpenDP's, or those of our own exact samplers. OpenDP's generator (OpenSSL's in
 0.16, a thread's own in other versions) is seeded by the operating system, and is then a state in
 memory: whoever has a copy of that memory draws the same numbers. So `Process` knows which process
-draws: what was drawn before a fork is in two memories.
+draws: after a fork there are two copies of that state.
 """
 
 import math
 import os
 import sys
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
+from dpbandits.core.inputs import checked_seed, damaged
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.core.values import checked_seed, damaged
 from dpbandits.noise.exact import (
     LARGEST_SCALE,
     check_scale,
-    cube,
     fresh_choice,
     fresh_cube,
     fresh_draw,
@@ -29,12 +28,10 @@ from dpbandits.noise.exact import (
 from dpbandits.noise.protocol import Noise, Selection, Values
 
 
-def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
-    """`count` draws of OpenDP's discrete Laplace or Gaussian, at the smallest float scale OpenDP
-    itself maps to <= price.
-
-    Raises:
-        ValueError: the noise would not fit into 64 bits, where OpenDP would cut it off.
+@lru_cache(256)
+def secure_measurement(family: str, sensitivity: int, price: Fraction) -> Any:
+    """OpenDP's discrete Laplace or Gaussian, at the smallest float scale that OpenDP itself maps to
+    <= price. A function: what it draws with is not in it.
     """
     import opendp.prelude as dp  # 0.2 s and 265 MB: not before the first secure draw
 
@@ -52,8 +49,18 @@ def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> 
             measurement = dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale=scale)
         # OpenDP leaves the types of `map` out
         if Fraction(measurement.map(sensitivity)) <= price:  # type: ignore[no-untyped-call]
-            return [int(x) for x in measurement([0] * count)]
+            return measurement
         scale = math.nextafter(scale, math.inf)
+
+
+def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
+    """`count` draws of OpenDP's discrete Laplace or Gaussian.
+
+    Raises:
+        ValueError: the noise would not fit into 64 bits, where OpenDP would cut it off.
+    """
+    measurement = secure_measurement(family, sensitivity, price)
+    return [int(draw) for draw in measurement([0] * count)]
 
 
 def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: str) -> int:
@@ -83,7 +90,7 @@ def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: str
 
 
 class Process:
-    """Which process this is: a forked child holds a copy of all that its parent had drawn ahead,
+    """Which process this is: a forked child holds a copy of all that is in its parent's memory,
     whatever its process id.
     """
 
@@ -165,7 +172,7 @@ class SimulatedNoise(Noise):
                 return value + draw
 
     def joint(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
-        # As `draws.cube`, in floats: the largest |z_i| by rejection, then uniform whole numbers.
+        # As `exact.cube`, in floats: the largest |z_i| by rejection, then uniform whole numbers.
         exact, rate = np.asarray(values, np.int64), float(epsilon) / sensitivity
         parts = range(1, len(exact) + 1)
         while True:
@@ -205,60 +212,53 @@ class SimulatedNoise(Noise):
 
 class SecureNoise(Noise):
     """Exact discrete noise: what production uses. The same draw on two different sums would give
-    away their exact difference.
+    away their exact difference, so no draw is made ahead or kept.
 
-    By default OpenDP draws it. A call costs 600 µs, so 64 draws of a scale are made at once (30 µs
-    each) and kept in a pool, which also hides a draw's time. Each draw is used once, by the process
-    that made it; pools are neither saved nor copied: a forked child, a copy and a pickle start
-    without. OpenDP's generator is a state in memory, too, seeded by the operating system and told
-    apart by the process id alone; so a child that was forked while OpenDP was loaded draws as if by
-    `pool=False`.
+    OpenDP draws Laplace and Gaussian noise and noisy maxima (80 µs a call). Its generator is a
+    state in memory, seeded by the operating system and told apart by the process id alone; so a
+    child that was forked while OpenDP was loaded draws as if by `fresh=True`. The law of joint
+    releases, which OpenDP does not have, is always drawn by our own exact sampler.
 
-    pool: False where a machine or container may be restored from a snapshot of its memory, or
-        cloned while it runs: nothing is drawn ahead, neither by us nor by a generator. Exact
-        samplers of our own (`dpbandits.noise.exact`) ask the operating system for every coin when
-        it is thrown, 30 µs a draw. The system has to renew its own randomness when it is restored
-        (Linux from 5.18, with a virtual machine generation id).
+    Args:
+        fresh: True where a machine or container may be restored from a snapshot of its memory, or
+            cloned while it runs: no generator is kept, ours or another. Exact samplers of our own
+            (`dpbandits.noise.exact`) ask the operating system for every coin when it is thrown,
+            20 µs a draw. The system has to renew its own randomness when it is restored (Linux from
+            5.18, with a virtual machine generation id).
     """
 
     kind: ClassVar[NoiseKind] = "secure"
-    pool_size: ClassVar[int] = 64
 
-    def __init__(self, *, pool: bool = True) -> None:
-        if not isinstance(pool, bool):
+    def __init__(self, *, fresh: bool = False) -> None:
+        if not isinstance(fresh, bool):
             raise TypeError(
-                "Expected pool=True, or pool=False where machines are snapshotted; got "
-                f"{type(pool).__name__}."
+                "Expected fresh=False, or fresh=True where machines are snapshotted; got "
+                f"{type(fresh).__name__}."
             )
-        self.pool = pool
-        self._pools: dict[tuple[str, int, Fraction], list[int]] = {}
-        self._owner = Process.now()
+        self.fresh = fresh
 
     def __repr__(self) -> str:
-        return "SecureNoise()" if self.pool else "SecureNoise(pool=False)"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What copies and pickles take along: everything but the pools."""
-        return self.__dict__ | {"_pools": {}}
+        return "SecureNoise(fresh=True)" if self.fresh else "SecureNoise()"
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        return value + self._draw("laplace", sensitivity, epsilon)
+        return value + self._draws("laplace", sensitivity, epsilon, 1)[0]
+
+    def laplaces(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> list[int]:
+        """What `laplace` gives for each value."""
+        draws = self._draws("laplace", sensitivity, epsilon, len(values))
+        return [value + draw for value, draw in zip(values, draws, strict=True)]
 
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        return value + self._draw("gaussian", sensitivity, rho)
+        return value + self._draws("gaussian", sensitivity, rho, 1)[0]
 
     def joint(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
         exact = np.asarray(values, np.int64).tolist()
-        if self._fresh():
-            noise = fresh_cube(len(exact), sensitivity, epsilon)
-        else:
-            check_scale(sensitivity * (len(exact) + 1), epsilon)
-            noise = cube(len(exact), partial(self._geometrics, sensitivity, epsilon))
+        noise = fresh_cube(len(exact), sensitivity, epsilon)
         return tuple(value + z for value, z in zip(exact, noise, strict=True))
 
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
         exact = np.asarray(values, np.int64)
-        if self._fresh():
+        if self._without_generator():
             return fresh_choice(exact.tolist(), sensitivity, epsilon, law)
         if law == "laplace":
             return int(
@@ -274,37 +274,15 @@ class SecureNoise(Noise):
         return whole_below(whole) < part
 
     def state(self) -> dict[str, Any]:
-        return {"kind": self.kind} if self.pool else {"kind": self.kind, "pool": False}
+        return {"kind": self.kind, "fresh": True} if self.fresh else {"kind": self.kind}
 
-    def _fresh(self) -> bool:
-        return not self.pool or (Process.now() > 0 and Process.generator_is_a_copy)
+    def _without_generator(self) -> bool:
+        return self.fresh or (Process.now() > 0 and Process.generator_is_a_copy)
 
-    def _geometrics(self, sensitivity: int, price: Fraction, count: int) -> list[int]:
-        """A Laplace draw x that is not negative is geometric, and so is −1 − x where it is
-        negative: both have weights e^(−x/scale) from 0 on. All of one release have one scale.
-        """
-        draws = (self._draw("laplace", sensitivity, price) for _ in range(count))
-        return [draw if draw >= 0 else -1 - draw for draw in draws]
-
-    def _draw(self, family: str, sensitivity: int, price: Fraction) -> int:
-        scale = (family, sensitivity, price)
-        while not self._fresh():
-            here = Process.now()
-            if self._owner != here:
-                self._pools, self._owner = {}, here
-            pools = self._pools
-            pool = pools.get(scale)
-            if not pool:
-                pool = pools[scale] = secure_draws(*scale, self.pool_size)
-            try:
-                # out of the pool before anything is done with it: what an exception interrupts is
-                # lost, not used again
-                draw = pool.pop()
-            except IndexError:  # another thread took the last one
-                continue
-            if here == Process.now():
-                return draw  # else this process was forked since, and the parent has the same draws
-        return fresh_draw(*scale)
+    def _draws(self, family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
+        if self._without_generator():
+            return [fresh_draw(family, sensitivity, price) for _ in range(count)]
+        return secure_draws(family, sensitivity, price, count)
 
 
 def noise_from_state(state: dict[str, Any]) -> SimulatedNoise | SecureNoise:
@@ -315,10 +293,10 @@ def noise_from_state(state: dict[str, Any]) -> SimulatedNoise | SecureNoise:
     """
     kind = state.get("kind") if isinstance(state, dict) else None
     if kind == "secure":
-        pool = state.get("pool", True)
-        if not isinstance(pool, bool):
-            raise damaged("its secure noise does not say by true or false whether it draws ahead")
-        return SecureNoise(pool=pool)
+        fresh = state.get("fresh", False)
+        if not isinstance(fresh, bool):
+            raise damaged("its secure noise does not say by true or false whether it is fresh")
+        return SecureNoise(fresh=fresh)
     if kind != "simulated":
         raise damaged("its noise is of no known kind (secure or simulated)")
     try:

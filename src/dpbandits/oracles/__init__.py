@@ -8,17 +8,20 @@ from dpbandits.core.errors import OracleCheckFailed
 from dpbandits.core.inputs import shown
 from dpbandits.oracles.base import DecisionSet, kind_of
 from dpbandits.oracles.checks import check_decision_set, check_matroid
-from dpbandits.oracles.matroids.graphic import GraphicMatroid, SpanningTrees
-from dpbandits.oracles.matroids.linear import LinearMatroid
-from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.oracles.matroids.partition import PartitionMatroid, TopK, TopKMax, UniformMatroid
-from dpbandits.oracles.matroids.transversal import TransversalMatroid
-from dpbandits.oracles.sets.explicit import ExplicitMatroid, ExplicitSet
-from dpbandits.oracles.sets.influence import Influence
-from dpbandits.oracles.sets.matchings import Matchings
-from dpbandits.oracles.sets.paths import Paths
-from dpbandits.oracles.sets.vertices import Coverage
-from dpbandits.oracles.user import UserDecisionSet
+from dpbandits.oracles.coverage import Coverage, Influence
+from dpbandits.oracles.linear import LinearMatroid
+from dpbandits.oracles.matroids import (
+    GraphicMatroid,
+    Matroid,
+    PartitionMatroid,
+    SpanningTrees,
+    TopK,
+    TopKMax,
+    TransversalMatroid,
+    UniformMatroid,
+)
+from dpbandits.oracles.paths import Paths
+from dpbandits.oracles.sets import ExplicitMatroid, ExplicitSet, Matchings, UserDecisionSet
 
 PROBLEMS: dict[str, type[DecisionSet]] = {
     cls.__name__: cls

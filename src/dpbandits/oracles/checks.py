@@ -10,11 +10,10 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import OracleCheckFailed
-from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.inputs import SuperArm, checked_weights, largest_first
-from dpbandits.oracles.matroids.matroid import Matroid
+from dpbandits.core.inputs import Floats
+from dpbandits.oracles.base import DecisionSet, SuperArm, checked_weights, largest_first
+from dpbandits.oracles.matroids import Matroid
 
 LIMIT = 12  # arms up to which all subsets are listed
 

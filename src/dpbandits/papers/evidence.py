@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.environments import Environment
 from dpbandits.policies.contract import Policy

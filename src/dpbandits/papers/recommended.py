@@ -8,7 +8,7 @@ from dpbandits.core.privacy import printed_epsilon
 from dpbandits.figures.panels import Panel
 from dpbandits.papers.measures.bases import last_bases
 from dpbandits.papers.tables import PageTable
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import problem_of
 from dpbandits.sweeps.reading.entries import Loaded
 from dpbandits.sweeps.results import Results
 

@@ -1,40 +1,144 @@
-# What is exported stands in the `__all__` of each module, so stars are meant.
-# ruff: noqa: F403
-"""Every policy, one family a file. `POLICIES` is the table of them, found and not listed: it holds
-what the modules that are imported here name in their `__all__`.
-"""
+"""Every policy, one family a module. `POLICIES` is the table of them."""
 
-from dpbandits.policies.bandit.cumulative import *
-from dpbandits.policies.bandit.forgetful import *
-from dpbandits.policies.bandit.rate import *
-from dpbandits.policies.bandit.thompson import *
-from dpbandits.policies.bandit.tree import *
-from dpbandits.policies.bandit.ucb import *
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.experts.leaders import *
-from dpbandits.policies.experts.noisy_leader import *
-from dpbandits.policies.identification.elimination import *
-from dpbandits.policies.identification.sparse_vector import *
-from dpbandits.policies.identification.top_two import *
-from dpbandits.policies.matroid.joint import *
-from dpbandits.policies.matroid.lazy import *
-from dpbandits.policies.matroid.optimistic import *
-from dpbandits.policies.matroid.sampling import *
-from dpbandits.policies.stopping.empirical import *
-from dpbandits.policies.super_arms.cucb import *
-from dpbandits.policies.super_arms.joint_cucb import *
-from dpbandits.policies.super_arms.local import *
-from dpbandits.policies.super_arms.tree import *
-
-_FOUND = [
-    value
-    for value in globals().values()
-    if isinstance(value, type) and issubclass(value, Policy) and value is not Policy
-]
+from dpbandits.policies.cumulative import DPIMED, DPKLUCB, DPRateIMED
+from dpbandits.policies.every_round import (
+    DPUCB,
+    KLUCB,
+    LDPKLUCB,
+    LDPUCB,
+    UCB1,
+    DPUCBBound,
+    HybridUCB,
+)
+from dpbandits.policies.experts import (
+    RNMFTNL,
+    DecreasingHedge,
+    FollowTheLeader,
+    NaiveFTNL,
+    PrefixExponential,
+    TreeFTRL,
+)
+from dpbandits.policies.forgetful import AdaCUCB, AdaPKLUCB, AdaPUCB, AnytimeLazyUCB
+from dpbandits.policies.identification import (
+    CTBTT,
+    DPSE,
+    AdaPTT,
+    SparseVectorSE,
+    SuccessiveElimination,
+)
+from dpbandits.policies.joint import DPJointCUCB, DPJointMAT
+from dpbandits.policies.matroid import DPKLMAT, DPTSMAT, DPUCBMAT, KLOSM, OMM, CTSBeta, CTSGaussian
+from dpbandits.policies.stopping import DPNAS, NAS, DPExponentialNAS
+from dpbandits.policies.super_arms import (
+    CUCB,
+    CUCBDP,
+    CUCBLDP1,
+    CUCBLDP2,
+    DPKLCUCB,
+    CUCBDPMax,
+    LazyCUCB,
+)
+from dpbandits.policies.thompson import LazyDPTS, ThompsonBeta
 
 POLICIES: dict[str, type[Policy]] = {
-    cls.__name__: cls for cls in sorted(_FOUND, key=lambda cls: cls.about.privacy != "none")
+    cls.__name__: cls
+    for cls in (
+        ThompsonBeta,
+        KLUCB,
+        UCB1,
+        DecreasingHedge,
+        FollowTheLeader,
+        SuccessiveElimination,
+        KLOSM,
+        OMM,
+        CTSBeta,
+        CTSGaussian,
+        NAS,
+        CUCB,
+        DPIMED,
+        DPKLUCB,
+        AdaCUCB,
+        AdaPKLUCB,
+        AdaPUCB,
+        AnytimeLazyUCB,
+        DPRateIMED,
+        LazyDPTS,
+        DPUCB,
+        DPUCBBound,
+        HybridUCB,
+        LDPKLUCB,
+        LDPUCB,
+        TreeFTRL,
+        RNMFTNL,
+        NaiveFTNL,
+        PrefixExponential,
+        DPSE,
+        SparseVectorSE,
+        CTBTT,
+        AdaPTT,
+        DPJointMAT,
+        DPTSMAT,
+        DPUCBMAT,
+        DPKLMAT,
+        DPNAS,
+        DPExponentialNAS,
+        DPKLCUCB,
+        LazyCUCB,
+        DPJointCUCB,
+        CUCBLDP1,
+        CUCBLDP2,
+        CUCBDP,
+        CUCBDPMax,
+    )
 }
 """By name; those without privacy come first."""
 
-__all__ = list(POLICIES)
+__all__ = [
+    "CTBTT",
+    "CUCB",
+    "CUCBDP",
+    "CUCBLDP1",
+    "CUCBLDP2",
+    "DPIMED",
+    "DPKLCUCB",
+    "DPKLMAT",
+    "DPKLUCB",
+    "DPNAS",
+    "DPSE",
+    "DPTSMAT",
+    "DPUCB",
+    "DPUCBMAT",
+    "KLOSM",
+    "KLUCB",
+    "LDPKLUCB",
+    "LDPUCB",
+    "NAS",
+    "OMM",
+    "RNMFTNL",
+    "UCB1",
+    "AdaCUCB",
+    "AdaPKLUCB",
+    "AdaPTT",
+    "AdaPUCB",
+    "AnytimeLazyUCB",
+    "CTSBeta",
+    "CTSGaussian",
+    "CUCBDPMax",
+    "DPExponentialNAS",
+    "DPJointCUCB",
+    "DPJointMAT",
+    "DPRateIMED",
+    "DPUCBBound",
+    "DecreasingHedge",
+    "FollowTheLeader",
+    "HybridUCB",
+    "LazyCUCB",
+    "LazyDPTS",
+    "NaiveFTNL",
+    "PrefixExponential",
+    "SparseVectorSE",
+    "SuccessiveElimination",
+    "ThompsonBeta",
+    "TreeFTRL",
+]

@@ -1,33 +1,225 @@
-"""What the policies share: pure differential privacy and its budget, released statistics of each
-arm, and plans that fill one arm's batch at a time.
+"""What policies for single arms share: released statistics of each arm, their budget, plans that
+fill one arm's batch at a time, and what to ask for while answers are awaited.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
-from dpbandits.core.plan import Action, Hold, Plan, PublicRng
+from dpbandits.core.inputs import Floats
+from dpbandits.core.plan import Action, Hold, Law, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
-from dpbandits.policies.ahead import ranked
-from dpbandits.policies.contract import Policy, Release
-from dpbandits.policies.formulas.divergences import clip01
-from dpbandits.policies.formulas.rules import IndexNumbers, IndexRule
-from dpbandits.policies.statistics import (
-    Statistics,
-    empty,
-    first_unseen,
-    fold,
-    fold_dropped,
-    widened,
-)
+from dpbandits.policies.contract import Policy, Release, policy_dataclass
+from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule, clip01
+
+# What most policies know: the released statistics of each arm, and how a release changes them.
+
+
+class Statistics(NamedTuple):
+    """Public state, one number an arm unless said."""
+
+    totals: tuple[float, ...]  # released sum of rewards
+    rounds: tuple[int, ...]  # rounds behind `totals`; 0: nothing released yet
+    draws: tuple[int, ...]  # noise draws inside `totals`
+    pulls: tuple[int, ...]  # rounds told
+    open: tuple[int, ...]  # rounds told since the last release
+    t: int  # rounds told, all arms
+
+
+def empty(arms: int) -> Statistics:
+    zeros = (0,) * arms
+    return Statistics((0.0,) * arms, zeros, zeros, zeros, zeros, 0)
+
+
+def fold(s: Statistics, release: Release) -> Statistics:
+    """The statistics after one plan: counts move by what was told, released arms get their new
+    answer.
+    """
+    pulls, open_ = list(s.pulls), list(s.open)
+    for action, times in release.told:
+        for arm in action if isinstance(action, tuple) else (action,):
+            pulls[arm] += times
+            open_[arm] += times
+    if not release.coordinates:
+        return s._replace(pulls=tuple(pulls), open=tuple(open_), t=release.round)
+    totals, rounds, draws = list(s.totals), list(s.rounds), list(s.draws)
+    for arm, answer in zip(release.coordinates, release.answers, strict=True):
+        totals[arm], rounds[arm], draws[arm] = answer
+        open_[arm] = 0
+    return Statistics(
+        tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_), release.round
+    )
+
+
+def first_unseen(s: Statistics) -> int | None:
+    """The lowest arm without a release, if any."""
+    return s.rounds.index(0) if 0 in s.rounds else None
+
+
+def fold_dropped(s: Statistics, release: Release, arms: Collection[int] | None) -> Statistics:
+    """The statistics after an unplanned drop: what was told counts, the open blocks of these arms
+    (None: of all) are empty.
+    """
+    s = fold(s, release)
+    kept = [0 if arms is None or arm in arms else open_ for arm, open_ in enumerate(s.open)]
+    return s._replace(open=tuple(kept))
+
+
+def widened(s: Statistics, arms: int) -> Statistics:
+    """The statistics with further arms, never played."""
+    more = (0,) * (arms - len(s.rounds))
+    return Statistics(
+        s.totals + (0.0,) * len(more),
+        s.rounds + more,
+        s.draws + more,
+        s.pulls + more,
+        s.open + more,
+        s.t,
+    )
+
+
+# What to ask for while answers are awaited: arms' first blocks first, then the index as it would
+# stand if the answers that are awaited had confirmed what is known.
+#
+# Everything here is a function of released values and of public counts. A mean is never guessed:
+# an arm whose open block is fully asked for counts the rounds that were asked as if they were
+# released with the mean it has, so that its index falls as it would without delay.
+#
+# Source: ours; for what a delay must cost, Joulani, György and Szepesvári 2013.
+
+
+AskedAhead = Mapping[Any, int]
+"""By arm, rounds asked for that a state does not know of."""
+
+
+class HasRoom(Protocol):
+    """What is needed of a policy: the rounds that an arm's open block still takes."""
+
+    def room(self, state: Any, arm: int) -> int: ...
+
+
+class Ranks(HasRoom, Protocol):
+    """And the arm with the largest index, among those that the statistics are of."""
+
+    def leader(self, s: Statistics, t: int) -> int: ...
+
+
+def open_first_block(
+    policy: HasRoom, s: Statistics, asked: AskedAhead, arms: Sequence[int]
+) -> tuple[int, int] | None:
+    """The lowest arm whose first block is not fully asked for, and the rounds left of it; None if
+    there is none.
+    """
+    for arm in arms:
+        if not s.rounds[arm]:
+            left = policy.room(s, arm) - asked.get(arm, 0)
+            if left > 0:
+                return arm, left
+    return None
+
+
+def least_asked(s: Statistics, asked: AskedAhead, arms: Sequence[int]) -> int:
+    """Of arms without a release, the one whose first block was asked for least."""
+    unseen = [arm for arm in arms if not s.rounds[arm]]
+    return min(unseen, key=lambda arm: (s.open[arm] + asked.get(arm, 0), arm))
+
+
+def as_if_answered(policy: HasRoom, s: Statistics, asked: AskedAhead) -> Statistics:
+    """The statistics as they would stand if all that was asked had been answered, and had left the
+    means where they are.
+    """
+    totals, rounds, draws = list(s.totals), list(s.rounds), list(s.draws)
+    pulls, open_ = list(s.pulls), list(s.open)
+    for arm, times in asked.items():
+        pulls[arm] += times
+        if rounds[arm] and times >= policy.room(s, arm):
+            grown = rounds[arm] + open_[arm] + times
+            totals[arm] *= grown / rounds[arm]
+            rounds[arm], draws[arm], open_[arm] = grown, draws[arm] + 1, 0
+        else:
+            open_[arm] += times
+    counts = tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_)
+    return Statistics(*counts, s.t + sum(asked.values()))
+
+
+def of_arms(s: Statistics, arms: Sequence[int]) -> Statistics:
+    """The statistics of some arms alone, in this order."""
+    return Statistics(
+        tuple(s.totals[arm] for arm in arms),
+        tuple(s.rounds[arm] for arm in arms),
+        tuple(s.draws[arm] for arm in arms),
+        tuple(s.pulls[arm] for arm in arms),
+        tuple(s.open[arm] for arm in arms),
+        s.t,
+    )
+
+
+def ranked(
+    policy: Ranks, s: Statistics, asked: AskedAhead, eligible: Sequence[int] | None = None
+) -> tuple[int, int]:
+    """The arm to ask for next, and for how many rounds: a first block; else the largest index among
+    the eligible arms that were released; else, where nothing was, the arm that was asked for least.
+
+    With nothing asked ahead and all arms eligible this is the policy's plan.
+    """
+    arms = range(len(s.rounds)) if eligible is None else eligible
+    first = open_first_block(policy, s, asked, arms)
+    if first is not None:
+        return first
+    seen = [arm for arm in arms if s.rounds[arm]]
+    if not seen:
+        return least_asked(s, asked, arms), 1
+    answered = as_if_answered(policy, s, asked)
+    if len(seen) == len(s.rounds):
+        arm = policy.leader(answered, answered.t + 1)
+    else:
+        arm = seen[policy.leader(of_arms(answered, seen), answered.t + 1)]
+    return arm, policy.room(answered, arm)
+
+
+class Among(NamedTuple):
+    """A law over some of the arms: it draws their places among these."""
+
+    law: Law
+    arms: tuple[int, ...]
+
+    def sample(self, round: int, rng: PublicRng) -> int:
+        place = self.law.sample(round, rng)
+        assert isinstance(place, int)
+        return self.arms[place]
+
+
+def first_blocks(
+    policy: HasRoom, s: Statistics, asked: AskedAhead, eligible: Sequence[int] | None = None
+) -> Hold | None:
+    """For policies that draw their arms once all have a release: a first block that is open, or the
+    least asked one; None once all arms have a release. Of eligible arms, if any are named: None
+    once those without a release are fully asked for and another one can be drawn.
+    """
+    arms = range(len(s.rounds)) if eligible is None else eligible
+    if all(s.rounds[arm] for arm in arms):
+        return None
+    first = open_first_block(policy, s, asked, arms)
+    if first is None and eligible is not None and any(s.rounds[arm] for arm in arms):
+        return None
+    arm, rounds = first or (least_asked(s, asked, arms), 1)
+    return Hold(arm, rounds, (arm,))
+
+
+def seen_among(s: Statistics, eligible: Sequence[int] | None) -> tuple[int, ...]:
+    """The eligible arms that have a release."""
+    arms = range(len(s.rounds)) if eligible is None else eligible
+    return tuple(arm for arm in arms if s.rounds[arm])
+
+
+# What the policies share: pure differential privacy and its budget, released statistics of each
+# arm, and plans that fill one arm's batch at a time.
 
 
 def require_budget(price: Fraction, grid: int, name: str, parts: Fraction = Fraction(1)) -> None:
@@ -55,7 +247,7 @@ def parts_of(policy: PrivatePolicy) -> Fraction:
     return policy.budget / one.epsilon if one is not None and one.epsilon else Fraction(1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class PrivatePolicy(Policy):
     """A policy with pure differential privacy.
 
@@ -87,7 +279,7 @@ class Identified(NamedTuple):
     rounds: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@policy_dataclass
 class StatisticsPolicy(Policy):
     """A policy whose state is the released statistics of each arm, and nothing else."""
 
@@ -131,8 +323,8 @@ def no_score(*given: object) -> float:
     raise NotImplementedError("An index policy gives a rule, or overrides scores().")
 
 
-@dataclass(frozen=True, kw_only=True)
-class IndexPolicy(Policy):
+@policy_dataclass
+class IndexPolicy(StatisticsPolicy):
     """Plays the arm with the largest score (lowest number on a tie) until its batch is full, then
     releases it.
 
@@ -172,10 +364,6 @@ class IndexPolicy(Policy):
         return self.rule.size(p, mean, n, s.draws[arm], s.pulls[arm], best, leading)
 
     @final
-    def init(self) -> Statistics:
-        return empty(self.arms)
-
-    @final
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         arm = first_unseen(state)
         if arm is None:
@@ -183,24 +371,8 @@ class IndexPolicy(Policy):
         return Hold(arm, self.room(state, arm), (arm,))
 
     @final
-    def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
-        return fold(state, release)
-
-    @final
     def room(self, state: Statistics, arm: int) -> int:
         return max(1, self.batch(state, arm) - state.open[arm])
-
-    @final
-    def ranking(
-        self,
-        state: Statistics,
-        asked: Mapping[Action, int],
-        eligible: Sequence[int] | None = None,
-    ) -> tuple[int, int]:
-        """The arm to ask for next, and for how many rounds (see `ahead`); the first of a plan where
-        nothing was asked ahead.
-        """
-        return ranked(self, state, asked, eligible)
 
     @final
     def ahead(
@@ -210,15 +382,5 @@ class IndexPolicy(Policy):
         rng: PublicRng,
         eligible: Sequence[int] | None = None,
     ) -> Hold:
-        arm, rounds = self.ranking(state, asked, eligible)
+        arm, rounds = ranked(self, state, asked, eligible)
         return Hold(arm, rounds, (arm,))
-
-    @final
-    def dropped(
-        self, state: Statistics, release: Release, arms: Collection[int] | None = None
-    ) -> Statistics:
-        return fold_dropped(state, release, arms)
-
-    @final
-    def widened(self, state: Statistics, arms: int) -> Statistics:
-        return widened(state, arms)

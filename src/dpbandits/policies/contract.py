@@ -1,22 +1,110 @@
-"""The public half of an algorithm: a frozen record of hyper-parameters and three pure functions of
-released values.
+"""What a policy is: a frozen record of hyper-parameters and three pure functions of released
+values.
+
+With it, how a policy names its arms and itself, and how it checks its hyper-parameters.
 """
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self, final
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+    dataclass_transform,
+    final,
+    overload,
+)
 
-from dpbandits.core.inputs import MOST_ARMS
+from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
 from dpbandits.core.plan import Action, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
-from dpbandits.policies.checked import CheckedFields
-from dpbandits.policies.labels import checked_arm_labels, refuse_one_text
+from dpbandits.oracles.base import DecisionSet
+
+# Names of arms: what a user calls them.
+
+
+ArmLabel = str | tuple[str, ...] | None
+"""What a user calls an action."""
+
+
+class ArmLabels(tuple[str, ...]):
+    """The names of the arms, by their numbers; none where arms have no names.
+
+    >>> ArmLabels(("blue", "green")).of(1)
+    'green'
+    """
+
+    __slots__ = ()
+
+    def of(self, action: Action) -> ArmLabel:
+        """What an action is called: an arm's name, or those of a super arm's arms."""
+        if not self or (isinstance(action, tuple) and any(type(arm) is float for arm in action)):
+            return None
+        if isinstance(action, tuple):
+            return tuple(self[int(arm)] for arm in action)
+        return self[action]
+
+
+LONGEST_LABEL = 200
+"""Characters of a name."""
+
+
+def refuse_one_text(arms: object) -> None:
+    """Refuse names that are given as one text, such as "blue,green".
+
+    Raises:
+        ValueError: it is one.
+    """
+    if isinstance(arms, str) and not arms.strip().isdecimal():
+        names = [part.strip() for part in arms.split(",")]
+        raise ValueError(
+            f"Expected arms={shown(arms)} to be a whole number or a list of names; write "
+            f"arms={shown(names)}."
+        )
+
+
+def checked_arm_labels(labels: Sequence[object]) -> tuple[str, ...]:
+    """Names of arms: text that can be printed, each once.
+
+    Raises:
+        ValueError: another thing, or one twice.
+
+    >>> checked_arm_labels(["blue", "blue"])
+    Traceback (most recent call last):
+    ValueError: Expected each arm to have a name of its own; 'blue' stands there twice.
+    """
+    for label in labels:
+        if (
+            not isinstance(label, str)
+            or not label.isprintable()
+            or not 1 <= len(label) <= LONGEST_LABEL
+        ):
+            raise ValueError(
+                f"Expected names of arms to be text of 1 to {LONGEST_LABEL} characters that can be "
+                f"printed, got {shown(label)}."
+            )
+    names = tuple(str(label) for label in labels)
+    if len(set(names)) < len(names):
+        twice = next(name for name, times in Counter(names).items() if times > 1)
+        raise ValueError(
+            f"Expected each arm to have a name of its own; {shown(twice)} stands there twice."
+        )
+    return names
+
+
+# The public half of an algorithm: a frozen record of hyper-parameters and three pure functions of
+# released values.
+
 
 Feedback = Literal["bandit", "semi", "full"]
 """What a round shows: the reward of the arm that was played; of every arm of a super arm; of all
@@ -30,9 +118,8 @@ class Release(NamedTuple):
 
     answers: an `Answer` for each coordinate; of a whole record, what its mechanism says of it (see
         there).
-    round: rounds resolved so far. told: (action, rounds resolved since the plan began), by action;
-        by the arms observed, where a
-    plan names them.
+    round: rewards recorded so far. told: (action, rewards recorded since the plan began), by
+        action; by the arms observed, where a plan names them.
     harm: with a guardrail, an `Answer` about the harm of each coordinate's newest block.
     """
 
@@ -69,8 +156,39 @@ class About:
     goal: Literal["regret", "estimate"] = "regret"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Policy(CheckedFields, ABC):
+Made = TypeVar("Made")
+
+
+class ArmsField:
+    """The field `arms`: given as a number or as the names of the arms, of which `Policy` keeps the
+    number. Type checkers read both from here.
+    """
+
+    @overload
+    def __get__(self, policy: None, cls: type[Any]) -> Self: ...
+    @overload
+    def __get__(self, policy: object, cls: type[Any]) -> int: ...
+    def __get__(self, policy: object | None, cls: type[Any]) -> Any:
+        if policy is None:
+            raise AttributeError("arms")  # so the field has no default
+        return policy.__dict__["arms"]
+
+    def __set__(self, policy: object, arms: int | Sequence[str]) -> None:
+        policy.__dict__["arms"] = arms
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+def policy_dataclass(cls: type[Made]) -> type[Made]:
+    """Make a class a frozen dataclass whose arguments are given by name, as every policy is.
+
+    Type checkers are not told that it is frozen: of frozen classes they do not understand a field
+    like `arms`, which is given as one type and read as another.
+    """
+    return dataclass(frozen=True, kw_only=True)(cls)
+
+
+@policy_dataclass
+class Policy(ABC):
     """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes
     its state.
 
@@ -87,24 +205,33 @@ class Policy(CheckedFields, ABC):
         ValueError: fewer than one arm, or more than `MOST_ARMS`.
     """
 
-    arms: int
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    arms: ArmsField = ArmsField()
     labels: tuple[str, ...] | None = field(default=None, init=False, repr=False)
     about: ClassVar[About]
     # whether it can choose among some of its arms: by the largest index, or a draw, of those
     chooses: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        refuse_one_text(self.arms)
-        if isinstance(self.arms, (list, tuple)):
-            object.__setattr__(self, "labels", checked_arm_labels(self.arms))
-            object.__setattr__(self, "arms", len(self.arms))
+        arms: object = self.arms
+        refuse_one_text(arms)
+        if isinstance(arms, (list, tuple)):
+            object.__setattr__(self, "labels", checked_arm_labels(arms))
+            object.__setattr__(self, "arms", len(arms))
         self._whole("arms", high=MOST_ARMS)
         if hasattr(self, "grid"):
             object.__setattr__(self, "grid", Grid(steps=self.grid).steps)
         self.validate()
 
-    def validate(self) -> None:
+    def validate(self) -> None:  # noqa: B027  # there may be nothing to check
         """Check and normalise further hyper-parameters. Called once, on construction."""
+
+    @final
+    @property
+    def name(self) -> str:
+        preset = getattr(self, "preset", None)
+        default = next((f.default for f in fields(self) if f.name == "preset"), None)
+        return type(self).__name__ + (f"[{preset}]" if preset != default else "")
 
     @abstractmethod
     def mechanism(self) -> Mechanism:
@@ -189,7 +316,7 @@ class Policy(CheckedFields, ABC):
         Raises:
             ValueError: its price depends on the number of arms.
         """
-        more = replace(self, arms=arms)  # type: ignore[arg-type]  # names, too, make arms
+        more = replace(self, arms=arms)
         if more.mechanism() != self.mechanism() or more.randomizer() != self.randomizer():
             raise ValueError(
                 f"{self.name} shares its budget out over its arms, so none can be added while it "
@@ -241,3 +368,69 @@ class Policy(CheckedFields, ABC):
         action.
         """
         return False
+
+    # Checks of hyper-parameters, for `validate`: each says what was expected and what came
+
+    @final
+    def _whole(self, field: str, *, high: int = MOST, of: str = "") -> None:
+        """Require a whole number from 1 to `high`, and keep it as a plain int."""
+        object.__setattr__(self, field, whole_number(getattr(self, field), field, 1, high, of=of))
+
+    @final
+    def _number(self, field: str, low: float, high: float = math.inf) -> None:
+        """Require low < field < high, and keep it as a plain number."""
+        number = real_number(getattr(self, field))
+        if number is None or not low < number < high:
+            raise ValueError(
+                f"Expected {field}={shown(getattr(self, field))} to be a number with {low:g} < "
+                f"{field} < {high:g}."
+            )
+        object.__setattr__(self, field, number)
+
+    @final
+    def _one_of(self, field: str, *allowed: str) -> None:
+        value = getattr(self, field)
+        if not isinstance(value, str) or value not in allowed:
+            raise ValueError(
+                f"Expected {field}={shown(value)} to be one of {', '.join(map(repr, allowed))}."
+            )
+
+    @final
+    def _growing(self, default: Fraction) -> None:
+        """Check what batches that grow need: `alpha`, and `first`, the rounds in the first one (if
+        it was not given the default, rounded up).
+        """
+        self._number("alpha", 1.001, 1000)
+        if getattr(self, "first", None) is None:
+            object.__setattr__(self, "first", math.ceil(default))
+        self._whole("first", of="rounds")
+
+    @final
+    def _horizon(self, required: bool) -> None:
+        given = getattr(self, "horizon", None)
+        if required and given is None:
+            raise ValueError(
+                f"{self.name} needs to know the horizon, the rounds it will be played for: "
+                "horizon=10_000, say."
+            )
+        if given is not None:
+            self._whole("horizon", of="rounds")
+
+
+# How a policy knows over what it decides.
+
+
+def problem_of(policy: Policy) -> DecisionSet | None:
+    """Which super arms it may play (its field `problem`); None for a policy that plays single
+    arms.
+    """
+    problem: DecisionSet | None = getattr(policy, "problem", None)
+    return problem
+
+
+def size_argument(cls: type[Policy]) -> str | None:
+    """By which argument a constructor learns the number of arms: problem, actions or arms; None
+    where it is always one.
+    """
+    takes = {field.name for field in fields(cls) if field.init}
+    return next((name for name in ("problem", "actions", "arms") if name in takes), None)

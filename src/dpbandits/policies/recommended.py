@@ -1,18 +1,18 @@
 """Which policy we would use. Figures are those of rate.md and joint.md in docs/measured/regret."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from dpbandits.core.inputs import shown, whole_number
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.oracles.matroids.matroid import Matroid
-from dpbandits.policies.bandit.rate import DPRateIMED
-from dpbandits.policies.bandit.ucb import LDPKLUCB
+from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.base import PrivatePolicy
-from dpbandits.policies.experts.noisy_leader import RNMFTNL
-from dpbandits.policies.matroid.joint import DPJointMAT
-from dpbandits.policies.super_arms.joint_cucb import DPJointCUCB
-from dpbandits.policies.super_arms.local import CUCBLDP2
+from dpbandits.policies.cumulative import DPRateIMED
+from dpbandits.policies.every_round import LDPKLUCB
+from dpbandits.policies.experts import RNMFTNL
+from dpbandits.policies.joint import DPJointCUCB, DPJointMAT
+from dpbandits.policies.super_arms import CUCBLDP2
 
 MEASURED = 20_000
 """Rounds for which docs/measured/regret/joint.md plays the preset "sharp" of joint releases."""
@@ -24,7 +24,7 @@ RECOMMENDED = ("DPRateIMED", "DPJointMAT", "DPJointCUCB", "RNMFTNL", "LDPKLUCB",
 def recommend(
     *,
     epsilon: Fraction | float | str,
-    arms: int | None = None,
+    arms: int | Sequence[str] | None = None,
     problem: DecisionSet | None = None,
     horizon: int | None = None,
     model: str = "central",
@@ -57,7 +57,8 @@ def recommend(
     _check(arms, problem, horizon, model, feedback)
     steps: dict[str, Any] = {} if grid is None else {"grid": grid}
     if feedback == "full":
-        return RNMFTNL(actions=arms or 0, epsilon=epsilon, selection="permute-and-flip", **steps)
+        several: Any = arms or 0  # names are refused there
+        return RNMFTNL(actions=several, epsilon=epsilon, selection="permute-and-flip", **steps)
     if problem is not None:
         return _of_super_arms(problem, epsilon, horizon, model, steps)
     kind = LDPKLUCB if model == "local" else DPRateIMED

@@ -1,7 +1,5 @@
-"""One turn of the wheel, written once for every host: release, update, plan.
-
-A turn is what is played between two releases. Hosts differ in how they play it; what ends a turn
-and begins the next one is the same for people's data, for simulations and for audits.
+"""What is played between two releases: a turn. Every host opens it here; simulations and audits end
+it here, too (release, update, plan). A session does that in two commits (`Session._advance`).
 """
 
 from collections.abc import Callable
@@ -27,19 +25,6 @@ class Turn(NamedTuple):
     rng: PublicRng
     plan: Plan
     progress: Progress
-
-
-class TurnLike(Protocol):
-    """A `Turn`, or what a host keeps in its place."""
-
-    @property
-    def state(self) -> Any: ...
-    @property
-    def step(self) -> int: ...
-    @property
-    def plan(self) -> Plan: ...
-    @property
-    def progress(self) -> Progress: ...
 
 
 class Releasing(Protocol):
@@ -87,13 +72,13 @@ def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
     return Turn(state, step, rng, plan, Progress(plan, partial(policy.room, state)))
 
 
-def turn_after(policy: Policy, turn: TurnLike, release: Release, public: Public) -> Turn:
+def turn_after(policy: Policy, turn: Turn, release: Release, public: Public) -> Turn:
     """Update and plan: the turn that a release begins."""
     state = policy.update(turn.state, turn.plan, release)
     return open_turn(policy, state, turn.step + 1, public)
 
 
-def next_turn(policy: Policy, turn: TurnLike, vault: Releasing, public: Public) -> Turn:
+def next_turn(policy: Policy, turn: Turn, vault: Releasing, public: Public) -> Turn:
     """Release, update, plan: the turn after one whose plan is complete.
 
     Nothing but the vault changes before it returns. Where an earlier call failed after the release,
@@ -110,7 +95,7 @@ def next_turn(policy: Policy, turn: TurnLike, vault: Releasing, public: Public) 
     return turn_after(policy, turn, newest, public)
 
 
-def told_in(turn: TurnLike) -> ToldCounts:
+def told_in(turn: Turn) -> ToldCounts:
     """(action, rounds told since the turn began), for a release."""
     return tuple(sorted(turn.progress.told.items()))
 

@@ -13,14 +13,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from dpbandits.core.errors import EditedRowsError
-from dpbandits.core.inputs import shown
-from dpbandits.core.signatures import options_of, require_options
-from dpbandits.core.values import checked_name
+from dpbandits.core.inputs import checked_name, options_of, require_options, shown
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.policies import POLICIES
-from dpbandits.policies.bandit.cumulative import DPKLUCB
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.cumulative import DPKLUCB
 from dpbandits.policies.named import close_to
 from dpbandits.service.models import SentGuardrail
 from dpbandits.service.operations import LONGEST_KEY, MOST_ARMS, Items
@@ -43,7 +41,11 @@ KEPT = {"campaign", "user_key", "clock"}
 OPTIONS = "holdout", "control"
 """The options of a campaign that its sessions do not know."""
 
-TAKEN = [name for name in options_of(Session) if name not in KEPT | {"policy"}] + list(OPTIONS)
+TAKEN = [
+    *(name for name in options_of(Session) if name not in KEPT | {"policy"}),
+    "segments",
+    *OPTIONS,
+]
 """What may be said of a new campaign beside its name and scope."""
 
 MOST_SEGMENTS = 1_000
@@ -328,7 +330,7 @@ def holdout_session(policy: Policy, rule: HoldoutRule, options: Mapping[str, Any
     assert policy.guarantee.epsilon is not None
     single = DPKLUCB(
         # with the same arms, so that an arm has one number and one name on all sides
-        arms=policy.arms if policy.labels is None else policy.labels,  # type: ignore[arg-type]
+        arms=policy.arms if policy.labels is None else policy.labels,
         epsilon=policy.guarantee.epsilon,
         grid=getattr(policy, "grid", 1024),
         alpha=DOUBLING,

@@ -20,7 +20,7 @@ from pydantic import (
 from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import Tabular
-from dpbandits.policies.labels import ArmLabel
+from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
 from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
 from dpbandits.session.decisions import Decision

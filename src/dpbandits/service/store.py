@@ -10,9 +10,8 @@ from fractions import Fraction
 from typing import Any, Self, final
 
 from dpbandits.core.errors import NameTakenError, UnknownCampaignError
-from dpbandits.core.inputs import is_line, shown
+from dpbandits.core.inputs import checked_name, is_line, shown
 from dpbandits.core.privacy import Guarantee, as_fraction, printed
-from dpbandits.core.values import checked_name
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
 from dpbandits.policies.contract import Policy

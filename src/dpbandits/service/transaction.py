@@ -32,6 +32,7 @@ from dpbandits.service.parts import (
     TransactionClock,
     change_of,
     compact,
+    goes_on,
     loaded,
     next_chain,
     settle,
@@ -228,6 +229,44 @@ class Transaction:
         return max((window for window in closed if window is not None), default=None)
 
 
+@final
+@dataclass(frozen=True)
+class Written:
+    """What a transaction writes. before: the heads that it found; taken: the places that its people
+    had.
+    """
+
+    before: Mapping[str, HeadRow]
+    taken: Mapping[str, tuple[int, int]]
+    changes: Mapping[str, Change]
+    used: Mapping[str, tuple[int, int]]
+    responses: Mapping[str, str]
+
+    @classmethod
+    def of(cls, tx: Transaction, changes: Mapping[str, Change | None]) -> Written:
+        """changes: by part, what is to be written."""
+        sealed = {
+            tx.loaded[name].uid: change
+            if change.head is tx.loaded[name].head
+            else tx.loaded[name].sealed(change)
+            for name, change in changes.items()
+            if change is not None
+        }
+        before = {uid: tx.heads[uid] for uid in sealed}
+        is_kept = tx.used and any(change.releases for change in sealed.values())
+        taken = tx.rows.used(list(tx.used)) if is_kept else {}
+        return cls(before, taken, sealed, tx.used, tx.responses)
+
+    def write(self, rows: Rows) -> None:
+        for uid, change in self.changes.items():
+            if change.head == self.before[uid]:
+                rows.hold(uid, change)
+            else:
+                rows.write(uid, change)
+        rows.contribute(self.used)
+        rows.respond(self.responses)
+
+
 class FenceNeeded(BaseException):
     """The campaign has to be fenced before anything else is done. Nobody else sees this."""
 
@@ -286,6 +325,7 @@ class Host:
         self._uids = [row.uid for row in layout.parts.values()]
         self._lock, self._queue = CallLock(busy), deque[Ticket]()
         self._parts = dict[str, Part]()
+        self._unwritten: Written | None = None
         self.kept = dict[str, Any]()
         self._process = this_process()
 
@@ -342,6 +382,7 @@ class Host:
         """A forked child reads everything anew, and waits for no thread of its parent's."""
         if self._process != this_process():
             self._process, self._queue, self._parts = this_process(), deque(), {}
+            self._unwritten = None
 
     def _look(self, look: Callable[[Transaction], Value]) -> Value:
         for is_first in (True, False):
@@ -436,6 +477,7 @@ class Host:
             gather: adds calls that came while others had the database.
         """
         moves = dict[str, tuple[Mark, Mark | None, float]]()
+        self._write_again()
         try:
             with (
                 self.database.transaction(self.layout.row.uid) as rows,
@@ -454,11 +496,11 @@ class Host:
                         name: to_be_written(change_of(part, now), part.head)
                         for name, part in tx.loaded.items()
                     }
-                for name, change in changes.items():
-                    if change is not None:
-                        self._write(rows, tx.loaded[name], change)
-                rows.contribute(tx.used)
-                rows.respond(tx.responses)
+                    written = Written.of(tx, changes)
+                if any(change.releases for change in written.changes.values()):
+                    self._unwritten = written
+                written.write(rows)
+            self._unwritten = None
             for name, change in changes.items():
                 if change is not None:
                     part = tx.loaded[name]
@@ -520,11 +562,26 @@ class Host:
         if failed is not None:
             raise UnlearnedError(NO_LEARNING.format(kind=type(failed).__name__)) from failed
 
-    def _write(self, rows: Rows, part: Part, change: Change) -> None:
-        if change.head is part.head:
-            rows.hold(part.uid, change)
-        else:
-            rows.write(part.uid, part.sealed(change))
+    def _write_again(self) -> None:
+        """What an earlier transaction released, and could not write, is written now: whether that
+        fails may depend on the noise, where somebody put rules into the database. Where the
+        database was put back meanwhile, it is given up.
+        """
+        left = self._unwritten
+        if left is None:
+            return
+        with self.database.transaction(self.layout.row.uid) as rows:
+            heads, seen = rows.heads(self._uids), self.witness.marks(self._uids)
+            found = {uid: heads[uid] for uid in left.before}
+            is_old = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
+            stands = all(goes_on(head, found[uid]) for uid, head in left.before.items())
+            if found == left.before and not is_old:
+                stands = not left.used or rows.used(list(left.used)) == left.taken
+                if stands:
+                    left.write(rows)
+        if not stands:
+            self._doubt()
+        self._unwritten = None
 
     def _witness_moves(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
         """What is committed is not done again, whatever goes wrong now."""
@@ -537,6 +594,7 @@ class Host:
         """The next call fences the campaign: what was drawn and cannot be written is not drawn
         again.
         """
+        self._unwritten = None
         with self.database.transaction(self.layout.row.uid) as rows:
             heads = rows.heads(self._uids)
             for row in self.layout.parts.values():

@@ -12,9 +12,8 @@ from typing import Any, Literal, Self, final
 
 import numpy as np
 
-from dpbandits.core.inputs import as_int, real_number, shown
-from dpbandits.core.values import damaged, entries
-from dpbandits.policies.labels import ArmLabels, checked_arm_labels
+from dpbandits.core.inputs import as_int, damaged, entries, real_number, shown
+from dpbandits.policies.contract import ArmLabels, checked_arm_labels
 
 ArmStanding = Literal["active", "paused", "retired"]
 """Where an arm stands. A paused one may come back; a retired one never does."""

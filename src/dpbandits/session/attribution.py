@@ -9,8 +9,7 @@ from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import Any, Self, final
 
-from dpbandits.core.inputs import shown
-from dpbandits.core.values import damaged, entries, part, whole
+from dpbandits.core.inputs import damaged, entries, part, shown, whole
 from dpbandits.session.people import EARLIEST, Clock, seconds_of
 
 

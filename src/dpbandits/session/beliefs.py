@@ -15,20 +15,17 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
-from dpbandits.core.inputs import MOST, real_number, shown
+from dpbandits.core.inputs import MOST, Floats, damaged, entries, part, real_number, shown, whole
 from dpbandits.core.plan import EVERY
 from dpbandits.core.tables import Tabular, in_columns
-from dpbandits.core.values import damaged, entries, part, whole
-from dpbandits.mechanisms.base import Mechanism
-from dpbandits.mechanisms.meaning import AnswerLaw, NoiseDraws, NoisedSum
+from dpbandits.mechanisms.base import AnswerLaw, Mechanism, NoiseDraws, NoisedSum
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
 from dpbandits.session.ranges import Range
 
 
 class ReleasedRow(NamedTuple):
-    """All that was released of an arm up to its so-manieth answer.
+    """All that was released of an arm up to one of its answers.
 
     total: the noised sum of its rewards, in [0, 1] each, or of the reports about them. rounds: how
         many. draws: the noise inside (see `NoisedSum`).
@@ -141,8 +138,10 @@ def draw_variance(law: AnswerLaw, kind: int) -> float:
             return kind / (2.0 * law.price)
         case "joint":
             return joint_variance(kind, law.price)
-        case _:
+        case "laplace":
             return 2.0 * kind * kind / (law.price * law.price)
+        case "none":
+            return 0.0
 
 
 def draws_variance(law: AnswerLaw, draws: NoiseDraws) -> float:

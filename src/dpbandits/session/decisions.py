@@ -13,7 +13,7 @@ from dpbandits.core.errors import DecisionError, MessageError, RewardError
 from dpbandits.core.plan import Action
 from dpbandits.local.messages import decision_to_json
 from dpbandits.mechanisms.rewards import PLAIN, tried
-from dpbandits.policies.labels import ArmLabel
+from dpbandits.policies.contract import ArmLabel
 
 PENDING = 100_000
 """Decisions that may wait for their rewards, unless a session is made with another

@@ -11,10 +11,9 @@ import numpy as np
 
 from dpbandits.core.inputs import refuse_class, shown, whole_number
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.signatures import Explained, with_example
 from dpbandits.mechanisms.rewards import scaled_value
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.stopping.empirical import StoppingRule
+from dpbandits.policies.stopping import StoppingRule
 from dpbandits.session.session import Session
 
 
@@ -33,7 +32,7 @@ class Estimate(NamedTuple):
 
 
 @final
-class Estimator(metaclass=Explained):
+class Estimator:
     """A stopping rule fed one value at a time. It keeps sums, never values.
 
     Args:
@@ -153,9 +152,6 @@ def required(rule: object) -> StoppingRule:
     return rule
 
 
-@with_example(
-    "estimate(DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1), [0.4, 0.6], noise=SecureNoise())"
-)
 def estimate(rule: StoppingRule, stream: Iterable[object], *, noise: Noise) -> Estimate:
     """The rule's estimate of a stream's mean: an iterator is read until the rule stops or the
     stream ends, and no further.

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
-from dpbandits.core.inputs import real_number, shown
-from dpbandits.core.values import checked_name, damaged, entries, part, whole
+from dpbandits.core.inputs import checked_name, damaged, entries, part, real_number, shown, whole
 from dpbandits.mechanisms.batches import LazyForgetful
 from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import ArmHistory, Believed, MeanReader, NoiseMoments, interval

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from dpbandits.core.inputs import damaged, entries, part, whole
 from dpbandits.core.plan import Action
 from dpbandits.core.tables import Tabular, in_columns
-from dpbandits.core.values import damaged, entries, part, whole
-from dpbandits.policies.labels import ArmLabel, ArmLabels
+from dpbandits.policies.contract import ArmLabel, ArmLabels
 from dpbandits.session.traffic import Answers
 
 ARM, MASK, LISTED, WEIGHTS = range(4)

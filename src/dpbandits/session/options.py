@@ -8,9 +8,8 @@ from typing import TypeVar
 import numpy as np
 
 from dpbandits.core.errors import RewardError
-from dpbandits.core.inputs import number, refuse_class, shown
+from dpbandits.core.inputs import checked_default, number, refuse_class, shown
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.values import checked_default
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy

@@ -16,9 +16,18 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from dpbandits.core.inputs import is_blank, normalised, real_number, shown, whole_number
+from dpbandits.core.inputs import (
+    damaged,
+    entries,
+    is_blank,
+    normalised,
+    part,
+    real_number,
+    shown,
+    whole,
+    whole_number,
+)
 from dpbandits.core.privacy import Guarantee, as_fraction
-from dpbandits.core.values import damaged, entries, part, whole
 from dpbandits.policies.contract import Policy
 
 LONGEST_NAME = 1_000

@@ -14,9 +14,8 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 from dpbandits.core.errors import RewardError
-from dpbandits.core.inputs import number, real_number, shown, switch
+from dpbandits.core.inputs import damaged, entries, number, real_number, shown, switch
 from dpbandits.core.privacy import LARGEST, read_exactly
-from dpbandits.core.values import damaged, entries
 from dpbandits.mechanisms.rewards import flaw, tried
 
 

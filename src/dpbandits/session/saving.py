@@ -22,9 +22,8 @@ import msgspec
 import numpy as np
 from msgspec import Meta, Struct
 
-from dpbandits.core.inputs import MOST
-from dpbandits.core.plan import EVERY
-from dpbandits.core.values import (
+from dpbandits.core.inputs import (
+    MOST,
     SAVES,
     checked_noise,
     checked_seed,
@@ -36,7 +35,8 @@ from dpbandits.core.values import (
     require_shallow,
     whole,
 )
-from dpbandits.mechanisms.restored import Readings
+from dpbandits.core.plan import EVERY
+from dpbandits.mechanisms.base import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise, noise_from_state
 from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
@@ -158,7 +158,7 @@ class NoiseData(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """The kind of a noise source, and what everybody may know of it."""
 
     kind: str
-    pool: bool | None = None
+    fresh: bool | None = None
 
 
 class PublicPart(Struct, forbid_unknown_fields=True):
@@ -411,7 +411,7 @@ def read(
             "an experiment: a document that is saved without a key may have been changed to name "
             "a weaker one. One that is saved and loaded with key= goes on with the noise it had."
         )
-    session._keyed = key is not None
+    session._saved_with_key = key is not None
     return session
 
 
@@ -822,11 +822,11 @@ def held_of(
 def noise_data(noise: Noise) -> NoiseData:
     """Return what everybody may know of a noise source.
 
-    A user-defined secure source that does not say whether it draws ahead counts as one that does,
+    A user-defined secure source that does not say whether it is fresh counts as one that is not,
     the weaker.
     """
-    pool = noise.state().get("pool", True) if noise.kind == "secure" else None
-    return NoiseData(noise.kind, pool)
+    fresh = noise.state().get("fresh", False) if noise.kind == "secure" else None
+    return NoiseData(noise.kind, fresh)
 
 
 def noise_to_continue(said: NoiseData, saved: dict[str, Any], given: Noise | None) -> Noise:
@@ -846,10 +846,10 @@ def noise_to_continue(said: NoiseData, saved: dict[str, Any], given: Noise | Non
             f"This session was played with {source.kind} noise; going on with {given.kind} noise "
             "would void its guarantee."
         )
-    if isinstance(source, SecureNoise) and not source.pool and noise_data(given).pool:
+    if isinstance(source, SecureNoise) and source.fresh and not noise_data(given).fresh:
         raise ValueError(
-            "This session was played with noise that is never drawn ahead, for machines that are "
-            "restored from snapshots. Go on with noise=SecureNoise(pool=False)."
+            "This session was played with noise that keeps no generator, for machines that are "
+            "restored from snapshots. Go on with noise=SecureNoise(fresh=True)."
         )
     if type(given) is type(source) is SimulatedNoise and given.seed == source.seed:
         return source

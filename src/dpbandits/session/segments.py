@@ -1,26 +1,19 @@
-"""Segments: groups of people that are known beforehand, each of which learns for itself.
-
-Each record is in one segment, so its guarantee is that of one session (parallel composition). Where
-people come back, their learned rounds are counted over all segments.
-"""
+"""Segments: a session for each group of people that is known beforehand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, final
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, final, overload
 
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
-from dpbandits.core.inputs import shown
-from dpbandits.core.plan import Plan
-from dpbandits.core.privacy import Entry, Guarantee
+from dpbandits.core.inputs import NAME, checked_name, checked_seed, damaged, shown
+from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import Tabular, in_columns
-from dpbandits.core.values import NAME, checked_name, checked_seed, damaged
 from dpbandits.local.messages import report_from_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.labels import ArmLabel
 from dpbandits.session.arms import ArmStanding
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import (
@@ -34,15 +27,11 @@ from dpbandits.session.decisions import (
     pair_refused,
     resolved,
 )
-from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.history import DecisionTable, SegmentDecision
 from dpbandits.session.options import checked_segments, one_segment
-from dpbandits.session.ranges import Range
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
 from dpbandits.session.session import OneCall, Session
-from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import people_words
-from dpbandits.session.traffic import SampleRatio
 
 SEGMENTS_VERSION = 2
 
@@ -127,218 +116,42 @@ def segmented_beliefs(parts: Mapping[str, Beliefs]) -> SegmentedBeliefs:
     return SegmentedTable(parts, SegmentBelief)
 
 
-OnePart = TypeVar("OnePart")
-
 ONE_SEGMENT = "Each record is in one segment, so what is promised to it is what its segment's says."
-
-
-class BySegment(Generic[OnePart]):
-    """A part for each segment, to look at. What they share is said once, counts are added up, and
-    all else is by segment.
-    """
-
-    _parts: Mapping[str, Any]
-
-    def __getitem__(self, segment: str) -> OnePart:
-        """One segment.
-
-        Raises:
-            ValueError: it was not declared.
-        """
-        found: OnePart = one_segment(self._parts, segment)
-        return found
-
-    @property
-    def _first(self) -> OnePart:
-        found: OnePart = next(iter(self._parts.values()))
-        return found
-
-    @property
-    def segments(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(self._parts)
-
-    @property
-    def policy(self) -> Policy:
-        """The policy at work, as it was at first: each segment's learns for itself."""
-        return self._shared("policy")  # type: ignore[no-any-return]  # a part's own type
-
-    @property
-    def guarantee(self) -> Guarantee | None:
-        """What is promised: each record is in one segment, so it is that of one."""
-        return self._shared("guarantee")  # type: ignore[no-any-return]  # a part's own type
-
-    @property
-    def attribution_window(self) -> float | None:
-        """For how many seconds an answer is waited for; None: it counts as it comes."""
-        # a part's own type
-        return self._shared("attribution_window")  # type: ignore[no-any-return]
-
-    @property
-    def generation(self) -> int:
-        """The largest of the segments': how often a session was saved, or a campaign fenced, plus
-        one.
-        """
-        found: list[int] = [part.generation for part in self._parts.values()]
-        return max(found)
-
-    @property
-    def arms(self) -> dict[str, tuple[tuple[ArmLabel | int, ArmStanding], ...]]:
-        """Every arm there ever was, and where it stands, by segment."""
-        return {name: part.arms for name, part in self._parts.items()}
-
-    @property
-    def spent(self) -> Fraction | None:
-        """The largest of the segments' totals; None if anything was read without noise."""
-        totals = [part.spent for part in self._parts.values()]
-        return None if None in totals else max(totals)
-
-    def beliefs(self, confidence: float = 0.95) -> SegmentedBeliefs:
-        """What is believed of every arm, by segment; each segment's hold with this confidence
-        alone.
-        """
-        return segmented_beliefs(self._by_segment("beliefs", confidence))
-
-    def harm(self) -> SegmentedBeliefs:
-        """What is believed of every arm's harm, by segment (see `Session.harm`)."""
-        return segmented_beliefs(self._by_segment("harm"))
-
-    def sample_ratio(self) -> dict[str, SampleRatio]:
-        """Whether traffic is as planned, by segment: of several tests, one gives a false alarm
-        more often than each.
-        """
-        return self._by_segment("sample_ratio")
-
-    def _by_segment(self, verb: str, *arguments: Any) -> dict[str, Any]:
-        """What every segment answers."""
-        return {name: getattr(part, verb)(*arguments) for name, part in self._parts.items()}
-
-    def _shared(self, what: str) -> Any:
-        """What is the same for all of them."""
-        return getattr(self._first, what)
-
-
 OVER_ALL = "A user's learned rounds are counted over all segments."
 
 SegmentedDecisions = SegmentedTable[DecisionTable, SegmentDecision]
 
 
-class SegmentReports(BySegment[Session]):
-    """A session for each segment, to look at."""
-
-    _parts: dict[str, Session]
-
-    def __repr__(self) -> str:
-        inner = ", ".join(f"{name}: {session!r}" for name, session in self._parts.items())
-        return f"SegmentedSession({inner})"
-
-    @property
-    def campaign(self) -> str:
-        """The name that decisions carry before their segment's."""
-        return self._first.campaign.removesuffix(f"/{self.segments[0]}")
-
-    @property
-    def rewards(self) -> Range | None:
-        """The declared range of rewards; None: [0, 1]."""
-        return self._first.rewards
-
-    @property
-    def default(self) -> float:
-        """What enters for an expired decision."""
-        return self._first.default
-
-    @property
-    def guardrail(self) -> Guardrail | None:
-        """What is watched beside the reward."""
-        return self._first.guardrail
-
-    @property
-    def max_pending(self) -> int:
-        """How many decisions of each segment may wait for their rewards at a time."""
-        return self._first.max_pending
-
-    @property
-    def seed(self) -> dict[str, int]:
-        """The seed of the public randomness, by segment."""
-        return {name: session.seed for name, session in self._parts.items()}
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """What the policy knows, by segment (public)."""
-        return {name: session.state for name, session in self._parts.items()}
-
-    @property
-    def plan(self) -> dict[str, Plan]:
-        """What is being played now, by segment (public)."""
-        return {name: session.plan for name, session in self._parts.items()}
-
-    @property
-    def events(self) -> dict[str, tuple[SessionEvent, ...]]:
-        """What was done besides asking and telling, by segment."""
-        return {name: session.events for name, session in self._parts.items()}
-
-    @property
-    def alarms(self) -> dict[str, tuple[SessionEvent, ...]]:
-        """What somebody should look at, by segment (see `Session.alarms`)."""
-        return {name: session.alarms for name, session in self._parts.items()}
-
-    @property
-    def ledger(self) -> dict[str, tuple[Entry, ...]]:
-        """What was read, by segment."""
-        return {name: session.ledger for name, session in self._parts.items()}
-
-    @property
-    def pending(self) -> tuple[Decision, ...]:
-        """Decisions that wait for their rewards, segment by segment."""
-        return tuple(d for session in self._parts.values() for d in session.pending)
-
-    @property
-    def resolved(self) -> int:
-        """Decisions that were told or expired, in all segments (see `Session.resolved`)."""
-        return sum(session.resolved for session in self._parts.values())
-
-    @property
-    def unread(self) -> int:
-        """Decisions that are resolved without a reward that counts, in all segments."""
-        return sum(session.unread for session in self._parts.values())
-
-    @property
-    def releases(self) -> int:
-        """Coordinates released so far, in all segments."""
-        return sum(session.releases for session in self._parts.values())
-
-    def decisions(self) -> SegmentedDecisions:
-        """Every decision with the probability it had, by segment (see `Session.decisions`)."""
-        return SegmentedTable(self._by_segment("decisions"), SegmentDecision)
-
-    def description(self) -> dict[str, str]:
-        """In the local model, by segment: what users' devices need to know before they answer."""
-        return self._by_segment("description")
-
-    def statement(self) -> str:
-        """The privacy statements of the segments."""
-        head, people = [ONE_SEGMENT], self._first._tables.people  # one register for all
-        if people is not None and people.people is not None:
-            head.append(f"{OVER_ALL} {people_words(people.people)}")
-        return "\n\n".join([*head, *(each._statement(None) for each in self._parts.values())])
-
-
 @final
-class SegmentedSession(SegmentReports):
-    """A session for each segment, behind the verbs of one. `Session(…, segments=[…])` makes it.
+class SegmentedSession(Mapping[str, Session]):
+    """A session for each segment, by its name: groups that are known beforehand, public and fixed.
 
-    A decision says by its `campaign` which segment it is of; so decisions are told, not their ids.
+    Each segment learns for itself; a person counts over all of them. What one segment shows stands
+    in its own session, `s["DE"].events` say. A decision says by its `campaign` which segment it is
+    of; so decisions are told, not their ids.
+
+    Guarantee: each record is in one segment, so it is that of one session (parallel composition).
 
     Args:
         policy: any policy; each segment plays its own.
-        segments: their names, public and fixed.
+        segments: their names.
         noise, options: what a `Session` takes; they are the same for all segments.
 
     Raises:
         ValueError: no names of segments, or one twice.
+
+    >>> from dpbandits import DPKLUCB, SimulatedNoise
+    >>> policy = DPKLUCB(arms=["blue", "green"], epsilon=1)
+    >>> session = SegmentedSession(policy, segments=["DE", "FR"], noise=SimulatedNoise(1))
+    >>> decision = session.ask(segment="FR")
+    >>> session.tell(decision, 1.0)
+    >>> {name: part.resolved for name, part in session.items()}
+    {'DE': 0, 'FR': 1}
     """
 
-    def __init__(self, policy: Policy, *, segments: object, noise: Noise, **options: Any) -> None:
+    def __init__(
+        self, policy: Policy, *, segments: Sequence[str], noise: Noise, **options: Any
+    ) -> None:
         names = checked_segments(segments)
         seed, campaign = options.pop("seed", None), options.pop("campaign", None)
         made = dict[str, Session]()
@@ -362,13 +175,97 @@ class SegmentedSession(SegmentReports):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._open(state["_parts"])
 
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}: {session!r}" for name, session in self._parts.items())
+        return f"SegmentedSession({inner})"
+
+    def __getitem__(self, segment: str) -> Session:
+        """The session of one segment.
+
+        Raises:
+            ValueError: it was not declared.
+        """
+        return one_segment(self._parts, segment)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    @property
+    def _first(self) -> Session:
+        return next(iter(self._parts.values()))
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self._parts)
+
+    @property
+    def campaign(self) -> str:
+        """The name that decisions carry before their segment's."""
+        return self._first.campaign.removesuffix(f"/{self.segments[0]}")
+
+    @property
+    def policy(self) -> Policy:
+        """The policy at work, as it was at first: each segment's learns for itself."""
+        return self._first.policy
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What is promised: each record is in one segment, so it is that of one."""
+        return self._first.guarantee
+
+    @property
+    def spent(self) -> Fraction | None:
+        """The largest of the segments' totals; None if anything was read without noise."""
+        totals = [session.spent for session in self._parts.values()]
+        return None if None in totals else max(total for total in totals if total is not None)
+
+    @property
+    def pending(self) -> tuple[Decision, ...]:
+        """Decisions that wait for their rewards, segment by segment."""
+        return tuple(d for session in self._parts.values() for d in session.pending)
+
+    def beliefs(self, confidence: float = 0.95) -> SegmentedBeliefs:
+        """What is believed of every arm, by segment; each segment's hold with this confidence
+        alone.
+        """
+        return segmented_beliefs({name: each.beliefs(confidence) for name, each in self.items()})
+
+    def harm(self) -> SegmentedBeliefs:
+        """What is believed of every arm's harm, by segment (see `Session.harm`)."""
+        return segmented_beliefs({name: session.harm() for name, session in self.items()})
+
+    def decisions(self) -> SegmentedDecisions:
+        """Every decision with the probability it had, by segment (see `Session.decisions`)."""
+        parts = {name: session.decisions() for name, session in self.items()}
+        return SegmentedTable(parts, SegmentDecision)
+
+    def statement(self) -> str:
+        """The privacy statements of the segments."""
+        head, people = [ONE_SEGMENT], self._first._tables.people  # one register for all
+        if people is not None and people.people is not None:
+            head.append(f"{OVER_ALL} {people_words(people.people)}")
+        return "\n\n".join([*head, *(each._statement(None) for each in self._parts.values())])
+
+    @overload
+    def ask(
+        self, count: None = None, *, segment: str, eligible: Eligible = None, user: User = None
+    ) -> Decision: ...
+    @overload
+    def ask(
+        self, count: int, *, segment: str, eligible: Eligible = None, user: User = None
+    ) -> list[Decision]: ...
     def ask(
         self,
         count: int | None = None,
+        *,
+        segment: str | None = None,
         eligible: Eligible = None,
         user: User = None,
-        segment: str | None = None,
-    ) -> Any:
+    ) -> Decision | list[Decision]:
         """The next decision of a segment, or a list of `count` of them (see `Session.ask`)."""
         session = self[segment]  # type: ignore[index]  # None is refused with the names
         if count is None:
@@ -387,12 +284,12 @@ class SegmentedSession(SegmentReports):
         del tells
         with OneCall(self._first, releases=False):
             for session in parts.values():
-                session._made_current(releases=not session._has_window)
+                session._refresh_view(releases=not session._has_window)
             checked = self._checked(pairs)
             del pairs
             if self._first._has_window:
                 for name, own in checked.items():
-                    parts[name]._hold(own)
+                    parts[name]._hold_outcomes(own)
                 return
             told = {
                 name: [parts[name]._event(*one) for one in own] for name, own in checked.items()

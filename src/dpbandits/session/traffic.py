@@ -18,9 +18,17 @@ from typing import Any, final
 
 import numpy as np
 
-from dpbandits.core.inputs import numbers_in, real_number, shown, whole_number
+from dpbandits.core.inputs import (
+    damaged,
+    entries,
+    numbers_in,
+    part,
+    real_number,
+    shown,
+    whole,
+    whole_number,
+)
 from dpbandits.core.tables import Tabular
-from dpbandits.core.values import damaged, entries, part, whole
 
 CONCENTRATION = 1000.0
 """Decisions that the prior counts for: the larger, the smaller the deviations it is made for."""

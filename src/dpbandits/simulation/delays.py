@@ -8,15 +8,14 @@ from typing import Any, Protocol, final, runtime_checkable
 
 import numpy as np
 
-from dpbandits.core.arrays import Integers
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import real_number, shown, whole_number
+from dpbandits.core.inputs import Integers, real_number, shown, whole_number
 from dpbandits.environments.base import Environment
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.session import Session
-from dpbandits.simulation.curve import Curve
 from dpbandits.simulation.plain import Path, told_rewards
+from dpbandits.simulation.runs import Curve
 
 
 @runtime_checkable

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import EnvironmentExhausted
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import Action, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Entry, Grid
 from dpbandits.environments.base import Environment
@@ -23,7 +23,7 @@ from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.turn import next_turn, open_turn
 from dpbandits.session.session import Session
-from dpbandits.simulation.curve import Curve
+from dpbandits.simulation.runs import Curve
 from dpbandits.vault import open_vault
 
 

@@ -1,27 +1,176 @@
-"""Many runs at once: each by the compiled player of its policy where there is one, or the plain
-way.
+"""`simulate`: many runs of a policy in an environment, compiled where the policy allows it, of the
+same law always.
 """
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
-from dpbandits.core.arrays import Integers
-from dpbandits.core.inputs import whole_number
-from dpbandits.environments.base import Environment
-from dpbandits.environments.reordered import Reordered, random_order
-from dpbandits.environments.shared import SharedCoins
+from dpbandits.core.inputs import LARGEST_SEED, Integers, whole_number
+from dpbandits.environments.base import Environment, require_pair
+from dpbandits.environments.laws import Reordered, SharedCoins, random_order
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
-from dpbandits.simulation.arguments import checked, checked_workers, kept_rounds
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.delays import DelayLaw, checked_delay, play_late
 from dpbandits.simulation.plain import Path, play_events, play_rounds
-from dpbandits.simulation.runs import Kept, Recompute, Runs
-from dpbandits.simulation.sharing import Player, play_all
+from dpbandits.simulation.runs import Kept, Recompute, Runs, checked_rounds
+
+# What `simulate` and its relatives are given, checked before a round is played.
+
+
+def checked(
+    policy: Policy, environment: Environment, rounds: object, runs: object, seed: object
+) -> tuple[int, int, int]:
+    """Rounds, runs and seed as plain ints; raises for what cannot be played."""
+    require_pair(policy, environment)
+    rounds, runs, seed = (
+        whole_number(rounds, "rounds", 1),
+        whole_number(runs, "runs", 1, MOST_RUNS),
+        whole_number(seed, "seed", 0, LARGEST_SEED),
+    )
+    if environment.length is not None and rounds > environment.length:
+        raise ValueError(
+            f"{environment!r} has {environment.length} rounds, fewer than rounds={rounds}; use "
+            "resample=True to play longer."
+        )
+    horizon = getattr(policy, "horizon", None)
+    if policy.about.needs_horizon and horizon is not None and horizon < rounds:
+        raise ValueError(
+            f"{policy.name} was made for horizon={horizon}; it cannot be played for "
+            f"rounds={rounds}."
+        )
+    if rounds * policy.reader.grid.steps >= 2**62:
+        raise ValueError(
+            f"Expected rounds={rounds} times grid={policy.reader.grid.steps} to stay below 2**62."
+        )
+    return rounds, runs, seed
+
+
+def checked_workers(workers: object) -> int | None:
+    """How many runs are played at once; None: as many as pay."""
+    return None if workers is None else whole_number(workers, "workers", 1, 10_000)
+
+
+def require_memory(runs: int, checkpoints: int, arms: int) -> None:
+    """Refuse play counts that would fill any memory, before a round is played."""
+    if runs * checkpoints * arms > MOST_COUNTS:
+        raise ValueError(
+            f"Expected runs × kept rounds × arms to stay below {MOST_COUNTS:_}, got {runs} × "
+            f"{checkpoints} × {arms}. "
+            "Simulate fewer runs at a time (another seed, other runs), or keep fewer rounds: "
+            "at=[rounds]."
+        )
+
+
+MOST_RUNS = 10**9
+"""Runs of one simulation: each takes some microseconds and some bytes at the least."""
+
+MOST_COUNTS = 2**33
+"""Play counts of one simulation, 64 GiB of them."""
+
+MANY = 20_000
+"""Arms from which play counts are kept at the last round only: fifty copies of them would fill the
+memory.
+"""
+
+
+def default_checkpoints(rounds: int, arms: int = 1) -> Integers:
+    """About fifty rounds, half of them evenly spaced, half by ratio; the last is `rounds`. With
+    many arms the last alone.
+    """
+    if arms >= MANY:
+        return np.array([rounds], np.int64)
+    even = np.linspace(0, rounds, 25)[1:]
+    ratio = np.geomspace(1, rounds, 25)
+    return np.unique(np.maximum(1, np.rint(np.concatenate([even, ratio]))).astype(np.int64))
+
+
+def kept_rounds(policy: Policy, rounds: int, runs: int, at: Sequence[int] | None) -> Integers:
+    """The rounds whose play counts are kept, the last among them."""
+    checkpoints = (
+        default_checkpoints(rounds, policy.arms)
+        if at is None
+        else np.unique(np.append(checked_rounds(at, rounds), rounds))
+    )
+    require_memory(runs, len(checkpoints), policy.arms)
+    return checkpoints
+
+
+# Runs shared out: several in one compiled call, in threads, or in processes.
+
+
+Player = Callable[[Integers, int], Path]
+"""Plays the run of this number; the play counts at the checkpoints are kept. Where it is true that
+`in_one_call`, it plays several by its method `several`.
+"""
+
+Several = Callable[[Integers, range], list[Path]]
+
+LONG, WORTH = 5e-4, 2e-2
+"""Seconds of a run, and of all runs where several are played in one call, from which sharing them
+out among threads gains more than their handing over costs.
+"""
+
+TOGETHER = 64
+"""Short runs that are played in one call: so many take no longer than one may wait for Ctrl-C."""
+
+
+def play_all(
+    player: Player,
+    checkpoints: Integers,
+    *,
+    runs: int,
+    workers: int | None,
+    threads: bool,
+    first: int = 0,
+) -> list[Path]:
+    """Every run, in order; in threads where the player leaves the interpreter, else in
+    processes.
+    """
+    paths = [player(checkpoints, first)]  # compiles, and fails early
+    several: Several | None = None
+    if runs > 1:
+        start = time.perf_counter()
+        paths.append(player(checkpoints, first + 1))
+        taken = time.perf_counter() - start
+        if taken < LONG and getattr(player, "in_one_call", False):
+            several = getattr(player, "several", None)
+        if workers is None:
+            gains = taken > LONG if several is None else taken * runs > WORTH
+            workers = os.cpu_count() or 1 if threads and gains else 1
+    play = partial(play_span, player, several, checkpoints)
+    if runs <= 2 or workers is None or workers <= 1:
+        return paths + play(range(first + 2, first + runs))
+    # 40 ms that one run does not need
+    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+
+    bounds = np.linspace(first + 2, first + runs, 4 * workers + 1).astype(int).tolist()
+    spans = [range(a, b) for a, b in pairwise(bounds) if a < b]
+    pool: Executor = ThreadPoolExecutor(workers) if threads else ProcessPoolExecutor(workers)
+    with pool:
+        for part in pool.map(play, spans):
+            paths += part
+    return paths
+
+
+def play_span(
+    player: Player, several: Several | None, checkpoints: Integers, span: range
+) -> list[Path]:
+    if several is None:
+        return [player(checkpoints, run) for run in span]
+    groups = (span[at : at + TOGETHER] for at in range(0, len(span), TOGETHER))
+    return [path for group in groups for path in several(checkpoints, group)]
+
+
+# Many runs at once: each by the compiled player of its policy where there is one, or the plain
+# way.
+
 
 Host = Callable[..., Path]
 
@@ -135,7 +284,9 @@ def choose_player(
     host: plays it, whatever else could.
     """
     if compiled and host is None and has_laws(policy, environment):
-        from dpbandits.simulation.players import compiled_player  # numba: only when it is used
+        from dpbandits.simulation.compiled.players import (
+            compiled_player,  # numba: only when it is used
+        )
 
         player = compiled_player(policy, environment, rounds, seed)
         if player is not None:

@@ -8,10 +8,9 @@ from typing import Any
 
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.environments import Environment
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.session.saving import policy_to_data
-from dpbandits.simulation.arguments import default_checkpoints
+from dpbandits.simulation.simulate import default_checkpoints
 from dpbandits.sweeps.digests import code_digest, digest_of, fingerprint, own_digest
 from dpbandits.version import __version__
 

@@ -11,7 +11,7 @@ from dpbandits.core.privacy import printed_epsilon, spent
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import play_plain, simulate
 from dpbandits.sweeps.cells import Cell, Facts
-from dpbandits.theory.bounds import lower_bound, regret_order, upper_bound
+from dpbandits.theory import lower_bound, regret_order, upper_bound
 from dpbandits.version import __version__
 
 LEDGER_ROUNDS = 2_000

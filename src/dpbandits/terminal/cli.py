@@ -21,7 +21,7 @@ from dpbandits.terminal.commands.terminal import (
     one_line_errors,
 )
 from dpbandits.terminal.commands.usage import OneLineGroup, let_help_flow
-from dpbandits.theory.catalogue import list_policies as every_policy
+from dpbandits.theory import list_policies as every_policy
 from dpbandits.version import __version__
 
 app = typer.Typer(

@@ -4,8 +4,10 @@ declarations and proof page, gathered for a reader.
 
 import inspect
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
+from inspect import cleandoc
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,12 +17,15 @@ from rich.markdown import Markdown, TableElement
 from rich.table import Table
 from rich.text import Text
 
-from dpbandits.core.signatures import argument_texts
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
 from dpbandits.policies.recommended import RECOMMENDED
-from dpbandits.theory.catalogue import PolicyRow
+from dpbandits.theory import PolicyRow
+
+# `dpbandits list` and `dpbandits explain`: the table of all policies; and a policy's docstring,
+# declarations and proof page, gathered for a reader.
+
 
 PRIVACY = {
     "none": "None: it sees every reward as it is. `guarantee` is None.",
@@ -215,3 +220,19 @@ def catalogue(rows: Iterable[PolicyRow]) -> Table:
 
 def catalogue_json(rows: Iterable[PolicyRow]) -> str:
     return json.dumps([row._asdict() for row in rows], indent=2, ensure_ascii=False)
+
+
+def argument_texts(cls: type) -> dict[str, str]:
+    """What the class says of each argument of its constructor, by name.
+
+    Read from the `Args:` sections of its docstring and those of its bases, of which the nearest to
+    the class counts: an entry is a line "name: text", and further lines of it are indented more.
+    """
+    texts: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        _, _, section = cleandoc(base.__dict__.get("__doc__") or "").partition("\nArgs:\n")
+        entries = re.findall(
+            r"^    (\w+): (.+(?:\n     .+)*)", section.split("\n\n")[0], re.MULTILINE
+        )
+        texts |= {name: " ".join(text.split()) for name, text in entries}
+    return texts

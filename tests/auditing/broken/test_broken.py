@@ -19,7 +19,7 @@ from dpbandits.auditing.broken.half import half, mechanisms_tried
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms import Mechanism
 from dpbandits.policies.contract import Policy
 

@@ -28,9 +28,8 @@ from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful, Mechanism
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
 from dpbandits.policies.contract import About, Policy, Release
-from dpbandits.policies.statistics import Statistics
 
 
 @dataclass(frozen=True, kw_only=True)

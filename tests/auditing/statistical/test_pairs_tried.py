@@ -16,7 +16,7 @@ from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import Noise
 from tests.auditing.test_budget import Clock

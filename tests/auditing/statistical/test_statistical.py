@@ -20,7 +20,7 @@ from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbour
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 from dpbandits.auditing.statistical.subjects import PolicySubject
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import AboveThreshold, LazyForgetful, Mechanism, NoisyMax
 

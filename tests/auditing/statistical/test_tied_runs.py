@@ -17,8 +17,8 @@ from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.ties import tied_together
 from dpbandits.auditing.statistical.level import statistical_level
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import MixedRuns
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer
 from dpbandits.mechanisms.base import Pure

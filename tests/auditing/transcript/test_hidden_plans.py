@@ -17,9 +17,8 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Mechanism
 from dpbandits.mechanisms.base import Pure
 from dpbandits.noise import Noise
-from dpbandits.policies.base import PrivatePolicy, StatisticsPolicy
+from dpbandits.policies.base import PrivatePolicy, StatisticsPolicy, first_unseen
 from dpbandits.policies.contract import About
-from dpbandits.policies.statistics import first_unseen
 
 EXACT = [0, 0]
 """Sum and records of the newest block, which no policy should see."""

@@ -31,7 +31,7 @@ from dpbandits.mechanisms import (
     LazyForgetful,
     NoisyMax,
 )
-from dpbandits.mechanisms.hybrid import Logarithmic
+from dpbandits.mechanisms.counters import Logarithmic
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from tests.checks.test_mutants import (

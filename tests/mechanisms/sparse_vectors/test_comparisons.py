@@ -12,7 +12,7 @@ from dpbandits.checks import check_mechanism
 from dpbandits.checks.tape import Recorder
 from dpbandits.core.privacy import Grid, NoiseKind
 from dpbandits.mechanisms import Block, Comparisons
-from dpbandits.mechanisms.restored import Readings
+from dpbandits.mechanisms.base import Readings
 from dpbandits.noise.protocol import Relay
 from dpbandits.noise.sources import SimulatedNoise
 

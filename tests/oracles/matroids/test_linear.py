@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpbandits.oracles import LinearMatroid
-from dpbandits.oracles.inputs import SuperArm
-from dpbandits.oracles.matroids import linear
-from dpbandits.oracles.matroids.linear import PRIME, greedy_from, is_prime, pivoted, times
+from dpbandits.oracles import LinearMatroid, linear
+from dpbandits.oracles.base import SuperArm
+from dpbandits.oracles.linear import PRIME, greedy_from, is_prime, pivoted, times
 from tests.oracles.instances import rational_rank
 
 entries = st.one_of(st.integers(-3, 3), st.integers(-(10**40), 10**40))

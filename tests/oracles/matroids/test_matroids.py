@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import OracleCheckFailed
+from dpbandits.core.inputs import Floats
 from dpbandits.oracles import (
     ExplicitMatroid,
     GraphicMatroid,
@@ -22,7 +22,7 @@ from dpbandits.oracles import (
     UniformMatroid,
     check_matroid,
 )
-from dpbandits.oracles.inputs import SuperArm
+from dpbandits.oracles.base import SuperArm
 from tests.oracles.instances import MATROIDS, draw
 
 

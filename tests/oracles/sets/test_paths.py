@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpbandits.oracles import Paths, check_decision_set
-from dpbandits.oracles.inputs import SuperArm
+from dpbandits.oracles.base import SuperArm
 from tests.oracles.instances import dag, draw, pairs, roads, streets, until_valid
 
 

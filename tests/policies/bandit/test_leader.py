@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies.bandit.cumulative import MANY, above_indices
-from dpbandits.policies.base import IndexPolicy, largest_below
+from dpbandits.policies.base import IndexPolicy, Statistics, largest_below
+from dpbandits.policies.cumulative import MANY, above_indices
 from dpbandits.policies.formulas import indices
-from dpbandits.policies.statistics import Statistics
 
 
 def statistics(rng: np.random.Generator, arms: int) -> Statistics:

@@ -10,10 +10,15 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies.base import IndexPolicy
-from dpbandits.policies.formulas.rate import MARGIN, believed, exact_rate, settling_batch
-from dpbandits.policies.formulas.schedules import RUNG, next_rung
-from dpbandits.policies.statistics import Statistics
+from dpbandits.policies.base import IndexPolicy, Statistics
+from dpbandits.policies.formulas.indices import (
+    MARGIN,
+    RUNG,
+    believed,
+    exact_rate,
+    next_rung,
+    settling_batch,
+)
 
 ARMS = 60
 

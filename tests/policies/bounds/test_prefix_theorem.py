@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.policies import PrefixExponential
 from dpbandits.policies.bounds.experts import prefix_theorem
 

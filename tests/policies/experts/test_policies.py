@@ -14,7 +14,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.plan import PublicRng
 from dpbandits.datasets import msweb
-from dpbandits.policies.experts.leaders import Totals
+from dpbandits.policies.experts import Totals
 from dpbandits.simulation import play_events
 from tests.places import DATA
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from dpbandits.policies.formulas import joint
-from dpbandits.policies.super_arms.joint_statistics import (
+from dpbandits.policies.joint import (
     JointStatistics,
     expected_means,
     fitted_to,
     normal_bounds,
     summed_in_order,
 )
-from dpbandits.simulation.parts import jit
+from dpbandits.simulation.compiled import jit
 
 
 def statistics(arms: int, seed: int) -> JointStatistics:

@@ -11,9 +11,17 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
 from dpbandits.policies.formulas import indices
-from dpbandits.policies.formulas.divergences import clip01, d_eps, d_eps_upper, kl, kl_upper
-from dpbandits.policies.formulas.schedules import elimination_width, epoch, next_guess
-from dpbandits.simulation.parts import jit
+from dpbandits.policies.formulas.indices import (
+    clip01,
+    d_eps,
+    d_eps_upper,
+    elimination_width,
+    epoch,
+    kl,
+    kl_upper,
+    next_guess,
+)
+from dpbandits.simulation.compiled import jit
 
 inside = st.floats(1e-6, 1 - 1e-6)
 epsilons = st.floats(0.01, 20)
@@ -53,7 +61,7 @@ def test_d_eps_upper_is_its_inverse(x: float, level: float, eps: float) -> None:
 @pytest.mark.parametrize("x", [0.0, 1e-300, 0.5, 1.0])
 def test_d_eps_upper_at_extremes(x: float, eps: float) -> None:
     """Also where e^-eps vanishes and the mean is 0; the compiled formula says the same."""
-    from dpbandits.simulation.parts.jit import d_eps_upper as compiled
+    from dpbandits.simulation.compiled.jit import d_eps_upper as compiled
 
     for level in (0.0, 0.1, 3.0):
         q = d_eps_upper(x, level, eps)

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from dpbandits.policies.formulas.divergences import d_eps
-from dpbandits.policies.formulas.rate import (
+from dpbandits.policies.formulas.indices import (
     believed,
     best_share,
+    d_eps,
     exact_rate,
     exponent,
     rate_imed,
 )
-from dpbandits.simulation.parts.jit import exact_rate as compiled
+from dpbandits.simulation.compiled.jit import exact_rate as compiled
 
 means = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(1e-6, 1 - 1e-6))
 epsilons = st.floats(0.001, 100)

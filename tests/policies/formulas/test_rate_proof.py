@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpbandits.core.arrays import Floats
-from dpbandits.policies.formulas.divergences import d_eps
-from dpbandits.policies.formulas.rate import believed, best_share, exact_rate, exponent
+from dpbandits.core.inputs import Floats
+from dpbandits.policies.formulas.indices import believed, best_share, d_eps, exact_rate, exponent
 
 MEAN = 0.5
 STEPS = 8

@@ -10,16 +10,17 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.mechanisms.joint import JointAnswer
-from dpbandits.policies.formulas.joint import normal_bound, shrinking_level
-from dpbandits.policies.formulas.summed import (
+from dpbandits.policies.formulas.joint import (
     FAR,
     WIDEST,
     ReadArm,
+    normal_bound,
     own_spread,
+    shrinking_level,
     summed_bound,
     summed_level,
 )
-from dpbandits.policies.super_arms.joint_statistics import folded
+from dpbandits.policies.joint import folded
 
 PAIRS = dpb.ExplicitSet([(0, 1), (2, 3)])
 NINE = dpb.ExplicitSet([range(9), range(9, 18)])

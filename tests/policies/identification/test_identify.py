@@ -13,7 +13,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.policies import CTBTT, DPSE, AdaPTT, SuccessiveElimination
-from dpbandits.simulation.identification import CAP, identify
+from dpbandits.simulation.stopping import CAP, identify
 from tests.policies.identification.instances import INSTANCES
 
 

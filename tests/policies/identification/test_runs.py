@@ -14,9 +14,9 @@ import dpbandits as dpb
 from dpbandits.policies import CTBTT, DPSE, AdaPTT, SuccessiveElimination
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.formulas import top_two as tt
-from dpbandits.policies.identification.top_two import LAZY
-from dpbandits.simulation.identification import identify
+from dpbandits.policies.formulas import stopping as tt
+from dpbandits.policies.identification import LAZY
+from dpbandits.simulation.stopping import identify
 from tests.policies.identification.instances import FALSE_ALARM, INSTANCES, pmf_of_windows
 
 CASES: list[tuple[Policy, str]] = [

@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import binom
 
 import dpbandits as dpb
-from dpbandits.policies.formulas.schedules import comparison_noise, comparison_radius
-from dpbandits.simulation.identification import identify
+from dpbandits.policies.formulas.indices import comparison_noise, comparison_radius
+from dpbandits.simulation.stopping import identify
 
 PRESETS = pytest.mark.parametrize("preset", ["pairs", "arms", "one"])
 RUNS = 300

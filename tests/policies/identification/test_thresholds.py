@@ -10,8 +10,8 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 from dpbandits.policies import AdaPTT
-from dpbandits.policies.formulas import thresholds as th
-from dpbandits.policies.formulas import top_two as tt
+from dpbandits.policies.formulas import stopping as th
+from dpbandits.policies.formulas import stopping as tt
 from tests.policies.identification.instances import pmf_of_windows
 
 

@@ -11,9 +11,9 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.plan import PublicRng
 from dpbandits.policies import DPUCBMAT
+from dpbandits.policies import matroid as matroid_lazy
+from dpbandits.policies.base import Statistics
 from dpbandits.policies.formulas.indices import crossing, lazy_ucb
-from dpbandits.policies.matroid import lazy as matroid_lazy
-from dpbandits.policies.statistics import Statistics
 
 
 def means_of(s: Statistics) -> list[float]:

@@ -14,10 +14,10 @@ import dpbandits as dpb
 from dpbandits.checks.tape import random_tape
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.noise import SimulatedNoise
-from dpbandits.oracles.matroids.representation import tableau
+from dpbandits.oracles.linear import tableau
 from dpbandits.policies import DPKLMAT, DPUCBMAT, KLOSM, OMM, CTSBeta
 from dpbandits.policies.formulas import indices
-from dpbandits.simulation.parts.bases import improve
+from dpbandits.simulation.compiled.parts import improve
 from dpbandits.vault import open_vault
 from tests.policies.matroid.instances import SEVEN, on_tape
 

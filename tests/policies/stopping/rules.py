@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies.stopping.empirical import StoppingRule
+from dpbandits.policies.stopping import StoppingRule
 
 RULES: tuple[tuple[type[Any], dict[str, Any]], ...] = (
     (dpb.NAS, {}),

@@ -15,7 +15,7 @@ from scipy.stats import binom
 import dpbandits as dpb
 from dpbandits.checks.law import FALSE_ALARM, smallest_p
 from dpbandits.noise import SecureNoise, SimulatedNoise
-from dpbandits.policies.stopping.empirical import StoppingRule
+from dpbandits.policies.stopping import StoppingRule
 from tests.policies.stopping.rules import RULES, upper
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 import dpbandits as dpb
-from dpbandits.policies.formulas.bars import private_bar, stopping_time_bound
+from dpbandits.policies.formulas.stopping import private_bar, stopping_time_bound
 from tests.policies.stopping.rules import EVERY
 
 WORLDS = [(-1, 1, 0.75), (-1, 1, 0.05), (0, 1, 0.5), (2, 10, 0.3)]

@@ -10,8 +10,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.plan import PublicRng
-from dpbandits.policies.statistics import Statistics
-from dpbandits.policies.super_arms.undecided import disputed
+from dpbandits.policies.base import Statistics
+from dpbandits.policies.super_arms import disputed
 
 RNG = PublicRng(0, 0)
 STAR = dpb.ExplicitSet([(0, 1, 2), (0, 1, 3), (0, 1, 4)])

@@ -12,7 +12,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.mechanisms import LocalLaplace
 from dpbandits.policies import CUCBLDP2
-from dpbandits.policies.super_arms.base import noise_radius, statistical
+from dpbandits.policies.super_arms import noise_radius, statistical
 from tests.policies.super_arms.test_semibandit import TOP
 
 

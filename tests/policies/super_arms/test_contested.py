@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies.super_arms.undecided import CARRIED, contested, leaving, outbid
+from dpbandits.policies.super_arms import CARRIED, contested, leaving, outbid
 
 TWO = dpb.ExplicitSet([(0, 1), (2,)])
 

@@ -14,7 +14,7 @@ from dpbandits.checks.law import compare_law
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.policies.formulas.joint import explored_at_once, hoped_for
-from dpbandits.policies.super_arms.joint_statistics import JointStatistics, folded
+from dpbandits.policies.joint import JointStatistics, folded
 from dpbandits.simulation.plain import play_events
 
 RNG = PublicRng(0, 0)

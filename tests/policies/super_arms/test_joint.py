@@ -14,7 +14,7 @@ import dpbandits as dpb
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.policies.contract import Release
-from dpbandits.policies.formulas.divergences import d_eps
+from dpbandits.policies.formulas.indices import d_eps
 from dpbandits.policies.formulas.joint import (
     block_precision,
     log_moment,
@@ -23,7 +23,7 @@ from dpbandits.policies.formulas.joint import (
     rate_lower,
     shrinking_level,
 )
-from dpbandits.policies.super_arms.joint_statistics import folded
+from dpbandits.policies.joint import folded
 
 ALARM = 1e-6
 SHARES = np.linspace(1e-4, 1 - 1e-4, 4000)

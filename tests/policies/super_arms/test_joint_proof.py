@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from dpbandits.noise.laws import coordinate_law
-from dpbandits.policies.formulas.divergences import d_eps
+from dpbandits.policies.formulas.indices import d_eps, log_laplace
 from dpbandits.policies.formulas.joint import joint_variance, log_moment, rate_index
-from dpbandits.policies.formulas.rate import log_laplace
-from dpbandits.simulation.parts.jit import rate_index as compiled
+from dpbandits.simulation.compiled.jit import rate_index as compiled
 from tests.places import REPOSITORY
 
 PAGE = (REPOSITORY / "proofs" / "joint_release.md").read_text(encoding="utf-8")

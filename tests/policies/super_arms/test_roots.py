@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies.formulas.reports import joint_level, report_square, report_variance
-from dpbandits.policies.super_arms import roots
-from dpbandits.policies.super_arms.roots import (
+from dpbandits.policies import super_arms
+from dpbandits.policies.formulas.joint import joint_level, report_square, report_variance
+from dpbandits.policies.super_arms import (
     certified_answer,
     every_set,
     exchanged,
@@ -80,7 +80,7 @@ def test_many_super_arms_are_not_listed() -> None:
     for e in set(range(30)) - set(basis):
         for f in basis:
             other = tuple(sorted({*basis, e} - {f}))
-            assert rooted(large, other, means, squares) <= value + 2 * roots.SLACK
+            assert rooted(large, other, means, squares) <= value + 2 * super_arms.SLACK
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])

@@ -18,9 +18,9 @@ from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.core.privacy import Grid, spent
 from dpbandits.mechanisms.base import Answer
 from dpbandits.policies import CUCB, CUCBDP, CUCBLDP1, CUCBLDP2, DPKLCUCB, CUCBDPMax, LazyCUCB
+from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.statistics import Statistics
-from dpbandits.policies.super_arms.base import upper_bounds
+from dpbandits.policies.super_arms import upper_bounds
 from dpbandits.simulation.plain import play_rounds
 
 TOP = dpb.TopK(arms=4, k=2)

@@ -119,7 +119,9 @@ def test_answers_whose_commit_was_not_answered_count_once(
                 campaign.tell_many(pairs)
         statuses.update(campaign.tell_many(pairs))
     assert between.eaten == 6
-    assert statuses == ({"recorded": 30, "already": 30} if way == "reply" else {"recorded": 60})
+    assert statuses.total() == statuses["recorded"] + statuses["already"] == 60
+    # what never came is written by the next call, if a block was read
+    assert statuses["already"] == 30 if way == "reply" else 0 < statuses["already"] <= 30
     found = direct["trial"]
     assert (found.summary().asked, found.summary().told) == (60, 60)
     spans = [(line.coordinate, line.start, line.stop) for line in found.ledger]

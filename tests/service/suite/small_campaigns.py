@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.bandit.cumulative import DPKLUCB
+from dpbandits.policies.cumulative import DPKLUCB
 
 Make = Callable[[], Any]
 """Opens the store; each call gives a store with the same campaigns."""

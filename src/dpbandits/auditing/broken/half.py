@@ -27,9 +27,9 @@ from dpbandits.mechanisms import (
 )
 from dpbandits.mechanisms.base import Around
 from dpbandits.noise.protocol import Noise, Relay
-from dpbandits.policies.bandit.forgetful import AnytimeLazyUCB
-from dpbandits.policies.bandit.ucb import LDPKLUCB, LDPUCB
-from dpbandits.policies.experts.noisy_leader import RNMFTNL
+from dpbandits.policies.every_round import LDPKLUCB, LDPUCB
+from dpbandits.policies.experts import RNMFTNL
+from dpbandits.policies.forgetful import AnytimeLazyUCB
 
 
 @final

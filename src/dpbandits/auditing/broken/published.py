@@ -20,10 +20,10 @@ from dpbandits.mechanisms import Block, EachArm, PurePrice
 from dpbandits.mechanisms.base import Around
 from dpbandits.noise.protocol import Noise
 from dpbandits.oracles import UniformMatroid
-from dpbandits.policies.bandit.tree import HybridUCB
-from dpbandits.policies.experts.noisy_leader import RNMFTNL
-from dpbandits.policies.matroid.lazy import DPUCBMAT
-from dpbandits.policies.statistics import Statistics
+from dpbandits.policies.base import Statistics
+from dpbandits.policies.every_round import HybridUCB
+from dpbandits.policies.experts import RNMFTNL
+from dpbandits.policies.matroid import DPUCBMAT
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,10 @@ from dpbandits.auditing.broken.specimen import ONE, Dishonest, Specimen, with_me
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Block, Mechanism, PurePrice
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.bandit.cumulative import DPKLUCB
-from dpbandits.policies.bandit.forgetful import AnytimeLazyUCB
-from dpbandits.policies.bandit.tree import DPUCBBound
-from dpbandits.policies.identification.elimination import DPSE
+from dpbandits.policies.cumulative import DPKLUCB
+from dpbandits.policies.every_round import DPUCBBound
+from dpbandits.policies.forgetful import AnytimeLazyUCB
+from dpbandits.policies.identification import DPSE
 
 
 @final

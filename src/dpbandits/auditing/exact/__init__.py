@@ -22,8 +22,7 @@ from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.auditing.transcript.outside_randomness import Outside
 from dpbandits.core.errors import Unfit
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import size_argument
+from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.simulation.transcript import decisions
 
 __all__ = ["LEVEL", "POINTS", "deepest_law", "exact_law", "noisy_max_loss", "small"]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from dpbandits.auditing.exact.lattice import Axis
 from dpbandits.auditing.exact.probe import Blocks
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
+from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Hold
-from dpbandits.policies.statistics import Statistics
+from dpbandits.policies.base import Statistics
 
 BlockSums = tuple[tuple[int, int], ...]
 """The sum and the rounds of every block released, in order."""

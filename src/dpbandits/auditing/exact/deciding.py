@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.auditing.effort import Effort
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
-from dpbandits.policies.bandit.cumulative import DPIMED, DPKLUCB
-from dpbandits.policies.bandit.forgetful import AdaPKLUCB, AdaPUCB, AnytimeLazyUCB
-from dpbandits.policies.bandit.tree import DPUCB, DPUCBBound, HybridUCB
+from dpbandits.core.inputs import Floats
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.experts.noisy_leader import NaiveFTNL
+from dpbandits.policies.cumulative import DPIMED, DPKLUCB
+from dpbandits.policies.every_round import DPUCB, DPUCBBound, HybridUCB
+from dpbandits.policies.experts import NaiveFTNL
+from dpbandits.policies.forgetful import AdaPKLUCB, AdaPUCB, AnytimeLazyUCB
 
 Point = tuple[int, ...]
 Decide = Callable[[Point], int]

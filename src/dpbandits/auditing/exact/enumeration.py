@@ -35,9 +35,8 @@ from dpbandits.auditing.exact.lattice import Axis, axes_of, carry, mass, totals
 from dpbandits.auditing.exact.probe import Blocks, Streams
 from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import Hold, PublicRng
-from dpbandits.policies.base import IndexPolicy, StatisticsPolicy
+from dpbandits.policies.base import IndexPolicy, Statistics, StatisticsPolicy
 from dpbandits.policies.contract import Policy, Release
-from dpbandits.policies.statistics import Statistics
 
 POINTS_A_STEP = 10_000
 """Points of a lattice that are summed in the time that one step of the walk takes by itself."""

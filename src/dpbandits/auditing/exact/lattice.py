@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpbandits.auditing.exact.probe import Draws
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
+from dpbandits.core.inputs import Floats
 
 CUTS = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """Probability left out on each axis, coarse first. Every loss is stated with the error this

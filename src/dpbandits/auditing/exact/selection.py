@@ -18,14 +18,14 @@ from dpbandits.auditing.effort import Effort
 from dpbandits.auditing.exact.deciding import Deciding, TotalRange
 from dpbandits.auditing.exact.lattice import mass
 from dpbandits.auditing.exact.probe import LargestLoss, NoiseCall, Probe
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Unfit
+from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import EVERY, Hold, Plan, PublicRng
 from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.noise.laws import selection_law
 from dpbandits.noise.protocol import Selection, Values
 from dpbandits.policies.contract import Policy, Release
-from dpbandits.policies.experts.noisy_leader import Leader
+from dpbandits.policies.experts import Leader
 
 CUT, ROUNDING = 1e-15, 1e-13
 SEEDS = 64

@@ -24,8 +24,7 @@ from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import TwoTables
 from dpbandits.auditing.statistical.mechanisms import MechanismSubject
 from dpbandits.auditing.statistical.subjects import Subject
-from dpbandits.core.arrays import Floats, Integers
-from dpbandits.core.inputs import LARGEST_SEED, whole_number
+from dpbandits.core.inputs import LARGEST_SEED, Floats, Integers, whole_number
 from dpbandits.core.privacy import printed
 from dpbandits.policies import POLICIES
 

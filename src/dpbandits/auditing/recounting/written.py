@@ -11,8 +11,7 @@ import numpy as np
 
 from dpbandits.auditing.resolve import MOST_AUDITED_ARMS, MOST_AUDITED_ROUNDS
 from dpbandits.auditing.statistical.counting.pilot import ALPHA, LOOKS, MOST
-from dpbandits.core.arrays import Floats
-from dpbandits.core.inputs import LARGEST_SEED, shown, whole_number
+from dpbandits.core.inputs import LARGEST_SEED, Floats, shown, whole_number
 
 NEEDED = ("counts", "runs", "alpha", "tables", "event", "pair")
 

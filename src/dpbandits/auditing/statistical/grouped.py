@@ -13,8 +13,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from dpbandits.core.arrays import Integers
 from dpbandits.core.errors import Parting, Tossed
+from dpbandits.core.inputs import Integers
 from dpbandits.core.plan import Action, PublicRng
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.protocol import Relay, Selection

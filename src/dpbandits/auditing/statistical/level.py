@@ -33,8 +33,8 @@ from dpbandits.auditing.statistical.counting.players import Players
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.counting.ties import tied_together
 from dpbandits.auditing.statistical.subjects import Subject
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import MixedRuns
+from dpbandits.core.inputs import Floats
 
 LEVEL = "statistical"
 

@@ -17,9 +17,8 @@ from dpbandits.auditing.statistical.counting.tables import (
 from dpbandits.auditing.statistical.grouped import ManyNoise, Scripted
 from dpbandits.auditing.statistical.subjects import ROUNDS
 from dpbandits.auditing.transcript.outside_randomness import Outside
-from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import MixedRuns, Parting
-from dpbandits.core.inputs import shown
+from dpbandits.core.inputs import Floats, Integers, shown
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable
 from dpbandits.noise.sources import SimulatedNoise

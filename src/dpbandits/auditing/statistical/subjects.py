@@ -19,7 +19,7 @@ from dpbandits.auditing.statistical.counting.tables import (
 )
 from dpbandits.auditing.statistical.grouped import grouped
 from dpbandits.auditing.transcript.outside_randomness import Outside
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Action
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy

@@ -19,8 +19,8 @@ import numpy as np
 from dpbandits.auditing.effort import Effort, Seconds
 from dpbandits.auditing.transcript.shown_noise import FAR, answer_numbers, summed
 from dpbandits.checks.tape import RecordedDraw, Recorder
-from dpbandits.core.arrays import Booleans, Floats
 from dpbandits.core.errors import Diverged, DrawsExhausted, Undecided
+from dpbandits.core.inputs import Booleans, Floats
 from dpbandits.simulation.transcript import Transcript
 
 Changes = dict[int, Any]

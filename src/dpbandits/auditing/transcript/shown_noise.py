@@ -17,8 +17,8 @@ import numpy as np
 
 from dpbandits.auditing.transcript.outside_randomness import NO_NUMBER
 from dpbandits.checks.tape import RecordedDraw, Recorder
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import DrawsExhausted, Unclear
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.noise.laws import selection_law

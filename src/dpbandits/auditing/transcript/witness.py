@@ -26,8 +26,8 @@ from dpbandits.auditing.transcript.outside_randomness import (
 )
 from dpbandits.auditing.transcript.shown_noise import ADDED, shows_noise
 from dpbandits.checks.tape import RecordedDraw, Recorder
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import Diverged, Foreign, Leak, Unclear, Undecided
+from dpbandits.core.inputs import Floats
 from dpbandits.simulation.transcript import Entered, Replay
 
 

@@ -11,12 +11,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import DataError
+from dpbandits.core.inputs import Floats
 from dpbandits.datasets.files import PathLike, existing
 from dpbandits.datasets.reading.matrices import shuffled
 from dpbandits.environments.laws import Bernoulli
-from dpbandits.environments.table import Table
+from dpbandits.environments.tables import Table
 
 
 @final

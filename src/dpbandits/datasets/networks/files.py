@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import DataError
+from dpbandits.core.inputs import Floats
 from dpbandits.datasets.files import Line, PathLike, existing, is_whole, numbered_lines
 from dpbandits.datasets.networks.networks import Network, cost
 

@@ -12,8 +12,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.arrays import Floats
 from dpbandits.core.errors import DataError
+from dpbandits.core.inputs import Floats
 from dpbandits.environments.laws import Bernoulli
 
 

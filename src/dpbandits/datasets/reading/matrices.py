@@ -13,7 +13,7 @@ from dpbandits.core.errors import DataError
 from dpbandits.core.inputs import LARGEST_SEED, shown, whole_number
 from dpbandits.datasets.files import PathLike, existing, zip_plausible
 from dpbandits.datasets.reading.columns import REWARD, ColumnKind, read_chosen
-from dpbandits.environments.table import Table
+from dpbandits.environments.tables import Table
 
 FORMATS = (".csv", ".csv.gz", ".parquet", ".npy", ".npz")
 

@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 
-from dpbandits.core.arrays import Integers
+from dpbandits.core.inputs import Integers
 from dpbandits.environments import Environment
 from dpbandits.papers.evidence import Evidence, mean_of
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.simulate import simulate
 
 SEED = 2023

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.papers.evidence import CellSetting, Evidence, contrast
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
-from dpbandits.theory.worst import full_information_lower_bound
+from dpbandits.theory import full_information_lower_bound
 
 
 class Size(NamedTuple):

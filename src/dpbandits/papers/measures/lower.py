@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dpbandits.papers.evidence import Evidence, contrast
 from dpbandits.papers.measures.growth import size_of
 from dpbandits.papers.measures.verdicts import Check, NumberList
-from dpbandits.theory.worst import private_paths_lower_bound
+from dpbandits.theory import private_paths_lower_bound
 
 
 def over_paths_bound(

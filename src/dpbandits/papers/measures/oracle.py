@@ -7,7 +7,7 @@ import math
 from dpbandits.checks.law import blind_regret
 from dpbandits.papers.evidence import Evidence, mean_of
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
-from dpbandits.policies.sizes import problem_of
+from dpbandits.policies.contract import problem_of
 
 
 def way_to_oracle(

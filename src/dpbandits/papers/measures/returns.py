@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 from dpbandits.papers.evidence import CellSetting, Evidence, mean_of, ratio_of
 from dpbandits.papers.measures.verdicts import Check, Names, NumberList
 

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from dpbandits.core.arrays import Booleans
+from dpbandits.core.inputs import Booleans
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.environments import Bernoulli
 from dpbandits.papers.evidence import Evidence, Measurement
 from dpbandits.papers.measures.verdicts import Check
 from dpbandits.policies import POLICIES
-from dpbandits.policies.formulas.bars import stopping_time_bound
-from dpbandits.simulation.estimation import Estimates, estimates
+from dpbandits.policies.formulas.stopping import stopping_time_bound
+from dpbandits.simulation.stopping import Estimates, estimates
 
 SEED = 2019
 

@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
-from dpbandits.policies.bounds.sums import whole_cells
-from dpbandits.policies.bounds.tails import SHARES, STEEP
+from dpbandits.core.inputs import Floats
+from dpbandits.policies.bounds.arms import SHARES, STEEP, whole_cells
 
 Chance = Callable[[Floats, int], Floats]
 """For gaps and an epoch's rounds: the probability that such an action is taken, at most."""

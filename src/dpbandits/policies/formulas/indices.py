@@ -1,15 +1,190 @@
-"""Index formulas: how much an arm is worth at round t, from released values. Plain scalar
-functions, compiled as they stand.
-
-mean: released mean; n: rounds behind it; log_t: ln of the round about to be played; eps: the budget
-    as a float.
+"""Formulas of index policies: divergences, schedules of batches, indices, and each policy's rule,
+as scalar functions that sessions call and the simulator compiles.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
-from dpbandits.policies.formulas.divergences import clip01, d_eps, d_eps_upper, kl_upper
+# Bernoulli divergences and their inverses, as plain scalar functions (the simulator compiles these
+# same functions).
+#
+# `d_eps` is the divergence of Azize, Wu, Honda, Orabona, Ito and Basu 2025 that governs regret
+# under epsilon-DP: d_eps(x, y) = inf over z between x and y of eps·|z − x| + kl(z, y). It is kl
+# for eps → ∞ and at most eps·|x − y|.
+
+
+def clip01(x: float) -> float:
+    """x held in [0, 1]."""
+    return min(1.0, max(0.0, x))
+
+
+def kl(p: float, q: float) -> float:
+    """Relative entropy of Bernoulli(p) to Bernoulli(q); inf where q cannot produce what p does."""
+    if p == q:
+        return 0.0
+    value = 0.0
+    if p > 0.0:
+        if q <= 0.0:
+            return math.inf
+        value += p * math.log(p / q)
+    if p < 1.0:
+        if q >= 1.0:
+            return math.inf
+        value += (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
+    return max(0.0, value)
+
+
+def kl_upper(p: float, level: float) -> float:
+    """The largest q in [p, 1] with kl(p, q) <= level.
+
+    Halley's steps, of which each leaves about the cube of what was missing. They begin at the first
+    terms of the root's series in √level, where these are near, and else at the less of two bounds
+    above it. Five are enough wherever rounding lets a step count; eight end the rest.
+    """
+    if p >= 1.0 or level <= 0.0:
+        return p
+    if p <= 0.0:
+        return -math.expm1(-level)
+    rest = 1.0 - p
+    near = math.sqrt(2.0 * p * rest * level)
+    if near < 0.5 * min(p, rest):
+        q = p + near + (1.0 - 2.0 * p) * level * (2.0 / 3.0)
+    else:
+        entropy = -p * math.log(p) - rest * math.log1p(-p)
+        q = min(p + math.sqrt(level / 2.0), -math.expm1(-(level + entropy) / rest))
+    for _ in range(8):
+        if q >= 1.0:
+            return 1.0
+        if q <= p:
+            return p
+        other, gap = 1.0 - q, q - p
+        above = p * math.log(p / q) + rest * math.log(rest / other) - level
+        newton = above * q * other / gap
+        bend = (p * other * other + rest * q * q) / (q * other * gap)
+        step = newton / max(0.5, 1.0 - 0.5 * newton * bend)
+        q -= step
+        if abs(step) <= 1e-5 * (q - p):
+            return q
+    return q
+
+
+def d_eps(x: float, y: float, eps: float) -> float:
+    """inf over z between x and y of eps·|z − x| + kl(z, y), in closed form."""
+    if x > y:
+        x, y = 1.0 - x, 1.0 - y
+    if y >= 1.0:
+        return eps * (1.0 - x)
+    shrunk = y * math.exp(-eps)
+    if x >= shrunk / (1.0 - y + shrunk):
+        return kl(x, y)
+    return -math.log1p(y * math.expm1(-eps)) - eps * x
+
+
+def d_eps_upper(x: float, level: float, eps: float) -> float:
+    """The largest q in [x, 1] with d_eps(x, q) <= level, in closed form but for the ordinary KL
+    inverse.
+    """
+    if x >= 1.0 or level <= 0.0:
+        return x
+    # x e^eps/(1 − x + x e^eps) without the overflow: up to there the infimum is reached inside,
+    # beyond it d_eps is kl.
+    edge = x / (x + (1.0 - x) * math.exp(-eps)) if x > 0.0 else 0.0
+    if level >= kl(x, edge):
+        return min(1.0, -math.expm1(-(level + eps * x)) / -math.expm1(-eps))
+    return kl_upper(x, level)
+
+
+# Schedules: how long an arm is played before its next release, how far apart two arms must be
+# then, and how fast the policies with full information learn.
+
+
+def growing_batch(rounds: int, first: int, alpha: float) -> int:
+    """Rounds in the batch of an arm with `rounds` released: `first`, then what makes its rounds
+    grow by the factor alpha.
+    """
+    return first if rounds == 0 else max(1, math.ceil(min(2.0**62, (alpha - 1.0) * rounds)))
+
+
+RUNG = 0.25
+"""How far apart the first two totals of the ladder are."""
+
+
+def next_rung(rounds: int, first: int) -> int:
+    """The total after `rounds` on a ladder that is fixed in advance: larger by the factor
+    1 + RUNG/√(1 + ln(rounds/first)), which tends to 1.
+    """
+    growth = RUNG / math.sqrt(1.0 + max(0.0, math.log(rounds / first)))
+    return rounds + max(1, math.ceil(min(2.0**61, growth * rounds)))
+
+
+def slowing_total(rounds: int, first: int, alpha: float) -> float:
+    """Rounds grown by 1 + (alpha − 1)/√(1 + ln(rounds/first)): by alpha at first, by ever less
+    later.
+    """
+    return rounds * (1.0 + (alpha - 1.0) / math.sqrt(1.0 + max(0.0, math.log(rounds / first))))
+
+
+def elimination_width(pulls: int, arms: int, beta: float) -> float:
+    """Two confidence radii √(ln(4 K n²/beta)/(2n)) after n pulls of each arm."""
+    return 2.0 * math.sqrt(math.log(4.0 * arms * pulls * pulls / beta) / (2.0 * pulls))
+
+
+def epoch(stage: int, alive: int, beta: float, eps: float) -> tuple[int, float]:
+    """Pulls of each arm in epoch `stage`, R_e, and the elimination width 2h_e + 2c_e."""
+    gap = 2.0**-stage
+    log8 = math.log(8.0 * alive * stage * stage / beta)
+    log4 = math.log(4.0 * alive * stage * stage / beta)
+    pulls = math.ceil(max(32.0 * log8 / (gap * gap), 8.0 * log4 / (eps * gap)) + 1.0)
+    return pulls, 2.0 * math.sqrt(log8 / (2.0 * pulls)) + 2.0 * log4 / (pulls * eps)
+
+
+def comparison_radius(pulls: int, question: int, arms: int, beta: float) -> float:
+    """How far the sum of an arm's pulls may be from its mean: n√(ln(8 K k²/beta)/(2n)) at question
+    number k.
+    """
+    return math.sqrt(0.5 * pulls * math.log(8.0 * arms * question * question / beta))
+
+
+def comparison_noise(question: int, arms: int, beta: float, share: float) -> float:
+    """How far a question's noise and its threshold's may lie together, in rewards: each has scale
+    3/share, and there are at most K² at a time.
+    """
+    log = math.log(16.0 * arms * arms / beta)
+    return 3.0 * (2.0 * log + 2.0 * math.log(question)) / share
+
+
+def next_guess(guess: int, t: int, squared: bool) -> int:
+    """The first guess of the horizon beyond round t, from one to the next doubled or squared; at
+    most 2⁶².
+    """
+    while guess <= t and guess < 2**62:
+        if not squared:
+            guess = 2 * guess
+        elif guess < 2**31:
+            guess = guess * guess
+        else:
+            guess = 2**62
+    return min(guess, 2**62)
+
+
+def hedge_rate(round: int, actions: int) -> float:
+    """2√(ln K/t)."""
+    return 2.0 * math.sqrt(math.log(actions) / round)
+
+
+def ftrl_rate(horizon: int, actions: int) -> float:
+    """√(8 ln K/T)."""
+    return math.sqrt(8.0 * math.log(actions) / horizon)
+
+
+# Index formulas: how much an arm is worth at round t, from released values. Plain scalar
+# functions, compiled as they stand.
+#
+# mean: released mean; n: rounds behind it; log_t: ln of the round about to be played; eps: the
+# budget as a float.
 
 
 def ucb1(mean: float, n: int, log_t: float) -> float:
@@ -209,3 +384,327 @@ def _next_root(a: float, b: float, c: float, x: float) -> float:
     first, second = q / c, (a / q if q != 0.0 else 0.0)
     root = first if b + 2.0 * c * first < 0.0 else second
     return root if root > floor else math.inf
+
+
+# What a released total says against a mean when every draw of Laplace noise in it is counted: the
+# exact rate of one arm.
+#
+# x: the arm's released mean; q: the mean it is held against; n: its rounds; draws: how many
+# Laplace draws are in the total.
+#
+# Source: ours; proofs/dp_rate_imed.md. Every theta in [0, eps) gives a valid (Chernoff) value, so
+# an early stop of the search costs size, never validity.
+
+
+NEWTON = 60
+"""Steps at most; about five are taken."""
+
+MARGIN = 0.7
+"""Added to what the leader's rounds ask for now, so that the arm stays behind for some time while
+they grow (at level 1, until they are twice as many).
+"""
+
+NEAREST = 1.0 - 2.0**-40
+"""theta/eps stays below: at eps itself the moment of the noise ends."""
+
+
+def log_laplace(q: float, theta: float) -> float:
+    """ln(1 − q + q e^−θ), also where q is 1 or θ is large."""
+    if q >= 1.0:
+        return -theta
+    if theta < 1.0:
+        return math.log1p(q * math.expm1(-theta))
+    return math.log(1.0 - q + q * math.exp(-theta))
+
+
+def exponent(share: float, x: float, q: float, n: int, draws: int, eps: float) -> float:
+    """−θnx − n ln(1 − q + q e^−θ) + draws·ln(1 − θ²/eps²) at θ = share·eps."""
+    theta = share * eps
+    noise = math.log1p(-share) + math.log1p(share)
+    return -n * (theta * x + log_laplace(q, theta)) + draws * noise
+
+
+def best_share(x: float, q: float, n: int, draws: int, eps: float) -> float:
+    """θ/eps at which `exponent`, which is concave, is largest; x < q.
+
+    Newton's method on the derivative, kept inside a bracket. It starts at the smaller of two points
+    beyond the maximum: that without noise, and that with the slope's largest value everywhere.
+    """
+    slope = eps * n * (q - x)
+    low, high = 0.0, min(NEAREST, slope / (draws + math.hypot(draws, slope)))
+    if x > 0.0 and q < 1.0:
+        high = min(high, math.log(q * (1.0 - x) / (x * (1.0 - q))) / eps)
+    share = high
+    for _ in range(NEWTON):
+        shrunk, room = q * math.exp(-share * eps), (1.0 - share) * (1.0 + share)
+        tilted = 1.0 if q >= 1.0 else shrunk / (1.0 - q + shrunk)
+        value = eps * n * (tilted - x) - 2.0 * draws * share / room
+        if value > 0.0:
+            low = share
+        else:
+            high = share
+        bend = eps * eps * n * tilted * (1.0 - tilted)
+        bend += 2.0 * draws * (1.0 + share * share) / (room * room)
+        new = share + value / bend
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        moved, share = abs(new - share), new
+        if moved <= 1e-7 * min(share, 1.0 - share):
+            break
+    return share
+
+
+def exact_rate(x: float, q: float, n: int, draws: int, eps: float) -> float:
+    """sup over 0 <= θ < eps of −θnx − n ln(1 − q + q e^−θ) + draws·ln(1 − θ²/eps²), x clipped to
+    [0, 1]; 0 where x >= q.
+    """
+    x = clip01(x)
+    if x >= q:
+        return 0.0
+    return max(0.0, exponent(best_share(x, q, n, draws, eps), x, q, n, draws, eps))
+
+
+def believed(rate: float, doubt: float, trust: float) -> float:
+    """What a rate counts for: `doubt` less than it is, but never less than its share `trust`."""
+    return max(rate - doubt, trust * rate)
+
+
+def rate_imed(
+    mean: float,
+    best: float,
+    n: int,
+    draws: int,
+    level: float,
+    eps: float,
+    doubt: float = 0.0,
+    trust: float = 1.0,
+) -> float:
+    """−(believed(exact_rate(mean, best)) + level·ln n), best = the largest clipped mean."""
+    rate = exact_rate(mean, best, n, draws, eps)
+    return -(believed(rate, doubt, trust) + level * math.log(n))
+
+
+def settling_batch(
+    mean: float,
+    best: float,
+    n: int,
+    draws: int,
+    leading: int,
+    level: float,
+    first: int,
+    alpha: float,
+    eps: float,
+    doubt: float = 0.0,
+    trust: float = 1.0,
+) -> int:
+    """Rounds in the next batch of an arm with n released, which end on a rung of the ladder of
+    totals (`next_rung`).
+
+    Of an arm that is behind: until its index, should its mean stay, is past the leader's, which
+    has `leading` rounds; its rounds grow by alpha at most. Of the leader: so that its rounds grow
+    by alpha at first, and by ever less later. draws: in the arm's total after this batch.
+    """
+    x, total = clip01(mean), next_rung(n, first)
+    if x >= best:
+        goal = slowing_total(n, first, alpha)
+        while total < goal:
+            total = next_rung(total, first)
+        return total - n
+    asked, most = level * math.log(leading) + MARGIN, d_eps(x, best, eps)
+    while total < alpha * n:
+        left = asked - level * math.log(total)
+        # the rate is below total·d_eps, which takes a tenth of its time
+        if believed(total * most, doubt, trust) >= left:
+            rate = exact_rate(x, best, total, draws, eps)
+            if believed(rate, doubt, trust) >= left:
+                break
+        total = next_rung(total, first)
+    return total - n
+
+
+# Index policies as scalar functions: an arm's score, and the length of its next batch. Sessions
+# call them as they stand, and the simulator compiles them.
+#
+# A score is called as score(p, mean, n, draws, log_t, best) and a batch rule as size(p, mean, n,
+# draws, pulls, best, leading). p: `IndexNumbers`. mean, n, draws: an arm's released mean, and the
+# rounds and noise draws behind it. log_t: ln of the round about to be played. pulls: rounds for
+# which the arm was played. best: the largest released mean of all arms, clipped to [0, 1];
+# leading: the rounds behind it.
+
+
+ALL_DRAWS = 2**62
+"""More noise draws than are in any total."""
+
+
+class IndexNumbers(NamedTuple):
+    """The constants of an index policy.
+
+    eps: the budget, or rho. constant: the factor in its level. first, alpha: rounds in a first
+        batch, and growth of an arm's rounds by a later one. counted: noise draws that are counted,
+        at most. doubt, trust: see `believed`. arms, horizon, gamma, scale: of DP-UCB, the
+        last of a tree's node in rewards. noise: scale of the mechanism's noise in grid steps, of
+        which the simulator alone asks.
+    """
+
+    eps: float = 0.0
+    constant: float = 0.0
+    first: int = 1
+    alpha: float = 2.0
+    counted: int = ALL_DRAWS
+    doubt: float = 0.0
+    trust: float = 1.0
+    arms: int = 0
+    horizon: int = 0
+    gamma: float = 0.0
+    scale: float = 0.0
+    noise: float = 0.0
+
+
+def one_round(
+    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
+) -> int:
+    """A release after every round."""
+    return 1
+
+
+class IndexRule(NamedTuple):
+    """An index policy: its formulas and their constants.
+
+    capped: whether no index is above 1, and one that is 1 stays so until the arm's next release.
+    timeless: whether a score depends on `best` and not on `log_t`; else it is the other way round.
+    by_best: whether the batch rule looks at `best` and `leading`.
+    """
+
+    score: Callable[..., float]
+    numbers: IndexNumbers
+    size: Callable[..., int] = one_round
+    capped: bool = False
+    timeless: bool = False
+    by_best: bool = False
+
+
+def growing(
+    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
+) -> int:
+    """Batches that make an arm's rounds grow by alpha."""
+    return growing_batch(n, p.first, p.alpha)
+
+
+def as_long_again(
+    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
+) -> int:
+    """Episodes that double the rounds for which an arm was played."""
+    return max(1, pulls)
+
+
+def twice_the_last(
+    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
+) -> int:
+    """Batches of 1, 2, 4, … rounds, of which the newest alone counts."""
+    return max(1, 2 * n)
+
+
+def settling(
+    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
+) -> int:
+    """Batches as long as DP-Rate-IMED's index asks for."""
+    if n == 0:
+        return p.first
+    return settling_batch(
+        mean,
+        best,
+        n,
+        min(draws + 1, p.counted),
+        leading,
+        p.constant,
+        p.first,
+        p.alpha,
+        p.eps,
+        p.doubt,
+        p.trust,
+    )
+
+
+def ucb1_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return ucb1(mean, n, log_t)
+
+
+def kl_ucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return kl_ucb(mean, n, kl_level(log_t, p.constant))
+
+
+def ldp_ucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return ldp_ucb(mean, n, log_t, p.eps)
+
+
+def lazy_ucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return lazy_ucb(mean, n, log_t, p.eps)
+
+
+def adap_ucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return adap_ucb(mean, n, log_t, p.eps, p.constant)
+
+
+def adap_klucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return adap_klucb(mean, n, log_t, p.eps, p.constant)
+
+
+def adac_ucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return adac_ucb(mean, n, log_t, p.eps, p.constant)
+
+
+def dp_klucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return dp_klucb(mean, n, kl_level(log_t, p.constant), p.eps)
+
+
+def dp_imed_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return dp_imed(mean, n, best, p.eps)
+
+
+def rate_imed_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    counted = min(draws, p.counted)
+    return rate_imed(mean, best, n, counted, p.constant, p.eps, p.doubt, p.trust)
+
+
+def dp_ucb_tight_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return dp_ucb_tight(mean, n, log_t, draws, p.scale)
+
+
+def dp_ucb_published_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return dp_ucb_published(mean, n, log_t, p.eps, p.arms, p.horizon, p.gamma)
+
+
+def dp_ucb_bound_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return dp_ucb_bound(mean, n, log_t, p.eps)
+
+
+def hybrid_ucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return hybrid_ucb(mean, n, log_t, p.eps)

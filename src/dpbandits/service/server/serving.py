@@ -16,7 +16,7 @@ import uvicorn
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dpbandits.core.errors import Error, StoreError
-from dpbandits.policies.bandit.cumulative import DPKLUCB
+from dpbandits.policies.cumulative import DPKLUCB
 from dpbandits.service.opening import open_store
 from dpbandits.service.server.app import LOCAL, make_app
 from dpbandits.service.server.connections import ConnectionLimits, LimitedProtocol, backlog_for
@@ -179,7 +179,7 @@ def entertain(store: CampaignStore) -> None:
     """Make the campaign, if there is none, and begin to visit it."""
     if DEMO not in store:
         # names stand where a number would
-        policy = DPKLUCB(arms=list(RATES), epsilon=1)  # type: ignore[arg-type]
+        policy = DPKLUCB(arms=list(RATES), epsilon=1)
         store.create(DEMO, policy)
     threading.Thread(target=visit, args=(store,), daemon=True).start()
 

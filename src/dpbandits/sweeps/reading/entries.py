@@ -5,7 +5,7 @@ class, its hyper-parameters, and the budgets it is played with.
 from abc import abstractmethod
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -22,9 +22,8 @@ from dpbandits.core.privacy import as_fraction, printed
 from dpbandits.datasets import data_folder
 from dpbandits.environments import Environment
 from dpbandits.oracles import DecisionSet
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.policies.named import NO_ABOUT, close_to, policy_class
-from dpbandits.policies.sizes import size_argument
 
 
 class Loaded(NamedTuple):
@@ -96,7 +95,7 @@ def class_of(name: str, folder: Path | None) -> type[Policy]:
         )
     if not hasattr(found, "about"):
         raise ValueError(f"{NO_ABOUT} {name} says nothing.")
-    return found
+    return cast(type[Policy], found)
 
 
 class PolicyEntry(BaseModel):

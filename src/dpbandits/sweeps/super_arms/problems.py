@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpbandits import datasets
-from dpbandits.core.arrays import Integers
+from dpbandits.core.inputs import Integers
 from dpbandits.datasets.films.films import Films
 from dpbandits.environments import Bernoulli, Table
 from dpbandits.oracles import LinearMatroid, problem_from_data

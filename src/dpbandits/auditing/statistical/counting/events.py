@@ -22,7 +22,7 @@ from dpbandits.auditing.statistical.counting.scorers import (
     by_table,
     scorer_of,
 )
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 
 class Bound(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 WIDE = 16
 """Numbers of an outcome of which every two are compared; of longer outcomes, neighbours in all and

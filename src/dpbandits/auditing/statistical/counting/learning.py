@@ -7,7 +7,7 @@ import numpy as np
 from dpbandits.auditing.statistical.counting.events import Event, choose_event, hits
 from dpbandits.auditing.statistical.counting.pilot import ALPHA, PILOT, RunPlan, Tried, run_share
 from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 LEARNT, CELLS = 1_000_000, 8_000_000
 """Runs a side an event is learnt on, at most, and numbers in them. A quarter of that where a number

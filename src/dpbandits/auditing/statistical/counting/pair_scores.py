@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from dpbandits.auditing.statistical.counting.events import certified, choose_event, hits
 from dpbandits.auditing.statistical.counting.features import lattice
 from dpbandits.auditing.statistical.counting.scorers import cell_numbers, cuts_of, keys_of
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 LEARNING = 1500
 """Runs a side from which on a heat learns events; of fewer, single numbers and whole outcomes are

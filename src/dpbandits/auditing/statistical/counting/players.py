@@ -12,8 +12,8 @@ import numpy as np
 from dpbandits.auditing.statistical.counting.events import Event, hits
 from dpbandits.auditing.statistical.counting.tables import Neighbours
 from dpbandits.auditing.statistical.subjects import Subject
-from dpbandits.core.arrays import Floats, Integers
 from dpbandits.core.errors import MixedRuns
+from dpbandits.core.inputs import Floats, Integers
 
 CELLS = 4_000_000
 """Numbers of outcomes that a task holds at once, and the most runs a task plays."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.auditing.statistical.counting.features import Feature, columns
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 BINS = (8, 64)
 """Cells each number is cut into: few where there are few runs or little to see, else many."""

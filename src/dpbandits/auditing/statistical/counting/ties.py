@@ -5,7 +5,7 @@ their randomness from a seed they share, such as the second at which they are pl
 import numpy as np
 
 from dpbandits.auditing.statistical.counting.scorers import keys_of
-from dpbandits.core.arrays import Floats
+from dpbandits.core.inputs import Floats
 
 FEWEST = 12
 """Neighbours that are alike, before anything is said of a few."""

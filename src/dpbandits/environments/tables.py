@@ -1,0 +1,263 @@
+"""Environments made of real data: a table of rewards, and the log of decisions that somebody else
+made.
+"""
+
+from typing import Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbandits.core.errors import EnvironmentExhausted
+from dpbandits.core.inputs import MOST_ARMS, Floats, Integers, numbers_in, switch, whole_number
+from dpbandits.core.privacy import Grid
+from dpbandits.environments.base import Environment, Lattice, Records, two_point
+
+# Real data as an environment: a whole table of rewards, one person a row.
+
+
+@final
+class Table(Environment):
+    """A table of rewards, shape (rounds, arms), entries in [0, 1]: round t of a run plays row t,
+    one person a row.
+
+    resample: draw a random row each round (with replacement) instead; rounds are then independent
+        and unlimited.
+    """
+
+    def __init__(self, rewards: ArrayLike, *, resample: bool = False) -> None:
+        self.rewards = numbers_in(rewards, "rewards", secret=True)
+        if self.rewards.ndim != 2 or 0 in self.rewards.shape:
+            raise ValueError(
+                "Expected rewards of shape (rounds, arms) with at least one of each, got shape "
+                f"{self.rewards.shape}."
+            )
+        if not np.all((self.rewards >= 0) & (self.rewards <= 1)):
+            row, arm = np.argwhere(~((self.rewards >= 0) & (self.rewards <= 1)))[0]
+            raise ValueError(
+                f"Expected rewards in [0, 1]; row {row}, arm {arm} is not (rescale, or fill what "
+                "is missing)."
+            )
+        self.resample, self.means, self._next = (
+            switch(resample, "resample"),
+            self.rewards.mean(axis=0),
+            0,
+        )
+        self.length = None if self.resample else len(self.rewards)
+        self.fixed = not self.resample
+        self._lattices: dict[Grid, Lattice] = {}
+        self._rows: dict[Grid, Integers] = {}
+
+    def __repr__(self) -> str:
+        return f"Table(rounds={len(self.rewards)}, arms={self.arms}, resample={self.resample})"
+
+    def fresh(self) -> Self:
+        return self if self.resample else self._with(_next=0)
+
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        row = int(rng.integers(len(self.rewards))) if self.resample else self._take(1)
+        return float(self.rewards[row, action])
+
+    def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
+        law = self.lattice(grid)
+        if law is not None:
+            values, probabilities = law
+            return int(rng.multinomial(rounds, probabilities[action]) @ values)
+        start = self._take(rounds)
+        rewards = self.rewards[start : start + rounds, action]
+        if grid.rounding == "bernoulli":
+            return grid.steps * int((rng.random(rounds) < rewards).sum())
+        return int(np.rint(rewards * grid.steps).sum())
+
+    def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
+        row = int(rng.integers(len(self.rewards))) if self.resample else self._take(1)
+        return np.asarray(self.rewards[row, arms])
+
+    def block_many(
+        self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
+    ) -> Integers:
+        """One person's rewards stay together: how often each row was played is drawn, then
+        summed.
+        """
+        times, rows = self._times(rounds, rng)
+        if grid.rounding == "bernoulli":
+            return np.asarray(
+                grid.steps * rng.binomial(times[:, None], self.rewards[rows][:, arms]).sum(axis=0),
+                np.int64,
+            )
+        played = self._on_grid(grid)[rows]
+        return np.asarray(
+            (times @ played)[arms] if len(arms) == self.arms else times @ played[:, arms], np.int64
+        )
+
+    def between(self, start: int, stop: int, arms: Integers) -> Floats:
+        if self.resample:
+            return super().between(start, stop, arms)
+        return np.asarray(self.rewards[start:stop, arms].sum(axis=0))
+
+    def _times(self, rounds: int, rng: np.random.Generator) -> tuple[Integers, Integers | slice]:
+        """How often each of which rows is played in the next `rounds` rounds."""
+        if not self.resample:
+            start = self._take(rounds)
+            return np.ones(rounds, np.int64), slice(start, start + rounds)
+        n = len(self.rewards)
+        if rounds < n:
+            rows, times = np.unique(rng.integers(n, size=rounds), return_counts=True)
+            return times, rows
+        return rng.multinomial(rounds, np.full(n, 1 / n)), slice(None)
+
+    def lattice(self, grid: Grid) -> Lattice | None:
+        if not self.resample:
+            return None
+        if grid not in self._lattices:  # a walk over the whole table: once is enough
+            self._lattices[grid] = (
+                two_point(self.means, grid)
+                if grid.rounding == "bernoulli"
+                else self._counted(grid.steps)
+            )
+        return self._lattices[grid]
+
+    def rows_on(self, grid: Grid) -> Records | None:
+        if grid.rounding == "bernoulli":
+            return None
+        return Records(self._on_grid(grid), self.rewards, self.resample)
+
+    def _on_grid(self, grid: Grid) -> Integers:
+        """The table in grid steps."""
+        if grid not in self._rows:
+            self._rows[grid] = np.rint(self.rewards * grid.steps).astype(np.int64)
+        return self._rows[grid]
+
+    def _counted(self, steps: int) -> Lattice:
+        rounded = np.rint(self.rewards * steps).astype(np.int64)
+        values, where = np.unique(rounded, return_inverse=True)
+        where = where.reshape(rounded.shape)
+        counts = np.stack(
+            [np.bincount(where[:, arm], minlength=len(values)) for arm in range(self.arms)]
+        )
+        return Lattice(values, counts / len(self.rewards))
+
+    def _take(self, rounds: int) -> int:
+        if self._next + rounds > len(self.rewards):
+            raise EnvironmentExhausted(
+                f"The table has {len(self.rewards)} rows; use resample=True to play longer."
+            )
+        self._next += rounds
+        return self._next - rounds
+
+
+# Real data as an environment: a log of decisions somebody else made.
+
+
+@final
+class LoggedReplay(Environment):
+    """Replay of logged decisions by rejection sampling (Li, Chu, Langford and Wang 2011): unbiased
+    under random logging.
+
+    A round walks down the log to the next entry whose action is the policy's; entries passed over
+    are lost. Under uniform logging one entry in `arms` is accepted. Other propensities are evened
+    out: an entry with propensity p is first kept with probability (smallest propensity)/p.
+
+    actions, rewards: shape (entries,). propensities: shape (entries,), the logging policy's
+        probability of what it did.
+    """
+
+    logged = True
+
+    def __init__(
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        *,
+        arms: int,
+        propensities: ArrayLike | None = None,
+    ) -> None:
+        arms = whole_number(arms, "arms", 1, MOST_ARMS)
+        self.actions = whole_actions(actions, arms)
+        self.rewards = numbers_in(rewards, "rewards", secret=True)
+        n = len(self.actions)
+        if self.rewards.shape != (n,):
+            raise ValueError(
+                f"Expected a reward for each of the {n} actions, got shape {self.rewards.shape}."
+            )
+        outside = np.flatnonzero(~((self.rewards >= 0) & (self.rewards <= 1)))
+        if len(outside):
+            raise ValueError(
+                f"Expected rewards in [0, 1]; that of entry {outside[0]} is not (rescale, or "
+                "drop what is missing)."
+            )
+        self.keep = self._keep(propensities, n)
+        # Kept entries are what a policy meets, so they count in the means as often as they are
+        # kept.
+        self.means = np.bincount(self.actions, self.rewards * self.keep, arms) / np.bincount(
+            self.actions, self.keep, arms
+        )
+        self._next = self.accepted = 0
+
+    def __repr__(self) -> str:
+        return f"LoggedReplay(entries={len(self.actions)}, arms={self.arms})"
+
+    @property
+    def acceptance(self) -> float:
+        """Accepted entries over entries walked, so far; NaN before the first."""
+        return self.accepted / self._next if self._next else float("nan")
+
+    @property
+    def expected_acceptance(self) -> float:
+        """The rate a policy should see: (mean probability of being kept)/arms."""
+        return float(self.keep.mean()) / self.arms
+
+    def fresh(self) -> Self:
+        return self._with(_next=0, accepted=0)
+
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        while self._next < len(self.actions):
+            i = self._next
+            self._next += 1
+            if self.actions[i] == action and (self.keep[i] >= 1 or rng.random() < self.keep[i]):
+                self.accepted += 1
+                return float(self.rewards[i])
+        raise EnvironmentExhausted(f"The log of {len(self.actions)} entries is used up.")
+
+    def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
+        raise TypeError(
+            "A log is replayed round by round: which entry comes next depends on every earlier "
+            "action."
+        )
+
+    @staticmethod
+    def _keep(propensities: ArrayLike | None, n: int) -> NDArray[np.float64]:
+        if propensities is None:
+            return np.ones(n)
+        p = numbers_in(propensities, "propensities")
+        if p.shape != (n,) or not np.all((p > 0) & (p <= 1)):
+            raise ValueError(
+                f"Expected {n} propensities in (0, 1], one an entry; got shape {p.shape}, or one "
+                "outside."
+            )
+        return np.asarray(p.min() / p)
+
+
+def whole_actions(actions: ArrayLike, arms: int) -> Integers:
+    """A non-empty vector of arm numbers, each of which occurs."""
+    try:
+        given = np.asarray(actions)
+    except ValueError:
+        raise ValueError(
+            "Expected actions to be a list of whole numbers, got lists of unequal length."
+        ) from None
+    if given.ndim != 1 or len(given) == 0 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"Expected actions to be a non-empty list of whole numbers, got shape {given.shape} "
+            f"of {given.dtype}."
+        )
+    if given.min() < 0 or given.max() >= arms:
+        raise ValueError(
+            f"Expected actions from 0 to {arms - 1}, found {given.min()} to {given.max()}."
+        )
+    whole: Integers = given.astype(np.int64)
+    counts = np.bincount(whole, minlength=arms)
+    if counts.min() == 0:
+        raise ValueError(
+            f"Arm {counts.argmin()} never occurs in the log: nothing can be replayed for it."
+        )
+    return whole

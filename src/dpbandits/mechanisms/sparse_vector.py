@@ -1,0 +1,372 @@
+"""The sparse vector technique: a question is asked after every round, and only its first "yes" is
+paid for.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, NamedTuple, final
+
+from dpbandits.core.inputs import shown, whole_number
+from dpbandits.core.privacy import Grid, Guarantee, as_fraction
+from dpbandits.mechanisms.base import (
+    AnswerLaw,
+    Block,
+    NoisedSum,
+    PurePrice,
+    Readings,
+    Separable,
+    noised_fits,
+    whole_numbers,
+)
+from dpbandits.noise.protocol import Noise
+
+# A sum that is watched until it is far enough from 0, by the sparse vector technique; then its
+# mean is released once, with noise.
+
+
+QUERY, THRESHOLD, MEAN = Fraction(1, 6), Fraction(1, 6), Fraction(1, 2)
+"""Shares of epsilon that a move of one range costs: a question and its threshold (2/6 and 1/6 in
+the worst case), the mean (1/2).
+"""
+
+
+class Halt(NamedTuple):
+    """Public: the mean of the first `rounds` values, noised, in their own units; capped: it was not
+    far enough from 0 by then.
+    """
+
+    value: float
+    rounds: int
+    capped: bool
+
+
+class Watched(NamedTuple):
+    """Private memory of one coordinate; empty again once it has halted."""
+
+    seen: int
+    total: int  # grid steps
+    threshold: int | None  # its noise, drawn once, before the first question
+    halted: bool
+
+
+HALTED = Watched(0, 0, 0, True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AboveThreshold(Separable):
+    """Asks after every block whether the sum of values in [low, high] is as far from 0 as the
+    public bar; says its mean when it is.
+
+    Source: Sajed and Sheffet 2019, Algorithms 1 and 2. Guarantee: epsilon for all answers together,
+    however many questions; a question whose answer is no costs nothing further.
+
+    epsilon: None asks and answers exactly, without privacy.
+    bar: after so many values, the distance from 0 that halts, in ranges high − low. A function of
+        public numbers.
+    cap: values after which the mean is said in any case.
+    """
+
+    epsilon: Fraction | None
+    grid: Grid = Grid()
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(1)
+    cap: int = 2**40
+    bar: Callable[[int], float] = math.sqrt
+    proof: ClassVar[str] = "above_threshold"
+
+    def __post_init__(self) -> None:
+        if self.epsilon is not None:
+            object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
+
+    def promise(self) -> Guarantee | None:
+        if self.epsilon is None:
+            return None
+        return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid, proof=self.proof)
+
+    @property
+    def law(self) -> AnswerLaw:
+        if self.epsilon is None:
+            return AnswerLaw("none")
+        return AnswerLaw("laplace", float(self.epsilon * MEAN))
+
+    def says(self, answer: Halt | None, release: int) -> NoisedSum | None:
+        if answer is None:
+            return None
+        mean = (answer.value - float(self.low)) / float(self.high - self.low)
+        draws = () if self.epsilon is None else ((1, 1),)
+        return NoisedSum(mean * answer.rounds, answer.rounds, draws)
+
+    def start(self) -> Watched:
+        return Watched(0, 0, None, False)
+
+    def fits(self, memory: Any, read: Readings) -> bool:
+        if not isinstance(memory, list) or len(memory) != 4 or type(memory[3]) is not bool:
+            return False
+        *numbers, halted = memory
+        if read.releases == 0:
+            return whole_numbers(numbers[:2], 2) and memory == [0, 0, None, False]
+        if halted or not whole_numbers(numbers, 3):
+            return bool(halted) and whole_numbers(numbers, 3) and not any(numbers)
+        seen, total, threshold = numbers
+        return (
+            seen == read.rewards < self.cap
+            and read.sum_fits(total, seen)
+            and noised_fits(threshold, self.epsilon is not None)
+        )
+
+    def step(
+        self, memory: Watched, total: int, count: int, noise: Noise
+    ) -> tuple[Watched, Halt | None]:
+        count, total, threshold, halted = memory[0] + count, memory[1] + total, *memory[2:]
+        if halted:
+            return Watched(*memory), None
+        if threshold is None:
+            threshold = self._threshold(noise)
+        above = self._exceeds(count, total, threshold, noise)
+        if above or count >= self.cap:
+            return HALTED, self._halt(count, total, not above, noise)
+        return Watched(count, total, threshold, False), None
+
+    def finish(
+        self, memory: list[Watched], block: Block, noise: Noise
+    ) -> tuple[list[Watched], tuple[Halt | None, ...]]:
+        answers: list[Halt | None] = []
+        for c, more, new in zip(*block, strict=True):
+            count, total, _, halted = memory[c]
+            if count + new == 0 and not halted:
+                raise ValueError(
+                    "Expected a stream of at least one value: there is no mean of none. Nothing "
+                    "was released."
+                )
+            answers.append(
+                None if halted else self._halt(count + new, total + int(more), True, noise)
+            )
+        return [HALTED for _ in memory], tuple(answers)
+
+    @property
+    def offset(self) -> tuple[int, int]:
+        """What a reward of 0 stands for, in grid steps, as numerator and denominator: low · g/(high
+        − low).
+        """
+        exact = self.low * self.grid.steps / (self.high - self.low)
+        return exact.numerator, exact.denominator
+
+    def distance(self, count: int, total: int) -> int:
+        """How far the sum of the values is from 0, in whole grid steps, rounded down: one value
+        moves it by one range at most.
+        """
+        shift, unit = self.offset
+        return abs(shift * count + unit * total) // unit
+
+    def bar_at(self, count: int) -> int:
+        """The bar in whole grid steps, rounded up."""
+        return math.ceil(min(self.grid.steps * self.bar(count), 2.0**1000))
+
+    def mean(self, count: int, total: int) -> float:
+        """The mean of `count` values whose rewards sum up to `total` grid steps."""
+        return float(self.low + (self.high - self.low) * Fraction(total, count * self.grid.steps))
+
+    def _threshold(self, noise: Noise) -> int:
+        if self.epsilon is None:
+            return 0
+        return noise.threshold(sensitivity=self.grid.steps, epsilon=self.epsilon * THRESHOLD)
+
+    def _exceeds(self, count: int, total: int, threshold: int, noise: Noise) -> bool:
+        distance, bar = self.distance(count, total), self.bar_at(count)
+        if self.epsilon is None:
+            return distance >= bar
+        return noise.exceeds(
+            distance, bar, threshold, sensitivity=self.grid.steps, epsilon=self.epsilon * QUERY
+        )
+
+    def _halt(self, count: int, total: int, capped: bool, noise: Noise) -> Halt:
+        if self.epsilon is not None:
+            total = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon * MEAN)
+        return Halt(self.mean(count, total), count, capped)
+
+
+# Sums of arms that are compared again and again by sparse vectors: who is surely behind is said,
+# nothing else.
+#
+# A record counts in every comparison of its arm, so the budget is shared out over all of them: as
+# Sajed and Sheffet 2019 say, this is why such rules fail.
+
+
+Rivals = Literal["pairs", "arms", "one"]
+
+MOST_COMPARED = 100
+"""The most arms: with a sparse vector for every two of them, a release asks some ten thousand
+questions, which takes a second.
+"""
+
+SHARE = Fraction(1, 3)
+"""Share of a sparse vector's budget for its threshold, and for its questions' noise, of which the
+last costs twice as much.
+"""
+
+
+class Question(NamedTuple):
+    """Whether `arm` is far behind the best of its rivals, put to the sparse vector `vector`."""
+
+    vector: int
+    arm: int
+    rivals: tuple[int, ...]
+
+
+class Compared(NamedTuple):
+    """Private memory: of each arm rewards, their sum (grid steps) and whether it is still compared;
+    of each sparse vector the noise of its threshold (None: not drawn).
+    """
+
+    counts: list[int]
+    sums: list[int]
+    alive: list[bool]
+    thresholds: list[int | None]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Comparisons(PurePrice):
+    """Asks after every block whether an arm's sum is behind another's by the public bar. An answer
+    is whether the coordinate's arm is, and is then out; the last arm stays.
+
+    Source: Sajed and Sheffet 2019, section 4, first attempts. Guarantee: epsilon for all answers
+    together, however many questions.
+
+    watch: a sparse vector for every pair of arms, at epsilon/(K − 1) each; for every arm against
+        the best of the others, at epsilon/K; or one that is begun anew after each of K − 1 answers,
+        at epsilon/(K − 1). K is the number of coordinates.
+    bar: after so many rewards of each arm, the lead that counts, in rewards. A function of public
+        numbers.
+    """
+
+    watch: Rivals = "pairs"
+    bar: Callable[[int], float] = math.sqrt
+    compares = True
+    proof: ClassVar[str] = "comparisons"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.watch not in ("pairs", "arms", "one"):
+            raise ValueError(
+                f"Expected watch={shown(self.watch)} to be one of 'pairs', 'arms', 'one'."
+            )
+        if not callable(self.bar):
+            raise TypeError(
+                "Expected bar= to be a function of a number of rewards, such as math.sqrt."
+            )
+
+    def share(self, arms: int) -> Fraction:
+        """The budget of one sparse vector."""
+        return self.epsilon / max(1, arms if self.watch == "arms" else arms - 1)
+
+    def init(self, coordinates: int) -> Compared:
+        whole_number(coordinates, "arms", 1, MOST_COMPARED, of="arms")
+        vectors = {"pairs": coordinates**2, "arms": coordinates, "one": 1}[self.watch]
+        return Compared(
+            [0] * coordinates, [0] * coordinates, [True] * coordinates, [None] * vectors
+        )
+
+    def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Compared, tuple[bool, ...]]:
+        """Compare all arms that are still in.
+
+        Raises:
+            RuntimeError: one of them is not in the block. Nothing was released.
+        """
+        now = Compared(*map(list, memory))
+        if not set(alive_arms(now)) <= set(block.coordinates):
+            raise RuntimeError(
+                "Refused to compare some of the arms that are still in: all of them are released "
+                "together, or none. Nothing was released."
+            )
+        for arm, total, count in zip(*block, strict=True):
+            if now.alive[arm]:
+                now.sums[arm] += int(total)
+                now.counts[arm] += count
+        if all(now.counts[arm] for arm in alive_arms(now)):
+            for question in self._questions(now):
+                self._ask(now, question, noise)
+        return now, tuple(not now.alive[arm] for arm in block.coordinates)
+
+    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
+        """A threshold that was drawn is there: drawn again, it would cost its price again."""
+        fresh = self.init(len(readings))
+        if not isinstance(memory, list) or len(memory) != len(fresh):
+            return False
+        if not all(map(as_long, memory, fresh)) or {type(each) for each in memory[2]} != {bool}:
+            return False
+        now = Compared(*memory)
+        drawn = [each for each in now.thresholds if each is not None]
+        return (
+            any(now.alive)
+            and whole_numbers(now.counts, len(readings))
+            and whole_numbers(now.sums, len(readings))
+            and all(map(arm_fits, now.counts, now.sums, now.alive, readings))
+            and whole_numbers(drawn, len(drawn))
+            and all(noised_fits(each, 1) for each in drawn)
+            and [each is not None for each in now.thresholds] == self._watching(now)
+        )
+
+    def _watching(self, now: Compared) -> list[bool]:
+        """Whether each sparse vector's threshold is drawn, between two releases."""
+        alive = alive_arms(now)
+        if len(alive) < 2 or not all(now.counts[arm] for arm in alive):
+            return [False] * len(now.thresholds)
+        if self.watch == "pairs":
+            arms = range(len(now.alive))
+            return [i < j and i in alive and j in alive for i in arms for j in arms]
+        return now.alive if self.watch == "arms" else [True]
+
+    def _questions(self, now: Compared) -> Iterator[Question]:
+        """What is asked after a block. A question is made as its turn comes: who is out by then is
+        no rival.
+        """
+        for arm in alive_arms(now):
+            if self.watch == "pairs":
+                for rival in alive_arms(now):
+                    pair = min(arm, rival) * len(now.alive) + max(arm, rival)
+                    if rival != arm and now.alive[arm] and now.alive[rival]:
+                        yield Question(pair, arm, (rival,))
+            elif others := tuple(each for each in alive_arms(now) if each != arm):
+                yield Question(arm if self.watch == "arms" else 0, arm, others)
+
+    def _ask(self, now: Compared, question: Question, noise: Noise) -> None:
+        """Whether an arm is as far behind as the bar says, by its sparse vector; then it is out."""
+        steps, price = self.grid.steps, self.share(len(now.alive)) * SHARE
+        compared = (question.arm, *question.rivals)
+        count = min(now.counts[arm] for arm in compared)
+        sums = [now.sums[arm] * count // now.counts[arm] for arm in compared]
+        threshold = now.thresholds[question.vector]
+        if threshold is None:
+            threshold = noise.threshold(sensitivity=steps, epsilon=price)
+            now.thresholds[question.vector] = threshold
+        bar = math.ceil(min(steps * self.bar(count), 2.0**1000))
+        lead = max(sums[1:]) - sums[0]
+        if noise.exceeds(lead, bar, threshold, sensitivity=steps, epsilon=price):
+            self._out(now, question.arm)
+            if self.watch == "one" and len(question.rivals) > 1:  # begun anew
+                now.thresholds[0] = noise.threshold(sensitivity=steps, epsilon=price)
+
+    def _out(self, now: Compared, arm: int) -> None:
+        """An arm is compared no more; its rewards are forgotten, and thresholds that are done."""
+        now.alive[arm], now.counts[arm], now.sums[arm] = False, 0, 0
+        for vector, needed in enumerate(self._watching(now)):
+            if not needed:
+                now.thresholds[vector] = None
+
+
+def alive_arms(now: Compared) -> list[int]:
+    """Arms that are still compared."""
+    return [arm for arm, alive in enumerate(now.alive) if alive]
+
+
+def arm_fits(count: int, total: int, alive: bool, read: Readings) -> bool:
+    """Whether an arm's memory may be what is left after these readings."""
+    return read.sum_fits(total, count) and count == (read.rewards if alive else 0)
+
+
+def as_long(part: Any, fresh: Any) -> bool:
+    """Whether a part of a memory is a list with as many entries as a fresh one."""
+    return isinstance(part, list) and len(part) == len(fresh)

@@ -1,0 +1,398 @@
+"""Linear matroids, over the rationals and over prime fields, and matroids as such."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbandits.core.inputs import Booleans, Floats, Places
+from dpbandits.core.privacy import LARGEST
+from dpbandits.oracles.base import (
+    SuperArm,
+    bounded_whole,
+    exact_number,
+    largest_first,
+    listed,
+    sorted_arms,
+)
+from dpbandits.oracles.matroids import (
+    GraphicMatroid,
+    Matroid,
+    PartitionMatroid,
+    SpanningTrees,
+    TopK,
+    UniformMatroid,
+)
+
+# Vectors that are linearly independent: over the rationals, exactly, or modulo a prime.
+
+
+MatrixRow = list[int] | list[Fraction]
+
+
+PRIME = 2**61 - 1
+"""Rational vectors are compared modulo this prime. A minor that is not 0 is a multiple of it with
+a chance of about 2⁻⁶¹, unless somebody made it so; a matroid of 2,000 minors that matter is another
+one with a chance below 2⁻⁵⁰. That would cost regret, and never privacy.
+"""
+
+LOW = 2**31 - 1
+
+Residues = NDArray[np.int64]
+
+
+class Coordinates(NamedTuple):
+    """Every arm's coordinates over a basis, modulo a prime. Never written to.
+
+    basis: shape (rank,). table: shape (rank, arms), 0 where the arm cannot replace that element.
+    """
+
+    basis: Places
+    table: Residues
+
+
+def times(a: Residues, b: Residues, prime: int) -> Residues:
+    """Products of residues, of arrays that NumPy broadcasts. prime: `PRIME`, or below 2³¹."""
+    found: Residues
+    if prime != PRIME:
+        found = a * b % prime
+        return found
+    # 30 high bits and 31 low ones; modulo the prime 2⁶¹ is 1
+    a1, a0, b1, b0 = a >> 31, a & LOW, b >> 31, b & LOW
+    middle, low = a1 * b0 + a0 * b1, a0 * b0
+    found = 2 * a1 * b1 + (middle >> 30) + ((middle & (LOW >> 1)) << 31)
+    found += (low & PRIME) + (low >> 61)
+    found = (found & PRIME) + (found >> 61)
+    found -= PRIME * (found >= PRIME)
+    return found
+
+
+def pivoted(table: Residues, row: int, e: int, prime: int) -> Residues:
+    """The table once arm e stands in place of this row's: its column is a unit vector."""
+    inverse = np.array(pow(int(table[row, e]), -1, prime))
+    unit = times(table[row], inverse, prime)
+    left = table - times(table[:, e, None], unit, prime)
+    left += prime * (left < 0)
+    left[row] = unit
+    return left
+
+
+def eliminated(table: Residues, prime: int) -> tuple[list[int], list[int], Residues]:
+    """Rows that are independent, an arm for each, and the table in which these are unit vectors."""
+    rows, arms = list[int](), list[int]()
+    for row in range(len(table)):
+        candidates = np.flatnonzero(table[row])
+        if len(candidates):
+            rows.append(row)
+            arms.append(int(candidates[0]))
+            table = pivoted(table, row, arms[-1], prime)
+    return rows, arms, table
+
+
+@final
+class LinearMatroid(Matroid):
+    """One vector an arm; independent arms have linearly independent vectors. Never decided by
+    floating-point rank.
+
+    vectors: shape (arms, dimensions): whole numbers, fractions, decimal strings, or floats, read as
+        the decimals they are written as; of at most 100 digits each.
+    field: None for the rationals; a prime below 2^20 for whole numbers modulo it, so 2 for GF(2).
+
+    Rational vectors are compared modulo a prime of 61 bits: see `PRIME` for the chance of an error.
+
+    >>> unit = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    >>> seven = LinearMatroid([*unit, (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)])
+    >>> seven.best([0.8, 0.75, 0.6, 0.2, 0.3, 0.4, 0.7]), seven.loops
+    ((0, 1, 2), (6,))
+    >>> cycle = [(1, 1, 0), (0, 1, 1), (1, 0, 1)]
+    >>> LinearMatroid(cycle).rank, LinearMatroid(cycle, field=2).rank
+    (3, 2)
+    """
+
+    def __init__(
+        self, vectors: Iterable[Sequence[Any]] | NDArray[Any], *, field: int | None = None
+    ) -> None:
+        self.field = None if field is None else checked_field(field)
+        self._prime = PRIME if self.field is None else self.field
+        self._given = exact_rows(vectors)
+        whole = [
+            primitive(row) if self.field is None else modulo(row, self.field) for row in self._given
+        ]
+        residues = [[x % self._prime for x in row] for row in whole]
+        rows, arms, table = eliminated(np.array(residues, np.int64).T, self._prime)
+        self._set_rank(len(whole), len(rows))
+        # vectors in as many columns as their rank, of which the others are combinations
+        self._rows = [[row[column] for column in rows] for row in whole]
+        # the basis found last: the next best one is near it
+        self._known = Coordinates(np.array(arms, np.intp), table[rows])
+
+    def parameters(self) -> dict[str, Any]:
+        vectors = [[int(x) if x == int(x) else str(x) for x in row] for row in self._given]
+        return {"vectors": vectors, "field": self.field}
+
+    def __repr__(self) -> str:
+        return f"LinearMatroid(arms={self.arms}, rank={self.rank}, field={self.field})"
+
+    def _best(self, weights: Floats) -> SuperArm:
+        places = np.empty(self.arms, np.intp)
+        places[largest_first(weights)] = np.arange(self.arms)
+        self._known = known = greedy_from(self._known, places, self._prime)
+        return sorted_arms(known.basis)
+
+    def _contains(self, action: SuperArm) -> bool:
+        return action == sorted_arms(self._known.basis) or super()._contains(action)
+
+    def _independent(self, arms: SuperArm) -> bool:
+        columns = self._known.table[:, list(arms)]
+        return len(eliminated(columns, self._prime)[0]) == len(arms)
+
+    def _loops(self) -> SuperArm:
+        return sorted_arms(np.flatnonzero(~self._known.table.any(axis=0)))
+
+    def _over(self, basis: SuperArm) -> Booleans:
+        """Which coordinates over this basis are not 0, shape (rank, arms); rows as sorted."""
+        held, table = self._known
+        left = set(basis)
+        for e in left.difference(held.tolist()):
+            leaves = [arm not in left for arm in held.tolist()]
+            row = int(np.flatnonzero((table[:, e] != 0) & leaves)[0])
+            held, table = held.copy(), pivoted(table, row, e, self._prime)
+            held[row] = e
+        self._known = Coordinates(held, table)
+        found: Booleans = table[np.argsort(held)] != 0
+        return found
+
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
+        return self._circuits(basis, [e])[0]
+
+    def _circuits(self, basis: SuperArm, arms: list[int]) -> list[SuperArm]:
+        table, held = self._over(basis), np.array(basis)
+        return [tuple(held[table[:, e]].tolist()) for e in arms]
+
+    def _exchanges(self, basis: SuperArm) -> Booleans:
+        return self._over(basis).T
+
+
+def greedy_from(known: Coordinates, places: Places, prime: int) -> Coordinates:
+    """The coordinates over the greedy's basis, by as many exchanges as the two bases differ by.
+
+    Let e be the first arm in order that comes before one that it can replace, and b the last that
+    it can. All that precede e depend on arms of the basis that precede themselves, and e does not:
+    so e depends on nothing before it, and is in the greedy's basis. b depends on e and on others
+    that it can be replaced with, all before b: it is not. So every exchange brings in one that
+    stays and takes out one that does not come back, and where no e is left, every arm outside the
+    basis depends on those before it.
+
+    places: of each arm in the order, shape (arms,).
+    """
+    basis, table = known
+    while True:
+        held = places[basis]
+        last = ((table != 0) * (held + 1)[:, None]).max(axis=0) - 1
+        early = np.flatnonzero(last > places)
+        if len(early) == 0:
+            return Coordinates(basis, table)
+        e = early[places[early].argmin()]
+        row = int(np.flatnonzero(held == last[e])[0])
+        basis, table = basis.copy(), pivoted(table, row, int(e), prime)
+        basis[row] = e
+
+
+def is_prime(number: int) -> bool:
+    """By trial division."""
+    return number >= 2 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))
+
+
+def checked_field(field: int) -> int:
+    prime = bounded_whole(field, "field", 2, 2**20)
+    if not is_prime(prime):
+        raise ValueError(f"Expected field={prime} to be a prime, or None for the rationals.")
+    return prime
+
+
+def exact_rows(vectors: Iterable[Sequence[Any]] | NDArray[Any]) -> list[MatrixRow]:
+    """Rows of exact numbers, all of one length >= 1; plain ints where everything is whole."""
+    rows: list[Any] = (
+        vectors.tolist()
+        if isinstance(vectors, np.ndarray)
+        else [
+            listed(row, f"vectors[{arm}]", "numbers")
+            for arm, row in enumerate(listed(vectors, "vectors", "lists of numbers"))
+        ]
+    )
+    if not rows or not isinstance(rows[0], list) or not rows[0]:
+        raise ValueError(
+            "Expected at least one vector of at least one number: shape (arms, dimensions)."
+        )
+    for arm, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise ValueError(
+                f"Expected vectors[{arm}] to have {len(rows[0])} entries like vectors[0], got "
+                f"{len(row)}."
+            )
+    return [
+        row
+        if all(map(short_whole, row))
+        else [exact_number(x, f"vectors[{arm}][{i}]") for i, x in enumerate(row)]
+        for arm, row in enumerate(rows)
+    ]
+
+
+def short_whole(x: object) -> bool:
+    """Whether it is a plain whole number, and of no more digits than `exact_number` takes."""
+    return type(x) is int and -LARGEST <= x <= LARGEST
+
+
+def primitive(row: MatrixRow) -> list[int]:
+    """The row times a positive number: whole numbers without a common factor. Zero stays zero."""
+    scale = math.lcm(*(x.denominator for x in row))
+    if scale > LARGEST:
+        raise ValueError(
+            "Expected the numbers of a vector to have a common denominator of at most 100 "
+            "digits. Round them."
+        )
+    whole_row = [x.numerator * (scale // x.denominator) for x in row]
+    divisor = math.gcd(*whole_row) or 1
+    return [x // divisor for x in whole_row]
+
+
+def modulo(row: MatrixRow, prime: int) -> list[int]:
+    """Residues from 0 to prime - 1 of whole numbers."""
+    for x in row:
+        if x.denominator != 1:
+            raise ValueError(f"Expected whole numbers modulo {prime}, got {x}.")
+    return [int(x) % prime for x in row]
+
+
+# Matroids as vectors modulo a prime: the same independent sets, in arithmetic that is exact and
+# fast.
+#
+# A set of arms is independent if and only if its vectors are, modulo the prime:
+#
+# * linear: a maximal minor over the rationals is a whole number of size at most H, the product of
+#   the `rank` largest lengths of vectors (Hadamard 1893). A prime above H divides none but 0.
+#   Where H is too large for doubles there is no representation here.
+# * graphic: u − v for an edge {u, v}. Every minor is 0, 1 or −1 (totally unimodular), so any prime
+#   will do.
+# * uniform: (1, x, x², …) with another x for each arm; minors are products of differences of two x
+#   (Vandermonde), not 0 modulo the prime.
+# * partition: uniform within each category, the categories side by side.
+
+
+LARGEST_TABLE = 2**20
+"""Entries of a table (arms times rank) above which none is made: a pivot touches all of it."""
+
+
+class Tableau(NamedTuple):
+    """Every arm's coordinates in a basis, modulo a prime; zero exactly where the arm cannot replace
+    that element.
+
+    table: shape (arms, rank), whole numbers of size at most prime/2; the basis's own rows are unit
+        vectors.
+    basis: shape (rank,), column j belongs to arm basis[j].
+    """
+
+    table: Floats
+    basis: tuple[int, ...]
+    prime: int
+
+
+def tableau(matroid: Matroid) -> Tableau | None:
+    """The matroid's tableau in the basis of the lowest arms; None where it has no representation
+    here, or too large a one.
+    """
+    if matroid.arms * matroid.rank > LARGEST_TABLE:
+        return None
+    represented = representation(matroid)
+    if represented is None:
+        return None
+    vectors, prime = represented
+    rows, arms, table = eliminated(vectors.T, prime)
+    some = Coordinates(np.array(arms, np.intp), table[rows])
+    basis, table = greedy_from(some, np.arange(matroid.arms), prime)
+    found = table[np.argsort(basis)].T
+    balanced = (found - prime * (2 * found > prime)).astype(np.float64)
+    return Tableau(balanced, sorted_arms(basis), prime)
+
+
+def representation(matroid: Matroid) -> tuple[Residues, int] | None:
+    """Vectors, shape (arms, rank or more), of residues, and the prime. None where there is none
+    here.
+    """
+    found = REPRESENTED.get(type(matroid))
+    return None if found is None else found(matroid)
+
+
+def prime_from(number: int) -> int:
+    """The smallest prime at or above a number."""
+    while not is_prime(number):
+        number += 1
+    return number
+
+
+LARGEST_PRIME = 2**26
+"""Compiled players multiply residues in doubles, which keep whole numbers below 2⁵³."""
+
+
+def linear(matroid: LinearMatroid) -> tuple[Residues, int] | None:
+    if matroid.field is not None:
+        return np.array(matroid._rows, np.int64) % matroid.field, matroid.field
+    squares = sorted((sum(x * x for x in row) for row in matroid._rows), reverse=True)
+    if math.prod(squares[: matroid.rank]) >= LARGEST_PRIME**2:
+        return None
+    prime = prime_from(LARGEST_PRIME)
+    return np.array(matroid._rows, np.int64) % prime, prime
+
+
+def graphic(matroid: GraphicMatroid) -> tuple[Residues, int]:
+    """u − v for every edge, 0 for a self-loop. Shape (arms, nodes)."""
+    table, prime = np.zeros((matroid.arms, len(matroid._labels)), np.int64), prime_from(2**20)
+    for arm, (u, v) in enumerate(matroid._ends):
+        table[arm, u] += 1
+        table[arm, v] -= 1
+    return table % prime, prime
+
+
+def uniform(matroid: UniformMatroid) -> tuple[Residues, int]:
+    return powers(np.zeros(matroid.arms, np.int64), np.array([matroid.rank]))
+
+
+def partition(matroid: PartitionMatroid) -> tuple[Residues, int]:
+    sizes = np.bincount(matroid.categories, minlength=len(matroid.capacities))
+    return powers(matroid.categories, np.minimum(np.minimum(matroid.capacities, 2**31), sizes))
+
+
+def powers(
+    categories: np.ndarray[tuple[int], np.dtype[np.int64]],
+    ranks: np.ndarray[tuple[int], np.dtype[np.int64]],
+) -> tuple[Residues, int]:
+    """Vandermonde rows, those of a category in columns of their own. A category of rank 0 has zero
+    rows: loops.
+    """
+    prime = prime_from(len(categories) + 1)
+    table = np.zeros((len(categories), int(ranks.sum())), np.int64)
+    ends = np.cumsum(ranks)
+    for arm, category in enumerate(categories.tolist()):
+        power = 1
+        for column in range(int(ends[category] - ranks[category]), int(ends[category])):
+            table[arm, column] = power
+            power = power * (arm + 1) % prime
+    return table, prime
+
+
+REPRESENTED: dict[type[Matroid], Callable[[Any], tuple[Residues, int] | None]] = {
+    LinearMatroid: linear,
+    GraphicMatroid: graphic,
+    SpanningTrees: graphic,
+    UniformMatroid: uniform,
+    TopK: uniform,
+    PartitionMatroid: partition,
+}
+"""By exact type: a subclass may hold other sets to be independent, and these vectors would be
+another matroid's.
+"""

@@ -1,0 +1,712 @@
+"""Matroids, whose best basis the greedy algorithm finds: uniform, partition, graphic and
+transversal ones.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, SupportsIndex, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbandits.core.inputs import MOST_ARMS, Booleans, Floats, Integers, Places, switch
+from dpbandits.oracles.base import (
+    Covering,
+    DecisionSet,
+    Label,
+    SuperArm,
+    arms_of,
+    bounded_whole,
+    checked_edges,
+    checked_labels,
+    checked_probabilities,
+    chunks,
+    covering,
+    largest_first,
+    listed,
+    numbered,
+    sorted_arms,
+)
+
+# Matroids: sets of arms that are independent of each other. The super arms are the bases, found
+# greedily.
+
+
+class Matroid(DecisionSet):
+    """The bases of a matroid. A subclass needs `_independent` and `parameters`, and calls
+    `_set_rank` when it is built.
+
+    All bases have `size == rank` arms. The greedy algorithm (heaviest arm first, lower number first
+    on a tie, skipping what depends on the arms taken) finds a heaviest basis for weights of either
+    sign (Edmonds 1971).
+
+    Source: Oxley, Matroid Theory, chapters 1 and 2.
+    """
+
+    rank: int
+
+    @final
+    def independent(self, subset: Iterable[SupportsIndex]) -> bool:
+        """Whether these arms are independent; a repeated arm is not.
+
+        Raises:
+            ValueError: an unknown arm.
+        """
+        arms = [
+            bounded_whole(arm, "arm", 0, self.arms - 1) for arm in listed(subset, "subset", "arms")
+        ]
+        return (
+            len(arms) <= self.rank
+            and len(set(arms)) == len(arms)
+            and self._independent(tuple(sorted(arms)))
+        )
+
+    @final
+    def fundamental_circuit(self, basis: Iterable[SupportsIndex], e: SupportsIndex) -> SuperArm:
+        """Every f in the basis for which basis - f + e is a basis: (e,) where e is in it already,
+        () for a loop.
+
+        Raises:
+            ValueError: not a basis, or an unknown arm.
+        """
+        checked = self.checked(basis)
+        arm = bounded_whole(e, "arm", 0, self.arms - 1)
+        return (arm,) if arm in checked else self._circuit(checked, arm)
+
+    @final
+    def exchanges(self, basis: Iterable[SupportsIndex]) -> Booleans:
+        """All fundamental circuits, shape (arms, rank): entry [e, j] says whether basis - basis[j]
+        + e is a basis.
+
+        Columns follow the sorted basis.
+        """
+        return self._exchanges(self.checked(basis))
+
+    @final
+    def circuits(
+        self, basis: Iterable[SupportsIndex], arms: Iterable[SupportsIndex]
+    ) -> list[SuperArm]:
+        """`fundamental_circuit` of each of these arms.
+
+        Raises:
+            ValueError: not a basis, or an unknown arm.
+        """
+        asked = [bounded_whole(e, "arm", 0, self.arms - 1) for e in listed(arms, "arms", "arms")]
+        checked = self.checked(basis) if asked else ()
+        inside = set(checked)
+        others = iter(self._circuits(checked, [e for e in asked if e not in inside]))
+        return [(e,) if e in inside else next(others) for e in asked]
+
+    def _set_rank(self, arms: int, rank: int) -> None:
+        """Number of arms and rank, once they are known.
+
+        Raises:
+            ValueError: rank 0, where the only basis is empty and nothing can be played.
+        """
+        if rank < 1:
+            raise ValueError(
+                f"Expected a {type(self).__name__} of rank >= 1, got rank 0: {arms} arms, all "
+                "loops. Give an independent arm."
+            )
+        self.arms, self.rank, self.size = arms, rank, rank
+
+    @abstractmethod
+    def _independent(self, arms: SuperArm) -> bool:
+        """Whether these sorted, distinct arms, at most `rank` of them, are independent."""
+
+    def _best(self, weights: Floats) -> SuperArm:
+        return greedy(largest_first(weights).tolist(), self._independent, self.rank)
+
+    def _contains(self, action: SuperArm) -> bool:
+        return len(action) == self.rank and self._independent(action)
+
+    def _loops(self) -> SuperArm:
+        return tuple(arm for arm in range(self.arms) if not self._independent((arm,)))
+
+    def _cover(self) -> Covering:
+        return covering(self, self.loops)
+
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
+        swapped = ((f, (*(x for x in basis if x != f), e)) for f in basis)
+        return tuple(f for f, arms in swapped if self._independent(tuple(sorted(arms))))
+
+    def _circuits(self, basis: SuperArm, arms: list[int]) -> list[SuperArm]:
+        """The circuits of arms outside the basis."""
+        return [self._circuit(basis, e) for e in arms]
+
+    def _exchanges(self, basis: SuperArm) -> Booleans:
+        table = np.zeros((self.arms, self.rank), dtype=bool)
+        for arm in range(self.arms):
+            table[arm] = np.isin(basis, (arm,) if arm in basis else self._circuit(basis, arm))
+        return table
+
+
+def greedy(order: Iterable[int], independent: Callable[[SuperArm], bool], rank: int) -> SuperArm:
+    """The first basis in this order of arms."""
+    chosen: SuperArm = ()
+    for arm in order:
+        longer = sorted_arms((*chosen, arm))
+        if independent(longer):
+            chosen = longer
+            if len(chosen) == rank:
+                break
+    return chosen
+
+
+def exchange_rows(basis: SuperArm, table: Booleans) -> Booleans:
+    """Puts the basis arms' own rows into a table of circuits: each can replace only itself."""
+    table[list(basis)] = np.eye(len(basis), dtype=bool)
+    return table
+
+
+# Matroids of counts: so many arms of each category, or of all of them.
+
+
+class UniformMatroid(Matroid):
+    """Every `rank` of the arms are a basis.
+
+    >>> UniformMatroid(arms=4, rank=2).best([0.5, 0.9, 0.5, 0.1])
+    (0, 1)
+    """
+
+    def __init__(self, *, arms: int, rank: int) -> None:
+        most = bounded_whole(arms, "arms", 1, MOST_ARMS)
+        self._set_rank(most, bounded_whole(rank, "rank", 0, most))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"arms": self.arms, "rank": self.rank}
+
+    def _best(self, weights: Floats) -> SuperArm:
+        return top(weights, self.rank)
+
+    def _independent(self, arms: SuperArm) -> bool:
+        return True
+
+    def _loops(self) -> SuperArm:
+        return ()
+
+    def _cover(self) -> Covering:
+        return chunks(self.arms, self.rank), ()
+
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
+        return basis
+
+    def _exchanges(self, basis: SuperArm) -> Booleans:
+        return exchange_rows(basis, np.ones((self.arms, self.rank), dtype=bool))
+
+
+@final
+class TopK(UniformMatroid):
+    """Exactly k arms, the k best: the uniform matroid under the name it has elsewhere.
+
+    >>> TopK(arms=4, k=2).best([0.5, 0.9, 0.5, 0.1])
+    (0, 1)
+    """
+
+    def __init__(self, *, arms: int, k: int) -> None:
+        most = bounded_whole(arms, "arms", 1, MOST_ARMS)
+        super().__init__(arms=most, rank=bounded_whole(k, "k", 1, most))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"arms": self.arms, "k": self.rank}
+
+
+@final
+class TopKMax(DecisionSet):
+    """Exactly k arms, worth the chance that at least one of them answers 1: 1 - prod(1 - mean), for
+    independent 0/1 rewards.
+
+    The k largest means maximise it, so the oracle is exact. Not linear: a Bernoulli case of the
+    expected maximum.
+
+    >>> TopKMax(arms=3, k=2).value((0, 1), [0.5, 0.5, 0.1])
+    0.75
+    """
+
+    linear = False
+
+    def __init__(self, *, arms: int, k: int) -> None:
+        self.arms = bounded_whole(arms, "arms", 1, MOST_ARMS)
+        self.size = bounded_whole(k, "k", 1, self.arms)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"arms": self.arms, "k": self.size}
+
+    @property
+    def b_one(self) -> float:
+        """One mean moves the chance by at most its own error."""
+        return 1.0
+
+    def _best(self, weights: Floats) -> SuperArm:
+        return top(weights, self.size)
+
+    def _contains(self, action: SuperArm) -> bool:
+        return len(action) == self.size
+
+    def _value(self, action: SuperArm, means: Floats) -> float:
+        return 1 - float(np.prod(1 - checked_probabilities(means)[list(action)]))
+
+    def _cover(self) -> Covering:
+        return chunks(self.arms, self.size), ()
+
+
+def top(weights: Floats, k: int) -> SuperArm:
+    """The k heaviest arms, lower numbers first on a tie, without sorting them all."""
+    last = np.partition(weights, len(weights) - k)[len(weights) - k]
+    above = np.flatnonzero(weights > last)
+    level = np.flatnonzero(weights == last)[: k - len(above)]
+    return sorted_arms(np.concatenate([above, level]))
+
+
+@final
+class PartitionMatroid(Matroid):
+    """At most `capacities[c]` arms of category c; a basis fills every category as far as it goes.
+
+    categories: shape (arms,), the category of each arm, numbered from 0. Or
+    blocks: the arms of each category, every arm in exactly one.
+    capacities: one whole number >= 0 a category; arms of a category with capacity 0 are loops.
+
+    >>> PartitionMatroid(categories=[0, 0, 1, 1], capacities=[1, 1]).best([0.1, 0.2, 0.4, 0.3])
+    (1, 2)
+    >>> PartitionMatroid(blocks=[[0, 3], [1, 2]], capacities=[1, 2]).rank
+    3
+    """
+
+    def __init__(
+        self,
+        *,
+        categories: ArrayLike | None = None,
+        blocks: Iterable[Sequence[int]] | None = None,
+        capacities: Iterable[int],
+    ) -> None:
+        limits = [
+            bounded_whole(capacity, f"capacity[{c}]", 0)
+            for c, capacity in enumerate(listed(capacities, "capacities", "whole numbers"))
+        ]
+        if (categories is None) == (blocks is None):
+            raise ValueError(
+                "Expected either categories (one an arm) or blocks (the arms of each category), "
+                "not both."
+            )
+        self.categories = (
+            checked_categories(categories, len(limits))
+            if blocks is None
+            else from_blocks(blocks, len(limits))
+        )
+        sizes = np.bincount(self.categories, minlength=len(limits))
+        self.capacities = limits
+        # what a basis has of each
+        self._filled = np.minimum([min(limit, len(self.categories)) for limit in limits], sizes)
+        self._place = np.arange(len(self.categories)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        self._kept = self._place < np.repeat(self._filled, sizes)
+        self._set_rank(len(self.categories), int(self._filled.sum()))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"categories": self.categories.tolist(), "capacities": self.capacities}
+
+    def _best(self, weights: Floats) -> SuperArm:
+        return sorted_arms(self._by_category(largest_first(weights))[self._kept])
+
+    def _by_category(self, order: Places) -> Places:
+        """The same order within each category, categories one after another: a stable sort, 16 bits
+        at a time (the fast kind).
+        """
+        for digits in (self.categories & 0xFFFF, self.categories >> 16):
+            if digits.any():
+                order = order[np.argsort(digits[order].astype(np.uint16), kind="stable")]
+        return order
+
+    def _independent(self, arms: SuperArm) -> bool:
+        counts = np.bincount(self.categories[list(arms)], minlength=len(self.capacities))
+        return bool(np.all(counts <= self._filled))
+
+    def _loops(self) -> SuperArm:
+        return sorted_arms(np.flatnonzero(self._filled[self.categories] == 0))
+
+    def _cover(self) -> Covering:
+        """Super arm i takes the i-th handful of every category; where a category has run out, its
+        first arms.
+        """
+        sizes = np.bincount(self.categories, minlength=len(self.capacities))
+        capacity = np.repeat(self._filled, sizes)
+        grouped, first = self._by_category(np.arange(self.arms)), self._place < capacity
+        turn = self._place // np.maximum(capacity, 1)
+        rounds = -(-sizes // np.maximum(self._filled, 1)) * (self._filled > 0)
+        cover = []
+        for i in range(int(rounds.max())):
+            missing = np.repeat(np.clip((i + 1) * self._filled - sizes, 0, self._filled), sizes)
+            chosen = ((turn == i) & (capacity > 0)) | (first & (self._place < missing))
+            cover.append(sorted_arms(grouped[chosen]))
+        return tuple(cover), self.loops
+
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
+        return tuple(f for f in basis if self.categories[f] == self.categories[e])
+
+    def _exchanges(self, basis: SuperArm) -> Booleans:
+        return exchange_rows(basis, self.categories[:, None] == self.categories[list(basis)])
+
+
+def checked_categories(categories: ArrayLike | None, count: int) -> Integers:
+    """A known category for every arm."""
+    given = np.asarray(categories)
+    if given.ndim != 1 or len(given) == 0 or given.dtype.kind not in "iu":
+        raise ValueError(
+            "Expected categories to be a non-empty list of whole numbers, got shape "
+            f"{given.shape} of {given.dtype}."
+        )
+    bad = np.flatnonzero((given < 0) | (given >= count))
+    if len(bad):
+        raise ValueError(
+            f"Expected categories[{bad[0]}]={given[bad[0]]} in 0..{count - 1}: there are {count} "
+            "capacities."
+        )
+    return given.astype(np.int64)
+
+
+def from_blocks(blocks: Iterable[Sequence[int]], count: int) -> Integers:
+    """Each arm's category, from the arms of each category."""
+    rows = arms_of(blocks, "blocks")
+    if len(rows) != count:
+        raise ValueError(f"Expected one capacity a block, got {count} for {len(rows)} blocks.")
+    total = sum(len(row) for row in rows)
+    found = np.full(total, -1, dtype=np.int64)
+    for c, row in enumerate(rows):
+        for arm in row:
+            if arm >= total or found[arm] >= 0:
+                what = "comes twice" if arm < total else f"is out of range for {total} arms"
+                raise ValueError(
+                    f"Expected every arm from 0 on in exactly one block; arm {arm} of "
+                    f"blocks[{c}] {what}."
+                )
+            found[arm] = c
+    return found
+
+
+# Small graph algorithms that several oracles share. Nodes are numbered from 0.
+
+
+Adjacency = list[list[tuple[int, int]]]  # for each node: (arm, next node), by arm number
+Pairs = Sequence[tuple[int, int]]  # for each arm: its two ends
+
+
+def adjacency(
+    ends: Pairs,
+    nodes: int,
+    *,
+    directed: bool,
+    backwards: bool = False,
+    arms: Iterable[int] | None = None,
+) -> Adjacency:
+    """The nodes that each node reaches over one arm. `backwards` reverses the arcs, and `arms`
+    keeps only these.
+    """
+    table: Adjacency = [[] for _ in range(nodes)]
+    for arm in range(len(ends)) if arms is None else arms:
+        u, v = ends[arm][::-1] if backwards else ends[arm]
+        table[u].append((arm, v))
+        if not directed and u != v:
+            table[v].append((arm, u))
+    return table
+
+
+def reachable(table: Adjacency, start: int) -> set[int]:
+    """Every node that can be reached from `start`, itself included."""
+    seen = {start}
+    stack = [start]
+    while stack:
+        for _, node in table[stack.pop()]:
+            if node not in seen:
+                seen.add(node)
+                stack.append(node)
+    return seen
+
+
+def is_forest(ends: Pairs, nodes: int, arms: Iterable[int]) -> bool:
+    """Whether these edges close no cycle (a self-loop is one). Union-find with path halving."""
+    parent = list(range(nodes))
+    for arm in arms:
+        u, v = ends[arm]
+        while parent[u] != u:
+            parent[u] = u = parent[parent[u]]
+        while parent[v] != v:
+            parent[v] = v = parent[parent[v]]
+        if u == v:
+            return False
+        parent[u] = v
+    return True
+
+
+# Edges without a cycle: forests of any graph, spanning trees of a connected one.
+
+
+class Rooted(NamedTuple):
+    """Trees with roots: of each node the next one towards its root, the arm that leads there (-1: a
+    root), and how many arms the root is away.
+    """
+
+    above: list[int]
+    edge: list[int]
+    depth: list[int]
+
+    def path(self, u: int, v: int) -> SuperArm:
+        """The arms between two nodes of one tree, sorted."""
+        arms = []
+        while u != v:
+            if self.depth[u] < self.depth[v]:
+                u, v = v, u
+            arms.append(self.edge[u])
+            u = self.above[u]
+        return tuple(sorted(arms))
+
+
+class GraphicMatroid(Matroid):
+    """One arm an undirected edge; independent sets are forests. Where the graph is disconnected a
+    basis spans every part.
+
+    edges: pairs of node labels (whole numbers or strings). Parallel edges are arms of their own,
+        self-loops are loops.
+    nodes: all labels, if edges shall be checked against them.
+
+    >>> GraphicMatroid([("a", "b"), ("b", "c"), ("a", "c"), ("d", "d")]).best([0.1, 0.3, 0.2, 1])
+    (1, 2)
+    """
+
+    def __init__(
+        self, edges: Iterable[Sequence[Any]] | NDArray[Any], *, nodes: Iterable[Label] | None = None
+    ) -> None:
+        self.edges, self.nodes = checked_edges(edges), checked_labels(nodes)
+        index = numbered(self.edges, self.nodes)
+        self._labels = list(index)
+        self._ends = [(index[u], index[v]) for u, v in self.edges]
+        self._slots()
+        parts = self._parts()
+        self._set_rank(len(self.edges), len(index) - parts)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"edges": [list(edge) for edge in self.edges], "nodes": self.nodes}
+
+    def _slots(self) -> None:
+        """The graph without self-loops and parallel edges, in SciPy's layout, and each arm's place
+        in it (-1: self-loop).
+        """
+        lower, upper = np.sort(np.array(self._ends), axis=1).T
+        keys, where = np.unique(
+            (lower * len(self._labels) + upper)[lower != upper], return_inverse=True
+        )
+        self._slot = np.full(len(lower), -1, dtype=np.intp)
+        self._slot[lower != upper] = where
+        starts = np.bincount(
+            keys // len(self._labels) + 1, minlength=len(self._labels) + 1
+        ).cumsum()
+        self._layout = (keys % len(self._labels)).astype(np.int32), starts.astype(np.int32)
+
+    def _parts(self) -> int:
+        """How many connected parts the graph has."""
+        from scipy.sparse import csr_array  # slow to import
+        from scipy.sparse.csgraph import connected_components
+
+        graph = csr_array(
+            (np.ones(len(self._layout[0])), *self._layout), shape=(len(self._labels),) * 2
+        )
+        return int(connected_components(graph, directed=False)[0])
+
+    def _best(self, weights: Floats) -> SuperArm:
+        """A minimum spanning forest of places in the order of weights, which are distinct: the
+        greedy's basis, and no other.
+        """
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import minimum_spanning_tree
+
+        order = largest_first(weights)
+        place = np.empty(len(self._layout[0]) + 1)  # the last entry collects self-loops
+        # the last write wins: the best of parallel edges
+        place[self._slot[order[::-1]]] = np.arange(self.arms, 0, -1)
+        graph = csr_array((place[:-1], *self._layout), shape=(len(self._labels),) * 2)
+        return sorted_arms(order[minimum_spanning_tree(graph).data.astype(np.intp) - 1])
+
+    def _independent(self, arms: SuperArm) -> bool:
+        return is_forest(self._ends, len(self._labels), arms)
+
+    def _loops(self) -> SuperArm:
+        return tuple(arm for arm, (u, v) in enumerate(self._ends) if u == v)
+
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
+        return self._circuits(basis, [e])[0]
+
+    def _circuits(self, basis: SuperArm, arms: list[int]) -> list[SuperArm]:
+        rooted = self._rooted(basis)
+        return [rooted.path(*self._ends[e]) for e in arms]
+
+    def _rooted(self, basis: SuperArm) -> Rooted:
+        """The basis as trees with roots."""
+        table = adjacency(self._ends, len(self._labels), directed=False, arms=basis)
+        above = [-1] * len(table)
+        edge, depth = above.copy(), above.copy()
+        for root in range(len(table)):
+            stack = [root] if depth[root] < 0 else []
+            depth[root] = max(0, depth[root])
+            while stack:
+                node = stack.pop()
+                for arm, other in table[node]:
+                    if depth[other] < 0:
+                        above[other], edge[other], depth[other] = node, arm, depth[node] + 1
+                        stack.append(other)
+        return Rooted(above, edge, depth)
+
+    def _exchanges(self, basis: SuperArm) -> Booleans:
+        paths = self._paths(basis)
+        ends = np.array(self._ends)
+        # two ways to the root share all but the path between them
+        table: Booleans = paths[ends[:, 0]] ^ paths[ends[:, 1]]
+        return table
+
+    def _paths(self, basis: SuperArm) -> Booleans:
+        """Which basis edges lie between each node and the root of its tree, shape (nodes, rank)."""
+        table = adjacency(self._ends, len(self._labels), directed=False, arms=basis)
+        column = {arm: j for j, arm in enumerate(basis)}
+        paths = np.zeros((len(self._labels), len(basis)), dtype=bool)
+        seen: set[int] = set()
+        for root in range(len(self._labels)):
+            stack = [] if root in seen else [root]
+            seen.add(root)
+            while stack:
+                node = stack.pop()
+                for arm, other in table[node]:
+                    if other not in seen:
+                        seen.add(other)
+                        stack.append(other)
+                        paths[other] = paths[node]
+                        paths[other, column[arm]] = True
+        return paths
+
+
+@final
+class SpanningTrees(GraphicMatroid):
+    """Spanning trees of a connected graph. All have equally many edges, so the best is the same for
+    rewards and costs.
+
+    edges, nodes: as in `GraphicMatroid`, where an isolated node of `nodes` counts as not connected.
+    costs: rewards are 1 - cost.
+
+    >>> SpanningTrees([(1, 2), (2, 3), (1, 3)], costs=True).value((0, 1), [0.75, 0.5, 0.5])
+    -0.75
+    """
+
+    def __init__(
+        self,
+        edges: Iterable[Sequence[Any]] | NDArray[Any],
+        *,
+        nodes: Iterable[Label] | None = None,
+        costs: bool = False,
+    ) -> None:
+        super().__init__(edges, nodes=nodes)
+        self.costs = switch(costs, "costs")
+        connected = reachable(adjacency(self._ends, len(self._labels), directed=False), 0)
+        if len(connected) < len(self._labels):
+            lost = next(label for i, label in enumerate(self._labels) if i not in connected)
+            raise ValueError(
+                f"Expected a connected graph; node {lost!r} cannot be reached from node "
+                f"{self._labels[0]!r}. "
+                "Add an edge between the parts, or use GraphicMatroid for a spanning forest."
+            )
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"costs": self.costs}
+
+
+# Arms that can be matched to sets they belong to, each set used once.
+
+
+@final
+class TransversalMatroid(Matroid):
+    """Independent arms have a system of distinct representatives: arm e may stand for any set that
+    contains it.
+
+    sets: the arms of each set, for instance the workers who can do each job.
+    arms: how many arms there are; one more than the largest named if not given. Arms in no set are
+        loops.
+
+    >>> TransversalMatroid([[0, 1], [1, 2]]).best([0.9, 0.1, 0.8])
+    (0, 2)
+    """
+
+    def __init__(self, sets: Iterable[Iterable[int]], *, arms: int | None = None) -> None:
+        self.sets = [sorted(set(row)) for row in arms_of(sets, "sets", MOST_ARMS)]
+        most = max((row[-1] for row in self.sets if row), default=-1) + 1
+        count = most if arms is None else bounded_whole(arms, "arms", 1, MOST_ARMS)
+        if count < most:
+            raise ValueError(
+                f"Expected arms below arms={count} in every set, found arm {most - 1}."
+            )
+        self._sets_of: dict[int, list[int]] = {}  # of arms in a set: there may be many more
+        for i, row in enumerate(self.sets):
+            for arm in row:
+                self._sets_of.setdefault(arm, []).append(i)
+        self._set_rank(count, len(self._match(sorted(self._sets_of))))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"sets": self.sets, "arms": self.arms}
+
+    def _best(self, weights: Floats) -> SuperArm:
+        return sorted_arms(self._match(largest_first(weights).tolist(), self.rank).values())
+
+    def _independent(self, arms: SuperArm) -> bool:
+        return len(self._match(arms)) == len(arms)
+
+    def _loops(self) -> SuperArm:
+        return tuple(arm for arm in range(self.arms) if arm not in self._sets_of)
+
+    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
+        return self._freed(e, self._match(basis))
+
+    def _exchanges(self, basis: SuperArm) -> Booleans:
+        owner = self._match(basis)
+        table = np.array([np.isin(basis, self._freed(arm, owner)) for arm in range(self.arms)])
+        return exchange_rows(basis, table)
+
+    def _freed(self, e: int, owner: dict[int, int]) -> SuperArm:
+        """Who can be set free when e comes: the arms matched to sets that alternating paths from e
+        reach.
+        """
+        reached, _ = self._search(e, owner, set())
+        return tuple(sorted(owner[i] for i in reached if i in owner))
+
+    def _match(self, arms: Iterable[int], most: int | None = None) -> dict[int, int]:
+        """The greedy's matching, set to arm. A set seen in a failed search never leads to a free
+        one later: it is skipped.
+        """
+        owner: dict[int, int] = {}
+        held: dict[int, int] = {}  # the other way round
+        dead: set[int] = set()
+        for arm in arms:
+            reached, end = self._search(arm, owner, dead)
+            if end is None:
+                dead.update(reached)
+            # back along the path: everyone takes the next set and leaves their own
+            while end is not None:
+                taker = reached[end]
+                owner[end] = taker
+                held[taker], end = end, held.get(taker)
+            if len(owner) == most:
+                break
+        return owner
+
+    def _search(
+        self, arm: int, owner: dict[int, int], dead: set[int]
+    ) -> tuple[dict[int, int], int | None]:
+        """Breadth first from an arm over sets it could take from others: who reached each set, and
+        the first free one.
+        """
+        reached: dict[int, int] = {}
+        queue = [arm]
+        for current in queue:
+            for i in self._sets_of.get(current, ()):
+                if i in reached or i in dead:
+                    continue
+                reached[i] = current
+                if i not in owner:
+                    return reached, i
+                queue.append(owner[i])
+        return reached, None

@@ -1,1 +1,0 @@
-"""Matroids: their bases are found greedily."""

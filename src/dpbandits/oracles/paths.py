@@ -1,0 +1,437 @@
+"""Paths from a source to a target: shortest paths for weights of any sign where the graph has no
+cycle that gains, and which arcs lie on a simple path at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from graphlib import CycleError, TopologicalSorter
+from heapq import heappop, heappush
+from math import inf
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbandits.core.inputs import Booleans, Floats, Integers, switch
+from dpbandits.oracles.base import (
+    DecisionSet,
+    Label,
+    SuperArm,
+    checked_edges,
+    checked_label,
+    numbered,
+)
+from dpbandits.oracles.matroids import Adjacency, adjacency, reachable
+
+# A simple path through a given arc: two paths without a common node, to the arc and on from it.
+
+
+# (node, 0) where a path enters it, (node, 1) where it leaves; (-1, ...) the common source and sink
+Node = tuple[int, int]
+ArcPath = list[tuple[int, int]]  # (arm, node it leads to), from a start given apart
+
+
+def path_through(
+    table: Adjacency, arm: int, ends: tuple[int, int], source: int, target: int, *, directed: bool
+) -> list[int] | None:
+    """The arms of a simple path from source to target over this arc; None if there is none.
+
+    Undirected, two node-disjoint paths between {source, target} and the arc's ends decide it
+    (Menger), either way round. Directed, the pairing matters and the question is hard in general
+    (Fortune, Hopcroft and Wyllie 1980): where shortest paths are in each other's way, but two
+    disjoint paths exist in some pairing, an integer program decides.
+    """
+    u, v = ends
+    if not directed:
+        pair = disjoint(table, (source, target), (u, v))
+        return (
+            None
+            if pair is None
+            else [step[0] for path in pair.values() for step in path[1]] + [arm]
+        )
+    if source == v or target == u:
+        return None
+    first, second = (source, u), (v, target)
+    joined = one_after_the_other(table, first, second) or one_after_the_other(table, second, first)
+    if joined is None and disjoint(table, (source, v), (u, target)) is not None:
+        joined = two_commodities(table, first, second)
+    return None if joined is None else [*joined, arm]
+
+
+def one_after_the_other(
+    table: Adjacency, first: tuple[int, int], second: tuple[int, int]
+) -> list[int] | None:
+    """Arms of a shortest first path that leaves the other's ends alone, and of a shortest second
+    one that avoids it.
+    """
+    path = shortest(table, *first, set(second))
+    if path is None:
+        return None
+    other = shortest(table, *second, {first[0], *(node for _, node in path)})
+    return None if other is None else [arm for arm, _ in path + other]
+
+
+def shortest(table: Adjacency, start: int, stop: int, avoided: set[int]) -> ArcPath | None:
+    """Breadth first, around the avoided nodes."""
+    parents = {start: (-1, -1)}
+    queue = [start]
+    for node in queue:
+        for arm, other in table[node]:
+            if other not in parents and other not in avoided:
+                parents[other] = (arm, node)
+                queue.append(other)
+    path: ArcPath = []
+    while stop != start:
+        if stop not in parents:
+            return None
+        arm, before = parents[stop]
+        path.append((arm, stop))
+        stop = before
+    return path[::-1]
+
+
+def two_commodities(
+    table: Adjacency, first: tuple[int, int], second: tuple[int, int]
+) -> list[int] | None:
+    """Arms of paths first[0] to first[1] and second[0] to second[1] without a common node, by
+    integer programming.
+
+    Two unit flows, at most one of them through any node. Cycles that a solution has besides are of
+    no use and left out.
+    """
+    arcs = [(arm, u, v) for u, row in enumerate(table) for arm, v in row]
+    arms, tails, heads = np.array(arcs).T
+    used = disjoint_flows(tails, heads, len(table), first, second)
+    if used is None:
+        return None
+    onward = {int(tails[i]): (int(arms[i]), int(heads[i])) for i in np.flatnonzero(used)}
+    return [arm for start, stop in (first, second) for arm in followed(onward, start, stop)]
+
+
+def disjoint_flows(
+    tails: Integers, heads: Integers, nodes: int, first: tuple[int, int], second: tuple[int, int]
+) -> Booleans | None:
+    """Which arcs, from tails to heads, the two flows use, shape (arcs,); None where there are no
+    such flows.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
+    from scipy.sparse import csr_array, eye_array, kron
+
+    arcs = len(tails)
+    one, places = np.ones(arcs), np.arange(arcs)
+    leaving = csr_array((one, (tails, places)), shape=(nodes, arcs))
+    entering = csr_array((one, (heads, places)), shape=(nodes, arcs))
+    balance = np.zeros((2, nodes))
+    room = np.ones(nodes)  # for flow that enters a node: none where a path starts
+    for flow, (start, stop) in enumerate((first, second)):
+        balance[flow, start] += 1
+        balance[flow, stop] -= 1
+        room[start] = 0
+    conserved = LinearConstraint(
+        kron(eye_array(2), leaving - entering), balance.ravel(), balance.ravel()
+    )
+    disjointed = LinearConstraint(kron(np.ones((1, 2)), entering), -np.inf, room)
+    solution = milp(
+        np.zeros(2 * arcs),
+        constraints=[conserved, disjointed],
+        integrality=1,
+        bounds=Bounds(0, 1),
+    )
+    if solution.x is None:
+        if solution.status != 2:  # neither solved nor infeasible
+            raise RuntimeError(f"Could not decide whether disjoint paths exist: {solution.message}")
+        return None
+    return np.asarray((solution.x.reshape(2, -1) > 0.5).any(axis=0))
+
+
+def followed(onward: dict[int, tuple[int, int]], start: int, stop: int) -> list[int]:
+    """The arms from start to stop."""
+    arms = []
+    while start != stop:
+        arm, start = onward[start]
+        arms.append(arm)
+    return arms
+
+
+def disjoint(
+    table: Adjacency, starts: tuple[int, int], stops: tuple[int, int]
+) -> dict[int, tuple[int, ArcPath]] | None:
+    """Two paths from the starts to the stops, in either pairing, without a common node: start to
+    (stop, path); None if none.
+
+    Two augmentations of a unit flow in which every node can be passed once.
+    """
+    flow: dict[Node, dict[Node, int]] = {}  # where flow leaves each half node, and over which arm
+    for _ in range(2):
+        parents = augmenting(table, flow, starts, stops)
+        if parents is None:
+            return None
+        node: Node = (-1, 1)
+        while node != (-1, 0):
+            before, arm = parents[node]
+            if flow.get(node, {}).pop(before, None) is None:  # no flow to take back: new flow
+                flow.setdefault(before, {})[node] = arm
+            node = before
+    return {start: traced(flow, start) for start in starts}
+
+
+def augmenting(
+    table: Adjacency,
+    flow: dict[Node, dict[Node, int]],
+    starts: tuple[int, int],
+    stops: tuple[int, int],
+) -> dict[Node, tuple[Node, int]] | None:
+    """Breadth first over half nodes with room: for each the one before it and the arm between; None
+    if the sink is not reached.
+    """
+    parents: dict[Node, tuple[Node, int]] = {}
+    taken_back: dict[Node, list[Node]] = {}
+    for before, onward in flow.items():
+        for after in onward:
+            taken_back.setdefault(after, []).append(before)
+    queue: list[Node] = [(-1, 0)]
+    for here in queue:
+        node, side = here
+        if here == (-1, 0):
+            ahead = [((start, 0), -1) for start in starts]
+        elif side == 0:
+            ahead = [((node, 1), -1)]
+        else:
+            ahead = [((other, 0), arm) for arm, other in table[node]]
+            ahead += [((-1, 1), -1)] if node in stops else []
+        ahead = [(after, arm) for after, arm in ahead if after not in flow.get(here, {})]
+        ahead += [(before, -1) for before in taken_back.get(here, [])]
+        for after, arm in ahead:
+            if after not in parents and after != (-1, 0):
+                parents[after] = (here, arm)
+                if after == (-1, 1):
+                    return parents
+                queue.append(after)
+    return None
+
+
+def traced(flow: dict[Node, dict[Node, int]], start: int) -> tuple[int, ArcPath]:
+    """Follows one unit of flow: where it stops, and its steps."""
+    path: ArcPath = []
+    node = start
+    while True:
+        after, arm = next(iter(flow[(node, 1)].items()))
+        if after == (-1, 1):
+            return node, path
+        node = after[0]
+        path.append((arm, node))
+
+
+# Paths between two nodes of a network: the cheapest, or the most rewarding where there are no
+# cycles.
+
+
+LARGEST = 1e300
+"""The largest weight whose sums along any path are finite."""
+
+Rank = tuple[float, int]  # cost to the target, and arms on the way: smaller is better
+
+
+@final
+class Paths(DecisionSet):
+    """Simple paths from `source` to `target`; the arms are the arcs. Ties: the fewest arms, then
+    the lowest next arm.
+
+    edges: pairs of node labels (whole numbers or strings); parallel ones are arms of their own.
+    directed: whether an edge can be used from its first node to its second only. Undirected, it is
+        one arm both ways.
+    costs: True: rewards are 1 - cost, costs in [0, 1]; the best path is the cheapest. An index
+        above 1 counts as cost 0: a negative cost could make cycles pay, and no cost is negative.
+        False: the path with the most reward, for networks without directed cycles between the two
+        nodes (in others that is the longest path problem, which is hard).
+
+    size: the arms of the longest path, where no useful arcs make a cycle; else, where that is hard
+        to find, the nodes on walks from source to target less one, or the number of their arcs if
+        that is smaller.
+
+    Raises:
+        ValueError: no path, unknown nodes, source equal to target, or rewards to be maximised
+        around a cycle.
+
+    >>> Paths([("a", "b"), ("b", "c"), ("a", "c")], "a", "c").best([0.9, 0.9, 0.5])
+    (0, 1)
+    """
+
+    def __init__(
+        self,
+        edges: Iterable[Sequence[Any]] | NDArray[Any],
+        source: Label,
+        target: Label,
+        *,
+        directed: bool = True,
+        costs: bool = True,
+    ) -> None:
+        self.edges, self.directed, self.costs = (
+            checked_edges(edges),
+            switch(directed, "directed"),
+            switch(costs, "costs"),
+        )
+        self.source, self.target = checked_label(source), checked_label(target)
+        index = numbered(self.edges, None)
+        for name, node in (("source", self.source), ("target", self.target)):
+            if node not in index:
+                raise ValueError(f"Expected {name}={node!r} to be a node of some edge.")
+        if self.source == self.target:
+            raise ValueError(f"Expected source and target to differ, got {self.source!r} twice.")
+        self._ends = [(index[u], index[v]) for u, v in self.edges]
+        self._nodes, self._from, self._to = len(index), index[self.source], index[self.target]
+        self._keep_walks()
+        self.arms = len(self.edges)
+        order = self._topological()
+        self._order = [] if order is None else order
+        self.size = min(len(self._alive) - 1, len(self._arcs)) if order is None else self._longest()
+
+    def parameters(self) -> dict[str, Any]:
+        edges = [list(edge) for edge in self.edges]
+        return {
+            "edges": edges,
+            "source": self.source,
+            "target": self.target,
+            "directed": self.directed,
+            "costs": self.costs,
+        }
+
+    def _keep_walks(self) -> None:
+        """Neighbours along arcs that lie on a walk from source to target, leaving out self-loops,
+        arcs back and arcs beyond.
+        """
+        arcs = [arm for arm, (u, v) in enumerate(self._ends) if u != v]
+        if self.directed:
+            arcs = [
+                arm
+                for arm in arcs
+                if self._ends[arm][0] != self._to and self._ends[arm][1] != self._from
+            ]
+        ahead = reachable(self._table(arcs), self._from)
+        if self._to not in ahead:
+            raise ValueError(
+                f"Expected a path from {self.source!r} to {self.target!r}; there is none. Add "
+                "arcs, or choose other ends."
+            )
+        self._alive = ahead & reachable(self._table(arcs, backwards=True), self._to)
+        useful = [arm for arm in arcs if self._alive.issuperset(self._ends[arm])]
+        self._arcs = frozenset(useful)
+        self._out, self._in = self._table(useful), self._table(useful, backwards=True)
+
+    def _table(self, arcs: list[int], *, backwards: bool = False) -> Adjacency:
+        return adjacency(
+            self._ends, self._nodes, directed=self.directed, backwards=backwards, arms=arcs
+        )
+
+    def _topological(self) -> list[int] | None:
+        """Useful nodes, everything a node leads to before the node; None: there are cycles, around
+        which costs can be made smallest.
+        """
+        if not self.directed:
+            if self.costs:
+                return None
+            raise ValueError(
+                "Expected costs=True for undirected paths: the path with the most reward is hard "
+                "to find around cycles."
+            )
+        try:
+            return list(
+                TopologicalSorter(
+                    {u: [v for _, v in self._out[u]] for u in self._alive}
+                ).static_order()
+            )
+        except CycleError as error:
+            if self.costs:
+                return None
+            labels = list(numbered(self.edges, None))
+            cycle = " <- ".join(repr(labels[node]) for node in error.args[1])
+            raise ValueError(
+                f"Expected costs=True, or arcs without a cycle; found {cycle}."
+            ) from None
+
+    def _longest(self) -> int:
+        length = {self._to: 0}
+        for u in self._order:
+            length.setdefault(u, 1 + max((length[v] for _, v in self._out[u]), default=0))
+        return length[self._from]
+
+    def _best(self, weights: Floats) -> SuperArm:
+        extreme = int(np.abs(weights).argmax())
+        if abs(weights[extreme]) > LARGEST:
+            raise ValueError(
+                f"Expected weights[{extreme}]={weights[extreme]:g} to be of size {LARGEST:g} at "
+                "most: paths add them up."
+            )
+        if self.costs:
+            lost = np.maximum(1 - weights, 0).tolist()
+            return self._walk(lost, self._cheapest(lost))
+        gains = weights.tolist()
+        rank: list[Rank] = [(inf, 0)] * self._nodes
+        rank[self._to] = (0.0, 0)
+        lost = [-gain for gain in gains]
+        for u in self._order:
+            if u != self._to:
+                rank[u] = min((lost[arm] + rank[v][0], 1 + rank[v][1]) for arm, v in self._out[u])
+        return self._walk(lost, rank)
+
+    def _cheapest(self, lost: list[float]) -> list[Rank]:
+        """Dijkstra from the target backwards until the source is settled. Counting arms breaks
+        ties, so zero costs make no cycles.
+        """
+        rank: list[Rank] = [(inf, 0)] * self._nodes
+        rank[self._to] = (0.0, 0)
+        queue = [(0.0, 0, self._to)]
+        while queue:
+            cost, arms, node = heappop(queue)
+            if node == self._from:
+                break
+            if (cost, arms) > rank[node]:
+                continue
+            for arm, other in self._in[node]:
+                new = (lost[arm] + cost, arms + 1)
+                if new < rank[other]:
+                    rank[other] = new
+                    heappush(queue, (*new, other))
+        return rank
+
+    def _walk(self, lost: list[float], rank: list[Rank]) -> SuperArm:
+        """From the source always the lowest arm that keeps the rank; nodes of a better rank are
+        settled, so it is exact.
+        """
+        node, chosen = self._from, []
+        while node != self._to:
+            arm, node = next(
+                (arm, v)
+                for arm, v in self._out[node]
+                if (lost[arm] + rank[v][0], 1 + rank[v][1]) == rank[node]
+            )
+            chosen.append(arm)
+        return tuple(sorted(chosen))
+
+    def _contains(self, action: SuperArm) -> bool:
+        """Follow the arms from the source: at every node exactly one unused arm leads on, and none
+        is left at the target.
+        """
+        table: dict[int, list[tuple[int, int]]] = {}
+        for arm in action:
+            u, v = self._ends[arm]
+            table.setdefault(u, []).append((arm, v))
+            if not self.directed:
+                table.setdefault(v, []).append((arm, u))
+        node, unused = self._from, set(action)
+        while node != self._to:
+            onward = [(arm, v) for arm, v in table.get(node, []) if arm in unused]
+            if len(onward) != 1:
+                return False
+            arm, node = onward[0]
+            unused.discard(arm)
+        return not unused
+
+    def _containing(self, arm: int) -> SuperArm | None:
+        if arm not in self._arcs:
+            return None
+        found = path_through(
+            self._out, arm, self._ends[arm], self._from, self._to, directed=self.directed
+        )
+        return None if found is None else tuple(sorted(found))

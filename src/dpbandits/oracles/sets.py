@@ -1,0 +1,370 @@
+"""Decision sets that are no matroid of a special kind: listed ones, matchings, and a user's own
+oracle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+from typing import Any, NoReturn, SupportsIndex, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbandits.core.inputs import MOST_ARMS, Floats, real_number, shown, switch
+from dpbandits.oracles.base import (
+    DecisionSet,
+    Label,
+    SuperArm,
+    arms_of,
+    bounded_whole,
+    checked_edges,
+    checked_labels,
+    largest_first,
+    numbered,
+    sorted_arms,
+)
+from dpbandits.oracles.matroids import Matroid, greedy
+
+# Super arms written down one by one: an explicit matroid, whose axioms are verified, and any
+# explicit list.
+
+
+FeasibleSets = set[frozenset[int]]
+
+
+@final
+class ExplicitMatroid(Matroid):
+    """A matroid by all its bases, or by all its independent sets, the empty one included; the
+    axioms are verified here.
+
+    arms: how many arms there are.
+    bases, independent_sets: give one of the two. The check compares pairs of sets: up to a few
+        thousand are fine.
+
+    Raises:
+        ValueError: not a matroid; the message names the violated axiom and the sets that show it.
+
+    >>> ExplicitMatroid(arms=4, bases=[(0, 1), (0, 2)]).loops
+    (3,)
+    """
+
+    def __init__(
+        self,
+        *,
+        arms: int,
+        bases: Iterable[Iterable[int]] | None = None,
+        independent_sets: Iterable[Iterable[int]] | None = None,
+    ) -> None:
+        count = bounded_whole(arms, "arms", 1, MOST_ARMS)
+        if bases is not None and independent_sets is None:
+            tops = frozensets(bases, "bases", count)
+            check_exchange(tops)
+        elif independent_sets is not None and bases is None:
+            tops = maximal(frozensets(independent_sets, "independent_sets", count))
+        else:
+            raise ValueError("Expected either bases or independent_sets, not both.")
+        self.bases = sorted(tuple(sorted(basis)) for basis in tops)
+        self._bases = tops
+        self._set_rank(count, len(self.bases[0]))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"arms": self.arms, "bases": [list(basis) for basis in self.bases]}
+
+    def _independent(self, arms: SuperArm) -> bool:
+        wanted = frozenset(arms)
+        return any(wanted <= basis for basis in self._bases)
+
+    def _best(self, weights: Floats) -> SuperArm:
+        left = self._bases  # the bases that hold all arms taken
+
+        def fits(chosen: SuperArm) -> bool:
+            nonlocal left
+            wanted = set(chosen)
+            fitting = {basis for basis in left if wanted <= basis}
+            left = fitting or left
+            return bool(fitting)
+
+        return greedy(largest_first(weights).tolist(), fits, self.rank)
+
+
+@final
+class ExplicitSet(DecisionSet):
+    """A list of super arms, none empty.
+
+    super_arms: the arms of each. Their order does not matter.
+    arms: how many arms there are; one more than the largest named if not given. Arms in no super
+        arm are loops.
+    costs: rewards are 1 - cost.
+
+    >>> ExplicitSet([(0, 1), (2,)]).best([0.5, 0.1, 0.55])
+    (0, 1)
+    """
+
+    def __init__(
+        self, super_arms: Iterable[Iterable[int]], *, arms: int | None = None, costs: bool = False
+    ) -> None:
+        given = frozensets(
+            super_arms,
+            "super_arms",
+            None if arms is None else bounded_whole(arms, "arms", 1, MOST_ARMS),
+        )
+        if not given or frozenset() in given:
+            raise ValueError(
+                "Expected at least one super arm, each of at least one arm; got "
+                f"{'an empty one' if given else 'none'}."
+            )
+        self.super_arms = sorted(tuple(sorted(arms)) for arms in given)
+        self.arms = max(row[-1] for row in self.super_arms) + 1 if arms is None else int(arms)
+        self.size, self.costs = max(map(len, self.super_arms)), switch(costs, "costs")
+        self._flat = np.concatenate([np.array(row) for row in self.super_arms])
+        self._starts = np.cumsum([0, *map(len, self.super_arms[:-1])])
+        self._known = set(self.super_arms)
+
+    def parameters(self) -> dict[str, Any]:
+        return {
+            "super_arms": [list(row) for row in self.super_arms],
+            "arms": self.arms,
+            "costs": self.costs,
+        }
+
+    def _best(self, weights: Floats) -> SuperArm:
+        values = np.add.reduceat(weights[self._flat] - self.costs, self._starts)
+        return self.super_arms[int(np.argmax(values))]
+
+    def _contains(self, action: SuperArm) -> bool:
+        return action in self._known
+
+    def _containing(self, arm: int) -> SuperArm | None:
+        return next((row for row in self.super_arms if arm in row), None)
+
+
+def frozensets(rows: Iterable[Iterable[int]], what: str, arms: int | None) -> FeasibleSets:
+    """Sets of known arms, each without repetition."""
+    found: FeasibleSets = set()
+    for i, row in enumerate(arms_of(rows, what, MOST_ARMS if arms is None else arms)):
+        if len(set(row)) < len(row):
+            raise ValueError(f"Expected {what}[{i}]={shown(row)} not to repeat an arm.")
+        found.add(frozenset(row))
+    return found
+
+
+def check_exchange(bases: FeasibleSets) -> None:
+    """There is a basis, and for bases A, B and x in A but not B some y in B but not A makes A - x +
+    y a basis.
+    """
+    if not bases:
+        raise ValueError("Not a matroid: there is no basis. Give at least one.")
+    ordered = sorted(bases, key=sorted)
+    for a in ordered:
+        reachable = {
+            x: {y for y in frozenset().union(*bases) - a if a - {x} | {y} in bases} for x in a
+        }
+        for b in ordered:
+            for x in a - b:
+                if reachable[x].isdisjoint(b):
+                    raise ValueError(
+                        f"Not a matroid, basis exchange fails: {sorted(a)} and {sorted(b)} are "
+                        "bases, "
+                        f"but no arm of the second can replace arm {x} of the first."
+                    )
+
+
+def maximal(independent: FeasibleSets) -> FeasibleSets:
+    """The bases, after a check of the three axioms of independence."""
+    if frozenset() not in independent:
+        raise ValueError(
+            "Not a matroid: the empty set must be independent. Add () to independent_sets."
+        )
+    for large in sorted(independent, key=sorted):
+        for x in sorted(large):
+            if large - {x} not in independent:
+                raise ValueError(
+                    f"Not a matroid, heredity fails: {sorted(large)} is independent, but its "
+                    f"subset {sorted(large - {x})} is not."
+                )
+    growths = {
+        small: {x for x in frozenset().union(*independent) - small if small | {x} in independent}
+        for small in independent
+    }
+    for small, large in combinations(sorted(independent, key=lambda s: (len(s), sorted(s))), 2):
+        if len(small) < len(large) and growths[small].isdisjoint(large):
+            raise ValueError(
+                f"Not a matroid, augmentation fails: {sorted(small)} and {sorted(large)} are "
+                "independent, "
+                "but no arm of the second can be added to the first."
+            )
+    rank = max(map(len, independent))
+    return {s for s in independent if len(s) == rank}
+
+
+# Pairings of two kinds of nodes, each used once.
+
+
+@final
+class Matchings(DecisionSet):
+    """Non-empty sets of edges that share no node, in a bipartite graph. The value of a matching is
+    the sum of its edges.
+
+    edges: pairs (left label, right label), one arm each; parallel ones are arms of their own. The
+        two sides have separate labels: 0 on the left is not 0 on the right.
+    left, right: all labels of a side, if edges shall be checked against them.
+
+    The best matching has the greatest sum. Edges of weight <= 0 are left out, unless there are no
+    others: then it is the best single edge, the lower number on a tie. Ties between matchings are
+    settled by the assignment algorithm (SciPy's, a function of the weights alone). Time is cubic in
+    the smaller side and the matrix is dense: fine up to some thousand nodes.
+
+    >>> Matchings([("ann", "day"), ("ann", "night"), ("bob", "day")]).best([0.9, 0.6, 0.5])
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        edges: Iterable[Sequence[Any]] | NDArray[Any],
+        left: Iterable[Label] | None = None,
+        right: Iterable[Label] | None = None,
+    ) -> None:
+        self.edges = checked_edges(edges)
+        self.left, self.right = checked_labels(left), checked_labels(right)
+        lefts = numbered([(u, u) for u, _ in self.edges], self.left)
+        rights = numbered([(v, v) for _, v in self.edges], self.right)
+        self._rows = np.array([lefts[u] for u, _ in self.edges])
+        self._columns = np.array([rights[v] for _, v in self.edges])
+        self._shape = len(lefts), len(rights)
+        self.arms = len(self.edges)
+        self.size = self._largest()
+
+    def parameters(self) -> dict[str, Any]:
+        return {
+            "edges": [list(edge) for edge in self.edges],
+            "left": self.left,
+            "right": self.right,
+        }
+
+    def _largest(self) -> int:
+        from scipy.sparse import csr_array  # slow to import
+        from scipy.sparse.csgraph import maximum_bipartite_matching
+
+        graph = csr_array((np.ones(self.arms), (self._rows, self._columns)), shape=self._shape)
+        return int((maximum_bipartite_matching(graph) >= 0).sum())
+
+    def _best(self, weights: Floats) -> SuperArm:
+        from scipy.optimize import linear_sum_assignment
+
+        order = largest_first(weights)
+        # the best last, so that it wins among parallel edges
+        positive = order[weights[order] > 0][::-1]
+        if len(positive) == 0:
+            return (int(order[0]),)
+        arm_at = np.full(self._shape, -1)
+        arm_at[self._rows[positive], self._columns[positive]] = positive
+        table = np.where(arm_at < 0, 0.0, weights[arm_at])
+        chosen = arm_at[linear_sum_assignment(table, maximize=True)]
+        return sorted_arms(chosen[chosen >= 0])
+
+    def _contains(self, action: SuperArm) -> bool:
+        arms = list(action)
+        return len(arms) > 0 and len(set(self._rows[arms])) == len(set(self._columns[arms])) == len(
+            arms
+        )
+
+    def _containing(self, arm: int) -> SuperArm | None:
+        return (arm,)
+
+
+# An oracle of the caller's own.
+
+
+@final
+class UserDecisionSet(DecisionSet):
+    """Any function from weights to a super arm. Every answer is checked before it is played.
+
+    arms, size: as in `DecisionSet`; `size` scales the privacy noise, so no answer may be longer.
+    oracle: weights, shape (arms,), to a super arm, in any order. It must be a pure function of the
+        weights and of public data.
+    contains: whether a super arm (sorted) is feasible; without it known, distinct arms, at least
+        one, up to `size`, are.
+    value: super arm and means to its expected value; without it the sum of the means (of minus the
+        costs, where `costs`).
+    alpha, beta: the oracle's promise, both in (0, 1].
+
+    Loops are the arms that the oracle does not answer even when no other arm weighs anything.
+
+    >>> best_arm = UserDecisionSet(arms=3, size=1, oracle=lambda weights: [weights.argmax()])
+    >>> best_arm.best([0.1, 0.7, 0.2])
+    (1,)
+    """
+
+    def __init__(
+        self,
+        *,
+        arms: int,
+        size: int,
+        oracle: Callable[[Floats], Iterable[SupportsIndex]],
+        contains: Callable[[SuperArm], bool] | None = None,
+        value: Callable[[SuperArm, Floats], float] | None = None,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        costs: bool = False,
+    ) -> None:
+        self.arms = bounded_whole(arms, "arms", 1, MOST_ARMS)
+        self.size = bounded_whole(size, "size", 1, self.arms)
+        self.alpha, self.beta, self.costs = (
+            checked_share(alpha, "alpha"),
+            checked_share(beta, "beta"),
+            switch(costs, "costs"),
+        )
+        for name, function in (("oracle", oracle), ("contains", contains), ("value", value)):
+            if not callable(function) and (function is not None or name == "oracle"):
+                raise TypeError(f"Expected {name}={shown(function)} to be a function.")
+        self.oracle, self.feasible, self.worth = oracle, contains, value
+        self.linear = value is None
+
+    def parameters(self) -> dict[str, Any]:
+        """The constructor's arguments. Two sets with the same functions are equal; they cannot be
+        written as JSON.
+        """
+        return {
+            "arms": self.arms,
+            "size": self.size,
+            "oracle": self.oracle,
+            "contains": self.feasible,
+            "value": self.worth,
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "costs": self.costs,
+        }
+
+    def to_data(self) -> NoReturn:
+        raise TypeError(
+            "A UserDecisionSet holds functions and cannot be written. Write its parameters "
+            "yourself, or use ExplicitSet."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"UserDecisionSet(arms={self.arms}, size={self.size}, "
+            f"oracle={getattr(self.oracle, '__name__', '...')})"
+        )
+
+    def _best(self, weights: Floats) -> SuperArm:
+        return self.checked(self.oracle(weights.copy()))
+
+    def _contains(self, action: SuperArm) -> bool:
+        return len(action) > 0 and (self.feasible is None or bool(self.feasible(action)))
+
+    def _value(self, action: SuperArm, means: Floats) -> float:
+        return (
+            super()._value(action, means)
+            if self.worth is None
+            else float(self.worth(action, means))
+        )
+
+
+def checked_share(share: object, name: str) -> float:
+    """A number in (0, 1]."""
+    number = real_number(share)
+    if number is None or not 0 < number <= 1:
+        raise ValueError(f"Expected {name}={shown(share)} to be a number in (0, 1].")
+    return float(number)

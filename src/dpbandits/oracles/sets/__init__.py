@@ -1,1 +1,0 @@
-"""Other sets of super arms, and their oracles."""

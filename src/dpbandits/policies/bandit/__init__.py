@@ -1,1 +1,0 @@
-"""Policies that play one arm a round and see its reward."""

@@ -1,0 +1,799 @@
+"""Upper bounds of the regret of policies for single arms, with all constants: the sums that their
+proofs end in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dpbandits.core.inputs import Floats
+from dpbandits.oracles.base import DecisionSet
+from dpbandits.policies.formulas.indices import (
+    comparison_noise,
+    comparison_radius,
+    d_eps,
+    elimination_width,
+    epoch,
+    forced_rounds,
+    growing_batch,
+    kl_level,
+    next_guess,
+)
+
+# Sums over many rounds by few terms, rounded up; and the means at which evidence is enough.
+
+
+RATIO = 1.01
+"""A cell's end is at most so many times its start, so a sum of falling terms is at most 1 % high
+where its terms fall like 1/n.
+"""
+
+
+class Cells(NamedTuple):
+    """Whole numbers in order, cut into cells: first and last number of each, as floats."""
+
+    first: Floats
+    last: Floats
+
+    @property
+    def sizes(self) -> Floats:
+        return self.last - self.first + 1.0
+
+
+@lru_cache(maxsize=256)
+def whole_cells(first: int, last: int) -> Cells:
+    """The whole numbers from `first` (at least 1) to `last`; none if there are none."""
+    starts = [first] if first <= last else []
+    while starts and (after := max(starts[-1] + 1, int(starts[-1] * RATIO))) <= last:
+        starts.append(after)
+    begin = np.array(starts, np.float64)
+    return Cells(begin, np.append(begin[1:] - 1.0, float(last))[: len(begin)])
+
+
+def falling_sum(term: Callable[[Floats], Floats], first: int, last: int) -> float:
+    """At least the sum of `term` over first … last, for a term that never grows."""
+    found = whole_cells(first, last)
+    return float(np.sum(found.sizes * term(found.first))) if len(found.first) else 0.0
+
+
+BISECTIONS = 60  # to the last bit of a mean
+
+
+def reaches(target: float, levels: Floats, eps: float = math.inf) -> Floats:
+    """The x <= target with d_eps(x, target) = level (kl for eps = inf), from below; −1 where even
+    d_eps(0, target) is not above the level.
+    """
+    low, high = np.zeros(levels.shape), np.full(levels.shape, target)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2.0
+        far = evidence(middle, target, eps) > levels
+        low, high = np.where(far, middle, low), np.where(far, high, middle)
+    return np.asarray(np.where(evidence(np.zeros(1), target, eps) <= levels, -1.0, low))
+
+
+def evidence(x: Floats, target: float, eps: float) -> Floats:
+    """d_eps(x, target) for x <= target, as `formulas.divergences` has it for one x."""
+    if target >= 1.0:
+        return np.asarray(eps * (1.0 - x)) if math.isfinite(eps) else np.full(x.shape, math.inf)
+    some = np.maximum(x, 1e-300)
+    plain = (1.0 - x) * (np.log1p(-x) - math.log1p(-target)) + x * np.log(some / target)
+    if math.isinf(eps):
+        return np.asarray(np.maximum(0.0, plain))
+    shrunk = target * math.exp(-eps)
+    edge = shrunk / (1.0 - target + shrunk)
+    linear = -math.log1p(target * math.expm1(-eps)) - eps * x
+    return np.asarray(np.where(x >= edge, np.maximum(0.0, plain), linear))
+
+
+# Policies that play the largest upper confidence bounds: of one arm, or of a basis's elements.
+#
+# Where a bound is not below its own mean, an arm is played in place of a better one only if its
+# bound reaches that one's mean. With U the bound of an arm e at some number of its rewards, a
+# wrong play costs the gap to the best arm whose mean U reaches. So, gaps Δ_1 >= Δ_2 >= … > 0 of e
+# to the best arms μ_1 >= μ_2 >= …, regret <= Σ_e Σ_k (Δ_k − Δ_{k+1}) · E[plays of e with U >=
+# μ_k], and for every best arm its largest gap times the rounds in which its bound is below its
+# mean. On a matroid the pairs are those of Kveton et al. 2014, Lemma 1; one arm is a basis of rank
+# 1 (Auer et al. 2002).
+
+
+PlayCount = Callable[[float, float], float]
+"""Expected plays of an arm of the first mean with a bound that reaches the second."""
+
+
+class Playable(NamedTuple):
+    """What an optimistic policy chooses from.
+
+    best: arms of the best action. playable: arms of any action.
+    first: the first round in which bounds are compared.
+    largest: what the worst action loses in a round.
+    """
+
+    means: tuple[float, ...]
+    best: tuple[int, ...]
+    playable: tuple[int, ...]
+    first: int
+    largest: float
+
+
+def one_arm(means: Sequence[float]) -> Playable:
+    """One arm a round, each once before bounds are compared."""
+    best = (list(means).index(max(means)),)
+    largest = max(means) - min(means)
+    return Playable(tuple(means), best, tuple(range(len(means))), len(means) + 1, largest)
+
+
+def basis(problem: DecisionSet, means: Sequence[float]) -> Playable:
+    """A basis of a matroid; the first ones hold elements that were not seen yet."""
+    playable = sorted(set(range(problem.arms)) - set(problem.loops))
+    best, worst = problem.best(means), problem.best([-mean for mean in means])
+    largest = math.fsum(means[k] for k in best) - math.fsum(means[k] for k in worst)
+    return Playable(tuple(means), best, tuple(playable), 2, largest)
+
+
+def positive_gaps(means: Sequence[float]) -> list[float]:
+    """The best mean less each smaller one."""
+    return [max(means) - mean for mean in means if mean < max(means)]
+
+
+def least_gaps(problem: DecisionSet, means: Sequence[float]) -> list[float]:
+    """Of every element outside the best basis, the smallest positive gap to an element of it,
+    Δ_{e,min}. Elements without such a gap, and loops, are left out.
+    """
+    arms = basis(problem, means)
+    outside = sorted(set(arms.playable) - set(arms.best))
+    larger = [[means[k] - means[e] for k in arms.best if means[k] > means[e]] for e in outside]
+    return [min(found) for found in larger if found]
+
+
+def best_gaps(problem: DecisionSet, means: Sequence[float]) -> list[float]:
+    """Of every element of the best basis, the smallest positive gap to an element outside it."""
+    arms = basis(problem, means)
+    outside = sorted(set(arms.playable) - set(arms.best))
+    smaller = [[means[k] - means[e] for e in outside if means[k] > means[e]] for k in arms.best]
+    return [min(found) for found in smaller if found]
+
+
+def optimistic_bound(arms: Playable, rounds: int, count: PlayCount, low: float) -> float:
+    """At most this regret in `rounds` rounds, and never more than the worst action each round.
+
+    low: rounds, at most, in which the bound of one best arm is expected below its mean.
+    """
+    means = arms.means
+    least = min(means[e] for e in arms.playable)
+    targets = sorted((means[k] for k in arms.best), reverse=True)
+    wrong: list[float] = []
+    seen: dict[tuple[float, float], float] = {}
+    for e in sorted(set(arms.playable) - set(arms.best)):
+        for target, following in zip(targets, [*targets[1:], -math.inf], strict=True):
+            step = target - max(following, means[e])
+            if step <= 0.0:
+                continue
+            pair = (means[e], target)
+            if pair not in seen:
+                seen[pair] = min(float(rounds), count(*pair))
+            wrong.append(step * seen[pair])
+    missed = math.fsum(target - least for target in targets)
+    return min(math.fsum(wrong) + low * missed, rounds * arms.largest)
+
+
+def harmonic(count: int) -> float:
+    """1 + 1/2 + … + 1/count."""
+    return math.fsum(1.0 / i for i in range(1, count + 1))
+
+
+def rank_factor(gaps: Sequence[float] | Floats) -> float:
+    """What rank costs in the noise's term on a uniform matroid, for an element with gaps Δ_1 >= Δ_2
+    >= … > 0 to the best ones: Σ_k (A_k − A_{k+1})/Δ_k, A_k the mean of Δ_k, Δ_{k+1}, …; at most
+    `harmonic(len(gaps))` and 1 + ln(Δ_1/Δ_K) (proofs/uniform_matroid.md).
+    """
+    sums, total = [0.0], 0.0
+    for gap in reversed(gaps):
+        total += float(gap)
+        sums.append(total / len(sums))
+    means = sums[::-1]
+    return math.fsum((means[k] - means[k + 1]) / float(gap) for k, gap in enumerate(gaps))
+
+
+# How likely a noised mean is far from the true one: Chernoff bounds that hold for every exponent.
+#
+# A released sum has n rewards of mean μ in [0, 1] and independent draws of discrete noise in it.
+# For θ > 0, E e^{θ reward} <= 1 + μ(e^θ − 1) (convexity), and noise has at most the moments of its
+# continuous law (proofs/discrete_noise.md, 4). So P[sum/n >= x] <= exp(−θnx) times both, at any θ:
+# a search over θ can lose accuracy, never validity.
+
+
+INNER = np.logspace(-7.0, -0.3, 72)
+SHARES = np.concatenate([INNER, 1.0 - np.logspace(-0.301, -6.0, 32)])
+"""Exponents to try, as shares of the largest."""
+STEEP = 60.0
+"""The largest exponent a reward where there is no noise to bound it."""
+
+
+class AddedNoise(NamedTuple):
+    """What is added to a sum of rewards, in reward units.
+
+    draws: of Laplace laws of this scale; a number, or one for each sum. variance: of Gaussian laws.
+    """
+
+    draws: Floats | float = 0.0
+    scale: float = 0.0
+    variance: float = 0.0
+
+
+SILENT = AddedNoise()
+
+
+def upper_tail(n: Floats, mean: float, level: Floats, noise: AddedNoise = SILENT) -> Floats:
+    """P[(n rewards of this mean + noise)/n >= level] is at most this; n and level of one shape."""
+    n, level = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(level, np.float64))
+    widest = STEEP if noise.scale == 0.0 else min(STEEP, 1.0 / noise.scale)
+    theta = widest * SHARES
+    rewards = np.log1p(mean * np.expm1(theta))
+    shift = np.multiply.outer(level, theta) - rewards
+    draws = np.broadcast_to(np.asarray(noise.draws, np.float64), n.shape)
+    cost = np.multiply.outer(draws, -np.log1p(-np.square(theta * noise.scale)))
+    exponent = cost + 0.5 * noise.variance * theta**2 - n[..., None] * shift
+    found = np.exp(np.minimum(0.0, exponent.min(axis=-1)))
+    return np.asarray(np.where(level <= mean, 1.0, found))
+
+
+def lower_tail(n: Floats, mean: float, level: Floats, noise: AddedNoise = SILENT) -> Floats:
+    """P[(n rewards of this mean + noise)/n <= level] is at most this."""
+    return upper_tail(n, 1.0 - mean, 1.0 - np.asarray(level), noise)
+
+
+def excess(eps: float, grid: int) -> float:
+    """c in P[noise >= x] <= c·e^{−eps·x}, x > 0, for one discrete Laplace draw: ½(1 + tanh(eps/2g))
+    (proofs/discrete_noise.md, 6).
+    """
+    return float(0.5 * (1.0 + np.tanh(eps / (2.0 * grid))))
+
+
+# Forgetful batches of 1, 2, 4, 8, … rewards: expected plays, and rounds lost to a low bound.
+#
+# While an arm's newest batch has n rewards it is played 2n times at most (AdaP: n or 2n), and only
+# while the bound made of that batch reaches the target. So the plays are at most the first one and
+# Σ_s (rounds in the batch after the s-th)·P[bound of 2^s rewards at the last round >= target], the
+# sum that the proofs bound by 2^{d+2} − 1 up to the batch d where the chance becomes small, and by
+# O(1) from there on (Hu, Huang, Mehta and Hegde 2024, Theorem 3 and Lemma 19).
+
+
+def batch_plays(
+    mean: float, rounds: int, level: Callable[[Floats], Floats], noise: AddedNoise, growth: int
+) -> float:
+    """1 + Σ growth·n·P[released mean of n = 1, 2, 4, … >= level(n)], at most `rounds` each.
+
+    growth: rounds in the next batch over n.
+    """
+    n: Floats = np.asarray(2.0 ** np.arange(max(1, rounds.bit_length())), np.float64)
+    chances = upper_tail(n, mean, level(n), noise)
+    return 1.0 + float(np.sum(np.minimum(growth * n, rounds) * chances))
+
+
+def lazy_plays(mean: float, target: float, rounds: int, eps: float, rank: int = 1) -> float:
+    """Anytime-Lazy-UCB: the radius √(3 ln T/n) + 3 ln T/(εn), ln(KT) on a matroid of rank K."""
+    log_t = math.log(rank * rounds)
+    return batch_plays(
+        mean,
+        rounds,
+        lambda n: target - np.sqrt(3.0 * log_t / n) - 3.0 * log_t / (eps * n),
+        AddedNoise(1.0, 1.0 / eps),
+        2,
+    )
+
+
+def lazy_low(first: int, rounds: int, tail: float, rank: int = 1) -> float:
+    """Σ_t (⌊lg t⌋ + 1)((Kt)⁻⁶ + c(Kt)⁻³): Hoeffding and one draw's tail, for each batch by round t.
+
+    tail: c, `excess` of the noise.
+    """
+    return falling_sum(
+        lambda t: (np.log2(t) + 1.0) * ((rank * t) ** -6.0 + tail * (rank * t) ** -3.0),
+        max(2, first),
+        rounds,
+    ) + (1.0 if first < 2 else 0.0)
+
+
+def lazy_bound(arms: Playable, rounds: int, eps: float, grid: int) -> float:
+    """Anytime-Lazy-UCB, and DPUCB-MAT with eps = ε/K; K is the number of arms played at once."""
+    rank = len(arms.best)
+
+    def count(mean: float, target: float) -> float:
+        return lazy_plays(mean, target, rounds, eps, rank)
+
+    low = lazy_low(arms.first, rounds, excess(eps, grid), rank)
+    return optimistic_bound(arms, rounds, count, low)
+
+
+def adap_plays(mean: float, target: float, rounds: int, eps: float, a: float) -> float:
+    """AdaP-UCB: the radius √(a ln T/(2n)) + a ln T/(εn)."""
+    log_t = math.log(rounds)
+    return 1.0 + batch_plays(
+        mean,
+        rounds,
+        lambda n: target - np.sqrt(a * log_t / (2.0 * n)) - a * log_t / (eps * n),
+        AddedNoise(1.0, 1.0 / eps),
+        2,
+    )
+
+
+def adap_kl_plays(mean: float, target: float, rounds: int, eps: float, a: float) -> float:
+    """AdaP-KLUCB: the bound reaches the target where kl(noised mean + a ln T/(εn), target) <=
+    a ln T/n, or that lifted mean reaches it by itself.
+    """
+    log_t = math.log(rounds)
+
+    def level(n: Floats) -> Floats:
+        return reaches(target, a * log_t / n) - a * log_t / (eps * n)
+
+    return 1.0 + batch_plays(mean, rounds, level, AddedNoise(1.0, 1.0 / eps), 2)
+
+
+def adac_plays(mean: float, target: float, rounds: int, rho: float, b: float) -> float:
+    """AdaC-UCB: the radius √((1/(2n) + 1/(ρn²)) b ln T), one Gaussian draw of variance 1/(2ρ)."""
+    log_t = math.log(rounds)
+    return 1.0 + batch_plays(
+        mean,
+        rounds,
+        lambda n: target - np.sqrt((0.5 / n + 1.0 / (rho * n * n)) * b * log_t),
+        AddedNoise(variance=0.5 / rho),
+        2,
+    )
+
+
+def episode_low(first: int, rounds: int, a: float, tail: float) -> float:
+    """Σ_t t(⌊lg t⌋ + 1)(1 + c)t^{−a}: an episode begun at round t lasts less than t rounds."""
+    return falling_sum(
+        lambda t: np.minimum(t, (np.log2(t) + 1.0) * (1.0 + tail) * t ** (1.0 - a)),
+        max(3, first),
+        rounds,
+    )
+
+
+def adap_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
+    """AdaP-UCB (Azize and Basu 2022)."""
+    low = episode_low(arms.first, rounds, a, excess(eps, grid))
+    return optimistic_bound(arms, rounds, lambda mean, y: adap_plays(mean, y, rounds, eps, a), low)
+
+
+def adap_kl_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
+    """AdaP-KLUCB (Azize and Basu 2022)."""
+
+    def count(mean: float, target: float) -> float:
+        return adap_kl_plays(mean, target, rounds, eps, a)
+
+    low = episode_low(arms.first, rounds, a, excess(eps, grid))
+    return optimistic_bound(arms, rounds, count, low)
+
+
+def adac_bound(arms: Playable, rounds: int, rho: float, b: float) -> float:
+    """AdaC-UCB (Azize and Basu 2024); discrete Gaussian noise has no more than its moments."""
+    low = episode_low(arms.first, rounds, b, 0.0)
+    return optimistic_bound(arms, rounds, lambda mean, y: adac_plays(mean, y, rounds, rho, b), low)
+
+
+# DP-KLUCB: batches that do not forget, and the index in d_eps. Ours, after Azize et al. 2025.
+#
+# For any y below the best mean (and above the others): an arm is played while its own index
+# reaches y, or while the best arm's is below y. While the best arm has n rewards, m draws and
+# released mean x, its index is below y before round e^I only, I = n·d_eps(x, y). A batch begun
+# then ends by round αe^I + 1. So the rounds lost in this state are expected to be at most the
+# integral of P[I >= u] against that end, and P[I >= u] is a Chernoff bound at the mean where
+# n·d_eps(x, y) = u. It falls like e^{−u − n·d_eps(y, μ*)}, so the sum over the states converges.
+# Every y gives a valid bound.
+
+
+SLACKS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8)  # where y lies between the best means
+LAST_BIT = 1e-12  # what bisection leaves
+STEP = 0.1  # of u in the integral, which is rounded up
+
+
+@lru_cache(maxsize=256)
+def stages(rounds: int, first: int, alpha: float) -> tuple[int, ...]:
+    """Rewards behind an arm's mean after its first, second, … batch, up to `rounds`."""
+    sizes = [first]
+    while sizes[-1] < rounds:
+        sizes.append(sizes[-1] + growing_batch(sizes[-1], first, alpha))
+    return tuple(sizes)
+
+
+def own_plays(
+    mean: float, y: float, rounds: int, eps: float, sizes: Sequence[int], level: float
+) -> float:
+    """The first batch, and each later one by the chance that the index before it reaches y."""
+    n = np.array(sizes, np.float64)
+    levels = reaches(y, level / n, eps)
+    draws = np.arange(1.0, len(n) + 1.0)
+    chances = upper_tail(n[:-1], mean, levels[:-1], AddedNoise(draws[:-1], 1.0 / eps))
+    return float(min(rounds, n[0] + np.sum(np.diff(n) * chances)))
+
+
+class Levels(NamedTuple):
+    """States of the best arm and levels of its I: one entry for each pair, and the rounds lost up
+    to that level; state by state, levels rising.
+    """
+
+    n: Floats
+    draws: Floats
+    u: Floats
+    ends: Floats  # rounds lost if I is below the next level
+
+
+def states(
+    best_reach: float, arms: int, rounds: int, eps: float, sizes: Sequence[int], alpha: float
+) -> list[Levels]:
+    """A grid for each number of rewards that the best arm may have, from the first round at which
+    it has so many; best_reach: y.
+    """
+    found = []
+    for k, n in enumerate(sizes):
+        start = n + (arms - 1) * sizes[0] + 1
+        if start > rounds:
+            break
+        end = min(math.log(rounds), n * d_eps(0.0, best_reach, eps))
+        u = np.arange(math.log(start), end, STEP)
+        ends = np.minimum(float(rounds), alpha * np.exp(u + STEP) + 1.0) - start + 1.0
+        found.append(Levels(np.full(len(u), float(n)), np.full(len(u), k + 1.0), u, ends))
+    return [grid for grid in found if len(grid.u)]
+
+
+def lost(
+    best: float, y: float, arms: int, rounds: int, eps: float, sizes: Sequence[int], alpha: float
+) -> float:
+    """Rounds in which the best arm's index is expected below y, to the end of their batches."""
+    grids = states(y, arms, rounds, eps, sizes, alpha)
+    if not grids:
+        return 0.0
+    n, draws, u, _ = (np.concatenate(part) for part in zip(*grids, strict=True))
+    levels = np.maximum(0.0, reaches(y, u / n, eps)) + LAST_BIT
+    chances = lower_tail(n, best, levels, AddedNoise(draws, 1.0 / eps))
+    steps = np.concatenate([np.diff(grid.ends, prepend=0.0) for grid in grids])
+    return float(np.sum(steps * chances))
+
+
+def dp_klucb_bound(
+    means: Sequence[float], rounds: int, eps: float, first: int, alpha: float, c: float
+) -> float:
+    """At most this regret, whatever the rewards' laws on [0, 1] with these means."""
+    best, worst = max(means), max(means) - min(means)
+    others = [mean for mean in means if mean < best]
+    if not others:
+        return 0.0
+    sizes, level = stages(rounds, first, alpha), kl_level(math.log(max(3, rounds)), c)
+    found = [worst * rounds]
+    for slack in SLACKS:
+        y = best - slack * (best - max(others))
+        own = {mean: own_plays(mean, y, rounds, eps, sizes, level) for mean in sorted(set(others))}
+        wrong = math.fsum((best - mean) * own[mean] for mean in others)
+        found.append(
+            wrong + worst * lost(best, y, len(means), rounds, eps, sizes, alpha)
+            if wrong < min(found)
+            else math.inf
+        )
+    return min(found)
+
+
+# UCB policies that release after every round: expected plays, and rounds lost to a low bound.
+#
+# Each count is Σ_n P[mean of n rewards + radius >= target], radius at the last round; each `low`
+# sums over rounds t and over the n <= t that the best arm may have the chance that its bound is
+# below its mean.
+
+
+def mean_plays(
+    mean: float, target: float, rounds: int, radius: Callable[[Floats, Floats], Floats]
+) -> float:
+    """1 + Σ_n P[mean of n + radius >= target]; `radius` of the first and the last n of a cell."""
+    found = whole_cells(1, rounds - 1)
+    if not len(found.first):
+        return 1.0
+    level = target - radius(found.first, found.last)
+    return 1.0 + float(np.sum(found.sizes * upper_tail(found.first, mean, level)))
+
+
+def ucb1_plays(mean: float, target: float, rounds: int) -> float:
+    """The radius √(2 ln T/n)."""
+    width = 2.0 * math.log(rounds)
+    return mean_plays(mean, target, rounds, lambda n, _: np.sqrt(width / n))
+
+
+def ucb1_low(first: int, rounds: int) -> float:
+    """Σ_t t·t⁻⁴ from round `first` on: Hoeffding for each n <= t (Auer et al. 2002)."""
+    return falling_sum(lambda t: t**-3.0, first, rounds)
+
+
+def ucb1_bound(arms: Playable, rounds: int) -> float:
+    """UCB1 and OMM; below Σ 8 ln T/Δ + (1 + π²/3)Δ (Auer, Cesa-Bianchi and Fischer 2002, Theorem
+    1) and Σ 16 ln T/Δ + … (Kveton et al. 2014, Theorem 2).
+    """
+    low = ucb1_low(arms.first, rounds)
+    return optimistic_bound(arms, rounds, lambda mean, y: ucb1_plays(mean, y, rounds), low)
+
+
+def kl_plays(mean: float, target: float, rounds: int, c: float) -> float:
+    """The index reaches the target where n·kl(mean of n, target) <= ln T + c ln ln T."""
+    found, level = whole_cells(1, rounds - 1), kl_level(math.log(max(3, rounds)), c)
+    if not len(found.first):
+        return 1.0
+    reach = reaches(target, level / found.first)
+    return 1.0 + float(np.sum(found.sizes * upper_tail(found.first, mean, reach)))
+
+
+def kl_low(first: int, rounds: int, c: float) -> float:
+    """Σ_t e⌈δ ln t⌉e^{−δ}, δ = ln t + c ln ln t, each at most 1 (Garivier and Cappé 2011, Theorem
+    10).
+    """
+
+    def missed(t: Floats) -> Floats:
+        log_t = np.log(np.maximum(t, 3.0))
+        delta = log_t + c * np.log(log_t)
+        late = np.log(t * 1.02)  # of a cell's end, where ⌈δ ln t⌉ is largest
+        ceiling = np.ceil((late + c * np.log(np.maximum(late, 1.0))) * late)
+        return np.asarray(np.minimum(1.0, math.e * ceiling * np.exp(-delta)))
+
+    return falling_sum(missed, first, rounds)
+
+
+def kl_bound(arms: Playable, rounds: int, c: float) -> float:
+    """KL-UCB and KL-OSM. With c = 3 the rounds lost to a low bound grow like ln ln T (Garivier and
+    Cappé 2011); with c = 0 like ln³T.
+    """
+    low = kl_low(arms.first, rounds, c)
+    return optimistic_bound(arms, rounds, lambda mean, y: kl_plays(mean, y, rounds, c), low)
+
+
+def bits_bound(arms: Playable, rounds: int, eps: float, c: float) -> float:
+    """KL-UCB on randomised response: bits of mean (μe^ε + 1 − μ)/(1 + e^ε), the gaps of μ."""
+
+    def bit(mean: float) -> float:
+        return 0.5 + (mean - 0.5) * math.tanh(eps / 2.0)
+
+    def count(mean: float, target: float) -> float:
+        return kl_plays(bit(mean), bit(target), rounds, c)
+
+    return optimistic_bound(arms, rounds, count, kl_low(arms.first, rounds, c))
+
+
+def reports_plays(mean: float, target: float, rounds: int, eps: float) -> float:
+    """LDP-UCB-L: √(2 ln T/n) + √(32 ln T/(ε² n)), n draws; 4 ln(T + 1) rounds are forced."""
+    forced = math.floor(forced_rounds(rounds)) + 1
+    found, log_t = whole_cells(forced + 1, rounds - 1), math.log(rounds)
+    if not len(found.first):
+        return float(forced + 1)
+    n = found.first
+    level = target - np.sqrt(2.0 * log_t / n) - np.sqrt(32.0 * log_t / n) / eps
+    return (
+        1.0
+        + forced
+        + float(np.sum(found.sizes * upper_tail(n, mean, level, AddedNoise(n, 1.0 / eps))))
+    )
+
+
+def reports_low(first: int, rounds: int) -> float:
+    """Σ_t t(t⁻⁴ + t^{−4.69}): Hoeffding, and Chernoff for n >= 4 ln t draws (proofs/ldp_ucb.md)."""
+    return falling_sum(lambda t: t**-3.0 + t**-3.69, first, rounds)
+
+
+def reports_bound(arms: Playable, rounds: int, eps: float) -> float:
+    """LDP-UCB-L (Ren, Zhou, Liu and Shroff 2020)."""
+    low = reports_low(arms.first, rounds)
+    return optimistic_bound(arms, rounds, lambda mean, y: reports_plays(mean, y, rounds, eps), low)
+
+
+# UCB on continual counters: expected plays, and rounds lost to a low bound.
+#
+# An arm with n rewards has the noise of at most n.bit_length() nodes of a tree in its sum; under
+# the hybrid counter that of at most r closed segments and r nodes of the open one, r the bit
+# length of n.
+
+
+def bit_lengths(n: Floats) -> Floats:
+    """The bit length of whole numbers."""
+    return np.asarray(np.floor(np.log2(n)) + 1.0)
+
+
+def sum_radii(draws: Floats, scale: float, log_term: float) -> Floats:
+    """`sum_radius` of many: Chan, Shi and Song 2011, Corollary 2.9."""
+    widest = np.maximum(np.sqrt(draws), math.sqrt(log_term))
+    return np.asarray(scale * widest * math.sqrt(8.0 * log_term))
+
+
+def noise_chance(draws: float, scale: float, level: float) -> float:
+    """P[sum of Laplace draws >= level] is at most this."""
+    return float(upper_tail(np.array([1.0]), 0.0, np.array([level]), AddedNoise(draws, scale))[0])
+
+
+def tree_plays(mean: float, target: float, rounds: int, scale: float) -> float:
+    """DP-UCB, tight: √(2 ln T/n) and the Chan–Shi–Song radius at 2T⁻⁴, nodes of this scale."""
+    found, log_t = whole_cells(1, rounds - 1), math.log(rounds)
+    if not len(found.first):
+        return 1.0
+    n, draws = found.first, bit_lengths(found.last)
+    level = target - np.sqrt(2.0 * log_t / n) - sum_radii(draws, scale, 4.0 * log_t) / n
+    return 1.0 + float(np.sum(found.sizes * upper_tail(n, mean, level, AddedNoise(draws, scale))))
+
+
+def tree_low(first: int, rounds: int) -> float:
+    """Σ_t t(t⁻⁴ + t⁻⁴): Hoeffding, and Chan, Shi and Song, on one side each."""
+    return falling_sum(lambda t: 2.0 * t**-3.0, first, rounds)
+
+
+def tree_bound(arms: Playable, rounds: int, scale: float) -> float:
+    """DP-UCB, tight, with nodes of this scale."""
+    low = tree_low(arms.first, rounds)
+    return optimistic_bound(arms, rounds, lambda mean, y: tree_plays(mean, y, rounds, scale), low)
+
+
+def wide_tree_plays(
+    mean: float, target: float, rounds: int, scale: float, width: float, levels: int
+) -> float:
+    """DP-UCB as published: √(2 ln T/n) + width/n, nodes of this scale."""
+    found, log_t = whole_cells(1, rounds - 1), math.log(rounds)
+    if not len(found.first):
+        return 1.0
+    n = found.first
+    level = target - np.sqrt(2.0 * log_t / n) - width / n
+    return 1.0 + float(
+        np.sum(found.sizes * upper_tail(n, mean, level, AddedNoise(float(levels), scale)))
+    )
+
+
+def wide_tree_low(first: int, rounds: int, scale: float, width: float, levels: int) -> float:
+    """Σ_t t(t⁻⁴ + P[noise of `levels` nodes >= width]), each at most 1."""
+    chance = noise_chance(float(levels), scale, width)
+    noisy = min(float(rounds), chance * rounds * (rounds + 1.0) / 2.0)
+    return falling_sum(lambda t: t**-3.0, first, rounds) + noisy
+
+
+def wide_tree_bound(arms: Playable, rounds: int, scale: float, width: float, levels: int) -> float:
+    """DP-UCB as published (Mishra and Thakurta 2015), trees of so many levels."""
+
+    def count(mean: float, target: float) -> float:
+        return wide_tree_plays(mean, target, rounds, scale, width, levels)
+
+    low = wide_tree_low(arms.first, rounds, scale, width, levels)
+    return optimistic_bound(arms, rounds, count, low)
+
+
+def hybrid_plays(mean: float, target: float, rounds: int, eps: float) -> float:
+    """Hybrid-UCB: √(3 lg T/n) + 6√8 s lg T/(εn), s = ⌊lg(n + 1)⌋, and 2s draws of scale 2s/ε."""
+    found, lg_t = whole_cells(1, rounds - 1), math.log2(max(2, rounds))
+    if not len(found.first):
+        return 1.0
+    n, sizes = found.first, found.sizes
+    levels = np.floor(np.log2(found.last + 1.0))
+    wide = 6.0 * math.sqrt(8.0) * lg_t * levels / (eps * n)
+    target_less = target - np.sqrt(3.0 * lg_t / n) - wide
+    total = 1.0
+    for s in np.unique(levels).tolist():
+        at = levels == s
+        noise = AddedNoise(2.0 * s, 2.0 * s / eps)
+        total += float(np.sum(sizes[at] * upper_tail(n[at], mean, target_less[at], noise)))
+    return total
+
+
+def hybrid_low(first: int, rounds: int) -> float:
+    """Σ_t t(t^−8.65 + t^−6.84): Hoeffding, and Chernoff at .8 for 2s <= 2 lg t draws
+    (proofs/hybrid_ucb.md).
+    """
+    return falling_sum(lambda t: t**-7.65 + t**-5.84, first, rounds)
+
+
+def hybrid_bound(arms: Playable, rounds: int, eps: float) -> float:
+    """Hybrid-UCB (Hu, Huang and Mehta 2021, Theorem 5)."""
+    low = hybrid_low(arms.first, rounds)
+    return optimistic_bound(arms, rounds, lambda mean, y: hybrid_plays(mean, y, rounds, eps), low)
+
+
+# Successive elimination: what a run pulls while every confidence bound holds, and what the others
+# may cost (Even-Dar, Mannor and Mansour 2006, Theorem 8; Sajed and Sheffet 2019, Lemma 4.2).
+#
+# DP-SE's Lemma 4.2 rounds the sum of its epochs up to constants 1024 and 96; here it is the sum.
+
+
+BASEL = math.pi**2 / 6.0
+
+
+def passes(gap: float, arms: int, beta: float, rounds: int) -> int:
+    """Passes after which an arm with this gap is surely out: two widths below it."""
+    low, high = 0, 1
+    while high < rounds and 2.0 * elimination_width(high, arms, beta) >= gap:
+        low, high = high, 2 * high
+    while high - low > 1:  # the width falls from n = 2 on
+        middle = (low + high) // 2
+        inside = 2.0 * elimination_width(middle, arms, beta) >= gap
+        low, high = (middle, high) if inside else (low, middle)
+    return min(high, rounds)
+
+
+def passes_bound(means: Sequence[float], rounds: int, beta: float) -> float:
+    """SuccessiveElimination: a mean is ever further from its arm's than its radius with probability
+    at most βπ²/12.
+    """
+    gaps = [max(means) - mean for mean in means if mean < max(means)]
+    wrong = math.fsum(gap * passes(gap, len(means), beta, rounds) for gap in gaps)
+    worst = max(gaps, default=0.0)
+    return min(wrong + worst * rounds * min(1.0, beta * BASEL / 2.0), worst * rounds)
+
+
+def last_epoch(gap: float) -> int:
+    """The first epoch with 2^−e <= gap: its radii add up to less than the gap, so it is the arm's
+    last.
+    """
+    return max(1, math.ceil(-math.log2(gap) - 1e-12))
+
+
+def epochs_cost(gaps: Sequence[float], beta: float, eps: float, rounds: int) -> float:
+    """Σ Δ · (pulls of the arm up to its last epoch), the arms alive being those not yet out."""
+    arms = len(gaps)
+    wrong = [(gap, last_epoch(gap)) for gap in gaps if gap > 0.0]
+    cost, pulled = 0.0, 0.0
+    for stage in range(1, max((last for _, last in wrong), default=0) + 1):
+        alive = arms - sum(1 for _, last in wrong if last < stage)
+        planned, _ = epoch(stage, alive, beta, eps)
+        pulls = min(float(planned), max(0.0, rounds - pulled))
+        cost += pulls * math.fsum(gap for gap, last in wrong if last >= stage)
+        pulled += pulls
+        if pulled >= rounds:
+            break
+    return cost
+
+
+def elimination_bound(
+    means: Sequence[float], rounds: int, beta: float, eps: float, tail: float
+) -> float:
+    """DP-SE with β: some width fails with probability at most β(2 + 2c − 1)π²/24, c `tail`."""
+    gaps = [max(means) - mean for mean in means]
+    worst = max(gaps)
+    fails = min(1.0, beta * (1.0 + 2.0 * tail) * BASEL / 4.0)
+    return min(epochs_cost(gaps, beta, eps, rounds) + worst * rounds * fails, worst * rounds)
+
+
+def guessing_bound(
+    means: Sequence[float], rounds: int, first: int, squared: bool, eps: float, tail: float
+) -> float:
+    """DP-SE that guesses the horizon: the sum over guesses G, a phase of each with β = 1/G.
+
+    The phase of a guess begins when the one before is reached, or later. It ends by round 6G, or
+    after the first epoch: later epochs begin before G, and the next is at most five times as long
+    as all before.
+    """
+    gaps = [max(means) - mean for mean in means]
+    worst, total, guess, begins = max(gaps), 0.0, first, 0
+    while begins < rounds:
+        pulls, _ = epoch(1, len(means), 1.0 / guess, eps)
+        length = min(float(rounds), max(6.0 * guess, float(len(means) * pulls)))
+        fails = min(1.0, (1.0 + 2.0 * tail) * BASEL / 4.0 / guess)
+        cost = epochs_cost(gaps, 1.0 / guess, eps, rounds)
+        total += min(cost + worst * length * fails, worst * length)
+        begins, guess = guess, next_guess(guess, guess, squared)
+    return min(total, worst * rounds)
+
+
+def comparisons_bound(
+    means: Sequence[float], rounds: int, beta: float, share: float, tail: float
+) -> float:
+    """SparseVectorSE: an arm is out at the first question for which its gap adds up to four radii,
+    twice the noise and a unit of rounding. Some radius fails with probability at most βπ²/24, some
+    draw of noise with at most 2c(π²/6 + 1)β/16, c `tail`.
+    """
+    worst = max(means) - min(means)
+
+    def pulls(gap: float) -> int:
+        number, n = 1, 2
+        while n < rounds and gap * n < 1.0 + 2.0 * (
+            2.0 * comparison_radius(n, number, len(means), beta)
+            + comparison_noise(number, len(means), beta, share)
+        ):
+            number, n = number + 1, 2 * n
+        return min(n, rounds)
+
+    gaps = [max(means) - mean for mean in means if mean < max(means)]
+    fails = beta * (BASEL / 4.0 + tail * (BASEL + 1.0) / 8.0)
+    cost = math.fsum(gap * pulls(gap) for gap in gaps)
+    return min(cost + worst * rounds * min(1.0, fails), worst * rounds)

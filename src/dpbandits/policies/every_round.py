@@ -1,0 +1,372 @@
+"""Index policies that look at the rewards after every round: without privacy, with reports of the
+local model, or with a counter for each arm.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import BinaryTree, Exact, Hybrid, LocalLaplace, RandomizedResponse
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
+from dpbandits.policies.bounds.arms import (
+    bits_bound,
+    hybrid_bound,
+    kl_bound,
+    one_arm,
+    positive_gaps,
+    reports_bound,
+    tree_bound,
+    ucb1_bound,
+    wide_tree_bound,
+)
+from dpbandits.policies.contract import About, policy_dataclass
+from dpbandits.policies.formulas.indices import (
+    IndexNumbers,
+    IndexRule,
+    dp_ucb_bound_score,
+    dp_ucb_published_score,
+    dp_ucb_tight_score,
+    forced_rounds,
+    hybrid_ucb_score,
+    kl,
+    kl_ucb_score,
+    ldp_ucb_score,
+    ucb1_score,
+)
+
+__all__ = ["DPUCB", "KLUCB", "LDPKLUCB", "LDPUCB", "UCB1", "DPUCBBound", "HybridUCB"]
+
+# Index policies on exact sums: the non-private ones, which every private one is compared with, and
+# those of the local model, where every user randomises the reward before sending it.
+#
+# `policy.randomizer()` is the user's side. The server's vault takes `Report`s only.
+
+
+@policy_dataclass
+class UCB1(IndexPolicy):
+    """Upper confidence bounds, without privacy.
+
+    Source: Auer, Cesa-Bianchi and Fischer 2002, UCB1. Guarantee: none (`guarantee` is None).
+    Regret: at most Σ 8 ln T/Δ + (1 + π²/3) Σ Δ.
+
+    >>> UCB1(arms=3).guarantee is None
+    True
+    """
+
+    about: ClassVar[About] = About(
+        paper="Auer, Cesa-Bianchi and Fischer 2002",
+        algorithm="UCB1",
+        bound="Σ 8 ln T/Δ + (1 + π²/3) Σ Δ",
+        privacy="none",
+        every_round=True,
+    )
+    grid: int = 1024
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(ucb1_score, IndexNumbers())
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return ucb1_bound(one_arm(means), rounds)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / gap for gap in positive_gaps(means))
+
+
+@policy_dataclass
+class KLUCB(IndexPolicy):
+    """KL-UCB for rewards in [0, 1], without privacy: asymptotically optimal for Bernoulli rewards.
+
+    Source: Garivier and Cappé 2011, Algorithm 1. Guarantee: none. Regret: Σ Δ ln T/kl(μ, μ*) + o(ln
+    T) with c = 3.
+
+    Args:
+        c: weight of ln ln t in the level (3 in the proof, 0 in practice).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Garivier and Cappé 2011",
+        algorithm="Algorithm 1 (KL-UCB)",
+        bound="Σ Δ ln T/kl(μ, μ*) + o(ln T)",
+        privacy="none",
+        every_round=True,
+    )
+    c: float = 0.0
+    grid: int = 1024
+
+    def validate(self) -> None:
+        self._number("c", -1e-300, 100)
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return kl_bound(one_arm(means), rounds, self.c)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        best = max(means)
+        ratios = [(best - mean) / kl(mean, best) for mean in means if mean < best]
+        return math.log(rounds) * math.fsum(ratios)
+
+
+@policy_dataclass
+class LDPUCB(IndexPolicy, PrivatePolicy):
+    """UCB on Laplace reports.
+
+    Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-L; the one-arm case of Chen et al. 2020,
+    CUCB-LDP.
+    Guarantee: epsilon-LDP for every report. Regret: O((1 + 1/epsilon²) Σ ln T/Δ).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Ren, Zhou, Liu and Shroff 2020",
+        algorithm="LDP-UCB-L",
+        bound="O(Σ (1/ε² + 1) ln T/Δ)",
+        proof="ldp_ucb",
+        twin="UCB1",
+        privacy="local",
+        every_round=True,
+    )
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+    def randomizer(self) -> LocalLaplace:
+        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(ldp_ucb_score, IndexNumbers(eps=float(self.epsilon)))
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        if min(s.rounds) <= forced_rounds(t):  # forced arms: the least played first
+            return [-float(n) for n in s.rounds]
+        return super().scores(s, t)
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return reports_bound(one_arm(means), rounds, float(self.epsilon))
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        cost = math.log(rounds) * (1 + 1 / float(self.epsilon) ** 2)
+        return math.fsum(cost / gap for gap in positive_gaps(means))
+
+
+@policy_dataclass
+class LDPKLUCB(IndexPolicy, PrivatePolicy):
+    """KL-UCB on randomised-response bits: the map from a mean to its bits' mean is increasing, so
+    the best arm stays the best.
+
+    Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-B (convert-to-Bernoulli), with the KL index of
+    Garivier and Cappé 2011.
+    Guarantee: epsilon-LDP for every report. Regret: Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T) for c =
+    3, bit(r) = (r e^ε + 1 − r)/(1 + e^ε).
+
+    Args:
+        c: weight of ln ln t in the level (3 in the proof, 0 in practice).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Ren, Zhou, Liu and Shroff 2020",
+        algorithm="LDP-UCB-B with KL-UCB indices",
+        bound="Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T), c = 3",
+        proof="ldp_klucb",
+        twin="KLUCB",
+        privacy="local",
+        every_round=True,
+    )
+    c: float = 0.0
+
+    def validate(self) -> None:
+        self._number("c", -1e-300, 100)
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+    def randomizer(self) -> RandomizedResponse:
+        return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return bits_bound(one_arm(means), rounds, float(self.epsilon), self.c)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        shrink = math.tanh(float(self.epsilon) / 2)  # bits' gaps are shrink·Δ; Pinsker
+        return math.fsum(math.log(rounds) / (2 * shrink**2 * gap) for gap in positive_gaps(means))
+
+
+# UCB on continual counters: a tree or a hybrid counter an arm, a release every round. Baselines of
+# the lazy policies.
+
+
+@policy_dataclass
+class DPUCB(IndexPolicy, PrivatePolicy):
+    """UCB1 on one binary tree an arm; the horizon must be known.
+
+    Source: Mishra and Thakurta 2015 (DP-UCB), the baseline of Sajed and Sheffet 2019.
+    Guarantee: "tight" (default): epsilon a tree, which is enough because a replaced reward touches
+    one arm: epsilon-DP.
+    "published": epsilon/K a tree, so it holds epsilon/K-DP, K times more than it claims, at the
+    price of its regret.
+    Regret: O(Σ ln T/Δ + K ln² T/epsilon) ("tight"); as published O(Σ ln T/Δ + K² ln² T ln(K T ln
+    T)/epsilon).
+
+    Args:
+        horizon: T, rounds; an arm's tree has T leaves.
+        gamma: failure probability in the published width.
+        preset: "tight" or "published" (see the guarantee).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Mishra and Thakurta 2015",
+        algorithm="DP-UCB",
+        bound="O(Σ ln T/Δ + K ln² T/ε)",
+        proof="dp_ucb",
+        twin="UCB1",
+        needs_horizon=True,
+        every_round=True,
+    )
+    horizon: int
+    gamma: float = 0.1
+    preset: str = "tight"
+
+    def validate(self) -> None:
+        self._horizon(required=True)
+        self._number("gamma", 0, 1)
+        self._one_of("preset", "tight", "published")
+
+    @property
+    def tree_epsilon(self) -> Fraction:
+        return self.budget / self.arms if self.preset == "published" else self.budget
+
+    def mechanism(self) -> BinaryTree:
+        claimed = self.budget if self.preset == "published" else None
+        return BinaryTree(
+            epsilon=self.tree_epsilon,
+            leaves=self.horizon,
+            claimed=claimed,
+            grid=Grid(steps=self.grid),
+        )
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        scale = self.horizon.bit_length() / float(self.tree_epsilon)
+        published = self.preset == "published"
+        return IndexRule(
+            dp_ucb_published_score if published else dp_ucb_tight_score,
+            IndexNumbers(
+                eps=float(self.epsilon),
+                arms=self.arms,
+                horizon=self.horizon,
+                gamma=float(self.gamma),
+                scale=scale,
+            ),
+        )
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        scale, horizon = self.horizon.bit_length() / float(self.tree_epsilon), self.horizon
+        if self.preset == "tight":
+            return tree_bound(one_arm(means), rounds, scale)
+        log_h = math.log(max(2, horizon))
+        union = math.log(self.arms * max(2, horizon) * log_h / self.gamma)
+        width = self.arms * log_h * log_h * union / float(self.epsilon)
+        return wide_tree_bound(one_arm(means), rounds, scale, width, horizon.bit_length())
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        log_t = math.log(rounds)
+        price = log_t**2 / float(self.epsilon)
+        if self.preset == "published":
+            price *= self.arms * math.log(self.arms * rounds * max(1.0, log_t) / self.gamma)
+        return math.fsum(log_t / gap + price for gap in positive_gaps(means))
+
+
+@policy_dataclass
+class DPUCBBound(IndexPolicy, PrivatePolicy):
+    """UCB on hybrid counters with the width of Tossou and Dimitrakakis.
+
+    Source: Tossou and Dimitrakakis 2016, DP-UCB-Bound, on the hybrid mechanism of Chan, Shi and
+    Song 2011.
+    Guarantee: epsilon-DP (with noise on every increment; variants with exact increments are not
+    private at all).
+    Regret: O(Σ ln T/Δ + ln T ln ln T/epsilon) as claimed; Hu, Huang and Mehta 2021, App. E, found
+    gaps in the proof.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Tossou and Dimitrakakis 2016",
+        algorithm="DP-UCB-Bound",
+        bound="O(Σ ln T/Δ + K ln T ln ln T/ε) as claimed",
+        proof="dp_ucb_bound",
+        twin="UCB1",
+        every_round=True,
+        theory=False,
+    )
+
+    def mechanism(self) -> Hybrid:
+        return Hybrid(epsilon=self.budget, segments="powers", grid=Grid(steps=self.grid))
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(dp_ucb_bound_score, IndexNumbers(eps=float(self.epsilon)))
+
+
+@policy_dataclass
+class HybridUCB(IndexPolicy, PrivatePolicy):
+    """UCB on hybrid counters that double their segments.
+
+    Source: Hu, Huang and Mehta 2021, Appendix E, Algorithm 4 (Hybrid-UCB).
+    Guarantee: "corrected" (default): epsilon-DP, a full segment is answered from the array side.
+    "published": as printed, the full tree's root is released, too, with too little noise:
+    3·epsilon/2 holds, and that is what `guarantee` reports.
+    Regret: O(Σ max(ln T/Δ, (ln T/epsilon) ln(ln T/(epsilon Δ)))).
+
+    Args:
+        preset: "corrected" or "published" (see the guarantee).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Hu, Huang and Mehta 2021",
+        algorithm="Appendix E, Algorithm 4 (Hybrid-UCB)",
+        bound="O(Σ max(ln T/Δ, (ln T/ε) ln(ln T/(εΔ))))",
+        proof="hybrid_ucb",
+        twin="UCB1",
+        every_round=True,
+    )
+    preset: str = "corrected"
+
+    def validate(self) -> None:
+        self._one_of("preset", "corrected", "published")
+
+    def mechanism(self) -> Hybrid:
+        return Hybrid(
+            epsilon=self.budget,
+            segments="doubling",
+            root=self.preset == "published",
+            grid=Grid(steps=self.grid),
+        )
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(hybrid_ucb_score, IndexNumbers(eps=float(self.epsilon)))
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return hybrid_bound(one_arm(means), rounds, float(self.epsilon))
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        log_t, eps = math.log(rounds), float(self.epsilon)
+        return math.fsum(
+            max(log_t / g, log_t / eps * math.log(max(math.e, log_t / (eps * g))))
+            for g in positive_gaps(means)
+        )

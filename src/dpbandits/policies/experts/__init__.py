@@ -1,1 +1,0 @@
-"""Policies with full information: every round shows the rewards of all actions."""

@@ -1,0 +1,518 @@
+"""Best arm identification: successive elimination, with and without privacy, and top two."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from typing import ClassVar, Literal, NamedTuple, final
+
+from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import Comparisons, Exact, LazyForgetful, RandomizedResponse
+from dpbandits.mechanisms.base import Answer
+from dpbandits.mechanisms.sparse_vector import MOST_COMPARED, Rivals
+from dpbandits.policies.base import Identified, PrivatePolicy, require_budget
+from dpbandits.policies.bounds.arms import (
+    comparisons_bound,
+    elimination_bound,
+    excess,
+    guessing_bound,
+    passes_bound,
+    positive_gaps,
+)
+from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
+from dpbandits.policies.formulas.indices import (
+    comparison_noise,
+    comparison_radius,
+    elimination_width,
+    epoch,
+    next_guess,
+)
+from dpbandits.policies.formulas.stopping import (
+    challenging,
+    challenging_bits,
+    first_batch,
+    leading,
+    leading_bits,
+    planned,
+    settled,
+    settled_bits,
+)
+
+__all__ = ["CTBTT", "DPSE", "AdaPTT", "SparseVectorSE", "SuccessiveElimination"]
+
+# Successive elimination: arms that are surely worse are dropped, the last one standing is played
+# for ever.
+
+
+class Alive(NamedTuple):
+    """Public state."""
+
+    arms: tuple[int, ...]  # not eliminated
+    stage: int  # next epoch (DPSE) or pass (SuccessiveElimination), from 1
+    t: int  # rounds told
+    guess: int  # horizon assumed; 0: beta was given
+    decided: int  # rounds it took to identify the arm; 0: not yet
+
+
+def identified(state: Alive) -> Identified | None:
+    return Identified(state.arms[0], state.decided) if len(state.arms) == 1 else None
+
+
+def eliminate(state: Alive, release: Release, width: float) -> Alive:
+    """Drop every arm whose mean is more than `width` below the largest."""
+    means = [a.total / a.rounds for a in release.answers]
+    kept = tuple(
+        arm
+        for arm, mean in zip(release.coordinates, means, strict=True)
+        if max(means) - mean <= width
+    )
+    decided = release.round if len(kept) == 1 < len(state.arms) else state.decided
+    return state._replace(arms=kept, stage=state.stage + 1, t=release.round, decided=decided)
+
+
+@policy_dataclass
+class SuccessiveElimination(Policy):
+    """Passes over the arms still alive, without privacy.
+
+    Source: Even-Dar, Mannor and Mansour 2006, Algorithm 3. Guarantee: none.
+    Regret: O(Σ ln(K T)/Δ); the best arm survives with probability 1 − beta.
+
+    Args:
+        horizon: T, which sets beta = 1/T; or give beta itself.
+        beta: failure probability.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Even-Dar, Mannor and Mansour 2006",
+        algorithm="Algorithm 3 (Successive Elimination)",
+        bound="O(Σ ln(KT)/Δ)",
+        privacy="none",
+        needs_horizon=True,
+    )
+    horizon: int | None = None
+    beta: float | None = None
+    grid: int = 1024
+
+    def validate(self) -> None:
+        self._horizon(required=self.beta is None)
+        if self.beta is None:
+            object.__setattr__(self, "beta", 1 / max(2, self.horizon or 0))
+        self._number("beta", 0, 1)
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+    def init(self) -> Alive:
+        return Alive(tuple(range(self.arms)), 1, 0, 0, 0)
+
+    def plan(self, state: Alive, rng: PublicRng) -> Plan:
+        if len(state.arms) == 1:
+            return Hold(state.arms[0], FOREVER, ())
+        return Cycle(state.arms, 1, state.arms)
+
+    def update(self, state: Alive, plan: Plan, release: Release) -> Alive:
+        return eliminate(
+            state, release, elimination_width(state.stage, self.arms, self.beta or 0.5)
+        )
+
+    def best_arm(self, state: Alive) -> Identified | None:
+        """The identified arm and the rounds it took; None while several are alive."""
+        return identified(state)
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return passes_bound(means, rounds, self.beta or 0.5)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(self.arms * rounds) / gap for gap in positive_gaps(means))
+
+
+@policy_dataclass
+class DPSE(PrivatePolicy):
+    """Private successive elimination: epochs of fresh pulls, one noised mean an arm and epoch. Also
+    identifies the best arm.
+
+    Source: Sajed and Sheffet 2019, Algorithm 3 (DP-SE). Guarantee: epsilon-DP.
+    Regret: O(Σ ln T/Δ + K ln T/epsilon) with beta = 1/T; a further factor ln T where the guess is
+    doubled, at most 4 where it is squared (docs/measured/regret/guesses.md). The best arm survives
+    with probability 1 − beta (1 − 1.24 beta where epsilon exceeds 0.9 grid steps, as discrete noise
+    has the heavier tail then).
+
+    Args:
+        beta: failure probability.
+        horizon: T, which sets beta = 1/T. With neither, T is guessed: the policy restarts on fresh
+            rewards when its guess is reached, so epsilon is not divided.
+        preset: the next guess: "doubled" (as in the source) or "squared".
+    """
+
+    about: ClassVar[About] = About(
+        paper="Sajed and Sheffet 2019",
+        algorithm="Algorithm 3 (DP-SE)",
+        bound="O(Σ ln T/Δ + K ln T/ε)",
+        proof="dpse",
+        twin="SuccessiveElimination",
+    )
+    horizon: int | None = None
+    beta: float | None = None
+    preset: str = "doubled"
+
+    def validate(self) -> None:
+        self._one_of("preset", "doubled", "squared")
+        self._horizon(required=False)
+        if self.beta is not None:
+            self._number("beta", 0, 1)
+        elif self.horizon is not None:
+            object.__setattr__(self, "beta", 1 / max(2, self.horizon))
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    def init(self) -> Alive:
+        return Alive(tuple(range(self.arms)), 1, 0, 0 if self.beta else 1024 * self.arms, 0)
+
+    def plan(self, state: Alive, rng: PublicRng) -> Plan:
+        if len(state.arms) > 1:
+            pulls, _ = epoch(state.stage, len(state.arms), self._beta(state), float(self.epsilon))
+            return Cycle(state.arms, pulls, state.arms)
+        return Hold(state.arms[0], max(1, state.guess - state.t) if state.guess else FOREVER, ())
+
+    def update(self, state: Alive, plan: Plan, release: Release) -> Alive:
+        if release.coordinates:
+            _, width = epoch(state.stage, len(state.arms), self._beta(state), float(self.epsilon))
+            state = eliminate(state, release, width)
+        state = state._replace(t=release.round)
+        if state.guess and state.t >= state.guess:
+            guess = next_guess(state.guess, state.t, self.preset == "squared")
+            return Alive(tuple(range(self.arms)), 1, state.t, guess, 0)
+        return state
+
+    def best_arm(self, state: Alive) -> Identified | None:
+        """The identified arm and the rounds it took; None while several are alive."""
+        return identified(state)
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        eps, tail = float(self.epsilon), excess(float(self.epsilon), self.grid)
+        if self.beta is None:
+            squared = self.preset == "squared"
+            return guessing_bound(means, rounds, self.init().guess, squared, eps, tail)
+        return elimination_bound(means, rounds, self.beta, eps, tail)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        log_t = math.log(rounds)
+        each = [log_t / gap + log_t / float(self.epsilon) for gap in positive_gaps(means)]
+        doubled = self.beta is None and self.preset == "doubled"
+        return math.fsum(each) * (max(1.0, math.log2(rounds)) if doubled else 1.0)
+
+    def _beta(self, state: Alive) -> float:
+        return self.beta or 1.0 / state.guess
+
+
+# Successive elimination by sparse vectors: the first attempts that DP-SE improved on, as
+# baselines.
+
+
+@final
+@policy_dataclass
+class SparseVectorSE(PrivatePolicy):
+    """Successive elimination that never forgets and asks sparse vectors who is behind, after 2, 4,
+    8, … pulls of each arm alive. A baseline: the budget is shared out over some K questions that
+    see a reward, so regret grows with K where DP-SE's does not.
+
+    Source: Sajed and Sheffet 2019, section 4 ("failed first-attempts"). Guarantee: epsilon-DP.
+    Regret: O(Σ ln T/Δ + K² ln T/epsilon) with beta = 1/T. The best arm survives with probability
+    1 − beta.
+
+    Args:
+        horizon: T, the rounds it is played for.
+        beta: failure probability, by default 1/T.
+        preset: a sparse vector for each of the "pairs" of arms; for each of the "arms" against the
+            best of the others; or "one" that is begun anew after each of K − 1 answers.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Sajed and Sheffet 2019",
+        algorithm="section 4, first attempts",
+        bound="O(Σ ln T/Δ + K² ln T/ε)",
+        proof="sparse_vector_se",
+        twin="SuccessiveElimination",
+        needs_horizon=True,
+    )
+    horizon: int
+    beta: float | None = None
+    preset: Rivals = "pairs"
+
+    def validate(self) -> None:
+        self._whole("arms", high=MOST_COMPARED, of="arms")
+        self._one_of("preset", "pairs", "arms", "one")
+        self._horizon(required=True)
+        if self.beta is None:
+            object.__setattr__(self, "beta", 1 / max(2, self.horizon))
+        self._number("beta", 0, 1)
+        require_budget(self.budget, self.grid, "epsilon", Fraction(3 * self.arms))
+
+    def mechanism(self) -> Comparisons:
+        return Comparisons(
+            epsilon=self.budget,
+            grid=Grid(steps=self.grid),
+            watch=self.preset,
+            bar=self.bar,
+        )
+
+    def bar(self, pulls: int) -> float:
+        """The lead, in rewards, that is no accident after so many pulls of each arm."""
+        number, beta = max(1, (pulls - 1).bit_length()), self.beta or 0.5
+        share = float(self.mechanism().share(self.arms))
+        radius = comparison_radius(pulls, number, self.arms, beta)
+        return 2.0 * radius + comparison_noise(number, self.arms, beta, share)
+
+    def init(self) -> Alive:
+        return Alive(tuple(range(self.arms)), 1, 0, 0, 0)
+
+    def plan(self, state: Alive, rng: PublicRng) -> Plan:
+        """The arms alive in turn, until each has twice its pulls."""
+        if len(state.arms) == 1:
+            return Hold(state.arms[0], FOREVER, ())
+        return Cycle(state.arms, 2 ** max(1, state.stage - 1), state.arms)
+
+    def update(self, state: Alive, plan: Plan, release: Release) -> Alive:
+        behind = zip(release.coordinates, release.answers, strict=True)
+        out = {arm for arm, is_behind in behind if is_behind}
+        kept = tuple(arm for arm in state.arms if arm not in out)
+        decided = release.round if len(kept) == 1 < len(state.arms) else state.decided
+        return Alive(kept, state.stage + bool(release.coordinates), release.round, 0, decided)
+
+    def best_arm(self, state: Alive) -> Identified | None:
+        """The identified arm and the rounds it took; None while several are alive."""
+        return identified(state)
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        share = float(self.mechanism().share(self.arms))
+        tail = excess(share / 3.0, self.grid)
+        return comparisons_bound(means, rounds, self.beta or 0.5, share, tail)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        log_t, share = math.log(rounds), float(self.mechanism().share(self.arms))
+        return math.fsum(log_t / gap + log_t / share for gap in positive_gaps(means))
+
+
+# Best-arm identification with fixed confidence: two arms in question are played until one is
+# surely best, and that one for ever.
+
+
+PAPER = "Azize, Jourdan, Al Marjani and Basu 2023"
+BOUND = "none proved: it identifies the best arm (wrong with probability at most δ), then plays it"
+LAZY = 64
+"""CTBTT releases after the pair's rounds have grown by this fraction: rounds spent in vain stay
+below 1/LAZY of all.
+"""
+
+smallest_start = cache(first_batch)
+
+
+class Contest(NamedTuple):
+    """Public state of `AdaPTT`, one entry an arm unless said."""
+
+    # (noised sum of rewards, rounds) of the newest batches, oldest first
+    batches: tuple[tuple[tuple[float, int], ...], ...]
+    phases: tuple[int, ...]  # batches released
+    pulls: tuple[int, ...]  # rounds told
+    open: tuple[int, ...]  # rounds told since the last release
+    t: int  # rounds told, all arms
+    arm: int  # the identified arm; −1: none yet
+    decided: int  # rounds that took
+
+
+def windows(state: Contest) -> tuple[list[float], list[int]]:
+    """Every arm's mean and rounds over its newest batches."""
+    rounds = [sum(n for _, n in batches) for batches in state.batches]
+    return [
+        math.fsum(total for total, _ in b) / n for b, n in zip(state.batches, rounds, strict=True)
+    ], rounds
+
+
+def counted(state: Contest, release: Release, keep: int) -> Contest:
+    """The contest after one plan: counts move by what was told, released arms get a new batch in
+    their window.
+    """
+    pulls, open_ = list(state.pulls), list(state.open)
+    batches, phases = list(state.batches), list(state.phases)
+    for arm, times in release.told:
+        pulls[arm] += times
+        open_[arm] += times
+    for arm, answer in zip(release.coordinates, release.answers, strict=True):
+        total, rounds, _ = Answer(*answer)
+        batches[arm] = (*batches[arm], (total, rounds))[-keep:]
+        phases[arm], open_[arm] = phases[arm] + 1, 0
+    return state._replace(
+        batches=tuple(batches),
+        phases=tuple(phases),
+        pulls=tuple(pulls),
+        open=tuple(open_),
+        t=release.round,
+    )
+
+
+class Bits(NamedTuple):
+    """Public state of `CTBTT`, one entry an arm unless said."""
+
+    ones: tuple[float, ...]  # reports of one
+    rounds: tuple[int, ...]  # reports
+    t: int  # rounds told, all arms
+    arm: int  # the identified arm; −1: none yet
+    decided: int  # rounds that took
+
+
+@policy_dataclass
+class Identifier(PrivatePolicy):
+    """Names the best arm, wrongly with probability at most delta, and plays it for ever.
+
+    Args:
+        delta: failure probability.
+    """
+
+    delta: float = 0.05
+
+    def validate(self) -> None:
+        self._number("delta", 0, 1)
+
+    def best_arm(self, state: Contest | Bits) -> Identified | None:
+        """The identified arm and the rounds it took; None while the question is open."""
+        return Identified(state.arm, state.decided) if state.arm >= 0 else None
+
+
+@policy_dataclass
+class AdaPTT(Identifier):
+    """Top two with doubling batches and Laplace noise.
+
+    Source: Azize, Jourdan, Al Marjani and Basu 2023, AdaP-TT (reconstructed; proofs/adap_tt.md
+    lists what differs).
+    Guarantee: epsilon-DP. The arm it names is wrong with probability at most delta. Regret: no
+    bound proved.
+
+    Args:
+        preset: "tight": the newest three batches, first batches that can settle something, a
+            threshold made of exact generating functions, and a net for neglected arms; "published":
+            batches of 1, 1, 2, 4, …, the newest alone, the published threshold.
+        first: rounds in each arm's first batch; by default as few as may settle a gap of one half
+            ("published": 1).
+    """
+
+    about: ClassVar[About] = About(
+        paper=PAPER,
+        algorithm="AdaP-TT (reconstructed)",
+        bound=BOUND,
+        proof="adap_tt",
+        twin="SuccessiveElimination",
+        theory=False,
+    )
+    preset: Literal["tight", "published"] = "tight"
+    first: int | None = None
+
+    def validate(self) -> None:
+        super().validate()
+        self._one_of("preset", "tight", "published")
+        if self.first is not None:
+            self._whole("first", high=2**40 - 1, of="rounds")
+
+    @property
+    def start(self) -> int:
+        """Rounds in each arm's first batch."""
+        if self.first is not None:
+            return self.first
+        if self.preset == "published":
+            return 1
+        return smallest_start(self.arms, self.delta, float(self.epsilon))
+
+    @property
+    def keep(self) -> int:
+        """Batches a mean is made of."""
+        return 1 if self.preset == "published" else 3
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    def init(self) -> Contest:
+        zeros = (0,) * self.arms
+        return Contest(((),) * self.arms, zeros, zeros, zeros, 0, 0 if self.arms == 1 else -1, 0)
+
+    def plan(self, state: Contest, rng: PublicRng) -> Plan:
+        if state.arm >= 0:
+            return Hold(state.arm, FOREVER, ())
+        arms = tuple(range(self.arms))
+        if 0 not in state.phases:
+            means, rounds = windows(state)
+            leader = leading(means, rounds, state.phases, float(self.epsilon))
+            arms = (
+                leader,
+                challenging(leader, means, state.pulls, state.t, self.preset == "tight"),
+            )
+        left = {arm: self.batch_left(state, arm) for arm in arms}
+        each = min(left.values())
+        return Cycle(arms, each, tuple(arm for arm in arms if left[arm] == each))
+
+    def batch_left(self, state: Contest, arm: int) -> int:
+        """Rounds until the arm's open batch is full."""
+        phase = state.phases[arm]
+        size = planned(self.start, phase + 1) - planned(self.start, phase)
+        return max(1, size - state.open[arm])
+
+    def update(self, state: Contest, plan: Plan, release: Release) -> Contest:
+        state = counted(state, release, self.keep)
+        if state.arm >= 0:
+            return state
+        means, rounds = windows(state)
+        eps, published = float(self.epsilon), self.preset == "published"
+        arm = settled(
+            means, rounds, state.phases, self.start, self.keep, self.delta, eps, published
+        )
+        return state._replace(arm=arm, decided=state.t if arm >= 0 else 0)
+
+
+@policy_dataclass
+class CTBTT(Identifier):
+    """Top two on randomised-response bits: the best arm's bits are the best bits.
+
+    Source: Azize, Jourdan, Al Marjani and Basu 2023, CTB-TT (reconstructed), with an
+    upper-confidence leader and the threshold of proofs/ctb_tt.md. Guarantee: epsilon-LDP for every
+    report. The arm it names is wrong with probability at most delta.
+    Regret: no bound proved.
+    """
+
+    about: ClassVar[About] = About(
+        paper=PAPER,
+        algorithm="CTB-TT (reconstructed)",
+        bound=BOUND,
+        proof="ctb_tt",
+        twin="SuccessiveElimination",
+        privacy="local",
+        theory=False,
+    )
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+    def randomizer(self) -> RandomizedResponse:
+        return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    def init(self) -> Bits:
+        return Bits((0.0,) * self.arms, (0,) * self.arms, 0, 0 if self.arms == 1 else -1, 0)
+
+    def plan(self, state: Bits, rng: PublicRng) -> Plan:
+        if state.arm >= 0:
+            return Hold(state.arm, FOREVER, ())
+        arms = tuple(range(self.arms))
+        if 0 not in state.rounds:
+            means = [ones / n for ones, n in zip(state.ones, state.rounds, strict=True)]
+            leader = leading_bits(means, state.rounds, state.t)
+            arms = (leader, challenging_bits(leader, means, state.rounds))
+        return Cycle(arms, max(1, min(state.rounds[a] for a in arms) // LAZY), arms)
+
+    def update(self, state: Bits, plan: Plan, release: Release) -> Bits:
+        ones, rounds = list(state.ones), list(state.rounds)
+        for arm, answer in zip(release.coordinates, release.answers, strict=True):
+            ones[arm], rounds[arm], _ = Answer(*answer)
+        state = state._replace(ones=tuple(ones), rounds=tuple(rounds), t=release.round)
+        if state.arm >= 0:
+            return state
+        arm = settled_bits([s / n for s, n in zip(ones, rounds, strict=True)], rounds, self.delta)
+        return state._replace(arm=arm, decided=state.t if arm >= 0 else 0)

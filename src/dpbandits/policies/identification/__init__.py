@@ -1,1 +1,0 @@
-"""Policies that name the best arm."""

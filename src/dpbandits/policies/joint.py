@@ -1,0 +1,490 @@
+"""Joint releases: a super arm's rewards are read together, with one draw of ℓ∞ noise."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, ClassVar, NamedTuple, final
+
+import numpy as np
+
+from dpbandits.core.inputs import Floats, floats_of
+from dpbandits.core.plan import Action, Hold, Plan, PublicRng
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import JointBatch
+from dpbandits.mechanisms.joint import JointAnswer
+from dpbandits.oracles.base import DecisionSet
+from dpbandits.oracles.matroids import Matroid
+from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.contract import About, ArmsField, Release, policy_dataclass
+from dpbandits.policies.formulas.joint import (
+    AT_ONCE,
+    FITTED,
+    WIDEST_PRIOR,
+    ReadArm,
+    block_precision,
+    explored_at_once,
+    hoped_for,
+    joint_variance,
+    rate_index,
+    rate_lower,
+    summed_bound,
+)
+from dpbandits.policies.super_arms import check_problem, checked_answer, contested, outbid
+
+__all__ = ["DPJointCUCB", "DPJointMAT"]
+
+# The constants of joint releases, by preset. Chosen on instances of their own (decision 0027).
+
+
+class JointConstants(NamedTuple):
+    level: float  # factor on the preset's level
+    first: float  # rounds in a first batch, in standard deviations of its noise
+
+
+JOINT_PRESETS = {
+    "sharp": JointConstants(0.5, 14.0),
+    "level": JointConstants(1.0, 16.0),
+    "proved": JointConstants(1.0, 16.0),
+}
+
+WIDE = JointConstants(0.5, 12.0)
+"""Preset "sharp" where a super arm may have more than four arms: first batches cost most there."""
+
+SUMMED = 38.0
+"""Preset "sharp" where super arms are no bases: a first batch has at most SUMMED/√size standard
+deviations, as the errors of a sum's arms partly cancel. It grows as √size then, not as size.
+"""
+
+
+def joint_constants(preset: str, problem: DecisionSet) -> JointConstants:
+    """What a preset stands for on this problem."""
+    if preset != "sharp" or problem.size <= AT_ONCE:
+        return JOINT_PRESETS[preset]
+    if isinstance(problem, Matroid):
+        return WIDE
+    return WIDE._replace(first=min(WIDE.first, SUMMED / math.sqrt(problem.size)))
+
+
+# What is known of arms that are released together, the normal bounds of all of them at once, and
+# what would be known if all that was asked for had been answered. Public values only.
+#
+# What is said of all arms at once is bit for bit what `formulas/joint.py`, which the simulator
+# compiles, says of each; a turn has no time for a call of Python an arm.
+
+
+class JointStatistics(NamedTuple):
+    """Public state, one entry an arm unless said.
+
+    totals, rounds: released sum of rewards, and the rounds behind it (0: nothing released yet).
+    drawn: how many of its releases had noise that was drawn for k arms together, k = 0 … K.
+        precisions: of the mean of all releases, each weighted by one over its variance. weighted:
+        the sum of weight times mean. t: rounds told.
+    """
+
+    totals: tuple[float, ...]
+    rounds: tuple[int, ...]
+    drawn: tuple[tuple[int, ...], ...]
+    precisions: tuple[float, ...]
+    weighted: tuple[float, ...]
+    t: int
+
+
+def fitted_to(s: JointStatistics) -> tuple[float, float]:
+    """`fitted_prior` of the released means."""
+    precisions, weighted = floats_of(s.precisions), floats_of(s.weighted)
+    released = precisions > 0.0
+    precisions, weighted = precisions[released], weighted[released]
+    means, variances = weighted / precisions, 1.0 / precisions
+    centre, spread = WIDEST_PRIOR
+    for _ in range(FITTED if len(means) else 0):
+        weights, gaps = 1.0 / (variances + spread), means - centre
+        second = summed_in_order(weights * (gaps * gaps - variances))
+        total = summed_in_order(weights)
+        centre = min(0.999, max(0.001, summed_in_order(weights * means) / total))
+        spread = min(1.0 / 12.0, max(4e-4, second / total))
+    return centre, spread
+
+
+def summed_in_order(numbers: Floats) -> float:
+    """Their sum as a loop adds them, one after the other; NumPy's own sum adds in pairs."""
+    return float(np.add.accumulate(numbers)[-1])
+
+
+def normal_bounds(
+    s: JointStatistics,
+    arms: Sequence[int],
+    factor: float,
+    centre: float,
+    spread: float,
+    side: float,
+) -> list[float]:
+    """`normal_bound` at `shrinking_level`, of these arms, which have releases."""
+    if not arms:
+        return []
+    both = floats_of([s.precisions[arm] for arm in arms]) + 1.0 / spread
+    weighted = floats_of([s.weighted[arm] for arm in arms])
+    logs = floats_of([math.log((s.t + 1) / s.rounds[arm]) for arm in arms])
+    width = np.sqrt(2.0 * (factor * np.maximum(1.0, logs)) / both)
+    bounds: list[float] = ((weighted + centre / spread) / both + side * width).tolist()
+    return bounds
+
+
+def expected_means(s: JointStatistics, centre: float, spread: float) -> list[float]:
+    """`normal_bound` at level 0, of all arms: without a release the prior's mean."""
+    both = floats_of(s.precisions) + 1.0 / spread
+    means: list[float] = ((floats_of(s.weighted) + centre / spread) / both).tolist()
+    return means
+
+
+def folded(
+    s: JointStatistics, blocks: Iterable[tuple[int, JointAnswer]], epsilon: float, t: int
+) -> JointStatistics:
+    """The statistics with these answers, each about an arm, after t rounds."""
+    totals, rounds = list(s.totals), list(s.rounds)
+    drawn = list(s.drawn)
+    precisions, weighted = list(s.precisions), list(s.weighted)
+    for arm, (total, count, k) in blocks:
+        totals[arm] += total
+        rounds[arm] += count
+        precision = block_precision(totals[arm], rounds[arm], count, k, epsilon)
+        drawn[arm] = (*drawn[arm][:k], drawn[arm][k] + 1, *drawn[arm][k + 1 :])
+        precisions[arm] += precision
+        weighted[arm] += precision * total / count
+    means = tuple(precisions), tuple(weighted)
+    return JointStatistics(tuple(totals), tuple(rounds), tuple(drawn), *means, t)
+
+
+def as_if_all_read(
+    s: JointStatistics, asked: Mapping[Any, int], epsilon: float
+) -> tuple[JointStatistics, Counter[int]]:
+    """The statistics as they would stand if all open blocks had been answered, and had left the
+    means where they are; and the rounds asked for of arms without a release.
+
+    asked: rounds, by number of the block and the arms that will be read of it.
+    """
+    flying, t = Counter[int](), s.t
+    for (_, released), rounds in asked.items():
+        t += rounds
+        flying.update({arm: rounds for arm in released if not s.rounds[arm]})
+        known = [arm for arm in released if s.rounds[arm]]
+        means = [(arm, s.weighted[arm] / s.precisions[arm]) for arm in known]
+        answers = [(arm, JointAnswer(m * rounds, rounds, len(released))) for arm, m in means]
+        s = folded(s, answers, epsilon, t)
+    return s._replace(t=t), flying
+
+
+# Few arms are explored at a time, beside the best that are known as far as one knows (ours).
+#
+# A basis of arms of which nothing is known loses on all of them at once, and noise that is drawn
+# for all of them is wide. With few in a basis that is good else, less is lost a round, and the
+# noise of what is released is narrow, so that the batch is short.
+
+
+def kept_of(s: JointStatistics, released: Sequence[int], size: int) -> tuple[int, ...]:
+    """Those that are explored in the coming plan: of what is to be released the arms that are known
+    least, the lower numbers first.
+
+    size: the most arms of a super arm.
+    """
+    order = sorted(released, key=lambda arm: (s.precisions[arm], arm))
+    return tuple(order[: explored_at_once(size)])
+
+
+def weights_for(
+    s: JointStatistics,
+    upper: Sequence[float],
+    as_they_are: Collection[int],
+    centre: float,
+    spread: float,
+) -> list[float]:
+    """Weights whose best basis explores few arms: upper bounds of these, and of the others what is
+    expected of them; of one without a release what may be hoped for.
+
+    as_they_are: arms whose upper bounds stay. centre, spread: mean and variance of the prior.
+    """
+    hope, expected = hoped_for(centre, spread), expected_means(s, centre, spread)
+    return [
+        upper[arm] if arm in as_they_are else expected[arm] if rounds else hope
+        for arm, rounds in enumerate(s.rounds)
+    ]
+
+
+# Joint releases: one noise draw for all rewards of a record, on the arms that still matter (ours).
+#
+# A record of K rewards pays epsilon once, whatever K is: its sums get noise whose largest
+# coordinate is what costs. Only undecided arms are released, so the draw is of few dimensions.
+
+
+FIRST = 1e15
+"""Weight of an element without a release: the first bases cover all but the loops."""
+
+
+class Shared(NamedTuple):
+    """The level, and mean and variance of the prior ("sharp")."""
+
+    level: float
+    centre: float
+    spread: float
+
+
+@policy_dataclass
+class JointReleases(PrivatePolicy):
+    """Hold the best super arm for the upper bounds for a batch, then release the sums of its
+    undecided arms together.
+
+    Where the super arm would be the best one with the lower bounds of all its arms, too, nothing is
+    released for a while. Else its undecided arms are: those that would leave it with their lower
+    bound in place of their upper one and, where the problem is no matroid and these say too little,
+    the widest of those in dispute.
+
+    Args:
+        problem: which super arms are feasible, and the oracle that finds the best one for given
+            weights.
+        preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
+            arm with n released rounds, unproved. On a matroid it explores few elements at a time
+            (`kept_of`). Others are taken for sums (`summed_bound`): the larger `problem.size`,
+            the lower the level and the shorter first batches; so give bases as a matroid, and no
+            size larger than needed. "level": the index that knows the noise's exact law, at ln t.
+            "proved": at ln t + 4 ln ln t, valid whatever came before.
+        first: rounds in a first batch, in standard deviations of its noise; None stands for 14
+            ("sharp"; for more than four arms 12, if no matroid min(12, 38/√K)) or 16.
+        alpha: growth of the rounds of the least known undecided arm.
+        level: factor on the preset's level; None stands for .5 ("sharp") or 1.
+
+    Raises:
+        TypeError: `problem` is no decision set, or no matroid where the policy plays matroids only.
+    """
+
+    presets: ClassVar[dict[str, JointConstants]] = JOINT_PRESETS
+    problem: DecisionSet
+    arms: ArmsField = field(init=False, repr=False, compare=False)
+    preset: str = "sharp"
+    first: float | None = None
+    alpha: float = 1.5
+    level: float | None = None
+
+    def __post_init__(self) -> None:
+        check_problem(self.problem, matroid=self.about.matroid)
+        object.__setattr__(self, "arms", self.problem.arms)
+        super().__post_init__()
+
+    @final
+    def validate(self) -> None:
+        self._one_of("preset", *self.presets)
+        for name, value in joint_constants(self.preset, self.problem)._asdict().items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        self._number("first", 0, 10**6)
+        self._number("alpha", 1.001, 1000)
+        self._number("level", 0, 100)
+
+    @final
+    def mechanism(self) -> JointBatch:
+        return JointBatch(epsilon=self.budget, size=self.problem.size, grid=Grid(steps=self.grid))
+
+    @final
+    def init(self) -> JointStatistics:
+        zeros, none = (0.0,) * self.arms, (0,) * (self.problem.size + 1)
+        return JointStatistics(zeros, (0,) * self.arms, (none,) * self.arms, zeros, zeros, 0)
+
+    @final
+    def plan(self, state: JointStatistics, rng: PublicRng) -> Plan:
+        return self.planned(state, {})
+
+    @final
+    def ahead(
+        self,
+        state: JointStatistics,
+        asked: Mapping[Action, int],
+        rng: PublicRng,
+        eligible: Sequence[int] | None = None,
+    ) -> Plan:
+        """The plan as it would be if all open blocks were answered, and had left the means where
+        they are.
+        """
+        expected, flying = as_if_all_read(state, asked, float(self.budget))
+        plan = self.planned(expected, flying)
+        if asked and not plan.release:  # a release that comes meanwhile ends it
+            plan = replace(plan, rounds=max(plan.rounds, self.batch(1)))
+        return plan
+
+    @final
+    def worth_reading(self, plan: Plan) -> int:
+        released = plan.release if isinstance(plan, Hold) else ()
+        return self.batch(len(released)) if released else 1
+
+    @final
+    def planned(self, state: JointStatistics, flying: Mapping[int, int]) -> Hold:
+        """flying: rounds asked for of arms without a release, which are not covered once more
+        before others are.
+        """
+        shared = self.shared(state)
+        upper = self.bounds(state, range(self.arms), shared, 1.0)
+        for arm, rounds in flying.items():
+            upper[arm] = self.awaited(any(state.rounds), rounds)
+        action = self.best(upper)
+        unseen = tuple(arm for arm in action if not state.rounds[arm] and arm not in flying)
+        released = unseen or self.undecided(action, upper, self.bounds(state, action, shared, -1.0))
+        if flying and not unseen:  # what is on its way is not read twice, unless nothing is known
+            known = tuple(arm for arm in released if arm not in flying)
+            released = known if any(state.rounds) else action
+        if not released:
+            return Hold(action, max(1, int((self.alpha - 1) * state.t)), ())
+        if self.too_many(state, released):
+            kept = kept_of(state, released, self.problem.size)
+            prior = shared.centre, shared.spread
+            action = self.best(weights_for(state, upper, {*kept, *flying}, *prior))
+            released = tuple(
+                arm for arm in action if arm in kept or not (state.rounds[arm] or arm in flying)
+            )
+        least = min(state.rounds[arm] for arm in released)
+        rounds = max(self.batch(len(released)), math.ceil((self.alpha - 1) * least))
+        return Hold(action, rounds, released)
+
+    @final
+    def too_many(self, state: JointStatistics, released: tuple[int, ...]) -> bool:
+        """Whether to explore fewer arms than these, which needs others that are known."""
+        few_enough = len(released) <= explored_at_once(self.problem.size)
+        restrained = self.preset == "sharp" and isinstance(self.problem, Matroid)
+        return restrained and not few_enough and any(state.rounds)
+
+    @final
+    def awaited(self, something_known: bool, rounds: int) -> float:
+        """Weight of an arm whose first block is awaited: below all that are known; where nothing
+        is, the less the more it was asked for.
+        """
+        if not something_known:
+            return 1.0 / (1.0 + rounds)
+        return -FIRST if isinstance(self.problem, Matroid) else 0.0
+
+    @final
+    def update(self, state: JointStatistics, plan: Plan, release: Release) -> JointStatistics:
+        answers = zip(release.coordinates, release.answers, strict=True)
+        blocks = [(arm, JointAnswer(*answer)) for arm, answer in answers]
+        return folded(state, blocks, float(self.budget), release.round)
+
+    @final
+    def batch(self, released: int) -> int:
+        """Rounds of the first batch of so many arms that are released together."""
+        return math.ceil(
+            (self.first or 0.0) * math.sqrt(joint_variance(released, float(self.budget)))
+        )
+
+    @final
+    def undecided(
+        self, action: tuple[int, ...], upper: Sequence[float], lower: Sequence[float]
+    ) -> tuple[int, ...]:
+        """The arms of the best super arm that are in it only because of their width. lower: of the
+        super arm's.
+        """
+        if isinstance(self.problem, Matroid):
+            return outbid(self.problem, action, upper, lower)
+        return contested(self.best, action, upper, lower)
+
+    @final
+    def best(self, weights: Sequence[float]) -> tuple[int, ...]:
+        """The oracle's answer, checked before anything is played."""
+        return checked_answer(self.problem, self.problem.best(weights))
+
+    @final
+    def shared(self, s: JointStatistics) -> Shared:
+        """What all arms' bounds at the coming round are made with."""
+        log_t, factor = math.log(s.t + 1), self.level or 1.0
+        level = factor * log_t
+        if self.preset == "proved" and log_t > 1.0:
+            level += 4.0 * factor * math.log(log_t)
+        if self.preset != "sharp":
+            return Shared(level, 0.5, 0.0)
+        return Shared(level, *fitted_to(s))
+
+    @final
+    def bounds(
+        self, s: JointStatistics, arms: Sequence[int], shared: Shared, side: float
+    ) -> list[float]:
+        """Upper (side 1) or lower (−1) confidence bounds of these arms' means; of one without a
+        release more than any, or 0.
+        """
+        matroid, prior = isinstance(self.problem, Matroid), (shared.centre, shared.spread)
+        released = [arm for arm in arms if s.rounds[arm]]
+        if matroid and self.preset == "sharp":
+            known = iter(normal_bounds(s, released, self.level or 0.0, *prior, side))
+        else:
+            known = iter([self.bound(s, arm, shared, side) for arm in released])
+        unknown = 0.0 if side < 0.0 else FIRST if matroid else 1.0
+        return [next(known) if s.rounds[arm] else unknown for arm in arms]
+
+    @final
+    def bound(self, s: JointStatistics, arm: int, shared: Shared, side: float) -> float:
+        """The same of one arm with a release, where each is for itself."""
+        if self.preset != "sharp":
+            rate = rate_index if side > 0.0 else rate_lower
+            known = s.totals[arm], s.rounds[arm], s.drawn[arm]
+            return rate(*known, shared.level, float(self.budget))
+        told = ReadArm(s.weighted[arm], s.precisions[arm], s.rounds[arm])
+        prior = shared.centre, shared.spread
+        return summed_bound(told, self.level or 0.0, s.t + 1, self.problem.size, *prior, side)
+
+
+# Joint releases with any oracle (ours): see `joint.py`, which has the policy.
+
+
+@final
+@policy_dataclass
+class DPJointCUCB(JointReleases):
+    """Optimism on jointly released sums, with any oracle (ours). A record pays epsilon once, not
+    epsilon/K for each of its K rewards.
+
+    Source: ours; the noise is the K-norm mechanism of the cube (Hardt and Talwar 2010). Guarantee:
+    epsilon-DP for all decisions. Regret: none proved for general oracles.
+
+    >>> from dpbandits import TopK
+    >>> str(DPJointCUCB(problem=TopK(arms=4, k=2), epsilon=1).guarantee.epsilon)
+    '1'
+    """
+
+    about: ClassVar[About] = About(
+        paper="dpbandits",
+        algorithm="optimism on joint releases (ours)",
+        bound="none proved",
+        proof="joint_release",
+        twin="CUCB",
+        feedback="semi",
+        drops=True,
+        theory=False,
+    )
+
+
+# Joint releases on a matroid (ours): see `policies/joint.py`, which has the policy.
+
+
+@final
+@policy_dataclass
+class DPJointMAT(JointReleases):
+    """Optimism on jointly released sums, in the greedy algorithm (ours). A record pays epsilon
+    once, not epsilon/K for each of the K elements of a basis.
+
+    Source: ours; the noise is the K-norm mechanism of the cube (Hardt and Talwar 2010). Guarantee:
+    epsilon-DP for all decisions.
+    Regret of preset "proved", sketched: alpha·Σ Δ_e ln T/d_eps(μ_e, μ_σ(e)) + o(ln T) over the
+    elements outside the best basis, σ(e) the least element of it that e can replace: no factor K
+    (proofs/joint_release.md). Of the other presets nothing is proved.
+
+    >>> from dpbandits import UniformMatroid
+    >>> DPJointMAT(problem=UniformMatroid(arms=4, rank=2), epsilon=1).batch(2)
+    28
+    """
+
+    about: ClassVar[About] = About(
+        paper="dpbandits",
+        algorithm="joint releases in the greedy (ours)",
+        bound="α Σ Δ ln T/d_ε(μ, μ_σ) + o(ln T), preset proved, sketched; else none proved",
+        proof="joint_release",
+        twin="KLOSM",
+        feedback="semi",
+        matroid=True,
+        drops=True,
+        theory=False,
+    )

@@ -1,0 +1,480 @@
+"""Matroid bandits: optimistic and Thompson sampling policies that play a best basis."""
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple, final
+
+import numpy as np
+
+from dpbandits.core.inputs import Floats, floats_of
+from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import EachArm, Exact, LazyCumulative, LazyForgetful
+from dpbandits.oracles.base import DecisionSet
+from dpbandits.oracles.matroids import Matroid
+from dpbandits.policies.base import PrivatePolicy, Statistics
+from dpbandits.policies.bounds.arms import (
+    basis,
+    best_gaps,
+    kl_bound,
+    lazy_bound,
+    least_gaps,
+    ucb1_bound,
+)
+from dpbandits.policies.contract import About, policy_dataclass
+from dpbandits.policies.formulas.indices import crossing, dp_klucb, growing_batch, kl_level, kl_ucb
+from dpbandits.policies.super_arms import SuperArmPolicy
+
+__all__ = ["DPKLMAT", "DPTSMAT", "DPUCBMAT", "KLOSM", "OMM", "CTSBeta", "CTSGaussian"]
+
+# Matroid bandits, policies by index: play the greedy basis, see every element of it. OMM, KL-OSM
+# and DP-KLUCB's index (ours).
+
+
+FIRST = 1e15
+"""Weight of an element without a release: above every index at the smallest budget, so the first
+bases cover all but the loops.
+"""
+
+
+def matroid_of(problem: DecisionSet) -> Matroid:
+    """The problem of a policy that plays matroids only."""
+    assert isinstance(problem, Matroid)
+    return problem
+
+
+def rewards_behind(s: Statistics) -> Floats:
+    """The rewards behind every element's mean, shape (arms,); NaN in place of none, and so in what
+    is made of it.
+    """
+    n = floats_of(s.rounds)
+    n[n == 0.0] = np.nan
+    return n
+
+
+@policy_dataclass
+class OMM(SuperArmPolicy):
+    """Optimistic matroid maximization: UCB1's index in the greedy algorithm, without privacy.
+
+    Source: Kveton, Wen, Ashkan, Eydgahi and Eriksson 2014, OMM. Guarantee: none. Regret: at most Σ
+    16 ln T/Δ_min + O(1).
+
+    >>> from dpbandits import UniformMatroid
+    >>> OMM(problem=UniformMatroid(arms=4, rank=2)).guarantee is None
+    True
+    """
+
+    about: ClassVar[About] = About(
+        paper="Kveton, Wen, Ashkan, Eydgahi and Eriksson 2014",
+        algorithm="OMM",
+        bound="Σ 16 ln T/Δ_min + O(1)",
+        privacy="none",
+        feedback="semi",
+        matroid=True,
+        every_round=True,
+    )
+    grid: int = 1024
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
+
+    def scores(self, s: Statistics, t: int) -> Floats:
+        """Every element's `ucb1` at round t, shape (arms,); NaN where it has no release behind
+        it.
+        """
+        n = rewards_behind(s)
+        return np.asarray(floats_of(s.totals) / n + np.sqrt(2.0 * math.log(t) / n))
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return ucb1_bound(basis(self.problem, means), rounds)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))
+
+
+@policy_dataclass
+class KLOSM(SuperArmPolicy):
+    """KL-UCB's index, max{q: n·kl(mean, q) <= ln t + c ln ln t}, in the greedy algorithm, without
+    privacy.
+
+    Source: Talebi and Proutiere 2016, KL-OSM. Guarantee: none. Regret: Σ Δ ln T/kl + o(ln T),
+    asymptotically optimal.
+
+    Args:
+        c: weight of ln ln t in the level (3 in the paper).
+    """
+
+    about: ClassVar[About] = About(
+        paper="Talebi and Proutiere 2016",
+        algorithm="KL-OSM",
+        bound="Σ Δ ln T/kl(μ, μ*) + o(ln T)",
+        privacy="none",
+        feedback="semi",
+        matroid=True,
+        every_round=True,
+    )
+    grid: int = 1024
+    c: float = 3.0
+
+    def validate(self) -> None:
+        self._number("c", -1e-300, 100)
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        """Every element's index at round t; NaN where it has no release behind it."""
+        level = kl_level(math.log(t), self.c)
+        return [
+            kl_ucb(total / n, n, level) if n else math.nan
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return kl_bound(basis(self.problem, means), rounds, self.c)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        # Pinsker: kl >= 2 Δ²
+        return math.fsum(math.log(rounds) / (2 * gap) for gap in least_gaps(self.problem, means))
+
+
+@policy_dataclass
+class DPKLMAT(SuperArmPolicy, PrivatePolicy):
+    """The DP-KLUCB index of every element at epsilon/K, max{q: n·d_eps(Clip01 mean, q) <= level·ln
+    t}, in the greedy algorithm (ours).
+
+    Source: ours, on the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025. Guarantee:
+    epsilon-DP for all decisions.
+    Regret: none proved. Measured figures, and how the constants were found: decisions/.
+
+    Args:
+        first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉.
+        alpha: growth of its rounds.
+        level: factor on ln t.
+    """
+
+    about: ClassVar[About] = About(
+        paper="dpbandits",
+        algorithm="DP-KLUCB index in the greedy (ours)",
+        bound="none proved",
+        proof="dp_kl_mat",
+        twin="KLOSM",
+        feedback="semi",
+        matroid=True,
+        theory=False,
+    )
+    first: int | None = None
+    alpha: float = 1.5
+    level: float = 0.4
+
+    def validate(self) -> None:
+        self._growing(24 * self.problem.size / self.budget)
+        self._number("level", 0, 100)
+
+    def mechanism(self) -> EachArm:
+        return EachArm(
+            inner=LazyCumulative(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        """Every element's index at round t; NaN where it has no release behind it."""
+        level, share = self.level * math.log(t), self.share
+        return [
+            dp_klucb(total / n, n, level, share) if n else math.nan
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
+
+
+# DPUCB-MAT and DPTS-MAT: forgetful batches of 1, 2, 4, 8, … for every element of a matroid, at
+# epsilon/K each.
+
+
+PAPER = "Chandak, Hu and Hegde 2023"
+
+
+def least_gap_order(
+    problem: DecisionSet, means: Sequence[float], rounds: int, share: float
+) -> float:
+    """Σ ln(KT)/Δ_min + min(K, ln(KT)) ln(KT)/eps₀ over the elements outside the best basis."""
+    rank, log_n = problem.size, math.log(problem.size * rounds)
+    each = min(rank, log_n) / share
+    return log_n * math.fsum(1 / gap + each for gap in least_gaps(problem, means))
+
+
+@final
+@policy_dataclass
+class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
+    """Private UCB on a matroid: the greedy basis for mean + √(3 ln(Kt)/n) + 3 ln(Kt)/(eps₀ n), eps₀
+    = epsilon/K.
+
+    Source: Chandak, Hu and Hegde 2023, Algorithm 2 (DPUCB-MAT); started by bases that cover all
+    elements but the loops.
+    Guarantee: epsilon-DP for the whole sequence of decisions.
+    Regret: O(Σ ln(KT)/Δ_min + min(K, ln(KT)) K ln(KT)/epsilon), the sum over the elements outside
+    the best basis.
+
+    | name         | paper |
+    |--------------|-------|
+    | problem.rank | K     |
+    | share        | ε₀    |
+    | rounds       | T_e   |
+
+    >>> from dpbandits import UniformMatroid
+    >>> policy = DPUCBMAT(problem=UniformMatroid(arms=4, rank=2), epsilon=1)
+    >>> str(policy.guarantee.epsilon), policy.share
+    ('1', 0.5)
+    """
+
+    about: ClassVar[About] = About(
+        paper=PAPER,
+        algorithm="Algorithm 2 (DPUCB-MAT)",
+        bound="O(Σ ln(KT)/Δ + min(K, ln KT) K ln(KT)/ε)",
+        proof="dp_ucb_mat",
+        twin="OMM",
+        feedback="semi",
+        matroid=True,
+    )
+
+    def mechanism(self) -> EachArm:
+        return EachArm(
+            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, 2 * s.rounds[arm])
+
+    def batches(self, s: Statistics, arms: Sequence[int]) -> list[int]:
+        rounds = s.rounds
+        return [2 * rounds[arm] or 1 for arm in arms]
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return lazy_bound(basis(self.problem, means), rounds, self.share, self.grid)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return least_gap_order(self.problem, means, rounds, self.share)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        """Hold the greedy basis until a batch is full or, as ln t grows, an element overtakes one
+        it can replace.
+        """
+        t = state.t + 1
+        n = rewards_behind(state)
+        means = floats_of(state.totals) / n
+        scores = np.nan_to_num(self.indices(means, n, t), nan=FIRST)
+        action = self.best(scores)
+        hold = self.hold(state, action)
+        end = self.first_swap(state, means, scores, action, hold.rounds)
+        return hold if end == t + hold.rounds else Hold(action, end - t, ())
+
+    def indices(self, means: Floats, n: Floats, t: int) -> Floats:
+        """Every element's `lazy_ucb` at round t, shape (arms,); NaN where it has no release behind
+        it.
+        """
+        log_t = math.log(self.problem.size * t)
+        return np.asarray(means + np.sqrt(3.0 * log_t / n) + 3.0 * log_t / (self.share * n))
+
+    def first_swap(
+        self,
+        s: Statistics,
+        means: Sequence[float] | Floats,
+        scores: Sequence[float] | Floats,
+        action: tuple[int, ...],
+        rounds: int,
+    ) -> int:
+        """The first round after this one, of the next `rounds`, whose greedy basis is another one;
+        their end if none is.
+        """
+        t, end, rank = s.t + 1, s.t + 1 + rounds, self.problem.size
+        if rounds == 1:
+            return end
+        n, means, scores, held = rewards_behind(s), *map(np.asarray, (means, scores, action))
+        # Indices grow: an element overtakes only those of the basis that are not above its index at
+        # the end already now. Nor those with a lower number, as high a mean and as few rounds:
+        # their index stays at least as high, and they win a tie.
+        tops = np.nan_to_num(self.indices(means, n, end - 1), nan=-math.inf)
+        outside = np.ones(self.arms, bool)
+        outside[held] = False
+        rising = np.flatnonzero(outside & (tops >= scores[held].min())).tolist()
+        circuits = matroid_of(self.problem).circuits(action, rising)
+        for e, circuit in zip(rising, circuits, strict=True):
+            others = np.array(circuit, np.intp)
+            behind = (others < e) & (means[others] >= means[e]) & (n[others] <= n[e])
+            rivals = others[(scores[others] <= tops[e]) & (n[others] > 0) & ~behind]
+            for f in rivals.tolist():
+                mine, its = (float(means[e]), int(n[e])), (float(means[f]), int(n[f]))
+                end = crossing(f, *its, e, *mine, t, end, self.share, rank)
+        return end
+
+
+class LazyNormals(NamedTuple):
+    """Law of DPTSMAT's draw at round t: the greedy basis for samples of N(mean + 3 ln(Kt)/(eps₀ n),
+    1/n); n = 0: a loop.
+    """
+
+    matroid: Matroid
+    means: tuple[float, ...]
+    rounds: tuple[int, ...]
+    share: float
+
+    def sample(self, round: int, rng: PublicRng) -> tuple[int, ...]:
+        n = np.maximum(1, np.array(self.rounds))
+        centre = np.array(self.means) + 3.0 * math.log(self.matroid.rank * round) / (self.share * n)
+        return self.matroid.best(centre + rng.generator.standard_normal(len(n)) / np.sqrt(n))
+
+
+@final
+@policy_dataclass
+class DPTSMAT(SuperArmPolicy, PrivatePolicy):
+    """Private Thompson sampling on a matroid: the greedy basis for samples of N(mean + 3
+    ln(Kt)/(eps₀ n), 1/n), fresh every round.
+
+    Source: Chandak, Hu and Hegde 2023, Algorithm 3 (DPTS-MAT); started by bases that cover all
+    elements but the loops.
+    Guarantee: epsilon-DP. Regret: as DPUCB-MAT's, with Σ ln(KT)/Δ over the elements of the best
+    basis added.
+    """
+
+    about: ClassVar[About] = About(
+        paper=PAPER,
+        algorithm="Algorithm 3 (DPTS-MAT)",
+        bound="O(Σ ln(KT)/Δ + min(K, ln KT) K ln(KT)/ε + Σ over the best basis of ln(KT)/Δ)",
+        proof="dp_ts_mat",
+        twin="CTSGaussian",
+        feedback="semi",
+        matroid=True,
+        randomised=True,
+    )
+
+    def mechanism(self) -> EachArm:
+        return EachArm(
+            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, 2 * s.rounds[arm])
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        second = math.fsum(1 / gap for gap in best_gaps(self.problem, means))
+        first = least_gap_order(self.problem, means, rounds, self.share)
+        return first + math.log(self.problem.size * rounds) * second
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        action = self.best([0.0 if n else FIRST for n in state.rounds])
+        if 0 in (state.rounds[arm] for arm in action):
+            return self.hold(state, action)
+        means = tuple(m / n if n else 0.0 for m, n in zip(state.totals, state.rounds, strict=True))
+        limits = tuple(self.batch_left(state, arm) for arm in range(self.arms))
+        return Draw(LazyNormals(matroid_of(self.problem), means, state.rounds, self.share), limits)
+
+
+# Thompson sampling on a matroid without privacy: CTS with Beta and Gaussian posteriors.
+
+
+class Betas(NamedTuple):
+    """The greedy basis for samples of Beta(successes + 1, failures + 1), one an element."""
+
+    matroid: Matroid
+    successes: tuple[float, ...]
+    failures: tuple[float, ...]
+
+    def sample(self, round: int, rng: PublicRng) -> tuple[int, ...]:
+        return self.matroid.best(
+            rng.generator.beta(np.array(self.successes) + 1.0, np.array(self.failures) + 1.0)
+        )
+
+
+class Normals(NamedTuple):
+    """The greedy basis for samples of N(mean, sd²), one an element."""
+
+    matroid: Matroid
+    means: tuple[float, ...]
+    sds: tuple[float, ...]
+
+    def sample(self, round: int, rng: PublicRng) -> tuple[int, ...]:
+        z = rng.generator.standard_normal(len(self.means))
+        return self.matroid.best(np.array(self.means) + np.array(self.sds) * z)
+
+
+@policy_dataclass
+class CTSBeta(SuperArmPolicy):
+    """Combinatorial Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded
+    to Bernoulli first.
+
+    Source: Wang and Chen 2018, CTS. Guarantee: none. Regret: O(Σ ln T/Δ) + Õ(L/Δ⁴) on a matroid.
+    `regret_order` is the first term alone: the second does not grow with T, and states neither its
+    constant nor its logarithms.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Wang and Chen 2018",
+        algorithm="CTS",
+        bound="O(Σ ln T/Δ) + Õ(L/Δ⁴)",
+        privacy="none",
+        feedback="semi",
+        matroid=True,
+        every_round=True,
+        randomised=True,
+    )
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=1, rounding="bernoulli")), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        failures = tuple(n - s for s, n in zip(state.totals, state.rounds, strict=True))
+        return Draw(Betas(matroid_of(self.problem), state.totals, failures), (1,) * self.arms)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))
+
+
+@policy_dataclass
+class CTSGaussian(SuperArmPolicy):
+    """Combinatorial Thompson sampling with samples of N(mean, 1/n), without privacy; the first
+    bases cover the elements.
+
+    Source: Chandak, Hu and Hegde 2023, the reference of its figures (CTS with Gaussian priors).
+    Guarantee: none.
+    Regret: O(Σ ln T/Δ) as for DPTS-MAT without noise.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Chandak, Hu and Hegde 2023",
+        algorithm="CTS with Gaussian priors",
+        bound="O(Σ ln T/Δ)",
+        privacy="none",
+        feedback="semi",
+        matroid=True,
+        every_round=True,
+        randomised=True,
+    )
+    grid: int = 1024
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        action = self.best([0.0 if n else FIRST for n in state.rounds])
+        if 0 in (state.rounds[arm] for arm in action):
+            return self.hold(state, action)
+        n = [max(1, rounds) for rounds in state.rounds]
+        means = tuple(total / m for total, m in zip(state.totals, n, strict=True))
+        sds = tuple(1.0 / math.sqrt(m) for m in n)
+        return Draw(Normals(matroid_of(self.problem), means, sds), (1,) * self.arms)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))

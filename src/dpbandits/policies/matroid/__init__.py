@@ -1,1 +1,0 @@
-"""Policies that play a basis of a matroid."""

@@ -1,1 +1,0 @@
-"""Rules that watch one stream and say when its mean is known."""

@@ -1,1 +1,0 @@
-"""Policies that play several arms a round, and see the reward of each."""

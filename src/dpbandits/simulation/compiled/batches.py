@@ -1,0 +1,308 @@
+"""Index policies that fill one arm's batch at a time."""
+
+from __future__ import annotations
+
+import math
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.mechanisms import GaussianBatches, LazyCumulative, LazyForgetful
+from dpbandits.mechanisms.base import Mechanism
+from dpbandits.policies import (
+    AdaCUCB,
+    AnytimeLazyUCB,
+)
+from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule
+from dpbandits.simulation.compiled.driver import FAR, EventPlayer, Kernel, player
+from dpbandits.simulation.compiled.jit import FORMULAS, clip01, crossing, inline, jit, specialised
+from dpbandits.simulation.compiled.parts import gaussian, laplace
+
+# Index policies that fill one arm's batch at a time. Score and batch rule are the policy's own
+# (`policies/formulas/indices.py`), compiled.
+#
+# Most scores are not computed. Each arm keeps an upper bound of its score: the score itself where
+# that changes with releases alone, else the score at a later round, since scores grow with t. Only
+# arms whose bound is near the largest score found so far are looked at, so the decisions are those
+# of all scores, bit for bit. Bounds are made anew when they expire, or let too many arms through.
+
+
+FEW = 12
+"""With fewer arms it takes less time to compute all scores."""
+
+BLOCK = 16
+"""Arms that share a largest bound."""
+
+SLACK, LEAST = 1e-9, 2e-15
+"""What rounding may take from a score: this share of its distance from 1, and this much. Both are
+a thousand times too large.
+"""
+
+CAPPED = 2.0
+"""The bound of an arm whose score is 1, where no score is larger: it stays 1 until the next
+release.
+"""
+
+SCORE: Any = None
+SIZE: Any = None
+TIMELESS: Any = None
+CAPS: Any = None
+"""A policy's formulas, and what is known of them: see `IndexRule`. Set for each."""
+
+
+class Scores(NamedTuple):
+    """bounds: no arm's score is above its own. tops: the largest bound of each block. sizes: of
+    each arm its batch. best: the largest clipped mean. valid: until which ln t bounds hold, and how
+    far ahead they were made. counts: arms with a release; of them the one with the best mean (of
+    several that with the most rounds); arms looked at since bounds were made.
+    """
+
+    bounds: Any
+    tops: Any
+    sizes: Any
+    best: Any
+    valid: Any
+    counts: Any
+
+
+UNTIL, SPAN = range(2)
+SEEN, LEADER, LOOKS = range(3)
+
+
+@jit
+def start(p: Any, s: Any) -> Any:
+    arms = len(s.n)
+    bounds, tops = np.zeros(arms), np.zeros((arms + BLOCK - 1) // BLOCK)
+    valid, counts = np.array([-1.0, 0.1]), np.zeros(3, np.int64)
+    return Scores(bounds, tops, np.zeros(arms, np.int64), np.full(1, -1.0), valid, counts)
+
+
+@jit
+def set_top(own: Any, block: int) -> None:
+    top = -math.inf
+    for arm in range(block * BLOCK, min((block + 1) * BLOCK, len(own.bounds))):
+        top = max(top, own.bounds[arm])
+    own.tops[block] = top
+
+
+@jit
+def set_best(s: Any, own: Any) -> bool:
+    """Find the largest clipped mean anew; returns whether it moved."""
+    before, best, leader = own.best[0], -1.0, 0
+    for arm in range(len(s.n)):
+        mean = clip01(s.means[arm])
+        if mean > best or (mean == best and s.n[arm] > s.n[leader]):
+            best, leader = mean, arm
+    own.best[0], own.counts[LEADER] = best, leader
+    return best != before
+
+
+def score_at(p: Any, s: Any, own: Any, arm: int, log_t: float) -> float:
+    return SCORE(p, s.means[arm], s.n[arm], s.draws[arm], log_t, own.best[0])
+
+
+score: Any = None
+
+
+def bounds_until(p: Any, s: Any, own: Any, log_t: float) -> None:
+    """Make all bounds anew, for scores up to this ln t."""
+    own.valid[UNTIL], own.counts[LOOKS] = log_t, 0
+    for arm in range(len(s.n)):
+        own.bounds[arm] = score(p, s, own, arm, log_t)
+    for block in range(len(own.tops)):
+        set_top(own, block)
+
+
+set_bounds: Any = None
+
+
+@inline
+def least_near(top: float) -> float:
+    """The least score that rounding may have put below this one."""
+    return top - SLACK * abs(1.0 - top) - LEAST
+
+
+def largest_of_all(p: Any, s: Any, own: Any, log_t: float) -> int:
+    """The arm with the largest score, the lowest on a tie."""
+    arm, top = 0, -math.inf
+    for other in range(len(s.n)):
+        value = own.bounds[other] if TIMELESS else score(p, s, own, other, log_t)
+        if value > top:
+            arm, top = other, value
+    return arm
+
+
+def largest_of_likely(p: Any, s: Any, own: Any, log_t: float) -> int:
+    """The same, by the scores of a few arms."""
+    bounds, tops, valid, looks = own.bounds, own.tops, own.valid, own.counts[LOOKS]
+    if not TIMELESS and (log_t > valid[UNTIL] or looks > len(bounds)):
+        valid[SPAN] = min(1.0, 2.0 * valid[SPAN]) if looks < len(bounds) else 0.5 * valid[SPAN]
+        set_bounds(p, s, own, log_t + valid[SPAN])
+    first, arm, top, least = 0, -1, -math.inf, -math.inf
+    for block in range(len(tops)):
+        if tops[block] > tops[first]:
+            first = block
+    for turn in range(-1, len(tops)):  # the block of the largest bound before the others
+        block = first if turn < 0 else turn
+        if turn == first or tops[block] < least:
+            continue
+        for other in range(block * BLOCK, min((block + 1) * BLOCK, len(bounds))):
+            if bounds[other] < least or (CAPS and top >= 1.0 and other > arm):
+                continue
+            value = bounds[other]
+            if CAPS and value == CAPPED:
+                value = 1.0
+            elif not TIMELESS:
+                own.counts[LOOKS] += 1
+                value = score(p, s, own, other, log_t)
+                if CAPS and value >= 1.0:
+                    bounds[other] = tops[block] = CAPPED
+            if value > top or (value == top and other < arm):
+                arm, top = other, value
+                least = least_near(top)
+    return arm
+
+
+of_all: Any = None
+of_likely: Any = None
+
+
+def choose_largest(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The arm with the largest score, the lowest on a tie; an arm without a release first."""
+    arm, counts = own.counts[SEEN], own.counts
+    if arm == len(s.n):
+        log_t = math.log(t)
+        if len(s.n) < FEW:
+            arm = of_all(p, s, own, log_t)
+        else:
+            arm = of_likely(p, s, own, log_t)
+    s.chosen[0], n, pulls = arm, s.n[arm], s.plays[arm] - s.open_[arm]
+    own.sizes[arm] = SIZE(p, s.means[arm], n, s.draws[arm], pulls, own.best[0], s.n[counts[LEADER]])
+    return 1, FAR
+
+
+choose: Any = None
+
+
+def choose_until_overtaken(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The same, until another arm's score overtakes it. Of Anytime-Lazy-UCB."""
+    choose(p, s, own, t, rng)
+    arm, bounds, tops = s.chosen[0], own.bounds, own.tops
+    if own.counts[SEEN] < len(s.n):
+        return 1, FAR
+    end, least = t + own.sizes[arm] - s.open_[arm], -math.inf
+    if len(s.n) >= FEW and math.log(end) <= own.valid[UNTIL]:
+        least = least_near(score(p, s, own, arm, math.log(t)))
+    for block in range(len(tops)):
+        if least == -math.inf or tops[block] >= least:
+            for j in range(block * BLOCK, min((block + 1) * BLOCK, len(bounds))):
+                if j != arm and bounds[j] >= least:
+                    end = crossing(
+                        arm, s.means[arm], s.n[arm], j, s.means[j], s.n[j], t, end, p.eps
+                    )
+    return 1, end - t
+
+
+@inline
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    return own.sizes[arm]
+
+
+def learn_bounds(p: Any, s: Any, own: Any, t: int) -> None:
+    """A released arm has another score, and perhaps there is another best mean."""
+    arm, counts = s.chosen[0], own.counts
+    if s.open_[arm] > 0:
+        return
+    counts[SEEN] += counts[SEEN] == arm
+    if counts[SEEN] < len(s.n):
+        return
+    moved = False
+    if TIMELESS and (clip01(s.means[arm]) >= own.best[0] or arm == counts[LEADER]):
+        moved = set_best(s, own)
+        if moved:
+            set_bounds(p, s, own, 0.0)
+    if (TIMELESS and not moved) or (not TIMELESS and len(s.n) >= FEW):
+        own.bounds[arm] = score(p, s, own, arm, own.valid[UNTIL])
+        set_top(own, arm // BLOCK)
+
+
+@inline
+def read_cumulative(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    """A block is noised once and stays in the sum."""
+    s.totals[arm] += total + laplace(rng, p.noise)
+    s.n[arm] += s.open_[arm]
+    s.draws[arm] += 1
+
+
+@inline
+def read_newest(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    """The newest block alone, noised once."""
+    s.totals[arm] = total + laplace(rng, p.noise)
+    s.n[arm], s.draws[arm] = s.open_[arm], 1
+
+
+@inline
+def read_gaussian(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    """The newest block alone, with Gaussian noise."""
+    s.totals[arm] = total + gaussian(rng, p.noise)
+    s.n[arm], s.draws[arm] = s.open_[arm], 1
+
+
+READS = {
+    LazyCumulative: read_cumulative,
+    LazyForgetful: read_newest,
+    GaussianBatches: read_gaussian,
+}
+
+
+@cache
+def index_player(
+    score: str,
+    size: str,
+    capped: bool,
+    timeless: bool,
+    read: Any,
+    overtaken: bool,
+    few: int = FEW,
+) -> EventPlayer:
+    """The loop for an index policy, by the names of its formulas.
+
+    overtaken: whether an arm is left as soon as another one's score is larger. few: below so many
+        arms all scores are computed.
+    """
+    name = f"{score}_{few}"
+    parts: dict[str, Any] = {"SCORE": FORMULAS[score], "SIZE": FORMULAS[size], "FEW": few}
+    parts |= {"CAPS": capped, "TIMELESS": timeless}
+    for part, template, how in (
+        ("score", score_at, jit),
+        ("set_bounds", bounds_until, jit),
+        ("of_all", largest_of_all, jit),
+        ("of_likely", largest_of_likely, jit),
+        ("choose", choose_largest, inline),
+        ("learn", learn_bounds, inline),
+    ):
+        parts[part] = specialised(template, name, compiler=how, **parts)
+    if overtaken:
+        parts["choose"] = specialised(choose_until_overtaken, name, compiler=inline, **parts)
+    loop = {"choose": parts["choose"], "learn": parts["learn"], "start": start, "batch": batch}
+    return player(name, Numbers=IndexNumbers, read=read, **loop)
+
+
+def player_of(
+    rule: IndexRule, mechanism: Mechanism, overtaken: bool = False, few: int = FEW
+) -> EventPlayer | None:
+    """The loop for this rule, on what this mechanism reads; None where no loop knows it."""
+    score, size, read = rule.score.__name__, rule.size.__name__, READS.get(type(mechanism))
+    if read is None:
+        return None
+    return index_player(score, size, rule.capped, rule.timeless, read, overtaken, few)
+
+
+def by_batches(policy: Any, steps: int) -> Kernel | None:
+    """Index policies whose batches are released one at a time."""
+    scale = (2 * float(policy.rho)) ** 0.5 if isinstance(policy, AdaCUCB) else float(policy.epsilon)
+    numbers = policy.rule.numbers._replace(noise=steps / scale)
+    overtaken = isinstance(policy, AnytimeLazyUCB)
+    loop = player_of(policy.rule, policy.reader, overtaken)
+    return None if loop is None else partial(loop, tuple(numbers), steps)

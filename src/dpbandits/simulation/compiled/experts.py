@@ -1,0 +1,409 @@
+"""Full information: leaders by epochs, and policies with a release every round; for independent
+rewards by their laws, or for whole records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.core.inputs import Floats, Integers
+from dpbandits.environments.base import Environment, Records
+from dpbandits.policies import (
+    DecreasingHedge,
+    FollowTheLeader,
+    NaiveFTNL,
+    PrefixExponential,
+    TreeFTRL,
+)
+from dpbandits.policies.contract import Policy
+from dpbandits.simulation.compiled.driver import Kernel
+from dpbandits.simulation.compiled.jit import ftrl_rate, hedge_rate, inline, jit
+from dpbandits.simulation.compiled.matroid_players import (
+    OPTIMISTIC,
+    RULES,
+    TOGETHER,
+    on_matroid,
+    optimistic,
+)
+from dpbandits.simulation.compiled.parts import argmax, block_sum, copy_to, laplace, play, reward
+from dpbandits.simulation.plain import Path
+
+# Full information: leaders by epochs. Memory and cost of an epoch are those of one pass over the
+# actions.
+
+
+LAPLACE, GUMBEL, EXPONENTIAL = range(3)
+
+OVERLOOKED = 64.0 * math.log(2.0) + math.log(62.0)
+"""−ln of the chance that an epoch may overlook: 62 epochs have 2^−64 together."""
+
+
+@inline
+def noise_of(noise: int, scale: float, rng: Any) -> float:
+    """Noise of one sum."""
+    if noise == LAPLACE:
+        return float(laplace(rng, scale))
+    draw = rng.standard_exponential()
+    return -scale * math.log(draw) if noise == GUMBEL else scale * draw
+
+
+@jit
+def mean_steps(values: Any, probabilities: Any) -> Any:
+    """Every action's expected reward, in grid steps."""
+    means = np.zeros(probabilities.shape[0])
+    for action in range(len(means)):
+        for level in range(len(values)):
+            means[action] += values[level] * probabilities[action, level]
+    return means
+
+
+@inline
+def largest_sum(mean: float, rounds: int, low: float, high: float, log_odds: float) -> float:
+    """What the sum of so many rewards in [low, high] exceeds with probability e^−log_odds at most
+    (Bernstein).
+    """
+    third = (high - low) * log_odds / 3.0
+    spread = 2.0 * rounds * (mean - low) * (high - mean) * log_odds
+    return min(rounds * high, rounds * mean + third + math.sqrt(third * third + spread))
+
+
+@jit
+def noisy_winner(
+    noise: int, scale: float, rounds: int, values: Any, probabilities: Any, means: Any, rng: Any
+) -> int:
+    """The action with the largest noised sum of `rounds` fresh rewards, the lowest on a tie; sums
+    are drawn, compared and forgotten one by one.
+
+    The action with the largest mean comes first. Of another one the sum is not drawn if its noise
+    leaves it no way to the top, nor the noise if that has none to leave; a chance of 2^−64 in all
+    is overlooked, less than one uniform number can tell. Hence most actions cost a comparison.
+    """
+    actions, low, high = len(means), float(values[0]), float(values[-1])
+    log_odds = OVERLOOKED + math.log(2.0 * actions)
+    widest = (high - low) * math.sqrt(0.5 * rounds * log_odds) + scale * log_odds  # Hoeffding
+    winner = argmax(means)
+    top = block_sum(rng, winner, rounds, values, probabilities) + noise_of(noise, scale, rng)
+    first = winner
+    for action in range(actions):
+        mean = means[action]
+        if action == first or rounds * mean + widest < top:
+            continue
+        most = largest_sum(mean, rounds, low, high, log_odds) + 1e-9 * rounds * high
+        if most + scale * log_odds < top:
+            continue
+        draw = noise_of(noise, scale, rng)
+        if most + draw < top:
+            continue
+        score = block_sum(rng, action, rounds, values, probabilities) + draw
+        if score > top or (score == top and action < winner):
+            winner, top = action, score
+    return winner
+
+
+@jit
+def play_epochs(
+    noise: int,
+    scale: float,
+    prefix: bool,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+) -> tuple[int, int]:
+    """Epochs of 1, 2, 4, … rounds; `prefix`: only a random first part of each is read. Returns
+    (releases, events).
+    """
+    plays = np.zeros(probabilities.shape[0], out.dtype)
+    means = mean_steps(values, probabilities)
+    t, at, releases, events, action, length = 0, 0, 0, 0, 0, 1
+    while t < rounds:
+        read = length // 2 + 1 + int(rng.random() * (length - length // 2)) if prefix else length
+        at = play(action, min(length, rounds - t), t, plays, checkpoints, out, at)
+        events += 1
+        if t + read > rounds:
+            break
+        action = noisy_winner(noise, scale, read, values, probabilities, means, rng)
+        releases += 1
+        if read < length and t + read < rounds:
+            events += 1
+        t, length = t + length, 2 * length
+    return releases, events
+
+
+# Full information with a release every round: follow the leader, Decreasing Hedge, FTRL on a tree;
+# for independent rewards by their laws, or for whole records.
+
+
+LEADER, HEDGE, FTRL = range(3)
+
+
+class Hedging(NamedTuple):
+    """scale: of a draw's noise, in grid steps. levels: of a tree."""
+
+    rule: int
+    weighted: bool
+    horizon: int
+    levels: int
+    scale: float
+    steps: int
+
+
+class World(NamedTuple):
+    """What is played: records (of no row: independent rewards by their laws), and the rewards that
+    are summed up as the actions earn them, perhaps none.
+    """
+
+    records: Any
+    drawn: bool
+    rewards: Any
+
+
+@jit
+def weigh(rate: float, totals: Any, weights: Any) -> None:
+    """Weights proportional to exp(rate · total), in place."""
+    top, mass = totals.max(), 0.0
+    for action in range(len(totals)):
+        weights[action] = math.exp(rate * (totals[action] - top))
+        mass += weights[action]
+    for action in range(len(totals)):
+        weights[action] /= mass
+
+
+@jit
+def drawn(rng: Any, weights: Any) -> int:
+    u = rng.random()
+    for action in range(len(weights) - 1):
+        u -= weights[action]
+        if u < 0.0:
+            return action
+    return len(weights) - 1
+
+
+@jit
+def add_tree_noise(
+    exact: Any, noised: Any, leaf: int, new: Any, scale: float, rng: Any, totals: Any
+) -> None:
+    """Put a vector of rewards into every action's binary tree; `totals` become its padded sums (in
+    grid steps).
+    """
+    actions, levels = exact.shape
+    done, spare = 0, levels
+    while leaf >> done & 1 == 0:
+        done += 1
+    left = leaf
+    while left > 0:
+        spare -= left & 1
+        left >>= 1
+    for action in range(actions):
+        node = new[action]
+        for level in range(done):
+            node += exact[action, level]
+            exact[action, level], noised[action, level] = 0, 0
+        exact[action, done], noised[action, done] = node, node + laplace(rng, scale)
+        total = noised[action].sum()
+        for _ in range(spare):
+            total += laplace(rng, scale)
+        totals[action] = total
+
+
+@inline
+def set_rewards(t: int, law: Any, records: Any, drawn_rows: bool, rng: Any, new: Any) -> int:
+    """The rewards of round t + 1, in place: independent ones by their laws or, if there are
+    records, those of a row, whose number is returned.
+    """
+    values, probabilities = law
+    if len(records) == 0:
+        for action in range(len(new)):
+            new[action] = reward(rng, action, values, probabilities)
+        return -1
+    row = int(rng.random() * len(records)) if drawn_rows else t
+    copy_to(new, records[row])
+    return row
+
+
+@inline
+def keep(t: int, plays: Any, gain: float, checkpoints: Any, out: Any, gained: Any, at: int) -> int:
+    """Keep what was counted if round t is a checkpoint; returns the next one's place."""
+    while at < len(checkpoints) and checkpoints[at] <= t:
+        copy_to(out[at], plays)
+        if len(gained) > 0:
+            gained[at] = gain
+        at += 1
+    return at
+
+
+@jit
+def set_stakes(p: Any, t: int, totals: Any, weights: Any, rng: Any) -> None:
+    """What round t plays, in place: a weight for each action, 1 for the only one."""
+    if p.rule == LEADER:
+        action = argmax(totals)
+    else:
+        actions = len(totals)
+        rate = hedge_rate(t, actions) if p.rule == HEDGE else ftrl_rate(p.horizon, actions)
+        weigh(rate / p.steps, totals, weights)
+        if p.weighted:
+            return
+        action = drawn(rng, weights)
+    weights[:] = 0.0
+    weights[action] = 1.0
+
+
+@jit
+def play_every_round(
+    numbers: Any,
+    world: Any,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+    gained: Any,
+) -> tuple[int, int]:
+    """Returns (releases, events). gained: what was earned, at every checkpoint; perhaps empty."""
+    p, w, actions = Hedging(*numbers), World(*world), out.shape[1]
+    plays, totals = np.zeros(actions, out.dtype), np.zeros(actions)
+    new, weights = np.zeros(actions, np.int64), np.zeros(actions)
+    nodes = np.zeros((2, actions, p.levels), np.int64)
+    at, gain = 0, 0.0
+    for t in range(rounds):
+        set_stakes(p, t + 1, totals, weights, rng)
+        row = set_rewards(t, (values, probabilities), w.records, w.drawn, rng, new)
+        for action in range(actions):
+            plays[action] += weights[action]
+            if len(gained) > 0:
+                gain += weights[action] * w.rewards[row, action]
+            if p.rule != FTRL:
+                totals[action] += new[action]
+        at = keep(t + 1, plays, gain, checkpoints, out, gained, at)
+        if p.rule == FTRL:
+            add_tree_noise(nodes[0], nodes[1], t + 1, new, p.scale, rng, totals)
+    return rounds, rounds
+
+
+# How compiled players are called that see whole records: rewards of one round that may belong
+# together, in the rows of a table.
+
+
+HEDGING: dict[type[Policy], int] = {
+    FollowTheLeader: LEADER,
+    DecreasingHedge: HEDGE,
+    TreeFTRL: FTRL,
+}
+
+NOTHING = np.zeros(0), np.zeros((0, 1))
+"""No rewards to sum up, by checkpoints and by rounds."""
+
+
+def hedging_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
+    """Those of `Hedging`."""
+    rule, horizon, levels, scale = HEDGING[type(policy)], 1, 1, 0.0
+    if isinstance(policy, TreeFTRL):
+        horizon, levels = policy.horizon, policy.horizon.bit_length()
+        scale = steps * levels * policy.actions / float(policy.epsilon)
+    return rule, policy.weighted, horizon, levels, scale, steps
+
+
+def independent(arms: int) -> tuple[Any, ...]:
+    """A world without records: rewards are drawn by their laws."""
+    return np.zeros((0, arms), np.int64), False, NOTHING[1]
+
+
+def every_record(numbers: Any, world: Any, values: Any, probabilities: Any, *rest: Any) -> Any:
+    """For independent rewards."""
+    return play_every_round(numbers, world, values, probabilities, *rest, NOTHING[0])
+
+
+def record_player(
+    policy: Policy, environment: Environment, rounds: int, seed: int
+) -> partial[Path] | None:
+    """A function of (checkpoints, run) that plays one run on the environment's records; None where
+    it has none, or the policy no compiled twin for them.
+    """
+    grid = policy.reader.grid
+    records = environment.rows_on(grid)
+    if records is None:
+        return None
+    if type(policy) in HEDGING:
+        numbers = hedging_numbers(policy, grid.steps)
+        return partial(play_records, numbers, records, policy.weighted, rounds, seed)
+    build = on_matroid if type(policy) in RULES else optimistic
+    if not records.drawn or type(policy) not in (*RULES, *OPTIMISTIC):
+        return None
+    loop = build(policy, grid.steps, TOGETHER)
+    return None if loop is None else partial(play_rows, loop, records.steps, rounds, seed)
+
+
+def play_rows(
+    loop: Callable[..., Any],
+    world: Integers | Floats,
+    rounds: int,
+    seed: int,
+    checkpoints: Integers,
+    run: int,
+) -> Path:
+    """One run over a world without an order, shape (…, arms): random rows, say."""
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
+    rows = np.ascontiguousarray(world)
+    out = np.empty((len(checkpoints), rows.shape[1]), np.int64)
+    releases, events = loop(rows, rounds, checkpoints, rng, out)
+    return Path(out, rounds, releases, events)
+
+
+def play_records(
+    numbers: Any,
+    records: Records,
+    weighted: bool,
+    rounds: int,
+    seed: int,
+    checkpoints: Integers,
+    run: int,
+) -> Path:
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
+    kind: type[np.number[Any]] = np.float64 if weighted else np.int64
+    out: Any = np.empty((len(checkpoints), records.steps.shape[1]), kind)
+    gained: Floats = np.zeros(0 if records.drawn else len(checkpoints))
+    world = (
+        np.ascontiguousarray(records.steps),
+        records.drawn,
+        NOTHING[1] if records.drawn else np.ascontiguousarray(records.rewards, np.float64),
+    )
+    law = np.zeros(1, np.int64), np.zeros((1, 1))  # not looked at
+    releases, events = play_every_round(numbers, world, *law, rounds, checkpoints, rng, out, gained)
+    return Path(out, rounds, releases, events, rewards=None if records.drawn else gained)
+
+
+def leaders(policy: Any, steps: int) -> Kernel:
+    """Epochs of one action; every kind of noise has scale 2/price, but the sums of NaiveFTNL, at
+    price ε/K, 1/price.
+    """
+    if isinstance(policy, NaiveFTNL):
+        return partial(
+            play_epochs,
+            LAPLACE,
+            steps * policy.actions / float(policy.epsilon),
+            False,
+        )
+    mechanism = policy.reader
+    noise = {
+        "laplace": LAPLACE,
+        "exponential": GUMBEL,
+        "permute-and-flip": EXPONENTIAL,
+    }[mechanism.selection]
+    return partial(
+        play_epochs,
+        noise,
+        2 * steps / float(mechanism.epsilon),
+        isinstance(policy, PrefixExponential),
+    )
+
+
+def hedging(policy: Any, steps: int) -> Kernel:
+    return partial(every_record, hedging_numbers(policy, steps), independent(policy.arms))

@@ -1,0 +1,212 @@
+"""Every policy on a matroid: the greedy basis for indices or for samples, held to the next release
+or drawn every round.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.simulation.compiled.driver import FAR, player
+from dpbandits.simulation.compiled.jit import (
+    crossing,
+    dp_klucb,
+    growing_batch,
+    inline,
+    jit,
+    kl_level,
+    kl_ucb,
+    lazy_ucb,
+    ucb1,
+)
+from dpbandits.simulation.compiled.parts import improve, laplace
+from dpbandits.simulation.compiled.thompson import beta
+
+OMM, KL_OSM, DP_UCB, DP_KL, BETA, GAUSSIAN, DP_TS = range(7)
+# in place of a first batch: every reward read at once; batches of 1, 2, 4, … that forget
+EXACT, FORGET = 0, -1
+
+
+UNSEEN = 1e15  # as `policies/matroid.py` has it
+
+
+class Numbers(NamedTuple):
+    """eps: an element's share of the budget; scale: of its noise, in grid steps. table, start,
+    prime: the matroid's tableau.
+    """
+
+    rule: int
+    eps: float
+    constant: float
+    first: int
+    alpha: float
+    scale: float
+    table: Any
+    start: Any
+    prime: int
+
+
+class Greedy(NamedTuple):
+    """The tableau of the basis in `s.chosen`, and what the next one is found from."""
+
+    table: Any
+    column: Any
+    order: Any
+    weights: Any
+
+
+class Samples(NamedTuple):
+    """Beside the basis the samples' standard deviations; and `unseen`, one number: elements without
+    a release that are no loops.
+    """
+
+    greedy: Greedy
+    sds: Any
+    unseen: Any
+
+
+@jit
+def begin(p: Any, s: Any) -> Any:
+    """The tableau's own basis."""
+    arms, rank = p.table.shape
+    column = np.full(arms, -1)
+    for j in range(rank):
+        s.chosen[j], column[p.start[j]] = p.start[j], j
+    return Greedy(p.table.copy(), column, np.arange(arms), np.zeros(arms))
+
+
+@jit
+def start(p: Any, s: Any) -> Any:
+    arms, unseen = len(s.n), np.zeros(1, np.int64)
+    for e in range(arms):
+        unseen[0] += int(np.any(p.table[e] != 0.0))
+    return Samples(begin(p, s), np.zeros(arms), unseen)
+
+
+@inline
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    if p.first > 0:
+        return growing_batch(s.n[arm], p.first, p.alpha)
+    return max(1, 2 * s.n[arm]) if p.first == FORGET else 1
+
+
+@jit
+def set_scores(
+    rule: int, t: int, rank: int, means: Any, n: Any, eps: float, constant: float, weights: Any
+) -> None:
+    """Indices at round t; 0 for seen elements while a policy that samples covers the others."""
+    log_t = math.log(rank * t) if rule == DP_UCB else math.log(t)
+    level = kl_level(log_t, constant) if rule == KL_OSM else constant * log_t
+    for e in range(len(n)):
+        if n[e] == 0:
+            weights[e] = UNSEEN
+        elif rule == OMM:
+            weights[e] = ucb1(means[e], n[e], log_t)
+        elif rule == KL_OSM:
+            weights[e] = kl_ucb(means[e], n[e], level)
+        elif rule == DP_UCB:
+            weights[e] = lazy_ucb(means[e], n[e], log_t, eps)
+        elif rule == DP_KL:
+            weights[e] = dp_klucb(means[e], n[e], level, eps)
+        else:
+            weights[e] = 0.0
+
+
+@jit
+def set_samples(
+    rule: int, t: int, rank: int, means: Any, n: Any, sds: Any, eps: float, weights: Any, rng: Any
+) -> None:
+    """Samples at round t; all elements but the loops have a release, or a prior."""
+    bonus = 3.0 * math.log(rank * t) / eps
+    for e in range(len(n)):
+        if rule == BETA:
+            ones = round(means[e] * n[e])
+            weights[e] = beta(ones + 1.0, n[e] - ones + 1.0, rng)
+        elif rule == DP_TS:
+            weights[e] = means[e] + bonus / max(1, n[e]) + rng.standard_normal() * sds[e]
+        else:
+            weights[e] = means[e] + rng.standard_normal() * sds[e]
+
+
+@jit
+def first_swap(greedy: Any, basis: Any, means: Any, n: Any, t: int, rounds: int, eps: float) -> int:
+    """Rounds for which DPUCB-MAT's basis at round t stays the greedy one, at most `rounds`."""
+    table, weights = greedy.table, greedy.weights
+    rank, end = len(basis), t + rounds
+    if rounds == 1:
+        return 1
+    log_end, lowest = math.log(rank * (end - 1)), math.inf
+    for f in basis:
+        lowest = min(lowest, weights[f])
+    for e in range(len(n)):
+        if greedy.column[e] >= 0 or n[e] == 0:
+            continue
+        # indices grow, so e overtakes nobody who is above this now
+        top = lazy_ucb(means[e], n[e], log_end, eps)
+        if top < lowest:
+            continue
+        for j in range(rank):
+            f = basis[j]
+            if table[e, j] != 0.0 and weights[f] <= top and n[f] > 0:
+                end = crossing(f, means[f], n[f], e, means[e], n[e], t, end, eps, rank)
+    return end - t
+
+
+@inline
+def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The greedy basis for indices, or for what seen elements weigh while others are covered."""
+    basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
+    set_scores(p.rule, t, len(basis), s.means, s.n, p.eps, p.constant, greedy.weights)
+    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
+    if p.rule != DP_UCB:
+        return len(basis), FAR
+    times = FAR
+    for arm in basis:
+        times = min(times, batch(p, s, own, arm) - s.open_[arm])
+    return len(basis), first_swap(greedy, basis, s.means, s.n, t, times, p.eps)
+
+
+@inline
+def choose_sampled(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The greedy basis for samples, drawn every round; before that one that covers new elements."""
+    basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
+    if own.unseen[0] > 0 and p.rule != BETA:
+        return choose(p, s, own, t, rng)
+    set_samples(p.rule, t, len(basis), s.means, s.n, own.sds, p.eps, greedy.weights, rng)
+    order = np.argsort(-greedy.weights)
+    improve(greedy.table, basis, greedy.column, greedy.weights, order, p.prime)
+    return len(basis), 1
+
+
+@inline
+def fold_block(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    """An element's noised block into its sum or, of batches that forget, in place of it."""
+    if p.first == FORGET:
+        s.totals[arm], s.n[arm] = 0, 0
+    s.totals[arm] += total + (laplace(rng, p.scale) if p.scale > 0.0 else 0)
+    s.n[arm] += s.open_[arm]
+    s.draws[arm] += 1
+
+
+@inline
+def learn_samples(p: Any, s: Any, own: Any, t: int) -> None:
+    """The widths of samples, of elements that were released."""
+    for arm in s.chosen[: p.table.shape[1]]:
+        if s.open_[arm] > 0:
+            continue
+        own.unseen[0] -= int(s.draws[arm] == 1)
+        own.sds[arm] = 1.0 / math.sqrt(s.n[arm])
+
+
+INDICES = {
+    "Numbers": Numbers,
+    "start": start,
+    "choose": choose,
+    "batch": batch,
+    "read": fold_block,
+}
+SAMPLES = INDICES | {"choose": choose_sampled, "learn": learn_samples}
+play_indices = player("matroid_indices", **INDICES)
+play_samples = player("matroid_samples", **SAMPLES)

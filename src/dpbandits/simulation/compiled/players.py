@@ -1,0 +1,182 @@
+"""Compiled players of the built-in policies. Equal in law to the plain way; the tests hold them to
+it.
+
+They see laws of rewards, never anybody's reward: nothing here is on the path of a `Session`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpbandits.core.inputs import Integers
+from dpbandits.environments.base import Environment
+from dpbandits.environments.laws import SharedCoins
+from dpbandits.policies import (
+    CTBTT,
+    DPIMED,
+    DPKLUCB,
+    DPNAS,
+    DPSE,
+    DPUCB,
+    KLUCB,
+    LDPKLUCB,
+    LDPUCB,
+    NAS,
+    RNMFTNL,
+    UCB1,
+    AdaCUCB,
+    AdaPKLUCB,
+    AdaPTT,
+    AdaPUCB,
+    AnytimeLazyUCB,
+    DecreasingHedge,
+    DPExponentialNAS,
+    DPJointCUCB,
+    DPJointMAT,
+    DPRateIMED,
+    DPUCBBound,
+    FollowTheLeader,
+    HybridUCB,
+    LazyDPTS,
+    NaiveFTNL,
+    PrefixExponential,
+    SuccessiveElimination,
+    ThompsonBeta,
+    TreeFTRL,
+)
+from dpbandits.policies.base import Identified
+from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.simulation.compiled.batches import by_batches
+from dpbandits.simulation.compiled.coins import coin_player
+from dpbandits.simulation.compiled.driver import EventPlayer, Kernel
+from dpbandits.simulation.compiled.elimination import successive
+from dpbandits.simulation.compiled.experts import hedging, leaders, record_player
+from dpbandits.simulation.compiled.matroid_players import (
+    OPTIMISTIC,
+    RULES,
+    joint_releases,
+    known,
+    on_matroid,
+    optimistic,
+)
+from dpbandits.simulation.compiled.rounds import by_rounds
+from dpbandits.simulation.compiled.set_players import set_player
+from dpbandits.simulation.compiled.stopping import watched
+from dpbandits.simulation.compiled.thompson import lazy_samples, thompson
+from dpbandits.simulation.compiled.top_two import bits, top_two
+from dpbandits.simulation.plain import Path
+
+__all__ = ["RunPlayer", "compiled_player"]
+
+# Compiled twins of the built-in policies, for independent rewards and for the rows of a table.
+# Equal in law to the plain way; the tests hold them to it.
+#
+# They see laws of rewards, never anybody's reward: nothing here is on the path of a `Session`.
+
+
+def compiled_player(
+    policy: Policy, environment: Environment, rounds: int, seed: int
+) -> RunPlayer | partial[Path] | None:
+    """A function of (checkpoints, run) that plays one run; None where the policy has no compiled
+    twin. A `RunPlayer` plays several in one call, too.
+    """
+    if policy.about.feedback != "bandit" and not environment.apart:
+        # the rewards of one round may belong together, which a law for each arm does not tell
+        if isinstance(environment, SharedCoins):
+            return coin_player(policy, environment, rounds, seed)
+        return record_player(policy, environment, rounds, seed)
+    problem = problem_of(policy)
+    if problem is not None and known(problem) is None:
+        return set_player(policy, environment, rounds, seed)
+    kernel = kernel_for(policy)
+    lattice = environment.lattice(policy.reader.grid)
+    if kernel is None or lattice is None:
+        return None
+    values = np.ascontiguousarray(lattice.values, np.int64)
+    probabilities = np.ascontiguousarray(lattice.probabilities, np.float64)
+    kind = np.float64 if policy.weighted else np.int64
+    bound = partial(kernel, values, probabilities, rounds)
+    return RunPlayer(bound, policy.arms, kind, rounds, seed)
+
+
+@dataclass(frozen=True)
+class RunPlayer:
+    """Plays runs by a kernel that was given the law of the rewards and the rounds. kind: of its
+    counts.
+    """
+
+    kernel: partial[Any]
+    arms: int
+    kind: type[np.number[Any]]
+    rounds: int
+    seed: int
+
+    def __call__(self, checkpoints: Integers, run: int) -> Path:
+        return self.several(checkpoints, range(run, run + 1))[0]
+
+    @property
+    def in_one_call(self) -> bool:
+        """Whether the kernel plays several runs at once."""
+        return isinstance(self.kernel.func, EventPlayer)
+
+    def several(self, checkpoints: Integers, runs: range) -> list[Path]:
+        """These runs, in one call where that can be."""
+        outs = np.empty((len(runs), len(checkpoints), self.arms), self.kind)
+        bits = [np.random.PCG64(np.random.SeedSequence([self.seed, run])) for run in runs]
+        play: Any = self.kernel.func
+        if self.in_one_call:
+            told = play.together(*self.kernel.args, checkpoints, bits, outs)
+        else:
+            rngs = map(np.random.Generator, bits)
+            told = [self.kernel(checkpoints, rng, out) for rng, out in zip(rngs, outs, strict=True)]
+        return [
+            Path(out, self.rounds, releases, events, found=found_in(found))
+            for out, (releases, events, *found) in zip(outs, told, strict=True)
+        ]
+
+
+def found_in(found: list[int]) -> Identified | None:
+    return Identified(*found) if found and found[0] >= 0 else None
+
+
+# Which compiled player serves which policy, and with what arguments. An explicit table, exact
+# types only.
+#
+# A subclass may change what is played, so it takes the plain way.
+
+
+def kernel_for(policy: Policy) -> Kernel | None:
+    build = BUILDERS.get(type(policy))
+    return build(policy, policy.reader.grid.steps) if build is not None else None
+
+
+BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
+    **dict.fromkeys(
+        (AnytimeLazyUCB, AdaPUCB, AdaPKLUCB, AdaCUCB, DPKLUCB, DPIMED, DPRateIMED), by_batches
+    ),
+    DPSE: successive,
+    SuccessiveElimination: successive,
+    AdaPTT: top_two,
+    CTBTT: bits,
+    LazyDPTS: lazy_samples,
+    ThompsonBeta: thompson,
+    **dict.fromkeys((UCB1, KLUCB, DPUCB, DPUCBBound, HybridUCB, LDPUCB, LDPKLUCB), by_rounds),
+    RNMFTNL: leaders,
+    NaiveFTNL: leaders,
+    PrefixExponential: leaders,
+    FollowTheLeader: hedging,
+    DecreasingHedge: hedging,
+    TreeFTRL: hedging,
+    NAS: watched,
+    DPNAS: watched,
+    DPExponentialNAS: watched,
+    DPJointMAT: joint_releases,
+    DPJointCUCB: joint_releases,
+    **dict.fromkeys(RULES, on_matroid),
+    **dict.fromkeys(OPTIMISTIC, optimistic),
+}

@@ -1,0 +1,297 @@
+"""Index policies that release after every round, in one compiled loop over rounds."""
+
+from __future__ import annotations
+
+import math
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.policies import DPUCB, LDPKLUCB, LDPUCB, DPUCBBound, HybridUCB
+from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule, kl_ucb_score
+from dpbandits.simulation.compiled.driver import Kernel
+from dpbandits.simulation.compiled.jit import (
+    FORMULAS,
+    clip01,
+    forced_rounds,
+    inline,
+    kl,
+    kl_level,
+    specialised,
+)
+from dpbandits.simulation.compiled.parts import (
+    argmax,
+    borrowed,
+    copy_to,
+    hybrid_leaf,
+    laplace,
+    popcount,
+    reward,
+    tree_leaf,
+)
+
+# Index policies that release after every round, in one compiled loop over rounds. Scores are the
+# policy's own (`policies/formulas/indices.py`), compiled. Memory is independent of the rounds.
+#
+# Where scores are dear, an arm is played on without computing them as long as it cannot be
+# overtaken. A score grows with t alone as long as its arm is not played. So the others' scores at
+# a later round, the bar, lie above theirs until then, and the played arm has the largest score as
+# long as its own, at an earlier round, is above the bar. Where that cannot be told, all scores are
+# computed. The decisions are those of all scores, bit for bit: SLACK and ROUNDING are larger than
+# rounding errors.
+
+
+PLAIN, LOCAL_LAPLACE, RESPONSE = range(3)
+EXACT, POWERS, DOUBLING, PRINTED, TREE = range(5)
+
+ARM, BAR, SINCE, UNTIL, SPAN = range(5)
+"""Of a streak: the arm that was played; the bar, from what ln t on (of KL-UCB: from which level on)
+and until which round it serves; for how many rounds the next one is to serve.
+"""
+
+SLACK, ROUNDING = 1e-11, 1e-14
+"""Of scores, and of divergences."""
+
+
+class Numbers(NamedTuple):
+    """rule: the policy's constants. noise: scale of that of reports or of a counter's nodes, in
+    grid steps. keep: chance that a randomised bit is the true one.
+    """
+
+    rule: IndexNumbers
+    noise: float
+    keep: float
+
+
+class Tracked(NamedTuple):
+    """Of each arm: rounds, sum in grid steps, mean, score; the nodes of its counter; and its
+    segment's number, leaves and exact sum while open, noised sum of the closed ones. streak: see
+    above.
+    """
+
+    n: Any
+    sums: Any
+    means: Any
+    scores: Any
+    exact: Any
+    noised: Any
+    segments: Any
+    streak: Any
+
+
+SCORE: Any = None
+KINDS: Any = None
+"""A policy's formula, and its `Kinds`. Set for each."""
+
+
+class Kinds(NamedTuple):
+    """feedback, counter: what the server gets of a reward, and how it adds up. kl: whether scores
+    are KL-UCB's, which one divergence compares with a bar. streaks: whether scores are dear.
+    forced: whether the arm with the fewest rounds is played first where these are too few.
+    """
+
+    feedback: int
+    counter: int
+    kl: bool
+    streaks: bool
+    forced: bool
+
+
+def score_at(p: Any, s: Any, arm: int, log_t: float) -> float:
+    draws = popcount(s.n[arm]) if KINDS.counter == TREE else 0
+    return SCORE(p.rule, s.means[arm], s.n[arm], draws, log_t, 0.0)
+
+
+score: Any = None
+
+
+def still_best(t: int, p: Any, s: Any) -> bool:
+    """Whether the arm played before has the largest score at round t for sure."""
+    streak = s.streak
+    if t > streak[UNTIL]:
+        return False
+    arm, bar = int(streak[ARM]), streak[BAR]
+    if not KINDS.kl:
+        return score(p, s, arm, streak[SINCE]) > bar + SLACK * abs(bar)
+    mean = clip01(s.means[arm])
+    if mean >= bar:
+        return True
+    return bar < 1.0 and kl(mean, bar) + ROUNDING < streak[SINCE] / s.n[arm]
+
+
+def set_bar(t: int, arm: int, p: Any, s: Any) -> None:
+    """All scores were computed for round t, and `arm` had the largest. Where it had so before, too,
+    a bar is made.
+    """
+    streak = s.streak
+    again = arm == streak[ARM]
+    # a bar that ran out was too near in time, one that was met too far
+    if again and t > streak[UNTIL]:
+        streak[SPAN] = min(2.0 * streak[SPAN], 1e15)
+    elif streak[UNTIL] > 0.0:
+        streak[SPAN] = max(1.0, 0.5 * streak[SPAN])
+    streak[ARM], streak[UNTIL] = arm, 0.0
+    if again:
+        until, bar = t + int(streak[SPAN]), -math.inf
+        for other in range(len(s.n)):
+            if other != arm:
+                bar = max(bar, score(p, s, other, math.log(until)))
+        since = kl_level(math.log(t), p.rule.constant) if KINDS.kl else math.log(t)
+        streak[BAR], streak[SINCE], streak[UNTIL] = bar + SLACK, since, until
+
+
+is_still_best: Any = None
+watch: Any = None
+
+
+def set_scores(t: int, p: Any, s: Any) -> None:
+    """Every arm's score at round t; apart, for the compiler then takes several at once."""
+    log_t, fewest = math.log(t), s.n[0]
+    for arm in range(len(s.n)):
+        fewest = min(fewest, s.n[arm])
+        s.scores[arm] = score(p, s, arm, log_t)
+    if KINDS.forced and fewest <= forced_rounds(t):
+        for arm in range(len(s.n)):
+            s.scores[arm] = -s.n[arm]
+
+
+fill_scores: Any = None
+
+
+def arm_to_play(t: int, p: Any, s: Any) -> int:
+    """The arm with the largest score at round t, the lowest on a tie."""
+    if KINDS.streaks and is_still_best(t, p, s):
+        return int(s.streak[ARM])
+    fill_scores(t, p, s)
+    arm: int = argmax(s.scores)
+    if KINDS.streaks:
+        watch(t, arm, p, s)
+    return arm
+
+
+choose: Any = None
+
+
+def received(x: int, steps: int, p: Any, rng: Any) -> int:
+    """What the server gets of a reward of x grid steps."""
+    if KINDS.feedback == LOCAL_LAPLACE:
+        return x + laplace(rng, p.noise)
+    if KINDS.feedback == RESPONSE:
+        bit = rng.random() * steps < x
+        return steps if bit == (rng.random() < p.keep) else 0
+    return x
+
+
+receive: Any = None
+
+
+def taken_in(p: Any, s: Any, arm: int, x: int, rng: Any) -> None:
+    """Take x grid steps of an arm into its sum, exact or through the counter."""
+    s.n[arm] += 1
+    exact, noised = s.exact[arm], s.noised[arm]
+    if KINDS.counter == EXACT:
+        s.sums[arm] += x
+    elif KINDS.counter == TREE:
+        s.sums[arm] = tree_leaf(exact, noised, s.n[arm], x, p.noise, rng, s.sums[arm])
+    else:
+        first, root = 0 if KINDS.counter == POWERS else 1, KINDS.counter == PRINTED
+        s.sums[arm] = hybrid_leaf(s.segments[arm], exact, noised, x, p.noise, first, root, rng)
+
+
+take_in: Any = None
+
+
+def drive_rounds(
+    numbers: Any,
+    steps: int,
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+) -> tuple[int, int]:
+    """Returns (releases, events)."""
+    arms = probabilities.shape[0]
+    # arrays of their own: rows of one would not begin where the processor reads four at once
+    n, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
+    exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, 64), np.int64)
+    segments = np.zeros((arms, 4), np.int64)
+    streak = np.zeros(5)
+    streak[ARM], streak[SPAN] = -1.0, 16.0
+    s = Tracked(n, sums, np.zeros(arms), np.zeros(arms), exact, noised, segments, streak)
+    p = Numbers(IndexNumbers(*numbers[0]), numbers[1], numbers[2])
+    chances = probabilities[:, probabilities.shape[1] - 1].copy()
+    law = (values, probabilities, chances)
+    run_rounds(p, s, steps, law, (checkpoints, out), rng)
+    return rounds, rounds
+
+
+def run_rounds(p: Any, s: Any, steps: int, law: Any, kept: Any, rng: Any) -> None:
+    """What `drive_rounds` makes of its arguments. law: levels, their probabilities, the last one's.
+    kept: rounds at which play counts are kept, and where.
+    """
+    p, s, rng = borrowed(p), borrowed(s), borrowed(rng)
+    (values, probabilities, chances), (checkpoints, out) = borrowed(law), borrowed(kept)
+    start, arms, levels = 0, len(s.n), len(values)
+    for at in range(len(checkpoints)):
+        for t in range(start, checkpoints[at]):
+            arm = t
+            if t >= arms:  # every arm once, then the largest score
+                arm = choose(t + 1, p, s)
+            if levels == 2:
+                x = values[1] if rng.random() < chances[arm] else values[0]
+            else:
+                x = reward(rng, arm, values, probabilities)
+            take_in(p, s, arm, receive(x, steps, p, rng), rng)
+            s.means[arm] = s.sums[arm] / (steps * s.n[arm])
+        start = checkpoints[at]
+        copy_to(out[at], s.n)
+
+
+@cache
+def round_player(score: str, kinds: Kinds) -> Any:
+    """The loop over rounds for a formula, by its name. The kinds are constants to the compiler,
+    which drops every other branch.
+    """
+    name = "_".join(map(str, (score, *map(int, kinds))))
+    parts: dict[str, Any] = {"SCORE": FORMULAS[score], "KINDS": kinds}
+    for part, template in (
+        ("score", score_at),
+        ("is_still_best", still_best),
+        ("watch", set_bar),
+        ("fill_scores", set_scores),
+        ("choose", arm_to_play),
+        ("receive", received),
+        ("take_in", taken_in),
+    ):
+        parts[part] = specialised(template, name, compiler=inline, **parts)
+    run = specialised(run_rounds, name, **parts)
+    return specialised(drive_rounds, name, run_rounds=run)
+
+
+def player_of(rule: IndexRule, feedback: int, counter: int, forced: bool = False) -> Any:
+    """The loop for this rule; streaks pay where a score takes long."""
+    by_kl = rule.score is kl_ucb_score
+    kinds = Kinds(feedback, counter, by_kl, by_kl or counter == TREE, forced)
+    return round_player(rule.score.__name__, kinds)
+
+
+def by_rounds(policy: Any, steps: int) -> Kernel:
+    """Index policies that release after every round."""
+    feedback, counter, noise, keep = PLAIN, EXACT, 0.0, 0.0
+    if isinstance(policy, LDPKLUCB):
+        feedback, keep = RESPONSE, policy.randomizer().keep
+    elif isinstance(policy, LDPUCB):
+        feedback, noise = LOCAL_LAPLACE, steps / float(policy.epsilon)
+    elif isinstance(policy, DPUCB):
+        counter, noise = TREE, steps * policy.rule.numbers.scale
+    elif isinstance(policy, DPUCBBound):
+        counter, noise = POWERS, 2 * steps / float(policy.epsilon)
+    elif isinstance(policy, HybridUCB):
+        counter = PRINTED if policy.preset == "published" else DOUBLING
+        noise = 2 * steps / float(policy.epsilon)
+    numbers = Numbers(policy.rule.numbers, noise, keep)
+    loop = player_of(policy.rule, feedback, counter, isinstance(policy, LDPUCB))
+    return partial(loop, (tuple(numbers.rule), numbers.noise, numbers.keep), steps)

@@ -1,0 +1,165 @@
+"""CUCB and its private forms (`policies/super_arms.py`) where super arms are the bases
+of a matroid, top k among them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpbandits.simulation.compiled.driver import FAR, player
+from dpbandits.simulation.compiled.jit import inline, jit
+from dpbandits.simulation.compiled.matroid import FORGET, Greedy, begin, fold_block
+from dpbandits.simulation.compiled.parts import heavier, improve, popcount, tree_leaf
+
+ALL, LEAST, UNDECIDED = range(3)
+
+
+class Numbers(NamedTuple):
+    """At round t, √((spread + spread_t·ln t)/n + (square·ln t/n)²) + (noise + noise_t·ln t)/n is
+    added to a mean of n rewards, and `noise_radius` of Laplace draws of scale `laplace`.
+
+    first: EXACT or FORGET. scale: of the noise, in grid steps. tree: a counter an arm. ask: ALL, or
+    one arm of a super arm is told, the LEAST seen one or that of the UNDECIDED ones. table, start,
+    prime: the matroid's tableau.
+    """
+
+    spread: float
+    spread_t: float
+    square: float
+    noise: float
+    noise_t: float
+    laplace: float
+    first: int
+    scale: float
+    tree: bool
+    ask: int
+    table: Any
+    start: Any
+    prime: int
+
+
+class Forest(NamedTuple):
+    """greedy: the basis. exact, noised: each arm's tree. told: the arm that is. lower: every arm's
+    lower bound.
+    """
+
+    greedy: Greedy
+    exact: Any
+    noised: Any
+    told: Any
+    lower: Any
+
+
+@jit
+def start(p: Any, s: Any) -> Any:
+    trees = np.zeros((2, len(s.n), 64), np.int64)
+    return Forest(begin(p, s), trees[0], trees[1], np.zeros(1, np.int64), np.zeros(len(s.n)))
+
+
+@jit
+def set_optimistic_weights(p: Any, t: int, s: Any, weights: Any, lower: Any) -> None:
+    """Indices clipped at 1 and lower bounds at 0; where some index is not above 0, 1 for these
+    alone, and lower bounds above all of these, which leave the answer as it is: none is undecided.
+    """
+    log_t, lost = math.log(t), False
+    log_term = math.log(2.0) + 3.0 * log_t
+    for e in range(len(weights)):
+        weights[e], lower[e], n = 1.0, 0.0, s.n[e]
+        if n > 0:
+            draws = max(math.sqrt(s.draws[e]), math.sqrt(log_term))
+            spread, noise = p.spread + p.spread_t * log_t, p.noise + p.noise_t * log_t
+            noise += p.laplace * draws * math.sqrt(8.0 * log_term)
+            square = p.square * log_t / n
+            wide = math.sqrt(spread / n + square * square) + noise / n
+            weights[e], lower[e] = min(1.0, s.means[e] + wide), max(0.0, s.means[e] - wide)
+            lost = lost or weights[e] <= 0.0
+    if lost:
+        for e in range(len(weights)):
+            weights[e], lower[e] = 1.0 if weights[e] <= 0.0 else 0.0, 2.0
+
+
+@inline
+def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+    """The oracle's answer, until one of its batches is full."""
+    basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
+    set_optimistic_weights(p, t, s, greedy.weights, own.lower)
+    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
+    return len(basis), FAR
+
+
+@inline
+def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+    return max(1, 2 * s.n[arm]) if p.first == FORGET else 1
+
+
+@inline
+def less_seen(s: Any, arm: int, other: int) -> int:
+    """Of two arms the one with fewer rewards, the lower on a tie; the other one if arm < 0."""
+    if arm < 0 or s.n[other] < s.n[arm] or (s.n[other] == s.n[arm] and other < arm):
+        return other
+    return arm
+
+
+@jit
+def replaceable(greedy: Any, j: int, f: int, lower: float) -> bool:
+    """Whether basis element f, the j-th, would leave the greedy basis at weight `lower`."""
+    table, weights = greedy.table, greedy.weights
+    upper, found = weights[f], False
+    weights[f] = lower
+    for e in range(len(weights)):
+        if greedy.column[e] < 0 and table[e, j] != 0.0 and heavier(e, f, weights):
+            found = True
+            break
+    weights[f] = upper
+    return found
+
+
+@jit
+def least_seen(s: Any, arms: Any, size: int, told: Any) -> None:
+    """Of the first `size` of these arms that with the fewest rewards, into `told`."""
+    told[0] = -1
+    for i in range(size):
+        told[0] = less_seen(s, told[0], arms[i])
+
+
+@inline
+def observe(p: Any, s: Any, own: Any, size: int) -> tuple[Any, int]:
+    """All arms, or one alone."""
+    told, count = s.chosen, size
+    if p.ask != ALL:
+        told, count = own.told, 1
+        told[0] = -1
+        if p.ask == UNDECIDED:
+            for j in range(size):
+                arm = s.chosen[j]
+                if replaceable(own.greedy, j, arm, own.lower[arm]):
+                    told[0] = less_seen(s, told[0], arm)
+        if told[0] < 0:
+            least_seen(s, s.chosen, size, told)
+    return told, count
+
+
+@inline
+def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+    if p.tree:
+        s.n[arm] += 1
+        s.totals[arm] = tree_leaf(
+            own.exact[arm], own.noised[arm], s.n[arm], total, p.scale, rng, s.totals[arm]
+        )
+        s.draws[arm] = popcount(s.n[arm])
+    else:
+        fold_block(p, s, own, arm, total, rng)
+
+
+OPTIMISTIC = {
+    "Numbers": Numbers,
+    "start": start,
+    "choose": choose,
+    "batch": batch,
+    "observe": observe,
+    "read": read,
+}
+play_optimistic = player("optimistic", **OPTIMISTIC)

@@ -1,1 +1,0 @@
-"""Compiled loops, one kind of policy a file."""

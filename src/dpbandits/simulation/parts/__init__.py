@@ -1,1 +1,0 @@
-"""What compiled loops are made of."""

@@ -1,0 +1,57 @@
+"""The compiled player takes matroids by their exact type: a subclass may be another matroid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.oracles import GraphicMatroid, LinearMatroid, PartitionMatroid, UniformMatroid
+from dpbandits.oracles.linear import tableau
+from dpbandits.policies import OMM
+
+
+class Even(UniformMatroid):
+    """One of each pair (0, 1), (2, 3): no uniform matroid, though its parameters are one's."""
+
+    def __init__(self) -> None:
+        super().__init__(arms=4, rank=2)
+
+    def parameters(self) -> dict[str, Any]:
+        return {}
+
+    def _independent(self, arms: Any) -> bool:
+        return len({arm // 2 for arm in arms}) == len(arms)
+
+    def _best(self, weights: Any) -> tuple[int, ...]:
+        return tuple(pair + int(weights[pair + 1] > weights[pair]) for pair in (0, 2))
+
+
+def test_a_subclass_is_played_as_what_it_says() -> None:
+    """Means put both arms of the first pair on top: the uniform matroid's best basis, and none of
+    this one's.
+    """
+    runs = dpb.simulate(OMM(problem=Even()), dpb.Bernoulli([0.99, 0.98, 0.02, 0.01]), 300, runs=2)
+    assert np.array_equal(runs.plays[:, [0, 2]] + runs.plays[:, [1, 3]], [[300, 300], [300, 300]])
+
+
+@pytest.mark.parametrize(
+    "matroid",
+    [
+        LinearMatroid([(1, 0), (0, 1), (1, 1)]),
+        GraphicMatroid([(0, 1), (1, 2), (0, 2)]),
+        dpb.SpanningTrees([(0, 1), (1, 2), (0, 2)]),
+        UniformMatroid(arms=3, rank=2),
+        dpb.TopK(arms=3, k=2),
+        PartitionMatroid(categories=[0, 0, 1], capacities=[1, 1]),
+    ],
+    ids=lambda matroid: type(matroid).__name__,
+)
+def test_the_built_in_ones_have_a_tableau(matroid: Any) -> None:
+    assert tableau(matroid) is not None
+    own = type("Own", (type(matroid),), {})  # a final class is one to type checkers only
+    copied = own.__new__(own)
+    copied.__dict__.update(matroid.__dict__)
+    assert tableau(copied) is None
