@@ -495,7 +495,7 @@ def test_a_trigger_has_no_block_drawn_twice(tmp_path: Path, setting: str, table:
         campaign.tell_many(answers)
         made.now += WINDOW + 1
     event = "INSERT" if table in ("release", "ledger") else "UPDATE"
-    picky = f"""CREATE TRIGGER picky BEFORE {event} ON "dpbandits_{table}" BEGIN
+    picky = f"""CREATE TRIGGER picky BEFORE {event} ON dpbandits_{table} BEGIN
         SELECT abs(-9223372036854775807 - 1); END"""
     with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
         database.execute(picky)
@@ -538,7 +538,7 @@ def test_a_copy_that_is_put_back_after_a_trigger_is_fenced(tmp_path: Path) -> No
 
 
 def test_a_place_that_another_segment_gave_away_is_not_given_twice(tmp_path: Path) -> None:
-    """An ask was done together with a release that could not be written."""
+    """An ask was done together with a release that could not be written: both are, later."""
     made = Store(tmp_path / "trial", "window and people")
     policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
     campaign = made.opened().create("trial", policy, segments=["DE", "FR"], **made.options)
@@ -554,8 +554,8 @@ def test_a_place_that_another_segment_gave_away_is_not_given_twice(tmp_path: Pat
     asked = [campaign.ask(user="anna", segment="FR")]
     with suppress(dpb.DecisionError):
         asked.append(campaign.ask(user="anna", segment="DE", key="visit"))
-    assert sorted(each.learn for each in asked) == [False, True]
-    assert made.noise.drawn == 1
+    assert [each.learn for each in asked] == [False, True]
+    assert (made.noise.drawn, campaign["DE"].generation) == (1, 1)
     made.close()
 
 

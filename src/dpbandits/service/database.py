@@ -195,6 +195,20 @@ class KeptConnection(sqlite3.Connection):
         self.rollback()
 
 
+def begin_log(connection: Any) -> None:
+    """Write ahead. Where several processes open a new file at once, SQLite itself does not wait."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
 def sqlite_engine(path: Path | None) -> Engine:
     """SQLite, in which transactions begin as we say and a commit is on disk when it returns."""
     how: dict[str, Any] = {"hide_parameters": True}
@@ -212,7 +226,8 @@ def sqlite_engine(path: Path | None) -> Engine:
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
         connection.isolation_level = None  # no BEGIN but ours
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
+        begin_log(connection)
+        for pragma in ("synchronous=FULL", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "handle_error")

@@ -231,32 +231,38 @@ class Transaction:
 
 @final
 @dataclass(frozen=True)
-class Writing:
-    """What a transaction writes, and what has to stand in the database for that.
-
-    Args:
-        heads: of all parts, before it.
-        taken: by pseudonym, the window and the places that were taken in it, before it.
-        used: the same, after it.
-        changes: by part, sealed; `held` those that move no public row.
+class Written:
+    """What a transaction writes. before: the heads that it found; taken: the places that its people
+    had.
     """
 
-    heads: Mapping[str, HeadRow]
+    before: Mapping[str, HeadRow]
     taken: Mapping[str, tuple[int, int]]
-    used: Mapping[str, tuple[int, int]]
     changes: Mapping[str, Change]
-    held: Mapping[str, Change]
+    used: Mapping[str, tuple[int, int]]
     responses: Mapping[str, str]
 
-    @property
-    def releases(self) -> bool:
-        return any(change.releases for change in self.changes.values())
+    @classmethod
+    def of(cls, tx: Transaction, changes: Mapping[str, Change | None]) -> Written:
+        """changes: by part, what is to be written."""
+        sealed = {
+            tx.loaded[name].uid: change
+            if change.head is tx.loaded[name].head
+            else tx.loaded[name].sealed(change)
+            for name, change in changes.items()
+            if change is not None
+        }
+        before = {uid: tx.heads[uid] for uid in sealed}
+        is_kept = tx.used and any(change.releases for change in sealed.values())
+        taken = tx.rows.used(list(tx.used)) if is_kept else {}
+        return cls(before, taken, sealed, tx.used, tx.responses)
 
     def write(self, rows: Rows) -> None:
-        for uid, change in self.held.items():
-            rows.hold(uid, change)
         for uid, change in self.changes.items():
-            rows.write(uid, change)
+            if change.head == self.before[uid]:
+                rows.hold(uid, change)
+            else:
+                rows.write(uid, change)
         rows.contribute(self.used)
         rows.respond(self.responses)
 
@@ -319,7 +325,7 @@ class Host:
         self._uids = [row.uid for row in layout.parts.values()]
         self._lock, self._queue = CallLock(busy), deque[Ticket]()
         self._parts = dict[str, Part]()
-        self._unwritten: Writing | None = None  # it released, and may not have been committed
+        self._unwritten: Written | None = None
         self.kept = dict[str, Any]()
         self._process = this_process()
 
@@ -376,6 +382,7 @@ class Host:
         """A forked child reads everything anew, and waits for no thread of its parent's."""
         if self._process != this_process():
             self._process, self._queue, self._parts = this_process(), deque(), {}
+            self._unwritten = None
 
     def _look(self, look: Callable[[Transaction], Value]) -> Value:
         for is_first in (True, False):
@@ -470,8 +477,8 @@ class Host:
             gather: adds calls that came while others had the database.
         """
         moves = dict[str, tuple[Mark, Mark | None, float]]()
+        self._write_again()
         try:
-            self._write_again()
             with (
                 self.database.transaction(self.layout.row.uid) as rows,
                 self._clock.stopped() as now,
@@ -489,10 +496,10 @@ class Host:
                         name: to_be_written(change_of(part, now), part.head)
                         for name, part in tx.loaded.items()
                     }
-                writing = self._writing(tx, changes, heads)
-                if writing.releases:
-                    self._unwritten = writing
-                writing.write(rows)
+                    written = Written.of(tx, changes)
+                if any(change.releases for change in written.changes.values()):
+                    self._unwritten = written
+                written.write(rows)
             self._unwritten = None
             for name, change in changes.items():
                 if change is not None:
@@ -555,37 +562,23 @@ class Host:
         if failed is not None:
             raise UnlearnedError(NO_LEARNING.format(kind=type(failed).__name__)) from failed
 
-    def _writing(
-        self, tx: Transaction, changes: Mapping[str, Change | None], heads: Mapping[str, HeadRow]
-    ) -> Writing:
-        sealed, held = dict[str, Change](), dict[str, Change]()
-        for name, change in changes.items():
-            part = tx.loaded[name]
-            if change is not None and change.head is part.head:
-                held[part.uid] = change
-            elif change is not None:
-                sealed[part.uid] = part.sealed(change)
-        taken = tx.rows.used(list(tx.used)) if tx.used else {}
-        return Writing(heads, taken, tx.used, sealed, held, tx.responses)
-
     def _write_again(self) -> None:
         """What an earlier transaction released, and could not write, is written now: whether that
         fails may depend on the noise, where somebody put rules into the database. Where the
-        database was put back meanwhile, or people took places elsewhere, it is given up.
+        database was put back meanwhile, it is given up.
         """
-        last = self._unwritten
-        if last is None:
+        left = self._unwritten
+        if left is None:
             return
-        with self.database.reading(self.layout.row.uid) as rows:
-            heads = rows.heads(self._uids)
-        stands = all(goes_on(head, heads[uid]) for uid, head in last.heads.items())
-        if heads == last.heads:
-            with self.database.transaction(self.layout.row.uid) as rows:
-                stands = rows.used(list(last.used)) == last.taken
-                seen = self.witness.marks(self._uids)
-                behind = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
-                if stands and not behind and rows.heads(self._uids) == heads:
-                    last.write(rows)
+        with self.database.transaction(self.layout.row.uid) as rows:
+            heads, seen = rows.heads(self._uids), self.witness.marks(self._uids)
+            found = {uid: heads[uid] for uid in left.before}
+            is_old = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
+            stands = all(goes_on(head, found[uid]) for uid, head in left.before.items())
+            if found == left.before and not is_old:
+                stands = not left.used or rows.used(list(left.used)) == left.taken
+                if stands:
+                    left.write(rows)
         if not stands:
             self._doubt()
         self._unwritten = None
@@ -601,6 +594,7 @@ class Host:
         """The next call fences the campaign: what was drawn and cannot be written is not drawn
         again.
         """
+        self._unwritten = None
         with self.database.transaction(self.layout.row.uid) as rows:
             heads = rows.heads(self._uids)
             for row in self.layout.parts.values():
@@ -609,7 +603,6 @@ class Host:
                     private = seal.opened_private(rows.private(row.uid), head)
                     body = seal.private({**private, "doubtful": True}, head)
                     rows.hold(row.uid, Change(head, private=body))
-        self._unwritten = None
 
     # Fences
 

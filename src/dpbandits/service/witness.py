@@ -176,9 +176,7 @@ class Witness:
         require_durable(self._engine) if self.path is not None or self._is_server else None
         with self._engine.connect() as connection:
             if not inspect(connection).has_table(mark_table.name):
-                if self._looking or (
-                    self.path is not None and inspect(connection).get_table_names()
-                ):
+                if self._looking:
                     raise self._strange()
                 connection.rollback()
                 self._make_tables(connection)
@@ -186,7 +184,10 @@ class Witness:
 
     def _make_tables(self, connection: Connection) -> None:
         self._begin(connection)
-        if not inspect(connection).has_table(mark_table.name):
+        names = inspect(connection).get_table_names()
+        if mark_table.name not in names:
+            if names and not self._is_server:
+                raise self._strange()
             metadata.create_all(connection)
             for table in (mark_table, scope_table, secret_table):
                 for statement in APPEND_ONLY[connection.dialect.name].split(";;"):

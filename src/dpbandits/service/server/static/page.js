@@ -160,12 +160,13 @@ async function single(name, segment, summary) {
 
 function arms(caption, beliefs, standing) {
   const heads = [["arm", ""], ["people", "number"], ["mean", "number"], ["from", "number"], ["to", "number"]];
-  if (!beliefs.together) heads.push(["best?", "number"]);
+  const best = caption === "Arms" && !beliefs.together;
+  if (best) heads.push(["best?", "number"]);
   return table(caption, heads, beliefs.rows.map((row, place) => {
     const stands = standing.get(row.label);
     return el("tr", {}, named(row.label, place, stands && stands !== "active" ? el("small", {}, ` ${stands}`) : null),
       cell(row.people, whole(row.people)), cell(row.mean, fine(row.mean)), cell(row.low, fine(row.low)), cell(row.high, fine(row.high)),
-      beliefs.together ? null : cell(row.chance_best, percent(row.chance_best)));
+      !best ? null : cell(row.chance_best, percent(row.chance_best)));
   }));
 }
 
@@ -227,8 +228,10 @@ function chart(history) {
   charts.push(() => {
     const soft = style.getPropertyValue("--soft").trim(), line = style.getPropertyValue("--line").trim();
     const axis = { stroke: soft, grid: { stroke: line }, ticks: { stroke: line } };
-    new uPlot({ width: Math.min(780, place.clientWidth - 16), height: 300, scales: { x: { time: false } }, series, bands,
+    const width = () => Math.min(780, place.clientWidth - 16);
+    const plot = new uPlot({ width: width(), height: 300, scales: { x: { time: false } }, series, bands,
       axes: [{ ...axis, label: "decisions" }, axis], legend: { show: false }, cursor: { show: false } }, data, place);
+    new ResizeObserver(() => plot.setSize({ width: width(), height: 300 })).observe(place);
   });
   return el("figure", {}, place, el("figcaption", {}, labels.map((label, at) => [el("span", { class: `key look${at % LOOKS}`, "aria-hidden": "true" }), `${label}  `]),
     "Released means, and 95 % intervals that hold at all times at once."));
