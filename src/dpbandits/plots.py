@@ -274,7 +274,7 @@ def log_regret(ax: Axes, low: float, high: float) -> None:
     """A logarithmic axis. Where it is short it has numbers at 2 and 5, too."""
     ax.set_yscale("log")
     ax.set_ylim(low, high)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 300 else (1.0,)))
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 1000 else (1.0,)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     ax.yaxis.set_minor_locator(NullLocator())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from typer.testing import CliRunner
 
 from dpbandits.terminal.cli import app
 from tests.terminal.test_cli import dpbandits
@@ -41,11 +40,6 @@ def test_budgets_may_be_given_one_by_one() -> None:
     said = dpbandits("forecast", *sizes.split(), "1", "--epsilon", "2,3").stdout
     lines = [line.split() for line in said.splitlines() if line.split()[:1] == ["DPRateIMED"]]
     assert [line[1] for line in lines] == ["1", "2", "3"]
-
-
-def test_the_code_that_a_proof_names_is_shown_whole() -> None:
-    text = CliRunner().invoke(app, ["explain", "DPKLUCB"], env={"COLUMNS": "80"}).stdout
-    assert "…" not in text.partition("Where in the code")[2]
 
 
 def test_a_fault_is_shown_without_local_variables() -> None:

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -173,7 +174,7 @@ def backend(workers: int | None, scheduler: str | None) -> Iterator[None]:
         with joblib.parallel_config("loky", n_jobs=workers or os.cpu_count() or 1), unwarned():
             try:
                 yield
-            except joblib.externals.loky.process_executor.TerminatedWorkerError as error:
+            except BrokenProcessPool as error:
                 raise WorkerError(
                     f"A worker process died, for want of memory perhaps. {kept}"
                 ) from error

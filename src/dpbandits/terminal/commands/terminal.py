@@ -23,7 +23,9 @@ WorkersOption = Annotated[
 
 
 @contextmanager
-def one_line_errors(stopped: str = "") -> Iterator[None]:
+def one_line_errors(
+    stopped: str = "Finished cells are kept: the same command goes on from here.",
+) -> Iterator[None]:
     """Print an error that the user can put right in one line, and exit with code 2.
 
     stopped: what an interruption leaves behind, said with "Stopped."
