@@ -110,14 +110,20 @@ class LiteConnections:
                 with suppress(sqlite3.Error):
                     raw.rollback()
             self._left.clear()
-            with engine.connect() as connection:
-                raw = connection.connection.driver_connection
-                self._left.append(raw)
-                try:
-                    yield connection
-                except Exception:
-                    self._left.clear()
+            try:
+                with engine.connect() as connection:
+                    raw = connection.connection.driver_connection
+                    self._left.append(raw)
+                    try:
+                        yield connection
+                    except Exception:
+                        self._left.clear()
+                        raise
+            except AssertionError as error:  # what SQLAlchemy makes of an interruption
+                within = error.__context__
+                if within is None or isinstance(within, Exception):
                     raise
+                raise within from None
             self._left.clear()
 
 

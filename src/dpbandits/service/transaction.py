@@ -257,6 +257,10 @@ class Written:
         taken = tx.rows.used(list(tx.used)) if is_kept else {}
         return cls(before, taken, sealed, tx.used, tx.responses)
 
+    def is_of(self, heads: Mapping[str, HeadRow]) -> bool:
+        """Whether nothing was written of these parts since."""
+        return all(heads[uid] == head for uid, head in self.before.items())
+
     def write(self, rows: Rows) -> None:
         for uid, change in self.changes.items():
             if change.head == self.before[uid]:
@@ -567,17 +571,18 @@ class Host:
         fails may depend on the noise, where somebody put rules into the database. Where the
         database was put back meanwhile, it is given up.
         """
-        left = self._unwritten
+        left, group = self._unwritten, self.layout.row.uid
         if left is None:
             return
-        with self.database.transaction(self.layout.row.uid) as rows:
-            heads, seen = rows.heads(self._uids), self.witness.marks(self._uids)
-            found = {uid: heads[uid] for uid in left.before}
-            is_old = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
-            stands = all(goes_on(head, found[uid]) for uid, head in left.before.items())
-            if found == left.before and not is_old:
+        with self.database.reading(group) as rows:
+            heads = rows.heads(self._uids)
+        stands = all(goes_on(head, heads[uid]) for uid, head in left.before.items())
+        if left.is_of(heads):
+            with self.database.transaction(group) as rows:
+                heads, seen = rows.heads(self._uids), self.witness.marks(self._uids)
+                is_old = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
                 stands = not left.used or rows.used(list(left.used)) == left.taken
-                if stands:
+                if stands and left.is_of(heads) and not is_old:
                     left.write(rows)
         if not stands:
             self._doubt()
