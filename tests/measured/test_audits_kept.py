@@ -91,7 +91,7 @@ def test_an_audit_that_raises_ends_no_other(tmp_path: Path) -> None:
 
 def test_the_hash_is_of_code_lock_file_and_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A module without imports, by hand."""
-    module = "dpbandits.core.inputs"
+    module = "dpbandits.core.errors"
     assert imported_by([module], ()) == {module}
     said = f"something\n{sys.version_info[:2]}\n".encode()
     by_hand = said + LOCK.read_bytes() + module.encode() + b"\n" + source_of(module)
