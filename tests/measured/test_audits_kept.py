@@ -54,10 +54,10 @@ def test_a_changed_policy_leaves_the_others_reports(
 ) -> None:
     every = every_audit(2_500)["policies"]
     before = {asked: KeptReports(tmp_path).path(asked) for asked in every}
-    changed(monkeypatch, "dpbandits.policies.cumulative")
+    changed(monkeypatch, "dpbandits.policies.thompson")
     kept = KeptReports(tmp_path)
     again = [asked for asked in every if kept.path(asked) != before[asked]]
-    assert {type(instances()[asked.number]).__name__ for asked in again} == {"DPRateIMED"}
+    assert {type(instances()[asked.number]).__name__ for asked in again} == {"LazyDPTS"}
 
 
 def changed(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
