@@ -22,6 +22,8 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.service.operations import Ask
+from dpbandits.service.transaction import Ticket
 from tests.service.counted import Counted
 
 KEY = bytes(range(32))
@@ -509,6 +511,69 @@ def test_a_trigger_has_no_block_drawn_twice(tmp_path: Path, setting: str, table:
     assert {*campaign.tell_many([(each, 0) for each in asked])} == {late}
     assert (made.noise.drawn, campaign.generation, len(campaign.releases())) == (1, 1, 1)
     assert times_read(made.noise.sums)[:2] == [1, 1]
+    made.close()
+
+
+@pytest.mark.parametrize("table", ["release", "ledger", "head", "private_state"])
+def test_a_refused_row_has_no_block_drawn_twice(tmp_path: Path, table: str) -> None:
+    """The database refuses rows as if they were there already: the campaign is fenced, also where
+    that cannot be written for some time.
+    """
+    made, campaign = alone(tmp_path / "trial")
+    asked = campaign.ask(2)
+    event = "INSERT" if table in ("release", "ledger") else "UPDATE"
+    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
+        database.execute(f"""CREATE TRIGGER picky BEFORE {event} ON dpbandits_{table} BEGIN
+            SELECT RAISE(ABORT, 'no'); END""")
+        for _ in range(5):
+            with suppress(dpb.StoreError):
+                campaign.tell_many([(each, 1) for each in asked])
+        assert made.noise.drawn == 1
+        database.execute("DROP TRIGGER picky")
+    assert campaign.tell_many([(each, 1) for each in asked]) == ["gone"] * 2
+    assert (made.noise.drawn, campaign.generation) == (1, 2)
+    assert not [line for line in campaign.ledger if line.kind == "read"]
+    made.close()
+
+
+def test_a_row_in_the_way_of_what_was_drawn_fences(tmp_path: Path) -> None:
+    """It came between a write that failed and the next call, which writes again."""
+    made, campaign = alone(tmp_path / "trial")
+    asked = campaign.ask(2)
+    answers = [(each, 1) for each in asked]
+    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
+        database.execute("""CREATE TRIGGER picky BEFORE INSERT ON dpbandits_ledger BEGIN
+            SELECT abs(-9223372036854775807 - 1); END""")
+        with pytest.raises(dpb.StoreError):
+            campaign.tell_many(answers)
+        database.execute("DROP TRIGGER picky")
+        database.execute("""CREATE TRIGGER picky BEFORE INSERT ON dpbandits_ledger
+            WHEN new.kind = 'read' BEGIN SELECT RAISE(ABORT, 'no'); END""")
+        with pytest.raises(dpb.EditedRowsError, match="gives up"):
+            campaign.tell_many(answers)
+        assert campaign.tell_many(answers) == ["gone"] * 2
+    assert (made.noise.drawn, campaign.generation) == (1, 2)
+    made.close()
+
+
+def test_a_segment_that_was_edited_undoes_no_release_of_another(tmp_path: Path) -> None:
+    """Both are asked in one transaction."""
+    made = Store(tmp_path / "trial", "window")
+    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
+    campaign = made.opened().create("trial", policy, segments=["DE", "FR"], **made.options)
+    campaign.tell_many([(each, 1) for each in campaign.ask(2, segment="DE")])
+    made.now += WINDOW + 1
+    edit = """UPDATE dpbandits_private_state SET body = zeroblob(length(body)) WHERE campaign =
+        (SELECT uid FROM dpbandits_campaign WHERE name LIKE '%/FR')"""
+    written(made, edit)
+    campaign = made.opened()["trial"]
+    for times in range(3):
+        other = Ticket(Ask(segment="FR"))
+        campaign._calls.host._queue.append(other)
+        assert len(campaign.ask(1 + times, segment="DE")) == 1 + times
+        with pytest.raises(dpb.StoreError):
+            other.answer()
+        assert made.noise.drawn == 1
     made.close()
 
 
