@@ -697,9 +697,6 @@ class Database:
         StoreError: no such database, one of a newer version, or one that forgets what it committed.
     """
 
-    failures = (SQLAlchemyError,)
-    """Errors that say that the database is away, or full."""
-
     def __init__(self, url: str | URL, *, looking: bool = False) -> None:
         self.url, self._looking = known_url(url), looking
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
@@ -728,8 +725,17 @@ class Database:
         self._alone = LiteConnections()
         self._emptied = -math.inf  # a crash may have left a log behind
 
+        @event.listens_for(self.engine, "handle_error")
+        def mark(context: Any) -> None:
+            error = context.sqlalchemy_exception or context.original_exception
+            error.dpbandits_engine = self.engine
+
     def __repr__(self) -> str:
         return f"Database({self.url.render_as_string(hide_password=True)!r})"
+
+    def caused(self, error: BaseException) -> bool:
+        """Whether it is this database's own error: a policy may use a database, too."""
+        return getattr(error, "dpbandits_engine", None) is self.engine
 
     @contextmanager
     def begun(self, *, write: bool = True) -> Iterator[Connection]:

@@ -29,7 +29,7 @@ pytestmark = [
 ]
 
 
-class Alarm(BaseException):
+class Alarm(KeyboardInterrupt):
     """What an alarm raises."""
 
 
