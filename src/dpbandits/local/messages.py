@@ -13,7 +13,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dpbandits.core.errors import MessageError
-from dpbandits.core.inputs import MOST_ARMS, frozen, once, require_shallow
+from dpbandits.core.inputs import (
+    MOST_ARMS,
+    require_shallow,
+    tuples_for_lists,
+    unique_keys,
+)
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.mechanisms.randomizers import (
     LocalLaplace,
@@ -146,7 +151,7 @@ def decision_from_json(text: str) -> Asked:
         MessageError: this is not such a message, or it observes arms that were not played.
     """
     data = fields_of(text, {"id", "action", "observe"}, "a decision")
-    action, observe = frozen(data["action"]), frozen(data["observe"])
+    action, observe = tuples_for_lists(data["action"]), tuples_for_lists(data["observe"])
     played = action if isinstance(action, tuple) else (action,)
     observe = played if observe is None else observe if isinstance(observe, tuple) else ()
     if not whole_at_least(data["id"], 1) or not all(
@@ -182,7 +187,7 @@ def report_from_json(text: str) -> Told:
         MessageError: this is not such a message, or it contains more than a report.
     """
     data = fields_of(text, {"id", "steps", "randomizer", "noise"}, "a report")
-    steps = frozen(data["steps"])
+    steps = tuples_for_lists(data["steps"])
     numbers = steps if isinstance(steps, tuple) else (steps,)
     if (
         not whole_at_least(data["id"], 1)
@@ -214,7 +219,7 @@ def is_name(campaign: object) -> bool:
 def fields_of(text: str, names: set[str], what: str) -> Mapping[str, Any]:
     """The JSON object with exactly these fields, a version and a campaign."""
     try:
-        data = json.loads(text, object_pairs_hook=once) if len(text) <= LONGEST else None
+        data = json.loads(text, object_pairs_hook=unique_keys) if len(text) <= LONGEST else None
         require_shallow(data)
     except Exception as error:
         own = type(text) not in (str, bytes)  # it may be a reward, with code of its own

@@ -18,7 +18,7 @@ from typing import Any, Self, SupportsIndex, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.inputs import Floats, Places, as_int, instead, numbers_in, shown
+from dpbandits.core.inputs import Floats, Places, as_int, numbers_in, shown, suggestion
 from dpbandits.core.privacy import LARGEST, read_exactly
 
 # How oracles read their arguments: weights, whole numbers, exact numbers and labels.
@@ -69,7 +69,7 @@ def bounded_whole(value: SupportsIndex, what: str, least: int, most: int | None 
     number = as_int(value)
     if number is None:
         raise ValueError(
-            f"Expected {what}={shown(value)} to be a whole number{instead(value, what)}."
+            f"Expected {what}={shown(value)} to be a whole number{suggestion(value, what)}."
         )
     if number < least:
         raise ValueError(f"Expected {what}={number} to be >= {least}.")
