@@ -21,7 +21,7 @@ from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback, Policy, Release
-from dpbandits.policies.turn import Asking, next_turn, open_turn
+from dpbandits.policies.turn import PlanReplay, next_turn, open_turn
 from dpbandits.simulation.plain import Path, moves, play_events, seen
 from dpbandits.vault import open_vault
 
@@ -189,7 +189,7 @@ class Transcript:
         seed: of the public randomness; where given, the policy is asked again for every plan. wrap:
             put around the mechanism.
         """
-        asking, plans = Asking(self.policy, seed) if seed is not None else None, list[str]()
+        asking, plans = PlanReplay(self.policy, seed) if seed is not None else None, list[str]()
         for at, event, answer in self.answers(changes, noise, wrap):
             if asking is not None and event.asked != FINISH:
                 plans.append(asking.after(answer))
