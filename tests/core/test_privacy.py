@@ -71,9 +71,9 @@ def test_reading_twice_raises() -> None:
     with pytest.raises(RuntimeError, match="different whole numbers"):
         vault.release((0, 0), 1, ())
     vault.release((0,), 1, ())
-    with pytest.raises(RuntimeError, match="have no new one"):
+    with pytest.raises(RuntimeError, match="have no new reward"):
         vault.release((0,), 1, ())
-    with pytest.raises(RuntimeError, match="have no new one"):
+    with pytest.raises(RuntimeError, match="have no new reward"):
         vault.release((1,), 1, ())
     assert vault.releases == 1
 

@@ -232,15 +232,15 @@ def seen_among(s: Statistics, eligible: Sequence[int] | None) -> tuple[int, ...]
 # that fill one arm's batch at a time.
 
 
-def require_budget(budget: Fraction, grid: int, name: str, parts: Fraction = Fraction(1)) -> None:
+def require_budget(amount: Fraction, grid: int, name: str, parts: Fraction = Fraction(1)) -> None:
     """Refuse budgets whose noise might not fit into 64 bits, after division by a record's `parts`
     and a counter's levels.
     """
-    if grid * parts / budget > 2**40:
+    if grid * parts / amount > 2**40:
         shared = f" divided among {round(parts):,} parts" if parts > 1 else ""
         raise ValueError(
             f"Expected {name} >= {float(grid * parts / 2**40):.1g} for grid={grid}{shared}, got "
-            f"{float(budget):.1g}. "
+            f"{float(amount):.1g}. "
             "Use a coarser grid or a larger budget."
         )
 
