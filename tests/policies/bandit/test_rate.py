@@ -14,7 +14,7 @@ from dpbandits.policies.base import IndexPolicy, Statistics
 from dpbandits.policies.formulas.indices import (
     MARGIN,
     RUNG,
-    believed,
+    discounted,
     exact_rate,
     next_rung,
     settling_batch,
@@ -103,7 +103,7 @@ def test_an_arm_that_is_behind_is_played_until_it_would_be_settled(
 
         asked = level * math.log(leading) + MARGIN
         settled = {
-            at: believed(exact_rate(mean, best, at, draws, epsilon), doubt, trust)
+            at: discounted(exact_rate(mean, best, at, draws, epsilon), doubt, trust)
             >= asked - level * math.log(at)
             for at in rungs
         }
@@ -178,11 +178,11 @@ def test_a_level_of_ones_own_has_no_doubt_but_ones_own() -> None:
 
 def test_evidence_of_preset_safe_counts_for_less() -> None:
     """An arm that lies low is played again far sooner than its whole rate would have it, and as
-    soon as the believed one does.
+    soon as the discounted one does.
     """
     n, best, rate = 48, 0.6, exact_rate(0.1, 0.6, 48, 1, 1)
     policy = dpb.DPRateIMED(arms=2, epsilon=1, preset="safe")
-    due = n * math.exp(believed(rate, 4.0, 0.6) / 1.5)
+    due = n * math.exp(discounted(rate, 4.0, 0.6) / 1.5)
     assert due < 0.1 * n * math.exp(rate / 1.5)
     for leading, played in ((math.floor(due), 0), (math.ceil(due) + 1, 1)):
         totals, rounds = (best * leading, 0.1 * n), (leading, n)
