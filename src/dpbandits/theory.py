@@ -179,6 +179,14 @@ def shariff_sheffet(environment: Environment, rounds: int, epsilon: float) -> fl
         environment: the instance.
         rounds: T.
         epsilon: ε of the policy.
+
+    Returns:
+        The order, in units of reward.
+
+    Example:
+        >>> from dpbandits import Bernoulli
+        >>> round(shariff_sheffet(Bernoulli([0.5, 0.4]), 10**6, 1.0), 2)
+        13.82
     """
     return sum(1 for gap in environment.gaps if gap > 0) * math.log(rounds) / epsilon
 
@@ -250,6 +258,12 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
+
+    Example:
+        >>> from dpbandits import DPKLUCB, Bernoulli
+        >>> policy, environment = DPKLUCB(arms=2, epsilon=1), Bernoulli([0.5, 0.4])
+        >>> round(lower_bound(policy, environment, 10**6))
+        69
     """
     require_pair(policy, environment)
     rounds, guarantee = whole_number(rounds, "rounds", 1), policy.guarantee
@@ -289,6 +303,12 @@ def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
+
+    Example:
+        >>> from dpbandits import DPKLUCB, Bernoulli
+        >>> policy, environment = DPKLUCB(arms=2, epsilon=1), Bernoulli([0.5, 0.4])
+        >>> round(upper_bound(policy, environment, 10**6))
+        239
     """
     require_pair(policy, environment)
     rounds = whole_number(rounds, "rounds", 1)
@@ -309,6 +329,12 @@ def regret_order(policy: Policy, environment: Environment, rounds: int) -> float
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
+
+    Example:
+        >>> from dpbandits import DPKLUCB, Bernoulli
+        >>> policy, environment = DPKLUCB(arms=2, epsilon=1), Bernoulli([0.5, 0.4])
+        >>> round(regret_order(policy, environment, 10**6))
+        103
     """
     require_pair(policy, environment)
     rounds = whole_number(rounds, "rounds", 1)
@@ -594,11 +620,14 @@ class PolicyRows(tuple[PolicyRow, ...]):
 
 
 def list_policies() -> PolicyRows:
-    """Return every policy with its capabilities, non-private ones first, as a tuple of `PolicyRow`
-    that prints as a table.
+    """Return every policy with its capabilities.
 
-    >>> [row.name for row in list_policies() if row.privacy == "zCDP"]
-    ['AdaCUCB']
+    Returns:
+        A tuple of `PolicyRow`, non-private policies first, that prints as a table.
+
+    Example:
+        >>> [row.name for row in list_policies() if row.privacy == "zCDP"]
+        ['AdaCUCB']
     """
     return PolicyRows(
         PolicyRow(

@@ -30,7 +30,7 @@ from dpbandits.core.errors import LedgerError, RewardError
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, NoiseKind
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.mechanisms.randomizers import Randomizer, Report, sound
+from dpbandits.mechanisms.randomizers import Randomizer, Report, is_well_formed
 from dpbandits.mechanisms.rewards import (
     check_sums,
     checked_reward,
@@ -490,7 +490,7 @@ def checked_report(
             "Call policy.randomizer().report(reward, noise) on the user's side. Nothing was "
             "recorded."
         )
-    is_valid = sound(value)
+    is_valid = is_well_formed(value)
     if is_valid and (value.randomizer, value.noise) != (randomizer.name, noise):
         other = (
             "another randomizer" if value.randomizer != randomizer.name else f"{value.noise} noise"

@@ -118,7 +118,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: Paths([(0, 1)], 1, 1), "Expected source and target to differ, got 1 twice"),
     (
         lambda: Paths([(0, 1), (1, 2), (2, 1), (2, 3)], 0, 3, costs=False),
-        "arcs without a cycle; found 1 <- 2 <- 1|2 <- 1 <- 2",
+        "arcs without a cycle; got 1 <- 2 <- 1|2 <- 1 <- 2",
     ),
     (
         lambda: Paths([(0, 1)], 0, 1, directed=False, costs=False),

@@ -257,6 +257,11 @@ def spent(ledger: Iterable[Entry]) -> Fraction | None:
 
     Raises:
         TypeError: something in the ledger is not an entry.
+
+    Example:
+        >>> first, second = Entry(0, 0, 10, Fraction(1)), Entry(0, 10, 20, Fraction(1))
+        >>> spent([first, second])
+        Fraction(1, 1)
     """
     edges: dict[int, list[tuple[int, Fraction]]] = {}
     width = 1

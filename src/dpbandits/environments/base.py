@@ -61,6 +61,7 @@ class Environment(ABC):
     @final
     @property
     def arms(self) -> int:
+        """Number of arms."""
         return len(self.means)
 
     @abstractmethod

@@ -25,7 +25,7 @@ from dpbandits.mechanisms.randomizers import (
     RandomizedResponse,
     Randomizer,
     Report,
-    sound,
+    is_well_formed,
 )
 from dpbandits.noise.exact import LARGEST_SCALE
 
@@ -178,7 +178,7 @@ def report_to_json(id: int, report: Report, campaign: str = "") -> str:
     Raises:
         MessageError: the report does not consist of whole grid steps; it may be a raw reward.
     """
-    if not sound(report) or not whole_at_least(id, 1):
+    if not is_well_formed(report) or not whole_at_least(id, 1):
         raise MessageError(
             "Expected the id of a decision, and a Report of whole grid steps as a randomizer "
             "makes it (not shown)."
@@ -205,7 +205,7 @@ def report_from_json(text: str) -> Told:
     ):
         raise MessageError("Expected a report's id and steps to be whole numbers.")
     report = Report(steps, data["randomizer"], data["noise"])
-    if not sound(report):
+    if not is_well_formed(report):
         raise MessageError(
             "Expected a report to name its randomizer, and its noise: secure or simulated."
         )

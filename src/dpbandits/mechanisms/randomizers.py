@@ -43,7 +43,7 @@ class Report:
     noise: NoiseKind
 
 
-def sound(report: object) -> bool:
+def is_well_formed(report: object) -> bool:
     """Return whether the report consists of whole grid steps and plain names only. Other objects
     may hold a reward, or code that reveals it.
     """

@@ -335,15 +335,15 @@ def tableau(matroid: Matroid) -> Tableau | None:
 
 
 def representation(matroid: Matroid) -> tuple[Residues, int] | None:
-    """Vectors, shape (arms, rank or more), of residues, and the prime. None where there is none
-    here.
+    """Return vectors of residues, shape (arms, rank or more), and the prime; None if the matroid
+    has no representation here.
     """
-    found = REPRESENTED.get(type(matroid))
-    return None if found is None else found(matroid)
+    represent = REPRESENTED.get(type(matroid))
+    return None if represent is None else represent(matroid)
 
 
 def prime_from(number: int) -> int:
-    """The smallest prime at or above a number."""
+    """Return the smallest prime at or above a number."""
     while not is_prime(number):
         number += 1
     return number

@@ -348,7 +348,7 @@ class Paths(DecisionSet):
             labels = list(numbered(self.edges, None))
             cycle = " <- ".join(repr(labels[node]) for node in error.args[1])
             raise ValueError(
-                f"Expected costs=True, or arcs without a cycle; found {cycle}."
+                f"Expected costs=True, or arcs without a cycle; got {cycle}."
             ) from None
 
     def _longest(self) -> int:

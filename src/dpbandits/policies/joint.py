@@ -213,13 +213,13 @@ def weights_for(
     centre: float,
     spread: float,
 ) -> list[float]:
-    """Return weights whose best basis explores few arms: upper bounds for `as_they_are`, expected
+    """Return weights whose best basis explores few arms: upper bounds for `explored` arms, expected
     means for other arms, and `hoped_for` for arms without a release.
 
     Args:
         s: the statistics.
         upper: upper bounds of all arms.
-        as_they_are: arms that keep their upper bounds.
+        explored: arms that keep their upper bounds.
         centre: mean of the prior.
         spread: variance of the prior.
     """

@@ -301,6 +301,7 @@ class CUCB(SuperArmPolicy):
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         return statistical_radius(n, math.log(t))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
@@ -352,6 +353,7 @@ class LazyCUCB(SuperArmPolicy, PrivatePolicy):
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         log_mt = math.log(self.arms) + math.log(t)
         return np.asarray(
             np.sqrt(1.5 * log_mt / n) + 3.0 * self.problem.size * log_mt / (float(self.budget) * n)
@@ -810,6 +812,7 @@ class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         published = self.horizon if self.preset == "published" else None
         return report_radius(n, t, self.width / float(self.budget), published)
 
@@ -1026,6 +1029,7 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         if self.preset == "tight":
             return tree_radius(n, draws, t, self.node_scale)
         log_h = math.log(max(2, self.horizon))
@@ -1102,6 +1106,7 @@ class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         return tree_radius(n, draws, t, self.node_scale)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:

@@ -48,6 +48,7 @@ class FixedDelay:
         object.__setattr__(self, "rounds", whole_number(self.rounds, "rounds"))
 
     def sample(self, rng: np.random.Generator) -> int:
+        """Return the delay."""
         return self.rounds
 
 
@@ -77,6 +78,7 @@ class GeometricDelay:
         object.__setattr__(self, "mean", float(mean))
 
     def sample(self, rng: np.random.Generator) -> int:
+        """Return a random delay in rounds."""
         return int(rng.geometric(1.0 / (1.0 + self.mean))) - 1
 
 
@@ -104,6 +106,7 @@ class UniformDelay:
         object.__setattr__(self, "high", whole_number(self.high, "high", self.low))
 
     def sample(self, rng: np.random.Generator) -> int:
+        """Return a random delay in rounds."""
         return int(rng.integers(self.low, self.high + 1))
 
 
@@ -160,7 +163,7 @@ def play_delayed(
         while pending and pending[0][0] <= t:
             due, reward = heapq.heappop(pending)[2]
             session.tell(due, reward if randomizer is None else randomizer.report(reward, noise))
-    told = session.ledger, session.state, environment.acceptance
+    outcome = session.ledger, session.state, environment.acceptance
     return Path(
-        curve.close(), t, session.releases, t, *told, earned=curve.worth, rewards=curve.gained
+        curve.close(), t, session.releases, t, *outcome, earned=curve.worth, rewards=curve.gained
     )

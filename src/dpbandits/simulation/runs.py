@@ -131,7 +131,6 @@ class Runs(Tabular):
         seed: seed of all runs.
         checkpoints: kept rounds, shape (checkpoints,).
         counts: play counts, shape (runs, checkpoints, arms).
-        plays: play counts at the end, shape (runs, arms).
         releases: number of releases, shape (runs,).
         events: number of choices, shape (runs,). If arms are drawn in each round, a plain run has
             one a round, and a compiled run one for each streak of rounds that it plays at once.
@@ -139,6 +138,7 @@ class Runs(Tabular):
         acceptance: share of accepted entries of a replayed log, shape (runs,); else None.
         earned: expected value of the super arms played, shape (runs, checkpoints), if it is not a
             sum over arms; else None.
+        recompute: plays the same runs with other checkpoints; None for stored runs.
         rewards: played rewards, shape (runs, checkpoints), if the environment fixes all rewards
             beforehand (a Table in its order); else None, because sums of independent rounds are
             drawn for releases only.

@@ -52,6 +52,13 @@ def stopping_time_bound(
         alpha: relative error of the estimate.
         beta: failure probability.
         epsilon: ε of the rule.
+
+    Returns:
+        The bound; infinite for a mean of 0.
+
+    Example:
+        >>> round(stopping_time_bound(0.5, 1.0, alpha=0.5, beta=0.05, epsilon=1))
+        143571
     """
     inverse = width / abs(mean) if mean else math.inf
     if math.isinf(inverse):

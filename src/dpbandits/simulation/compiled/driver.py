@@ -116,10 +116,10 @@ def drive(
     rng: Any,
     seats: Any,
     outs: Any,
-    found: Any,
+    results: Any,
 ) -> None:
-    """Play one run after the other. `found` gets for each (releases, events, the identified arm or
-    −1, its number of rounds).
+    """Play one run after the other. `results` gets for each (releases, events, the identified arm
+    or −1, its number of rounds).
 
     `numbers` is a plain tuple, whose type is determined ten times as fast as a named one's. `rng`
     is a generator of the kind of those at the runs' seats.
@@ -132,7 +132,7 @@ def drive(
         state, kept = start(p, s), (checkpoints, outs[run])
         law, run_rng = (values, probabilities), seated(rng, seats[run])
         result = run_events(p, s, state, steps, law, rounds, kept, run_rng)
-        found[run, 0], found[run, 1], found[run, 2], found[run, 3] = result
+        results[run, 0], results[run, 1], results[run, 2], results[run, 3] = result
 
 
 def run_events(
@@ -192,10 +192,10 @@ class EventPlayer:
 
     def together(self, numbers: Any, *given: Any) -> list[tuple[int, ...]]:
         *law, bits, outs = given
-        found = np.empty((len(bits), 4), np.int64)
+        results = np.empty((len(bits), 4), np.int64)
         rng = np.random.Generator(bits[0])
-        self.compiled(numbers, *law, rng, seats_of(bits), outs, found)
-        return list(map(tuple, found.tolist()))
+        self.compiled(numbers, *law, rng, seats_of(bits), outs, results)
+        return list(map(tuple, results.tolist()))
 
 
 def player(name: str, **parts: Any) -> EventPlayer:
