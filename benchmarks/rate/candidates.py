@@ -11,7 +11,7 @@ import dpbandits as dpb
 from dpbandits.policies.formulas.indices import IndexNumbers
 from dpbandits.simulation.compiled import players
 from dpbandits.simulation.compiled.batches import read_cumulative
-from dpbandits.simulation.compiled.driver import FAR, player
+from dpbandits.simulation.compiled.driver import UNLIMITED, player
 from dpbandits.simulation.compiled.jit import best_share, clip01, inline, jit, slowing_total
 
 
@@ -45,12 +45,12 @@ def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
     for arm in range(len(s.n)):
         if s.n[arm] == 0:
             s.chosen[0] = arm
-            return 1, FAR
+            return 1, UNLIMITED
     for arm in range(len(s.n)):
         value = rate_upper(s.means[arm], s.n[arm], s.draws[arm], level, p.eps)
         if value > top:
             s.chosen[0], top = arm, value
-    return 1, FAR
+    return 1, UNLIMITED
 
 
 @inline

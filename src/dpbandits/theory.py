@@ -1,4 +1,4 @@
-"""Regret bounds as numbers of an instance, and the list of policies with what is known of each."""
+"""Regret bounds for a given instance, and the list of policies with their capabilities."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = [
     "upper_bound",
 ]
 
-# How far an arm's law is from one that would be best: what asymptotic lower bounds divide by.
+# The divergence of an arm's law from the best laws, the divisor of asymptotic lower bounds.
 
 
 FINE = Grid(steps=1024)  # the law's grid; 0/1 rewards are unchanged
@@ -61,107 +61,154 @@ GOLD = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def k_inf(values: Floats, probabilities: Floats, mean: float) -> float:
-    """The least relative entropy of this law to a law on [0, 1] with a larger mean.
+    """Return the least relative entropy of this law to a law on [0, 1] with a larger mean.
 
-    max over 0 <= λ <= 1/(1 − mean) of E ln(1 − λ(X − mean)) (Honda and Takemura 2010), a concave
-    function; kl for a 0/1 law.
+    It is max over 0 <= λ <= 1/(1 − mean) of E ln(1 − λ(X − mean)) (Honda and Takemura 2010), a
+    concave function; kl for a 0/1 law.
+
+    Args:
+        values: of the law, shape (levels,).
+        probabilities: shape (levels,).
+        mean: the mean to exceed.
     """
     if mean >= 1.0:
         return math.inf
 
-    def gained(share: float) -> float:
+    def objective(share: float) -> float:
         inside = 1.0 - share * (values - mean) / (1.0 - mean)
         return float(np.sum(probabilities * np.log(np.maximum(inside, 1e-300))))
 
     low, high = 0.0, 1.0
     for _ in range(SEARCH):
         a, b = high - GOLD * (high - low), low + GOLD * (high - low)
-        low, high = (low, b) if gained(a) > gained(b) else (a, high)
-    return max(0.0, gained((low + high) / 2.0))
+        low, high = (low, b) if objective(a) > objective(b) else (a, high)
+    return max(0.0, objective((low + high) / 2.0))
 
 
 class Distances:
-    """Of every worse arm of an environment, how hard it is to rule out that it is the best.
+    """Divergences of the worse arms of an environment from the best arm.
 
-    Of 0/1 laws: kl and d_eps, for policies consistent on 0/1 laws. Of others: K_inf, and the share
-    p = Δ/(1 − μ) of rewards that must become 1, for policies consistent on all laws on [0, 1].
+    For 0/1 laws: kl and d_eps, for policies that are consistent on 0/1 laws. For other laws: K_inf,
+    and the share p = Δ/(1 − μ) of rewards that must become 1, for policies that are consistent on
+    all laws on [0, 1].
     """
 
     def __init__(self, environment: Environment) -> None:
         self.means, self.best = environment.means, float(environment.means.max())
         law = environment.lattice(FINE)
-        self.known = law is not None
+        self.has_law = law is not None
         if law is not None:
             used = law.probabilities.max(axis=0) > 0.0
             self.values = law.values[used] / FINE.steps
             self.probabilities = law.probabilities[:, used]
-            self.coins = bool(np.all((self.values == 0.0) | (self.values == 1.0)))
+            self.is_binary = bool(np.all((self.values == 0.0) | (self.values == 1.0)))
 
     def worse(self) -> list[int]:
         return [arm for arm, mean in enumerate(self.means.tolist()) if mean < self.best]
 
     def entropy(self, arm: int) -> float:
-        """kl or K_inf to the best mean."""
-        if self.coins:
+        """Return kl or K_inf to the best mean."""
+        if self.is_binary:
             return kl(float(self.means[arm]), self.best)
         return k_inf(self.values, self.probabilities[arm], self.best)
 
     def moved(self, arm: int) -> float:
-        """The share of rewards that another law with the best mean differs in, at least."""
+        """Return the least share of rewards in which another law with the best mean differs."""
         gap = self.best - float(self.means[arm])
-        return gap if self.coins else gap / (1.0 - float(self.means[arm]))
+        return gap if self.is_binary else gap / (1.0 - float(self.means[arm]))
 
     def private(self, arm: int, epsilon: float) -> float:
-        """d_eps, or the smaller of K_inf and epsilon·p."""
-        if self.coins:
+        """Return d_eps, or the smaller of K_inf and epsilon·p."""
+        if self.is_binary:
             return d_eps(float(self.means[arm]), self.best, epsilon)
         return min(self.entropy(arm), epsilon * self.moved(arm))
 
 
-# Regret theory to hold beside every curve: lower bounds, and the policies' own upper bounds, as
-# numbers of the instance.
+# Lower bounds, and the policies' upper bounds, for a given instance.
 
 
 Divergence = Callable[[Distances, int], float]
 
 
 def lai_robbins(environment: Environment, rounds: int) -> float:
-    """Σ Δ ln T/K(ν, μ*): no consistent policy does better in the long run (Lai and Robbins 1985;
-    Burnetas and Katehakis 1996). NaN where the law of a reward is not known.
+    """Return Σ Δ ln T/K(ν, μ*): no consistent policy has less regret asymptotically.
 
-    Of 0/1 rewards K is kl, and consistent means on all 0/1 laws; of other rewards K is K_inf, and
-    consistent means on all laws on [0, 1].
+    For 0/1 rewards K is kl, for policies consistent on all 0/1 laws. For other rewards K is K_inf,
+    for policies consistent on all laws on [0, 1].
+
+    Source: Lai and Robbins 1985; Burnetas and Katehakis 1996.
+
+    Args:
+        environment: the instance.
+        rounds: T.
+
+    Returns:
+        The bound; NaN if the law of a reward is unknown.
     """
     return _sum_over_gaps(environment, rounds, Distances.entropy)
 
 
 def private_lower_bound(environment: Environment, rounds: int, epsilon: float) -> float:
-    """Σ Δ ln T/d_eps(μ, μ*): the same for epsilon-DP policies and 0/1 rewards (Azize, Wu, Honda,
-    Orabona, Ito and Basu 2025).
+    """Return Σ Δ ln T/d_eps(μ, μ*), the lower bound for ε-DP policies and 0/1 rewards.
 
-    Of other rewards Σ Δ ln T/min(K_inf, epsilon·p), p the share of rewards that must become 1.
+    For other rewards it is Σ Δ ln T/min(K_inf, epsilon·p), where p is the share of rewards that
+    must become 1.
+
+    Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025.
+
+    Args:
+        environment: the instance.
+        rounds: T.
+        epsilon: ε of the policy.
+
+    Returns:
+        The bound; NaN if the law of a reward is unknown.
     """
-    return _sum_over_gaps(environment, rounds, lambda found, arm: found.private(arm, epsilon))
+    return _sum_over_gaps(
+        environment, rounds, lambda distances, arm: distances.private(arm, epsilon)
+    )
 
 
 def shariff_sheffet(environment: Environment, rounds: int, epsilon: float) -> float:
-    """K' ln T/epsilon with constant 1, K' arms with a gap: the order of the added regret (Shariff
-    and Sheffet 2018).
+    """Return K' ln T/epsilon with constant 1, where K' arms have a gap: the order of the regret
+    that privacy adds.
+
+    Source: Shariff and Sheffet 2018.
+
+    Args:
+        environment: the instance.
+        rounds: T.
+        epsilon: ε of the policy.
+
+    Returns:
+        The order, in units of reward.
+
+    Example:
+        >>> from dpbandits import Bernoulli
+        >>> round(shariff_sheffet(Bernoulli([0.5, 0.4]), 10**6, 1.0), 2)
+        13.82
     """
     return sum(1 for gap in environment.gaps if gap > 0) * math.log(rounds) / epsilon
 
 
 def local_lower_bound(environment: Environment, rounds: int, epsilon: float) -> float:
-    """Σ Δ ln T/D, D the most an epsilon-LDP channel lets through of K: Lai–Robbins on reports.
+    """Return Σ Δ ln T/D: the Lai–Robbins bound on reports, where D is the largest K after an ε-LDP
+    channel.
 
-    D = min(tanh²(ε/2)·K, min(4, e^2ε)(e^ε − 1)² p²), p = Δ for 0/1 rewards: Asoodeh and Zhang 2022
-    (contraction of kl); Duchi, Jordan and Wainwright 2013.
+    D = min(tanh²(ε/2)·K, min(4, e^2ε)(e^ε − 1)² p²), with p = Δ for 0/1 rewards.
+
+    Source: Asoodeh and Zhang 2022 (contraction of kl); Duchi, Jordan and Wainwright 2013.
+
+    Args:
+        environment: the instance.
+        rounds: T.
+        epsilon: ε of one report.
     """
     contraction = math.tanh(epsilon / 2) ** 2
     shrink = min(4.0, math.exp(2 * epsilon)) * math.expm1(epsilon) ** 2
 
-    def reported(found: Distances, arm: int) -> float:
-        return min(contraction * found.entropy(arm), shrink * found.moved(arm) ** 2)
+    def reported(distances: Distances, arm: int) -> float:
+        return min(contraction * distances.entropy(arm), shrink * distances.moved(arm) ** 2)
 
     return _sum_over_gaps(environment, rounds, reported)
 
@@ -169,11 +216,17 @@ def local_lower_bound(environment: Environment, rounds: int, epsilon: float) -> 
 def matroid_lower_bound(
     matroid: Matroid, environment: Environment, rounds: int, epsilon: float | None = None
 ) -> float:
-    """Σ Δ_e ln T/kl(μ_e, μ_σ(e)) over the elements outside the best basis, σ(e) the least element
-    of it that e can replace; d_eps in place of kl for epsilon-DP policies. 0/1 rewards.
+    """Return Σ Δ_e ln T/kl(μ_e, μ_σ(e)) over the elements outside the best basis, for 0/1 rewards.
+    σ(e) is the least element of the basis that e can replace; d_eps replaces kl for ε-DP policies.
 
-    Talebi and Proutiere 2016, Theorem 1; with privacy by the argument of Azize et al. 2025 for each
-    element: an alternative that raises e alone above σ(e) changes the best basis.
+    Source: Talebi and Proutiere 2016, Theorem 1. With privacy, the argument of Azize et al. 2025
+    for each element: an alternative that raises e alone above σ(e) changes the best basis.
+
+    Args:
+        matroid: the decision set.
+        environment: the instance.
+        rounds: T.
+        epsilon: ε of the policy; None without privacy.
     """
     means = environment.means.tolist()
     best = matroid.best(means)
@@ -187,13 +240,30 @@ def matroid_lower_bound(
 
 
 def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
-    """The lower bound that applies to a policy of this kind of privacy, at T = `rounds`.
+    """Return the lower bound that applies to a policy of this kind of privacy.
 
-    One arm a round, or a matroid: it bounds lim inf Regret/ln T for consistent policies; at a
-    finite T good policies may lie below it. No arm counts more than T plays, and it is no more than
-    uniform play loses (on a matroid, the worst basis). Full information: for the worst instance of
-    K actions and this smallest gap, at this T. NaN where we know of none (other super arms; local
-    privacy and zCDP on super arms; laws that are not known).
+    For one arm a round, or a matroid, it bounds lim inf Regret/ln T of consistent policies; at a
+    finite T good policies may have less regret. No arm counts more than T plays, and the bound is
+    at most the regret of uniform play (on a matroid, of the worst basis). For full information it
+    bounds the regret on the worst instance of K actions with this smallest gap, at this T.
+
+    Args:
+        policy: the policy.
+        environment: the instance.
+        rounds: T.
+
+    Returns:
+        The bound; NaN if none is known (other super arms; local privacy and zCDP on super arms;
+        unknown laws).
+
+    Raises:
+        TypeError, ValueError: not a policy and an environment with the same number of arms.
+
+    Example:
+        >>> from dpbandits import DPKLUCB, Bernoulli
+        >>> policy, environment = DPKLUCB(arms=2, epsilon=1), Bernoulli([0.5, 0.4])
+        >>> round(lower_bound(policy, environment, 10**6))
+        69
     """
     require_pair(policy, environment)
     rounds, guarantee = whole_number(rounds, "rounds", 1), policy.guarantee
@@ -207,21 +277,38 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     if problem is not None:
         if local or not isinstance(problem, Matroid):
             return math.nan
-        found = matroid_lower_bound(problem, environment, rounds, epsilon)
+        asymptotic = matroid_lower_bound(problem, environment, rounds, epsilon)
         worst = rounds * exchange_gaps(problem, environment.means.tolist()).largest
     else:
         worst = float(environment.gaps.mean()) * rounds
         if epsilon is None:
-            found = lai_robbins(environment, rounds)
+            asymptotic = lai_robbins(environment, rounds)
         else:
             bound = local_lower_bound if local else private_lower_bound
-            found = bound(environment, rounds, epsilon)
-    return found if math.isnan(found) else min(found, worst)
+            asymptotic = bound(environment, rounds, epsilon)
+    return asymptotic if math.isnan(asymptotic) else min(asymptotic, worst)
 
 
 def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
-    """No less than the policy's expected pseudo-regret on this instance, all constants included;
-    NaN where no proof states them. See `Policy.regret_bound` for the conditions.
+    """Return an upper bound of the policy's expected pseudo-regret on this instance, with all
+    constants. See `Policy.regret_bound` for its conditions.
+
+    Args:
+        policy: the policy.
+        environment: the instance.
+        rounds: T.
+
+    Returns:
+        The bound; NaN if no proof states the constants.
+
+    Raises:
+        TypeError, ValueError: not a policy and an environment with the same number of arms.
+
+    Example:
+        >>> from dpbandits import DPKLUCB, Bernoulli
+        >>> policy, environment = DPKLUCB(arms=2, epsilon=1), Bernoulli([0.5, 0.4])
+        >>> round(upper_bound(policy, environment, 10**6))
+        239
     """
     require_pair(policy, environment)
     rounds = whole_number(rounds, "rounds", 1)
@@ -229,8 +316,25 @@ def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
 
 
 def regret_order(policy: Policy, environment: Environment, rounds: int) -> float:
-    """The order of the policy's regret bound on this instance, without constants: no bound; NaN
-    where none is proved.
+    """Return the order of the policy's regret bound on this instance, without constants. It is not
+    a bound.
+
+    Args:
+        policy: the policy.
+        environment: the instance.
+        rounds: T.
+
+    Returns:
+        The order; NaN if none is proved.
+
+    Raises:
+        TypeError, ValueError: not a policy and an environment with the same number of arms.
+
+    Example:
+        >>> from dpbandits import DPKLUCB, Bernoulli
+        >>> policy, environment = DPKLUCB(arms=2, epsilon=1), Bernoulli([0.5, 0.4])
+        >>> round(regret_order(policy, environment, 10**6))
+        103
     """
     require_pair(policy, environment)
     rounds = whole_number(rounds, "rounds", 1)
@@ -238,21 +342,21 @@ def regret_order(policy: Policy, environment: Environment, rounds: int) -> float
 
 
 def _sum_over_gaps(environment: Environment, rounds: int, divergence: Divergence) -> float:
-    found = Distances(environment)
-    if not found.known:
+    distances = Distances(environment)
+    if not distances.has_law:
         return math.nan
-    gaps = {arm: found.best - float(found.means[arm]) for arm in found.worse()}
+    gaps = {arm: distances.best - float(distances.means[arm]) for arm in distances.worse()}
     return math.fsum(
-        gap * fewest_plays(rounds, divergence(found, arm)) for arm, gap in gaps.items()
+        gap * fewest_plays(rounds, divergence(distances, arm)) for arm, gap in gaps.items()
     )
 
 
 def fewest_plays(rounds: int, divergence: float) -> float:
-    """ln T/divergence, and never more than T."""
+    """Return ln T/divergence, at most T."""
     return min(float(rounds), math.log(rounds) / divergence)
 
 
-# Bounds for the worst instance of a kind: full information, paths, and all instances at once.
+# Bounds for the worst instance: full information, paths, and all instances.
 
 
 WORST_HALVINGS = 200  # of [0, T]: to the last bit
@@ -261,11 +365,13 @@ WORST_HALVINGS = 200  # of [0, T]: to the last bit
 def full_information_lower_bound(
     actions: int, gap: float, rounds: int, epsilon: float | None = None
 ) -> float:
-    """Regret on the worst of the K instances in which one action is better by `gap`.
+    """Return the regret on the worst of the K instances in which one action is better by `gap`.
 
-    Without privacy max over n <= T of (nΔ/2)(1 − (2nΔ ln((1 + Δ)/(1 − Δ)) + ln 2)/ln K): Fano's
-    inequality for means ½ ± Δ/2, the action played most as the guess. With epsilon-DP also
-    0.2·0.49·Δ·min(T, ln K/(10 epsilon Δ)): Hu, Huang, Mehta and Hegde 2024, Theorem 12.
+    Without privacy it is max over n <= T of (nΔ/2)(1 − (2nΔ ln((1 + Δ)/(1 − Δ)) + ln 2)/ln K):
+    Fano's inequality for means ½ ± Δ/2, with the most played action as the guess. Under ε-DP it is
+    at least 0.2·0.49·Δ·min(T, ln K/(10 epsilon Δ)).
+
+    Source: Hu, Huang, Mehta and Hegde 2024, Theorem 12 (under ε-DP).
 
     >>> full_information_lower_bound(10, 0.1, 2, epsilon=0.001) <= 2 * 0.1
     True
@@ -285,10 +391,13 @@ def full_information_lower_bound(
 def private_paths_lower_bound(
     arms: int, size: int, gap: float, rounds: int, epsilon: float
 ) -> float:
-    """(m − K)K ln T/(64(e^ε − 1)²Δ): Chen et al. 2020, Theorem 6, for epsilon-LDP policies.
+    """Return (m − K)K ln T/(64(e^ε − 1)²Δ), for ε-LDP policies on paths.
 
-    On m/K disjoint paths of K arms, those of one path with equal rewards, means ½ on the best and ½
-    − Δ/K elsewhere, Δ/K < 0.35. NaN where m/K is not whole or the gap too large.
+    The instance has m/K disjoint paths of K arms; arms of one path have equal rewards; means are ½
+    on the best path and ½ − Δ/K elsewhere, Δ/K < 0.35. NaN if m/K is not whole or the gap is too
+    large.
+
+    Source: Chen et al. 2020, Theorem 6.
     """
     if arms % size or not 0.0 < gap / size < 0.35:
         return math.nan
@@ -298,9 +407,10 @@ def private_paths_lower_bound(
 def private_largest_error_lower_bound(
     arms: int, smooth: float, gap: float, rounds: int, epsilon: float
 ) -> float:
-    """B∞²(m − 1) ln T/(64(e^ε − 1)²Δ): Chen et al. 2020, Theorem 5, for epsilon-LDP policies.
+    """Return B∞²(m − 1) ln T/(64(e^ε − 1)²Δ), for ε-LDP policies on single arms whose rewards count
+    B∞ times. NaN unless Δ/B∞ < 0.35.
 
-    On single arms whose rewards count B∞ times, Δ/B∞ < 0.35; NaN elsewhere.
+    Source: Chen et al. 2020, Theorem 5.
     """
     if not 0.0 < gap / smooth < 0.35:
         return math.nan
@@ -308,19 +418,22 @@ def private_largest_error_lower_bound(
 
 
 def semi_bandit_lower_order(arms: int, size: int, gap: float, rounds: int, epsilon: float) -> float:
-    """mK ln T/Δ + mK ln T/ε: the order of Chen et al. 2020, Theorem 9, for epsilon-DP policies on
-    the worst instance with m >= 2K arms and this gap. It states no constant.
+    """Return mK ln T/Δ + mK ln T/ε, the order of the lower bound for ε-DP policies on the worst
+    instance with m >= 2K arms and this gap. It has no constant.
+
+    Source: Chen et al. 2020, Theorem 9.
     """
     return arms * size * math.log(rounds) * (1.0 / gap + 1.0 / epsilon)
 
 
 def minimax_lower_bound(arms: int, rounds: int, epsilon: float | None = None) -> float:
-    """What any policy of one arm a round loses on some instance of 0/1 rewards, at this T.
+    """Return the regret of any policy of one arm a round on its worst instance of 0/1 rewards, at
+    this T.
 
-    min(√(KT), T)/20 (Auer et al. 2002b, Theorem 5.1). Of pure epsilon-DP policies, central or
-    local, no less than (K − 1)n/2 either, n the root of (K − 1)n = (T − n)e^{−εn}: order
-    (K/ε) ln(εT/K), not below the K/ε of Azize and Basu 2022; proved in proofs/worst_instances.md.
-    zCDP alone does not imply it.
+    It is min(√(KT), T)/20 (Auer et al. 2002b, Theorem 5.1). Pure ε-DP policies, central or local,
+    also have at least (K − 1)n/2, where n solves (K − 1)n = (T − n)e^{−εn}: order (K/ε) ln(εT/K),
+    not below the K/ε of Azize and Basu 2022 (proofs/worst_instances.md). zCDP alone does not imply
+    it.
 
     >>> [round(minimax_lower_bound(5, 10**5, eps)) for eps in (None, 1.0, 0.1, 0.01)]
     [35, 35, 121, 821]
@@ -338,7 +451,7 @@ def minimax_lower_bound(arms: int, rounds: int, epsilon: float | None = None) ->
 
 
 def private_floor(arms: int, rounds: int, epsilon: float) -> float:
-    """(K − 1)n/2 at the n of `minimax_lower_bound`, by bisection from below."""
+    """Return (K − 1)n/2 for the n of `minimax_lower_bound`, by bisection from below."""
     low, high = 0.0, float(rounds)
     for _ in range(WORST_HALVINGS):
         middle = (low + high) / 2.0
@@ -347,7 +460,7 @@ def private_floor(arms: int, rounds: int, epsilon: float) -> float:
     return (arms - 1) * low / 2.0
 
 
-# Bounds that hold for all instances at once: the worst gaps for a number of arms and rounds.
+# Bounds that hold for all instances: the worst gaps for a number of arms and rounds.
 #
 # An arm whose gap is below a threshold costs at most that a round; the others at most (K − 1)
 # times the largest Δ·E[plays]. Both are bounded with Hoeffding's inequality for any means, so that
@@ -356,42 +469,51 @@ def private_floor(arms: int, rounds: int, epsilon: float) -> float:
 
 
 def split(rounds: int, arms: int, over_gap: float, each: float) -> float:
-    """min over a threshold D of D·T + (K − 1)(over_gap/D + each)."""
+    """Return min over a threshold D of D·T + (K − 1)(over_gap/D + each)."""
     others = arms - 1
     return 2.0 * math.sqrt(others * over_gap * rounds) + others * each
 
 
 def instance_independent_bound(policy: Policy, rounds: int) -> float:
-    """No more than this is lost in expectation, whatever the means; NaN where we have no proof of a
-    number.
+    """Return an upper bound of the expected regret that holds for all means.
 
-    UCB1; AnytimeLazyUCB; DPSE with a known horizon; DecreasingHedge; RNMFTNL; NaiveFTNL;
-    PrefixExponential; TreeFTRL. NaN for LazyDPTS, whose O(√(KT ln T) + K ln T/ε) (Hu, Huang, Mehta
-    and Hegde 2024, Theorem 5) has no constants.
+    It is known for UCB1, AnytimeLazyUCB, DPSE with a known horizon, DecreasingHedge, RNMFTNL,
+    NaiveFTNL, PrefixExponential and TreeFTRL. LazyDPTS has O(√(KT ln T) + K ln T/ε) without
+    constants (Hu, Huang, Mehta and Hegde 2024, Theorem 5).
+
+    Args:
+        policy: the policy.
+        rounds: T.
+
+    Returns:
+        The bound; NaN if no proof states the constants.
+
+    >>> round(instance_independent_bound(UCB1(arms=2), 10**6))
+    21030
     """
     log_t, arms = math.log(max(2, rounds)), policy.arms
     if isinstance(policy, UCB1):
-        found = split(rounds, arms, 8.0 * log_t, 1.0 + math.pi**2 / 3.0)
+        bound = split(rounds, arms, 8.0 * log_t, 1.0 + math.pi**2 / 3.0)
     elif isinstance(policy, AnytimeLazyUCB):
-        found = lazy_worst(policy, rounds, log_t)
+        bound = lazy_worst(policy, rounds, log_t)
     elif isinstance(policy, DPSE) and policy.beta is not None:
-        found = elimination_worst(policy, rounds, policy.beta)
+        bound = elimination_worst(policy, rounds, policy.beta)
     elif isinstance(policy, DecreasingHedge):
-        found = math.sqrt(rounds * math.log(arms))
+        bound = math.sqrt(rounds * math.log(arms))
     elif isinstance(policy, RNMFTNL | NaiveFTNL):
-        found = leader_worst(policy, rounds)
+        bound = leader_worst(policy, rounds)
     elif isinstance(policy, PrefixExponential):
-        found = prefix_worst(arms, rounds, float(policy.epsilon))
+        bound = prefix_worst(arms, rounds, float(policy.epsilon))
     elif isinstance(policy, TreeFTRL):
-        found = tree_worst(policy, rounds)
+        bound = tree_worst(policy, rounds)
     else:
         return math.nan
-    return min(float(rounds), found)
+    return min(float(rounds), bound)
 
 
 def lazy_worst(policy: AnytimeLazyUCB, rounds: int, log_t: float) -> float:
-    """Δ·E[plays] <= 96 ln T/min(Δ, ε) + 3: batches up to 2^d, d = ⌈lg(24 ln T/(Δ min(Δ, ε)))⌉, are
-    played; later ones have chance T⁻³ and less (proofs/anytime_lazy_ucb.md).
+    """Use Δ·E[plays] <= 96 ln T/min(Δ, ε) + 3: batches up to 2^d, d = ⌈lg(24 ln T/(Δ min(Δ, ε)))⌉,
+    are played; later ones have probability at most T⁻³ (proofs/anytime_lazy_ucb.md).
     """
     eps = float(policy.epsilon)
     low = lazy_low(policy.arms + 1, rounds, excess(eps, policy.grid))
@@ -399,7 +521,9 @@ def lazy_worst(policy: AnytimeLazyUCB, rounds: int, log_t: float) -> float:
 
 
 def elimination_worst(policy: DPSE, rounds: int, beta: float) -> float:
-    """Δ·pulls <= 171 L/Δ + 32 L/ε + 3, L = ln(8K e²/β), e <= lg T + 1: the epochs of Lemma 4.2."""
+    """Use Δ·pulls <= 171 L/Δ + 32 L/ε + 3, L = ln(8K e²/β), e <= lg T + 1: the epochs of Lemma
+    4.2.
+    """
     eps = float(policy.epsilon)
     log = math.log(8.0 * policy.arms * (math.log2(rounds) + 1.0) ** 2 / beta)
     fails = beta * (1.0 + 2.0 * excess(eps, policy.grid)) * math.pi**2 / 24.0
@@ -407,15 +531,17 @@ def elimination_worst(policy: DPSE, rounds: int, beta: float) -> float:
 
 
 def tree_worst(policy: TreeFTRL, rounds: int) -> float:
-    """Round 1 by equal weights loses at most 1 − 1/K; later ones have no gap in their bound."""
+    """Round 1, with equal weights, loses at most 1 − 1/K; the bound of later rounds does not depend
+    on gaps.
+    """
     horizon = policy.horizon
     later = ftrl_later(policy.arms, rounds, horizon, horizon.bit_length(), policy.scale)
     return 1.0 - 1.0 / policy.arms + later
 
 
 def leader_worst(policy: RNMFTNL | NaiveFTNL, rounds: int) -> float:
-    """Epoch by epoch, with p(Δ) the chance of an action of gap Δ: D + K·max over Δ >= D of Δ·p(Δ),
-    at the best D (the split of Corollary 11).
+    """Bound each epoch by D + K·max over Δ >= D of Δ·p(Δ) at the best D, where p(Δ) is the
+    probability of an action with gap Δ (the split of Corollary 11).
     """
     edges = np.concatenate([np.geomspace(1e-9, 1.0, 400), [1.0]])
     total, played, length = 1.0, 1, 1
@@ -428,16 +554,17 @@ def leader_worst(policy: RNMFTNL | NaiveFTNL, rounds: int) -> float:
     return total
 
 
-# How many values a stopping rule takes: at most, and at least.
+# Lower bounds of the number of values that a stopping rule takes.
 
 
 def private_sample_lower_bound(
     mean: float, width: float, *, alpha: float, beta: float, epsilon: float
 ) -> float:
-    """R ln(1/β)/(12 ε α |μ|): an epsilon-DP rule takes more values with probability above ¼ (Sajed
-    and Sheffet 2019, Theorem 3.4).
+    """Return R ln(1/β)/(12 ε α |μ|): an ε-DP rule takes more values with probability above ¼.
 
-    On the law of this mean on −R and R, R = `width`; β below ¼.
+    It holds for the law of this mean on −R and R, R = `width`, and β below ¼.
+
+    Source: Sajed and Sheffet 2019, Theorem 3.4.
     """
     if not mean:
         return math.inf
@@ -445,12 +572,13 @@ def private_sample_lower_bound(
 
 
 def free_sample_lower_bound(mean: float, width: float, *, alpha: float, beta: float) -> float:
-    """(1 − 2β) ln((1 − β)/β)/kl: the values any rule is expected to take, privacy or not.
+    """Return (1 − 2β) ln((1 − β)/β)/kl, the expected number of values of any rule, with or without
+    privacy.
 
-    On the law of this mean on −R and R: the rule tells it from the one with mean μ(1 − α)/(1 + α)
-    with error β on either side, and Wald's identity turns that into values (the argument of Dagum,
-    Karp, Luby and Ross 2000; Ω(R² ln(1/β)/(α²μ²)). Corollary 3.6 of Sajed and Sheffet 2019 adds
-    it to Theorem 3.4).
+    It holds for the law of this mean on −R and R. The rule distinguishes it from the law with mean
+    μ(1 − α)/(1 + α) with error β on either side, and Wald's identity converts that into values (the
+    argument of Dagum, Karp, Luby and Ross 2000: Ω(R² ln(1/β)/(α²μ²)). Corollary 3.6 of Sajed and
+    Sheffet 2019 adds it to Theorem 3.4.
     """
     if not mean:
         return math.inf
@@ -459,11 +587,11 @@ def free_sample_lower_bound(mean: float, width: float, *, alpha: float, beta: fl
     return (1.0 - 2.0 * beta) * math.log((1.0 - beta) / beta) / far
 
 
-# The table of every policy and what it can do.
+# The table of policies.
 
 
 class PolicyRow(NamedTuple):
-    """One policy's capabilities, as declared by the policy."""
+    """One policy's declared capabilities."""
 
     name: str
     privacy: str  # none, pure, zCDP, local
@@ -474,8 +602,8 @@ class PolicyRow(NamedTuple):
     horizon: bool  # must be known
     releases: str  # "every round" or "by batches"
     randomised: bool
-    twin: str  # non-private counterpart
-    chooses: bool  # among some of its arms: eligible=, arms that come and go
+    twin: str  # baseline without privacy
+    chooses: bool  # among a subset of its arms: eligible=, added and retired arms
 
 
 @final
@@ -492,11 +620,14 @@ class PolicyRows(tuple[PolicyRow, ...]):
 
 
 def list_policies() -> PolicyRows:
-    """Every policy with its capabilities, non-private ones first. A tuple of `PolicyRow`, which
-    prints as a table.
+    """Return every policy with its capabilities.
 
-    >>> [row.name for row in list_policies() if row.privacy == "zCDP"]
-    ['AdaCUCB']
+    Returns:
+        A tuple of `PolicyRow`, non-private policies first, that prints as a table.
+
+    Example:
+        >>> [row.name for row in list_policies() if row.privacy == "zCDP"]
+        ['AdaCUCB']
     """
     return PolicyRows(
         PolicyRow(

@@ -1,11 +1,11 @@
-"""The privacy boundary: rewards go in, noised answers come out.
+"""The privacy boundary: rewards go in, noisy sums come out.
 
-Only a mechanism turns exact sums into something that is released. A session's state adds sums up
-and `session/saving` writes them into the private part of a document; no other code reads a reward
-or an exact sum, so every decision made elsewhere is post-processing of released answers.
+Only a mechanism turns exact sums into released values. The session's state adds sums up, and
+`session/saving` writes them into the private part of a document. No other code reads a reward or an
+exact sum, so every decision made elsewhere is post-processing of released values.
 
-A `Vault` holds no data. It checks rewards, turns them into whole grid steps, and makes new `Books`
-from old ones when blocks are released. A reward is followed in this order:
+A `Vault` holds no data. It validates rewards, converts them to whole grid steps, and makes new
+`Books` from old ones when blocks are released. A reward takes this path:
 
     Vault.checked     plain numbers in [0, 1]
     Vault.steps       whole grid steps
@@ -13,7 +13,7 @@ from old ones when blocks are released. A reward is followed in this order:
     (Vault.quick_parts: these three at once, for a plain float)
     View.apply        exact sums of open blocks, in the session's view of its events
     OpenBlock         the same in its state, until the block is released
-    Vault.release     read once through the mechanism, and written into the ledger
+    Vault.release     released once through the mechanism, and written into the ledger
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dpbandits.core.errors import LedgerError, RewardError
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, NoiseKind
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.mechanisms.randomizers import Randomizer, Report, sound
+from dpbandits.mechanisms.randomizers import Randomizer, Report, is_well_formed
 from dpbandits.mechanisms.rewards import (
     check_sums,
     checked_reward,
@@ -45,22 +45,24 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback, Release
 
 NEAREST = float.__round__
-"""Rounds a float in a third of the time of `round`."""
+"""Rounds a float, three times as fast as `round`."""
 
 Steps = Any
-"""One record in whole grid steps: a tuple of ints, or an int64 array where a record is long."""
+"""One record in whole grid steps: a tuple of ints, or an int64 array for long records."""
 
 Parts = tuple[tuple[int, Steps], ...]
 """(key of a block, steps to add to its sums)."""
 
 
 class OpenBlock(NamedTuple):
-    """Records that were not released yet. Private.
+    """Records that are not released yet. Private.
 
-    count: number of records. sums: their exact sums in grid steps.
+    Args:
+        count: number of records.
+        sums: their exact sums in grid steps.
     """
 
-    count: int  # type: ignore[assignment]  # no one counts in a tuple of two
+    count: int  # type: ignore[assignment]   # hides tuple.count
     sums: Steps
 
     def __repr__(self) -> str:
@@ -68,7 +70,7 @@ class OpenBlock(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Records [start, stop) of one coordinate, read in `releases` releases."""
+    """Records [start, stop) of one coordinate, released in `releases` releases."""
 
     start: int
     stop: int
@@ -82,14 +84,14 @@ CHUNK = 256
 @final
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What was read of each coordinate. Public.
+    """The records of each coordinate that were released or dropped. Public.
 
     Args:
-        left: by coordinate, records that left its blocks, and those of them that were dropped
-            unread.
+        left: by coordinate, the number of records that left its blocks, and how many of them were
+            dropped without a release.
         newest: by coordinate, its newest line, which may still grow.
         older: finished lines with their coordinates, oldest first, in chunks.
-        releases: coordinates released so far.
+        releases: number of coordinates released so far.
     """
 
     left: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -101,8 +103,8 @@ class Ledger:
         """Return the ledger after one more release.
 
         Args:
-            read: by coordinate, the number of records that are read now.
-            dropped: by coordinate, the number of records that are thrown away unread.
+            read: by coordinate, the number of records that are released now.
+            dropped: by coordinate, the number of records that are discarded without a release.
         """
         left, newest, older = dict(self.left), dict(self.newest), self.older
         for coordinate, count in read.items():
@@ -123,12 +125,12 @@ class Ledger:
 
     def lines(self) -> list[tuple[int, Line]]:
         """Return all lines with their coordinates, by coordinate and then in order."""
-        found = [pair for chunk in self.older for pair in chunk]
-        return sorted([*found, *self.newest.items()])
+        finished = [pair for chunk in self.older for pair in chunk]
+        return sorted([*finished, *self.newest.items()])
 
     @classmethod
     def of(cls, lines: Iterable[tuple[int, Line]], left: dict[int, tuple[int, int]]) -> Ledger:
-        """Return the ledger with these lines, which are in order for each coordinate."""
+        """Return the ledger of these lines, which are in order within each coordinate."""
         newest, older, releases = dict[int, Line](), list[tuple[int, Line]](), 0
         for coordinate, line in lines:
             if coordinate in newest:
@@ -148,13 +150,13 @@ def with_line(
 
 
 class Books(NamedTuple):
-    """Everything a vault keeps: a value, replaced whole by a release.
+    """All data of a vault: an immutable value, replaced by each release.
 
     Args:
         blocks: open blocks by key: an arm, `EVERY` (whole records), or the number of a joint plan.
             Private.
         memory: the mechanism's memory. Private.
-        ledger: what was read.
+        ledger: the released records.
     """
 
     blocks: dict[int, OpenBlock]
@@ -166,16 +168,16 @@ class Books(NamedTuple):
 
 
 Reading = tuple[int, int, int]
-"""A coordinate, and the first and the last (exclusive) of its records that were read together."""
+"""A coordinate, and the first and the last (exclusive) of its records of one release."""
 
 
 @final
 class Vault:
-    """Reads rewards for one policy.
+    """Validates and releases the rewards of one policy.
 
     Args:
         feedback: what a round shows (see `About.feedback`).
-        mechanism: reads the blocks.
+        mechanism: releases the blocks.
         arms: number of arms.
         noise: source of noise.
         randomizer: for local policies; the vault then takes reports and refuses raw rewards.
@@ -200,18 +202,19 @@ class Vault:
         )
         source = randomizer or mechanism
         self.guarantee, self.width = source.promise(), source.width
-        promised = self.guarantee
-        self.price: Fraction | None = None if promised is None else promised.cost / self.width
+        self.price: Fraction | None = (
+            None if self.guarantee is None else self.guarantee.cost / self.width
+        )
         plain = feedback == "bandit" and randomizer is None and self.numbers == 1 and unit is None
         self._every = tuple(range(arms))
-        self._known: Any = ()  # the arms that were looked at last; plays share them
+        self._known: Any = ()  # the arms that were checked last; consecutive records share them
         self._quick = float(self.grid.steps) if plain and self.grid.rounding == "nearest" else None
 
     def __repr__(self) -> str:
         return f"Vault({self.mechanism!r}, arms={self.arms})"
 
     def begin(self) -> Books:
-        """Return books without any record."""
+        """Return books without records."""
         return Books({}, self.mechanism.init(self.arms), Ledger())
 
     # Rewards in
@@ -223,17 +226,17 @@ class Vault:
         return None
 
     def checked(self, where: Any, value: Any) -> Any:
-        """Return a round's feedback as plain numbers in [0, 1], or at once in grid steps (a tuple).
+        """Return a round's feedback as plain numbers in [0, 1], or already in grid steps (a tuple).
 
         Args:
-            where: the arm, or the arms that are observed, in this order.
+            where: the arm, or the observed arms in this order.
             value: a number, a vector of numbers, a pair (reward, harm) with a guardrail, or in the
                 local model a `Report`.
 
         Raises:
             RewardError: not such a value. The error does not show it.
-            TypeError: a raw value where only a report may come.
-            RuntimeError: `where` names no arms, or more than the guarantee pays for.
+            TypeError: a raw value in the local model.
+            RuntimeError: `where` names invalid arms, or more arms than the guarantee covers.
         """
         several = self._several(where)
         if self.randomizer is not None:
@@ -249,22 +252,22 @@ class Vault:
         return checked_rewards(self._in_units(value), len(several), several, what)
 
     def steps(self, plain: Any) -> Steps:
-        """Return what `checked` returned in whole grid steps. Draws coins if the grid rounds so."""
+        """Return the result of `checked` in whole grid steps. Bernoulli rounding draws coins."""
         if type(plain) is tuple:
             return plain
         if isinstance(plain, np.ndarray):
-            found = vector_on_grid(plain, self.grid, self.noise)
-            return found if self.full else tuple(found.tolist())
+            record = vector_on_grid(plain, self.grid, self.noise)
+            return record if self.full else tuple(record.tolist())
         return (on_grid(plain, self.grid, self.noise),)
 
     def parts(self, where: Any, steps: Steps, key: int, kept: tuple[int, ...] | None) -> Parts:
-        """Return which blocks a record is added to.
+        """Return the blocks that a record is added to.
 
         Args:
-            where: the arm, or the arms that are observed.
+            where: the arm, or the observed arms.
             steps: the record in grid steps.
-            key: the number of its joint plan.
-            kept: of a joint plan, the positions in the record that are released, in that order.
+            key: number of its joint plan.
+            kept: for a joint plan, the positions in the record that are released, in that order.
         """
         if self.joint:
             return ((key, steps if kept is None else tuple([steps[at] for at in kept])),)
@@ -278,17 +281,17 @@ class Vault:
         return tuple([(int(arm), (step,)) for arm, step in zip(arms, steps, strict=True)])
 
     def _several(self, where: Any) -> tuple[int, ...] | None:
-        """Return the arms of a record; None if it is one arm's."""
+        """Return the arms of a record; None if it belongs to one arm."""
         if self.full:
             return self._every
         if where is self._known:
-            seen: tuple[int, ...] = where
-            return seen
+            arms_of_last: tuple[int, ...] = where
+            return arms_of_last
         arms = self.known(where if isinstance(where, tuple) else (where,))
         if not self.joint and len(arms) > self.width:
             raise RuntimeError(
-                f"Refused a record of {len(arms)} arms, for the guarantee pays for {self.width} "
-                "different arms. Correct the oracle's `size` or its answers. Nothing was recorded."
+                f"Expected a record of at most {self.width} arms, which the guarantee covers, got "
+                f"{len(arms)}. Correct the oracle's `size` or its super arms. Nothing was recorded."
             )
         if not isinstance(where, tuple):
             return None
@@ -299,7 +302,7 @@ class Vault:
         """Return coordinates as plain ints.
 
         Raises:
-            RuntimeError: one is no arm, or is named twice.
+            RuntimeError: one is not an arm, or is named twice.
         """
         fits = all(
             isinstance(c, Integral) and not isinstance(c, bool) and 0 <= int(c) < self.arms
@@ -307,9 +310,9 @@ class Vault:
         )
         if not fits or len(set(coordinates)) < len(coordinates):
             raise RuntimeError(
-                f"Refused {tuple(coordinates)}: expected whole numbers from 0 to {self.arms - 1}, "
-                "each once. Correct the policy's plan or its oracle. Nothing was recorded or "
-                "released."
+                f"Expected different whole numbers from 0 to {self.arms - 1} as arms, got "
+                f"{tuple(coordinates)}. Correct the policy's plan or its oracle. Nothing was "
+                "recorded or released."
             )
         return tuple(map(int, coordinates))
 
@@ -325,21 +328,21 @@ class Vault:
         return np.array([checked_reward(self._in_units(reward)), checked_reward(harm)])
 
     def _in_units(self, value: Any) -> Any:
-        """Return a reward, or several, in [0, 1] where another range was declared."""
+        """Convert rewards to [0, 1] if another range was declared."""
         if self.unit is None:
             return value
         if type(value) is float:
             return self.unit(value)
-        found = tried(reward_parts, value)
-        if found is None:
+        parts = tried(reward_parts, value)
+        if parts is None:
             raise RewardError(
                 f"Expected rewards that can be read; those of type {type(value).__name__} failed "
                 "(not shown). Nothing was recorded."
             )
-        several, values = found
+        several, values = parts
         return [self.unit(each) for each in values] if several else self.unit(value)
 
-    # Answers out
+    # Releases
 
     def release(
         self,
@@ -348,20 +351,20 @@ class Vault:
         drop: tuple[int, ...] = (),
         arms: tuple[int, ...] | None = None,
     ) -> tuple[Books, tuple[Any, ...]]:
-        """Close blocks and read each of them once through the mechanism.
+        """Release blocks through the mechanism, each once, and close them.
 
         Args:
-            books: as they stand. They are not changed.
-            read: keys of the blocks that are read.
-            drop: keys of blocks that are thrown away unread.
-            arms: of a joint plan, the arms that its sums are of, in order.
+            books: the books before; they are not changed.
+            read: keys of the blocks that are released.
+            drop: keys of the blocks that are discarded without a release.
+            arms: for a joint plan, the arms of its sums, in order.
 
         Returns:
-            The new books, and an answer for each coordinate that was read.
+            The new books, and an answer for each released coordinate.
 
         Raises:
-            LedgerError: a block that should be read is empty: its records were read before.
-                Nothing was released.
+            LedgerError: a block to release is empty: its records were released before. Nothing was
+                released.
             RuntimeError: a key is named twice. Nothing was released.
         """
         read, drop = self._plain_keys(books, read, drop)
@@ -369,11 +372,11 @@ class Vault:
         return self._closed(books, block, read, drop, self.mechanism.answer)
 
     def finish(self, books: Books) -> tuple[Books, tuple[Any, ...]]:
-        """Close every block and get the answer that waited for more records: no more come.
+        """Close every block and release the answers that waited for more records.
 
         Raises:
             TypeError: this mechanism's answers do not wait.
-            ValueError: nothing was ever recorded.
+            ValueError: nothing was recorded.
         """
         sums = tuple(self._sums(books, arm)[0] for arm in range(self.arms))
         counts = tuple(self._count(books, arm) for arm in range(self.arms))
@@ -410,28 +413,28 @@ class Vault:
             keys = self.known(keys)  # a user-defined policy may name arms by NumPy's numbers
         elif len(set(keys)) < len(keys) or (self.full and not {EVERY}.issuperset(keys)):
             raise RuntimeError(
-                f"Refused {keys}: a record is read or dropped whole, as {(EVERY,)}, and once. "
-                "Nothing was released."
+                f"Expected blocks {(EVERY,)}, for records are released or dropped whole and once, "
+                f"got {keys}. Nothing was released."
             )
         empty = [key for key in read if key not in books.blocks]
         if empty:
             raise LedgerError(
-                f"Refused to release {read}: every reward may be read once, and {empty} have no "
-                "new one since their last release. Nothing was released."
+                f"Cannot release {read}: {empty} have no new reward since their last release, and "
+                "each reward is released at most once. Nothing was released."
             )
         return keys[: len(read)], keys[len(read) :]
 
     def _block(self, books: Books, read: tuple[int, ...], arms: tuple[int, ...] | None) -> Block:
         first = books.blocks[read[0]]
         if self.joint:
-            (_,) = read  # joint plans are read one by one
+            (_,) = read  # joint plans are released one by one
             coordinates = self.known(arms or ())
             return Block(coordinates, tuple(first.sums), (first.count,) * len(coordinates))
         if self.full:
             return Block((EVERY,), np.asarray(first.sums, np.int64), (first.count,))
-        found = [books.blocks[arm] for arm in read]
-        sums: Any = [b.sums if self.numbers > 1 else b.sums[0] for b in found]
-        return Block(read, tuple(sums), tuple([b.count for b in found]))
+        blocks = [books.blocks[arm] for arm in read]
+        sums: Any = [b.sums if self.numbers > 1 else b.sums[0] for b in blocks]
+        return Block(read, tuple(sums), tuple([b.count for b in blocks]))
 
     def _sums(self, books: Books, key: int) -> Steps:
         return books.blocks[key].sums if key in books.blocks else (0,) * self.numbers
@@ -447,11 +450,11 @@ class Vault:
         return tuple(arm for arm in range(self.arms) if arm not in books.blocks)
 
     def widened(self, books: Books, arms: int) -> Books:
-        """Return the books for more arms, the last of which have no record."""
+        """Return the books for more arms; the new arms have no records."""
         return books._replace(memory=self.mechanism.widened(books.memory, arms))
 
     def entries(self, ledger: Ledger) -> tuple[Entry, ...]:
-        """Return the ledger's lines with their prices."""
+        """Return the ledger's lines with their privacy costs."""
         return tuple(
             Entry(coordinate, line.start, line.stop, self.price, line.releases, self.width)
             for coordinate, line in ledger.lines()
@@ -459,26 +462,25 @@ class Vault:
 
 
 def added(sums: Steps, steps: Steps) -> Steps:
-    """Return sums with one more record."""
     if type(sums) is tuple and type(steps) is tuple:
         return tuple(map(int.__add__, sums, steps))
     return np.add(sums, steps, dtype=np.int64)
 
 
 def without_frames(error: Exception) -> Exception:
-    """Return an error without the frames it passed, whose variables hold exact sums."""
+    """Remove an error's traceback and causes, whose frames hold exact sums."""
     for name in ("__traceback__", "__cause__", "__context__"):
-        getattr(BaseException, name).__set__(error, None)  # a frozen dataclass takes no other way
+        getattr(BaseException, name).__set__(error, None)  # works for frozen dataclasses, too
     return error
 
 
 def checked_report(
     value: object, randomizer: Randomizer, noise: NoiseKind, about: int
 ) -> tuple[int, ...]:
-    """Return a report's content: grid steps for each of the `about` arms it is about.
+    """Return a report's content: grid steps for each of the `about` arms that it covers.
 
     Raises:
-        TypeError: not a report. It is not shown: it may be a raw reward.
+        TypeError: not a report. The error does not show it: it may be a raw reward.
         RewardError: a report of another randomizer or kind of noise, or a damaged one.
     """
     if type(value) is not Report:
@@ -488,8 +490,8 @@ def checked_report(
             "Call policy.randomizer().report(reward, noise) on the user's side. Nothing was "
             "recorded."
         )
-    fit = sound(value)
-    if fit and (value.randomizer, value.noise) != (randomizer.name, noise):
+    is_valid = is_well_formed(value)
+    if is_valid and (value.randomizer, value.noise) != (randomizer.name, noise):
         other = (
             "another randomizer" if value.randomizer != randomizer.name else f"{value.noise} noise"
         )
@@ -498,20 +500,20 @@ def checked_report(
             "Nothing was recorded."
         )
     steps = value.steps if isinstance(value.steps, tuple) else (value.steps,)
-    if not fit or len(steps) != about or not randomizer.accepts(steps):
+    if not is_valid or len(steps) != about or not randomizer.accepts(steps):
         raise RewardError(
-            f"No {type(randomizer).__name__} makes this report: its content is damaged (not "
-            "shown). Nothing was recorded."
+            f"Expected a report that {type(randomizer).__name__} can make, got one with damaged "
+            "content (not shown). Nothing was recorded."
         )
     return steps
 
 
 @final
 class OpenVault:
-    """A vault and its books, changed in place: for simulations and audits, with one plan at a time.
+    """A vault with its books, changed in place: for simulations and audits, one plan at a time.
 
     Args:
-        vault: how rewards are read.
+        vault: validates and releases the rewards.
     """
 
     def __init__(self, vault: Vault) -> None:
@@ -542,7 +544,8 @@ class OpenVault:
             arms = vault.known(where)
             if EVERY in blocks and arms != self._observed:
                 raise RuntimeError(
-                    "Expected one super arm until the next release: its rewards are read together."
+                    "Expected one super arm until the next release: its rewards are released "
+                    "together."
                 )
             self._observed = arms
         else:
@@ -561,7 +564,7 @@ class OpenVault:
         self,
         coordinates: tuple[int, ...],
         round: int,
-        told: tuple[tuple[Any, int], ...],
+        counts: tuple[tuple[Any, int], ...],
         drop: tuple[int, ...] = (),
     ) -> Release:
         """Release these coordinates' blocks and drop others (see `Vault.release`)."""
@@ -569,12 +572,12 @@ class OpenVault:
         if vault.joint:
             books, read, drop, arms = self._joint_block(coordinates, drop)
         self.books, answers = vault.release(books, read, drop, arms)
-        return self._answered(coordinates, answers, round, told)
+        return self._answered(coordinates, answers, round, counts)
 
     def _joint_block(
         self, coordinates: tuple[int, ...], drop: tuple[int, ...]
     ) -> tuple[Books, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """The books with the block's sums in the order of `coordinates`."""
+        """Return the books with the block's sums in the order of `coordinates`."""
         arms, books = self.vault.known(coordinates), self.books
         if not arms or EVERY not in books.blocks:
             open_ = (EVERY,) if EVERY in books.blocks else ()
@@ -584,16 +587,16 @@ class OpenVault:
         block = OpenBlock(count, tuple(by_arm.get(arm, 0) for arm in arms))
         return books._replace(blocks={EVERY: block}), (EVERY,), (), arms
 
-    def finish(self, round: int, told: tuple[tuple[Any, int], ...]) -> Release:
-        """No more feedback comes (see `Vault.finish`)."""
+    def finish(self, round: int, counts: tuple[tuple[Any, int], ...]) -> Release:
+        """End the run: no more feedback follows (see `Vault.finish`)."""
         self.books, answers = self.vault.finish(self.books)
-        return self._answered(tuple(range(self.vault.arms)), answers, round, told)
+        return self._answered(tuple(range(self.vault.arms)), answers, round, counts)
 
     def _answered(
-        self, coordinates: tuple[int, ...], answers: Any, round: int, told: Any
+        self, coordinates: tuple[int, ...], answers: Any, round: int, counts: Any
     ) -> Release:
         self.turns += 1
-        self.newest = release_of(coordinates, answers, round, told, self.vault.numbers)
+        self.newest = release_of(coordinates, answers, round, counts, self.vault.numbers)
         return self.newest
 
     def emptied(self) -> tuple[int, ...]:
@@ -602,23 +605,23 @@ class OpenVault:
 
     @property
     def ledger(self) -> tuple[Entry, ...]:
-        """Every reading, with its price."""
+        """Return the entries of the ledger."""
         return self.vault.entries(self.books.ledger)
 
     @property
     def releases(self) -> int:
-        """Coordinates released so far."""
+        """Return the number of coordinates released so far."""
         return self.books.ledger.releases
 
 
 def release_of(
-    coordinates: tuple[int, ...], answers: tuple[Any, ...], round: int, told: Any, numbers: int
+    coordinates: tuple[int, ...], answers: tuple[Any, ...], round: int, counts: Any, numbers: int
 ) -> Release:
-    """Return a release; with a guardrail, answers about rewards and about harm apart."""
+    """Return a release; with a guardrail, answers about rewards and harm are separate."""
     if numbers == 1:
-        return Release(coordinates, answers, round, told)
+        return Release(coordinates, answers, round, counts)
     rewards = tuple(answer.reward for answer in answers)
-    return Release(coordinates, rewards, round, told, tuple(answer.harm for answer in answers))
+    return Release(coordinates, rewards, round, counts, tuple(answer.harm for answer in answers))
 
 
 def open_vault(

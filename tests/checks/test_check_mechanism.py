@@ -97,12 +97,12 @@ class Broken(Pure):
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        ("too little noise", "One record can cost 2, the promise is 1"),
+        ("too little noise", "One record can cost 2, the guarantee is 1"),
         ("raw", "the check saw nothing"),
-        ("decides by a reward", "changes what is asked of the noise"),
+        ("decides by a reward", "changes the requests to the noise"),
         ("in place", "changes its memory in place"),
         ("no JSON", "`remembers` refuses the memory"),
-        ("own coins", "draws randomness beside the noise"),
+        ("own coins", "randomness other than its noise"),
     ],
 )
 def test_faults_are_named(fault: str, message: str) -> None:

@@ -34,7 +34,7 @@ EVERYWHERE = (
 )
 """Safety that takes less than a second: of the first instance of every policy in `make test`."""
 
-LONG = ("beats_uniform", "answers_far_behind")
+LONG = ("beats_uniform", "late_rewards")
 """Checks that take longest and find least; the first of the default policy is in `make test`."""
 
 

@@ -68,12 +68,12 @@ def test_ledger_matches_a_naive_sum_over_records() -> None:
 def test_reading_twice_raises() -> None:
     vault = OpenVault(Vault("bandit", LazyForgetful(epsilon=ONE), 2, SimulatedNoise(1)))
     vault.add(0, 1.0)
-    with pytest.raises(RuntimeError, match="each once"):
+    with pytest.raises(RuntimeError, match="different whole numbers"):
         vault.release((0, 0), 1, ())
     vault.release((0,), 1, ())
-    with pytest.raises(RuntimeError, match="have no new one"):
+    with pytest.raises(RuntimeError, match="have no new reward"):
         vault.release((0,), 1, ())
-    with pytest.raises(RuntimeError, match="have no new one"):
+    with pytest.raises(RuntimeError, match="have no new reward"):
         vault.release((1,), 1, ())
     assert vault.releases == 1
 
@@ -105,7 +105,7 @@ def test_bad_grid(steps: Any) -> None:
 
 
 def test_guarantee_without_its_number() -> None:
-    with pytest.raises(ValueError, match="no guarantee"):
+    with pytest.raises(ValueError, match="to have its number"):
         _ = Guarantee(measure="zCDP", epsilon=ONE).cost
     assert "publication claims 1" in str(
         Guarantee(measure="pure", epsilon=Fraction(3, 2), claimed=ONE)

@@ -61,9 +61,9 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "unknown action": (
         lambda: dpb.LoggedReplay([0, 2], [1, 1], arms=2),
-        "actions from 0 to 1, found 0 to 2",
+        "actions from 0 to 1, got 0 to 2",
     ),
-    "negative action": (lambda: dpb.LoggedReplay([-1, 0], [1, 1], arms=2), "found -1 to 0"),
+    "negative action": (lambda: dpb.LoggedReplay([-1, 0], [1, 1], arms=2), "got -1 to 0"),
     "arm without entry": (lambda: dpb.LoggedReplay([0, 2], [1, 1], arms=3), "Arm 1 never occurs"),
     "too few rewards": (
         lambda: dpb.LoggedReplay([0, 0], [1], arms=1),

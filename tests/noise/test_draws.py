@@ -32,7 +32,7 @@ class Anew(Exception):
 
 
 class Coins:
-    """Throws the coins as given, in place of `whole_below` and `decayed`."""
+    """Throws the coins as given, in place of `whole_below` and `exponential_coin`."""
 
     def __init__(self, given: Sequence[int]) -> None:
         self._given, self._first = iter(given), 0
@@ -48,7 +48,7 @@ class Coins:
         self._first = self._first or size
         return self.throw([1 / size] * size)
 
-    def decayed(self, part: int, whole: int) -> bool:
+    def exponential_coin(self, part: int, whole: int) -> bool:
         kept = math.exp(-part / whole)
         return bool(self.throw([1 - kept, kept]))
 
@@ -64,7 +64,7 @@ def law(
         given, chance = courses.pop()
         coins = Coins(given)
         patch.setattr(exact, "whole_below", coins.whole_below)
-        patch.setattr(exact, "decayed", coins.decayed)
+        patch.setattr(exact, "exponential_coin", coins.exponential_coin)
         try:
             outcome = sampler(coins)
         except Undecided as asked:
@@ -163,5 +163,5 @@ def test_the_coin(part: int, whole: int, monkeypatch: pytest.MonkeyPatch) -> Non
             lambda size, seen=seen, script=script: seen.append(size) or next(script),
         )
         if 0 < part <= whole:
-            assert exact.decayed(part, whole) is (tries % 2 == 1)
+            assert exact.exponential_coin(part, whole) is (tries % 2 == 1)
             assert seen == [whole * k for k in range(1, tries + 1)]

@@ -204,5 +204,5 @@ def test_reprs_show_no_noise() -> None:
 def test_noise_too_large_for_64_bits_is_refused() -> None:
     """OpenDP would cut such draws off, which is another law than the promised one."""
     for noise in (SecureNoise(), SecureNoise(fresh=True)):
-        with pytest.raises(ValueError, match="price of at least"):
+        with pytest.raises(ValueError, match="budget of at least"):
             noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10**17))

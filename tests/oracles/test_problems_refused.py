@@ -70,7 +70,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: PartitionMatroid(capacities=[1]), "Expected either categories"),
     (
         lambda: PartitionMatroid(blocks=[[0, 1], [1]], capacities=[1, 1]),
-        r"arm 1 of blocks\[1\] comes twice",
+        r"arm 1 of blocks\[1\] is repeated",
     ),
     (
         lambda: PartitionMatroid(blocks=[[0, 2]], capacities=[1]),
@@ -92,7 +92,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: GraphicMatroid([(1, 2)], nodes=[1, 2, 1]),
-        "Expected nodes to be distinct; 1 comes twice",
+        "Expected nodes to be distinct; 1 is repeated",
     ),
     (
         lambda: SpanningTrees([("a", "b"), ("c", "d")]),
@@ -102,7 +102,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: TransversalMatroid([[], []], arms=2), "rank >= 1, got rank 0"),
     (
         lambda: TransversalMatroid([[0, 3]], arms=2),
-        "Expected arms below arms=2 in every set, found arm 3",
+        "Expected arms below arms=2 in every set, got arm 3",
     ),
     (lambda: TransversalMatroid([[0, -3]]), r"Expected arm in sets\[0\]=-3 to be >= 0"),
     (lambda: ExplicitMatroid(arms=2, bases=[()]), "rank >= 1, got rank 0"),
@@ -118,7 +118,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: Paths([(0, 1)], 1, 1), "Expected source and target to differ, got 1 twice"),
     (
         lambda: Paths([(0, 1), (1, 2), (2, 1), (2, 3)], 0, 3, costs=False),
-        "arcs without a cycle; found 1 <- 2 <- 1|2 <- 1 <- 2",
+        "arcs without a cycle; got 1 <- 2 <- 1|2 <- 1 <- 2",
     ),
     (
         lambda: Paths([(0, 1)], 0, 1, directed=False, costs=False),

@@ -49,7 +49,7 @@ def test_decisions_carry_the_names_of_their_arms() -> None:
 
 @pytest.mark.parametrize(
     ("arms", "said"),
-    [(["a", "a"], "'a' stands there twice"), ([1, 2], "text"), ([""], "text"), ([], "arms=0")],
+    [(["a", "a"], "'a' is repeated"), ([1, 2], "text"), ([""], "text"), ([], "arms=0")],
 )
 def test_names_that_are_none(arms: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
@@ -190,7 +190,7 @@ def test_names_and_numbers_of_arms_are_never_used_again() -> None:
 
 def test_an_arm_is_not_added_where_the_price_depends_on_their_number() -> None:
     s = session(DPUCB(arms=2, epsilon=1, horizon=100, preset="published"))
-    with pytest.raises(ValueError, match="shares its budget out"):
+    with pytest.raises(ValueError, match="divides its budget"):
         s.add_arm()
     assert (s.policy.arms, s.events) == (2, ())
     s = session(LDPKLUCB(arms=2, epsilon=1))

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import dpbandits as dpb
-from dpbandits.checks.law import law_of_interest, smallest_p
+from dpbandits.checks.law import figures_of, smallest_p
 from dpbandits.simulation.compiled import experts
 from dpbandits.simulation.simulate import choose_player, play_plain
 from tests.policies.experts.alarm import ALARM
@@ -59,7 +59,7 @@ def test_rows_are_played_by_one_law(policy: Any, resample: bool) -> None:
         player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)
         assert compiled
         plain = partial(play_plain, policy, environment, rounds, 32, marks)
-        told = partial(law_of_interest, gaps=environment.gaps, events=True)
+        told = partial(figures_of, gaps=environment.gaps, events=True)
         fast = np.stack([np.round(told(player(marks, run)), 9) for run in range(4 * runs)])
         slow = np.stack([np.round(told(plain(run)), 9) for run in range(runs)])
         assert smallest_p(slow, fast) > ALARM / tests

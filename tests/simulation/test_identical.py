@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.law import law_of_interest, smallest_p
+from dpbandits.checks.law import figures_of, smallest_p
 from dpbandits.simulation.compiled.coins import add_coins
 from dpbandits.simulation.simulate import choose_player, play_plain
 
@@ -40,7 +40,7 @@ def test_coins_are_played_by_one_law(policy: Any) -> None:
         player, compiled = choose_player(policy, COINS, rounds, 31, compiled=True)
         assert compiled
         plain = partial(play_plain, policy, COINS, rounds, 32, marks)
-        told = partial(law_of_interest, gaps=COINS.gaps, events=True)
+        told = partial(figures_of, gaps=COINS.gaps, events=True)
         fast = np.stack([told(player(marks, run)) for run in range(4 * runs)])
         slow = np.stack([told(plain(run)) for run in range(runs)])
         assert smallest_p(slow, fast) > ALARM / (2 * len(POLICIES))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.law import law_of_interest, smallest_p
+from dpbandits.checks.law import figures_of, smallest_p
 from dpbandits.simulation.compiled.listed import best
 from dpbandits.simulation.compiled.set_players import set_player, sets_of
 from dpbandits.simulation.plain import Path
@@ -37,7 +37,7 @@ POLICIES: list[Any] = [
 
 def told(path: Path, gaps: Any) -> Any:
     earned = [] if path.earned is None else np.round(path.earned, 6)
-    return np.concatenate([law_of_interest(path, gaps, True), earned])
+    return np.concatenate([figures_of(path, gaps, True), earned])
 
 
 @pytest.mark.long

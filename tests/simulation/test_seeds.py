@@ -25,7 +25,7 @@ from dpbandits.checks.sessions import tell_reward
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.plain import told_rewards
+from dpbandits.simulation.plain import drawn_feedback
 
 KEPT = Path(__file__).with_name("seeds.json")
 INSTANCES = {
@@ -69,7 +69,7 @@ def decided(policy: Policy) -> str:
         tell_reward(
             session,
             decision,
-            told_rewards(environment, policy, decision.action, rng, decision.observe),
+            drawn_feedback(environment, policy, decision.action, rng, decision.observe),
         )
     return digest(played)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.law import law_of_interest, smallest_p
+from dpbandits.checks.law import figures_of, smallest_p
 from dpbandits.simulation.compiled.together import add_rows
 from dpbandits.simulation.simulate import choose_player, play_plain
 
@@ -45,7 +45,7 @@ def test_rows_are_played_by_one_law(policy: Any) -> None:
         player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)
         assert compiled
         plain = partial(play_plain, policy, environment, rounds, 32, marks)
-        told = partial(law_of_interest, gaps=environment.gaps, events=not policy.about.randomised)
+        told = partial(figures_of, gaps=environment.gaps, events=not policy.about.randomised)
         fast = np.stack([told(player(marks, run)) for run in range(4 * runs)])
         slow = np.stack([told(plain(run)) for run in range(runs)])
         assert smallest_p(slow, fast) > ALARM / tests

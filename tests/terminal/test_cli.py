@@ -131,7 +131,7 @@ def test_explain_tells_all_there_is(name: str) -> None:
 def test_explain_says_what_parameters_mean() -> None:
     text = " ".join(dpbandits("explain", "DPUCB").stdout.split())
     assert "gamma 0.1 failure probability in the published width." in text
-    assert "horizon required T, rounds; an arm's tree has T leaves." in text
+    assert "horizon required T, number of rounds; an arm's tree has T leaves." in text
 
 
 def test_an_unknown_name_suggests_close_ones() -> None:

@@ -57,10 +57,10 @@ def test_a_block_is_read_once_or_thrown_away() -> None:
     assert [tuple(line)[:4] for line in vault.entries(read.ledger)] == [(0, 0, 2, ONE)]
     assert read.ledger.left == {0: (2, 0), 1: (1, 1)}
     for again in ((0,), (1,), (0, 1)):
-        with pytest.raises(LedgerError, match="every reward may be read once"):
+        with pytest.raises(LedgerError, match="released at most once"):
             vault.release(read, again)
     for keys, drop in (((0, 0), ()), ((0,), (0,)), ((), (1, 1))):
-        with pytest.raises(RuntimeError, match="each once"):
+        with pytest.raises(RuntimeError, match="different whole numbers"):
             vault.release(books, keys, drop)
 
 
@@ -91,7 +91,7 @@ def test_a_record_names_arms_of_this_vault(where: Any) -> None:
         joint_vault(),
         Vault("semi", LazyCUCB(problem=FOUR, epsilon=1).mechanism(), 4, Exact(1)),
     ):
-        with pytest.raises(RuntimeError, match="whole numbers from 0 to 3, each once"):
+        with pytest.raises(RuntimeError, match="different whole numbers from 0 to 3"):
             vault.checked(where, [1.0] * len(where))
 
 
@@ -111,7 +111,7 @@ def test_coordinates_are_whole_numbers_of_this_vault(wrong: Any) -> None:
         lambda: vault.release(books, (), (wrong,)),
     ]
     for door in doors:
-        with pytest.raises(RuntimeError, match=r"Refused .*expected whole numbers from 0 to 1"):
+        with pytest.raises(RuntimeError, match=r"different whole numbers from 0 to 1"):
             door()
     assert (box.records, box.ledger) == (0, ())
     box.add(np.int64(1), 1.0)  # NumPy's whole numbers are some
@@ -130,7 +130,7 @@ def test_whole_records_have_one_coordinate() -> None:
         ((True,), ()),
     ]
     for read, drop in wrong:
-        with pytest.raises(RuntimeError, match="Refused"):
+        with pytest.raises(RuntimeError, match="Expected blocks"):
             vault.release(books, read, drop)
     read_books, answers = vault.release(books, (EVERY,))
     assert (len(answers), read_books.blocks) == (1, {})
@@ -217,7 +217,7 @@ def test_a_law_that_draws_too_many_arms_is_stopped_at_the_boundary() -> None:
     assert len(decision.action) == 3  # type: ignore[arg-type]
     before = content(s)
     for tell in (lambda: s.tell(decision, [1.0] * 3), lambda: s.tell_many([(decision, [1.0] * 3)])):
-        words = r"record of 3 arms, .* pays for 1 different arms.*Nothing was recorded"
+        words = r"at most 1 arms.*got 3.*Nothing was recorded"
         with pytest.raises(RuntimeError, match=words):
             tell()
     assert content(s) == before
@@ -234,13 +234,13 @@ def test_every_door_refuses_too_many_arms(where: tuple[int, ...]) -> None:
             lambda box=box: box.add(where, rewards),
             lambda box=box: box.add_block(where, np.ones(len(where), np.int64), 1),
         ):
-            with pytest.raises(RuntimeError, match="Refused"):
+            with pytest.raises(RuntimeError, match="Correct"):
                 door()
         assert box.books.blocks == {}
     randomizer = LocalLaplace(epsilon=1, width=2)  # type: ignore[arg-type]
     local = Vault("semi", CUCB(problem=FOUR).mechanism(), 4, Exact(1), randomizer)
     report = LocalLaplace(epsilon=1, width=3).report(rewards, Exact(1))  # type: ignore[arg-type]
-    with pytest.raises(RuntimeError, match="Refused"):
+    with pytest.raises(RuntimeError, match="Correct"):
         local.checked(where, report)
 
 
@@ -260,6 +260,6 @@ def test_a_plan_with_foreign_arms_reads_nothing() -> None:
         dpb.Session(Plays(arms=2, epsilon=1, arm=-1), noise=Exact(1))
     twice = dpb.Session(Plays(arms=2, epsilon=1, arm=1, released=(1, -1)), noise=Exact(1))
     twice.tell(twice.ask(), 1.0)
-    with pytest.raises(RuntimeError, match="Refused"):
+    with pytest.raises(RuntimeError, match="different whole numbers"):
         twice.tell(twice.ask(), 1.0)
     assert (twice.ledger, twice.spent) == ((), 0)

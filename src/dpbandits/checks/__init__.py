@@ -1,10 +1,10 @@
-"""Checks that ship with the package: a new policy is checked without writing a test."""
+"""Checks of user-defined policies, mechanisms and environments."""
 
 from collections.abc import Callable
 
 from dpbandits.checks.campaigns import (
-    answers_far_behind,
     arms_come_and_go,
+    late_rewards,
     unplanned_drops,
 )
 from dpbandits.checks.checks import (
@@ -37,7 +37,7 @@ CHECKS: dict[str, Callable[[Policy], None]] = {
         survives_json,
         state_is_a_fold,
         late_and_missing_tells,
-        answers_far_behind,
+        late_rewards,
         unplanned_drops,
         arms_come_and_go,
         only_reports_enter,
@@ -57,10 +57,17 @@ __all__ = [
 
 
 def check_policy(policy: Policy) -> None:
-    """Run every check on a policy of yours; raises `CheckFailed` with the first broken promise.
+    """Run every check on a policy.
 
-    A check takes up to some seconds; give a small instance (three arms, epsilon about 1, small
+    A check takes up to some seconds, so give a small instance (three arms, epsilon about 1, small
     batches).
+
+    Args:
+        policy: an instance of a user-defined policy.
+
+    Raises:
+        CheckFailed: the first violation.
+        TypeError: not a policy.
     """
     refuse_others(policy, Policy, "a policy", "YourPolicy(arms=3, epsilon=1)")
     for check in CHECKS.values():

@@ -1,8 +1,5 @@
-"""The checks that a policy must pass, one function each. Each takes a policy and raises
-`CheckFailed` if it is wrong.
-
-They know a policy only by its declared capabilities; with `check_policy` anybody can run them on a
-policy of their own.
+"""The checks of a policy, one function each; they raise `CheckFailed`. They use its declared
+capabilities only.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -42,17 +39,15 @@ def play_tape(
 
 
 def hosts_agree(policy: Policy) -> None:
-    """On one tape of rewards and noise the hosts make equal decisions, releases, ledgers and
-    states, at every horizon.
+    """On one tape of rewards and noise, session and simulator make equal decisions, releases,
+    ledgers and states, at every horizon.
     """
     tape = random_tape(policy.arms, max(HORIZONS), seed=1)
     horizons = [rounds for rounds in HORIZONS if rounds <= horizon_of(policy)]
     seen: dict[int, tuple[Any, Any]] = {}
 
     def keep(t: int, session: Session) -> None:
-        """Keep what the session has released by round t. A session knows no horizon, so one run
-        shows the run of every horizon.
-        """
+        """Keep ledger and state after round t. A session has no horizon: one run serves all."""
         if t in HORIZONS:
             seen[t] = session.ledger, session.state
 
@@ -74,15 +69,16 @@ def hosts_agree(policy: Policy) -> None:
 
 
 def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True) -> None:
-    """Swap every reward but keep the releases: every decision must stay the same, because rewards
+    """Swap every reward but keep the releases: every decision must be the same, because rewards
     reach decisions only through releases.
 
-    swapped: False keeps the rewards, too; a policy that fails even then draws randomness of its
-        own.
+    Args:
+        policy: the policy.
+        rounds: number of rounds.
+        swapped: False keeps the rewards; a policy that fails even then draws other randomness.
     """
     if policy.guarantee is None or policy.randomizer() is not None:
-        # nothing is hidden from a non-private policy; a local one is handed reports only (see
-        # `only_reports_enter`)
+        # a non-private policy may see rewards; a local one gets reports only (`only_reports_enter`)
         return
     rounds = min(rounds, horizon_of(policy))
     tape, first = random_tape(policy.arms, rounds, seed=3), Recorder(4)
@@ -110,12 +106,12 @@ def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True)
 
 
 def loss_within_claim(policy: Policy) -> None:
-    """Change one reward anywhere: the exact loss of all releases together never exceeds the
-    claim.
+    """Change one reward: the exact privacy loss of all releases together never exceeds the
+    guarantee.
     """
     guarantee = policy.guarantee
     if guarantee is None or policy.randomizer() is not None:
-        return  # a local report is priced by its randomizer, whose law is tested exactly
+        return  # the randomizer's law is tested exactly
     for rounds in (300, 6000):  # the longer run for policies whose first release comes late
         rounds = min(rounds, horizon_of(policy))
         tape, first = random_tape(policy.arms, rounds, seed=6), Recorder(7)
@@ -134,8 +130,8 @@ def loss_within_claim(policy: Policy) -> None:
 def largest_loss(
     recording: Recorder, neighbours: Iterable[Callable[[Recorder], object]]
 ) -> Fraction:
-    """The largest exact loss between a recording and its neighbours, each of which is played on the
-    noise it is handed.
+    """Return the largest exact privacy loss between a recording and its neighbours, each played
+    with the recorded noise.
     """
     worst = Fraction(0)
     for play in neighbours:
@@ -144,21 +140,21 @@ def largest_loss(
             play(other)
         except Diverged as error:
             raise CheckFailed(
-                f"One changed reward changes what is asked of the noise: {error}"
+                f"One changed reward changes the requests to the noise source: {error}"
             ) from None
         worst = max(worst, other.loss())
     return worst
 
 
 def neighbouring_tapes(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterator[Floats]:
-    """Tapes that differ in one told record; one in `every` records is changed. A record is a
-    reward, or all the rewards that one round showed.
+    """Yield tapes that differ in one recorded record, for one in `every` records. A record is a
+    reward, or all rewards of one round.
     """
     if policy.about.feedback == "bandit":
         records = [
             [(arm, j)]
-            for arm, told in enumerate(recorded.plays[-1])
-            for j in range(0, int(told), every)
+            for arm, plays in enumerate(recorded.plays[-1])
+            for j in range(0, int(plays), every)
         ]
     else:
         records = tape.records[: recorded.rounds : every]
@@ -170,8 +166,8 @@ def neighbouring_tapes(policy: Policy, tape: Tape, recorded: Path, every: int) -
 
 
 def ledger_equals_claim(policy: Policy) -> None:
-    """After any run with a release the ledger's exact total is the claim. No reward is read twice,
-    and none is read before it is told.
+    """After any run with a release, the ledger's exact total is the guarantee. No reward is
+    released twice, or before it is recorded.
     """
     claim = policy.guarantee
     for rounds in (min(policy.arms * 70, horizon_of(policy)), min(3000, horizon_of(policy))):
@@ -188,28 +184,28 @@ def ledger_equals_claim(policy: Policy) -> None:
             total == (expected if path.ledger else 0),
             f"The ledger spent {total}, the claim is {expected}.",
         )
-        told = (
+        recorded = (
             {EVERY: path.rounds}
             if policy.about.feedback == "full" or policy.reader.together
             else dict(enumerate(path.plays[-1]))
         )
         require(
-            {e.coordinate for e in path.ledger} <= set(told),
-            "The ledger reads a coordinate that does not exist.",
+            {e.coordinate for e in path.ledger} <= set(recorded),
+            "The ledger has a coordinate that does not exist.",
         )
-        for at, rewards in told.items():
+        for at, rewards in recorded.items():
             spans = sorted((e.start, e.stop) for e in path.ledger if e.coordinate == at)
             require(
                 all(a[1] <= b[0] for a, b in pairwise(spans)),
-                f"A reward of coordinate {at} was read twice.",
+                f"A reward of coordinate {at} was released twice.",
             )
             require(
                 not spans or spans[-1][1] <= rewards,
-                f"The ledger reads rewards of coordinate {at} that were never told.",
+                f"The ledger has rewards of coordinate {at} that were never recorded.",
             )
 
 
 def horizon_of(policy: Policy) -> int:
-    """The longest run the policy can play."""
+    """Return the longest run that the policy can play."""
     horizon = getattr(policy, "horizon", None)
     return int(horizon) if policy.about.needs_horizon and horizon is not None else 10**18

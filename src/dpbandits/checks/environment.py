@@ -1,4 +1,4 @@
-"""`check_environment`: what simulations rely on in every environment."""
+"""`check_environment`: checks the properties of an environment that simulations use."""
 
 import math
 from collections.abc import Callable
@@ -13,21 +13,25 @@ from dpbandits.core.privacy import Grid
 from dpbandits.environments import Environment, Lattice
 
 ALARM = 1e-6
-"""Probability that a correct environment fails, at most: a tenth of it for each comparison, all
+"""The most probability that a correct environment fails: a tenth of it for each comparison, all
 arms together.
 """
 SAMPLES = 20_000
 
 
 def check_environment(environment: Environment, grid: Grid = Grid(steps=8)) -> None:
-    """Run every check on an environment of yours, of whose rounds it plays up to 20,000.
+    """Run every check on an environment, with up to 20,000 rounds.
 
-    Rewards lie in [0, 1] and follow from the given generator alone; where rounds are independent
-    (`lattice` is not None), single rewards, blocks and the lattice have one law.
+    Rewards lie in [0, 1] and are determined by the given generator. If rounds are independent
+    (`lattice` is not None), single rewards, blocks and the lattice have the same law.
+
+    Args:
+        environment: an instance of a user-defined environment.
+        grid: the grid of the lattice.
 
     Raises:
-        CheckFailed: the first broken promise. A correct environment fails with a probability of at
-            most 10⁻⁶.
+        CheckFailed: the first violation. A correct environment fails with probability at most 10⁻⁶.
+        TypeError: not an environment.
     """
     refuse_others(environment, Environment, "an environment", "YourEnvironment(...)")
     means = environment.means
@@ -71,7 +75,7 @@ def lattice_is_a_law(environment: Environment, lattice: Lattice, grid: Grid) -> 
 
 
 def laws_agree(environment: Environment, lattice: Lattice, grid: Grid) -> None:
-    """Each arm's rewards and blocks against the lattice, by the Hoeffding and DKW bounds."""
+    """Compare each arm's rewards and blocks with the lattice, by the Hoeffding and DKW bounds."""
     rng, values = np.random.default_rng(2), lattice.values
     width = math.sqrt(math.log(20 * environment.arms / ALARM) / (2 * SAMPLES))
     for arm, row in enumerate(lattice.probabilities):

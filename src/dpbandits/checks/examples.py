@@ -1,4 +1,4 @@
-"""Small instances of every policy, presets included, whose interesting moments come within a few
+"""Small instances of every policy, with all presets, whose important events occur within a few
 hundred rounds.
 """
 
@@ -10,8 +10,8 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy, size_argument
 
 WATCH: dict[str, Any] = {"alpha": 0.9, "beta": 0.5, "high": 1}
-"""Parameters on a fair coin. With low = 0 the rules halt by themselves; with low = −1 their mean is
-0 and the cap stops them.
+"""Parameters for a fair coin. With low = 0 the rules halt by themselves; with low = −1 their mean
+is 0 and the cap stops them.
 """
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -73,8 +73,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 
 
 def example_problem(arms: int) -> DecisionSet:
-    """A matroid of rank 2 with so many elements that matter, and a loop. With one element it has
-    rank 1.
+    """Return a matroid of rank 2 with `arms` elements, one of them a loop; of rank 1 for one
+    element.
     """
     return (
         UniformMatroid(arms=1, rank=1)
@@ -84,7 +84,7 @@ def example_problem(arms: int) -> DecisionSet:
 
 
 def examples(name: str, arms: int = 3) -> list[Policy]:
-    """Instances of the policy `name`, one for each preset or way of use."""
+    """Return instances of the policy `name`, one for each preset or mode."""
     cls = POLICIES[name]
     known = {f.name for f in fields(cls)}
     size = size_argument(cls)

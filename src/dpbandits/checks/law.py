@@ -1,6 +1,6 @@
-"""What many runs of a policy must show. The compiled twin has the laws of the plain hosts: of play
-counts, of regret, and of releases; against the event host of events, too. And the policy learns:
-it beats whoever knows nothing.
+"""Statistical checks of a policy. Compiled runs have the law of plain runs: of play counts, regret
+and releases (and of events, for the event simulator). And the policy learns: its regret is below
+that of uniform play.
 """
 
 from collections.abc import Callable
@@ -20,26 +20,26 @@ FALSE_ALARM = 1e-6
 """Probability that one call of `compiled_law` fails although the laws are equal."""
 
 SIZES = ((12, 800), (120, 200), (1200, 24))
-"""(rounds, runs) of the round-by-round host; the compiled twin plays more runs of each."""
+"""(rounds, runs) of the round-by-round simulation; there are more compiled runs of each."""
 
 BY_BATCHES = ((12, 800), (120, 400), (20_000, 200))
-"""(rounds, runs) of the event host, for policies that it plays by batches: at short horizons as
-many as of the other host, whose decisions it makes.
+"""(rounds, runs) of the event simulation, for policies by batches: at short horizons, the same
+number of runs as for the round-by-round simulation.
 """
 
 BY_EVENTS = ((12, 400), (120, 100))
-"""(rounds, runs) of the event host, for policies that it plays round by round, too."""
+"""(rounds, runs) of the event simulation, for policies that it plays round by round."""
 
 MANY = 100
 """From this number of runs on, the tests use limiting laws."""
 
 MORE = 4
-"""How many runs of the compiled twin there are for each run of the slow host."""
+"""Compiled runs for each plain run."""
 
 
 def compiled_law(policy: Policy) -> None:
-    """The compiled twin's runs have the law of `Session`'s at several horizons, and of the event
-    host's.
+    """Compare compiled runs with runs of `Session` at several horizons, and with the event
+    simulation.
     """
     # rounds of vectors and oracles take several times as long
     share = 1 if policy.about.feedback == "bandit" else 2
@@ -51,20 +51,19 @@ def compiled_law(policy: Policy) -> None:
 
 
 def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path]) -> None:
-    """Raise `CheckFailed` if compiled runs of `rounds` rounds differ in law from the host's."""
+    """Raise `CheckFailed` if compiled runs of `rounds` rounds differ in law from runs of `host`."""
     rounds = min(rounds, horizon_of(policy))
     environment = Bernoulli(np.linspace(0.85, 0.35, policy.arms) if policy.arms > 1 else [0.5])
     player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)
     if not compiled:
-        return  # a third party's policy: it is only ever played the plain way
+        return  # a user-defined policy has no compiled runs
     marks = np.array([rounds])
     plain = partial(play_plain, policy, environment, rounds, 32, marks, host=host)
-    # a Session knows no events; and where arms are drawn afresh each round, the twin counts a
-    # streak as one event
+    # a Session has no events; if arms are drawn each round, a compiled run counts a streak as one
     events = host is play_events and not policy.about.randomised
-    told = partial(law_of_interest, gaps=environment.gaps, events=events)
-    fast = np.stack([told(player(marks, run)) for run in range(MORE * runs)])
-    slow = np.stack([told(plain(run)) for run in range(runs)])
+    figures = partial(figures_of, gaps=environment.gaps, events=events)
+    fast = np.stack([figures(player(marks, run)) for run in range(MORE * runs)])
+    slow = np.stack([figures(plain(run)) for run in range(runs)])
     p = smallest_p(slow, fast)
     tests = len(SIZES) + len(BY_BATCHES)
     require(
@@ -73,17 +72,20 @@ def compare_law(policy: Policy, rounds: int, runs: int, host: Callable[..., Path
     )
 
 
-def law_of_interest(path: Path, gaps: Floats, events: bool) -> Floats:
-    """Play counts, regret (without the last digits, which a sum's order changes) and releases."""
+def figures_of(path: Path, gaps: Floats, events: bool) -> Floats:
+    """Return play counts, regret (without the last digits, which depend on the order of a sum) and
+    releases.
+    """
     plays = path.plays[0]
     regret = np.round(plays @ gaps, 6)
     return np.array([*plays, regret, path.releases, *([path.events] if events else [])])
 
 
 def smallest_p(a: Integers | Floats, b: Integers | Floats) -> float:
-    """Bonferroni p-value for equal laws. Each column has a Kolmogorov–Smirnov test, whose false
-    alarms on integers are rarer than it says, and, if runs are many, a rank test, which sees
-    shifts.
+    """Return the Bonferroni p-value for equal laws.
+
+    Each column has a Kolmogorov–Smirnov test, which is conservative on integers, and, with many
+    runs, a rank test, which detects shifts.
     """
     from scipy.stats import ks_2samp, mannwhitneyu
 
@@ -124,7 +126,7 @@ def beats_uniform(policy: Policy) -> None:
 
 
 def blind_regret(policy: Policy, environment: Environment) -> float:
-    """The regret per round of play that knows nothing: a random arm, or the best super arm for
+    """Return the regret per round of uninformed play: a random arm, or the best super arm for
     random weights.
     """
     problem = problem_of(policy)

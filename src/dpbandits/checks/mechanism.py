@@ -1,4 +1,4 @@
-"""`check_mechanism`: what the vault and the ledger rely on in every mechanism."""
+"""`check_mechanism`: checks the properties of a mechanism that vault and ledger use."""
 
 import json
 from collections.abc import Iterator
@@ -21,13 +21,16 @@ from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.simulation.transcript import identical
 
 Rounds = tuple[tuple[int, ...], ...]
-"""Rewards in grid steps: an entry a round, and in it an entry a coordinate."""
+"""Rewards in grid steps, by round and coordinate."""
 
 
 class MechanismTrial(NamedTuple):
-    """A mechanism, and the records it is tried on.
+    """A mechanism and the records of its test.
 
-    whole: whether a record is the rewards of all actions.
+    Args:
+        mechanism: the mechanism.
+        rounds: the rewards.
+        whole: True if a record is the rewards of all actions.
     """
 
     mechanism: Mechanism
@@ -40,73 +43,81 @@ class MechanismTrial(NamedTuple):
         return Block(tuple(range(len(rewards))), rewards, (1,) * len(rewards))
 
     def play(self, rounds: Rounds, noise: Noise) -> tuple[Any, list[Any]]:
-        """The memory in the end, and all answers."""
-        memory, told = self.mechanism.init(len(rounds[0])), list[Any]()
+        """Return the final memory and all answers."""
+        memory, all_answers = self.mechanism.init(len(rounds[0])), list[Any]()
         for rewards in rounds:
             memory, answers = self.mechanism.answer(memory, self.block(rewards), noise)
-            told.append(answers)
-        return memory, told
+            all_answers.append(answers)
+        return memory, all_answers
 
 
 def check_mechanism(
     mechanism: Mechanism, *, coordinates: int = 2, readings: int = 16, whole: bool = False
 ) -> None:
-    """Run every check on a mechanism of yours.
+    """Run every check on a mechanism.
 
-    The exact loss of all its answers never exceeds its promise when one record changes, it changes
-    no memory in place (an interrupted reading is done again from there), its memory survives
-    JSON, as it does in a saved session, and holds no more than was released, where it says so.
+    The exact privacy loss of all answers never exceeds the guarantee when one record changes. No
+    memory is changed in place, because an interrupted release is repeated from the old memory. The
+    memory survives JSON, as in a saved session. If `public_memory` is true, it holds released
+    values only.
 
     Args:
-        coordinates: arms, or actions of a whole record; few, for all changes of a record are tried.
-        readings: how often each is read; as often as one record may matter.
-        whole: whether it reads whole records (full information).
+        mechanism: an instance of a user-defined mechanism.
+        coordinates: number of arms, or of actions of a whole record; few, because all changes of a
+            record are tried.
+        readings: number of releases, at least as many as one record may affect.
+        whole: True if it releases whole records (full information).
 
     Raises:
-        CheckFailed: the first broken promise.
+        CheckFailed: the first violation.
+        TypeError: not a mechanism.
     """
     refuse_others(mechanism, Mechanism, "a mechanism", "YourMechanism(epsilon=1)")
     bits = np.random.default_rng(1).integers(0, 2, (readings, coordinates)) * mechanism.grid.steps
     trial = MechanismTrial(mechanism, tuple(map(tuple, bits.tolist())), whole)
-    memory_stays(trial)
+    memory_is_unchanged(trial)
     memory_survives_json(trial)
-    promise_covers_loss(trial)
+    guarantee_covers_loss(trial)
     memory_is_public(trial)
 
 
-def promise_covers_loss(trial: MechanismTrial) -> None:
-    """Change one record anywhere: the exact loss of all answers together is within the promise."""
-    promise = trial.mechanism.promise()
-    if promise is None:
+def guarantee_covers_loss(trial: MechanismTrial) -> None:
+    """Change one record: the exact privacy loss of all answers together is within the guarantee."""
+    guarantee = trial.mechanism.promise()
+    if guarantee is None:
         return
     first = Recorder(2)
     trial.play(trial.rounds, first)
     worst = largest_loss(first, (partial(trial.play, rounds) for rounds in neighbours(trial)))
-    require(worst <= promise.cost, f"One record can cost {worst}, the promise is {promise.cost}.")
+    require(
+        worst <= guarantee.cost, f"One record can cost {worst}, the guarantee is {guarantee.cost}."
+    )
     require(worst > 0, "No change of a reward changes any answer: the check saw nothing.")
 
 
 def memory_is_public(trial: MechanismTrial) -> None:
-    """Where `public_memory` says so, records of which the same was told leave the same memory."""
+    """If `public_memory` is true, records with the same answers leave the same memory."""
     if not trial.mechanism.public_memory:
         return
     first = Recorder(2)
-    memory, told = trial.play(trial.rounds, first)
+    memory, answers = trial.play(trial.rounds, first)
     for rounds in neighbours(trial):
         again = Recorder(2, script=first.draws, tosses=first.thrown)
         other, same = trial.play(rounds, again)
         try:
-            public = not identical(told, same) or identical(memory, other)
+            public = not identical(answers, same) or identical(memory, other)
         except Foreign as why:
             raise CheckFailed(f"`public_memory` is true, but cannot be checked. {why}") from None
         require(
             public,
-            "`public_memory` is true, but what it remembers depends on more than what it released.",
+            "`public_memory` is true, but the memory depends on more than the released values.",
         )
 
 
 def neighbours(trial: MechanismTrial) -> Iterator[Rounds]:
-    """Rounds that differ in one record: any rewards on the coordinates one record may touch."""
+    """Yield rounds that differ in one record: any rewards on the coordinates that one record may
+    enter.
+    """
     steps, coordinates = trial.mechanism.grid.steps, len(trial.rounds[0])
     whole = trial.whole or trial.mechanism.together
     width = coordinates if whole else min(trial.mechanism.width, coordinates)
@@ -119,20 +130,22 @@ def neighbours(trial: MechanismTrial) -> Iterator[Rounds]:
                 yield (*trial.rounds[:at], tuple(changed), *trial.rounds[at + 1 :])
 
 
-def memory_stays(trial: MechanismTrial) -> None:
-    """A block that is read again from the old memory, with the same noise, gives the same."""
+def memory_is_unchanged(trial: MechanismTrial) -> None:
+    """A block that is released again from the old memory, with the same noise, gives the same
+    answer.
+    """
     memory = trial.mechanism.init(len(trial.rounds[0]))
     for at, rewards in enumerate(trial.rounds):
         before = deepcopy(memory)
-        told = trial.mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
-        require(memory == before, f"Reading {at + 1} changes its memory in place.")
+        result = trial.mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
+        require(memory == before, f"Release {at + 1} changes its memory in place.")
         again = trial.mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
-        require(told == again, f"Reading {at + 1} draws randomness beside the noise it is given.")
-        memory = told[0]
+        require(result == again, f"Release {at + 1} uses randomness other than its noise source.")
+        memory = result[0]
 
 
 def memory_survives_json(trial: MechanismTrial) -> None:
-    """What JSON gives back is accepted by `remembers`, and answers as the memory itself does."""
+    """`remembers` accepts the memory after JSON, and its answers are those of the memory itself."""
     mechanism, steps = trial.mechanism, trial.mechanism.grid.steps
     memory: Any = mechanism.init(len(trial.rounds[0]))
     for at, rewards in enumerate(trial.rounds):
@@ -140,8 +153,8 @@ def memory_survives_json(trial: MechanismTrial) -> None:
         read = [Readings(at, at, 0, steps)] * len(rewards)
         require(
             mechanism.remembers(restored, read),
-            f"After {at} readings `remembers` refuses the memory that JSON gives back.",
+            f"After {at} releases `remembers` refuses the memory after JSON.",
         )
-        memory, told = mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
+        memory, answers = mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
         _, again = mechanism.answer(restored, trial.block(rewards), SimulatedNoise(at))
-        require(told == again, f"After {at} readings restored memory answers something else.")
+        require(answers == again, f"After {at} releases the restored memory gives other answers.")

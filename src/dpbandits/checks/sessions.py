@@ -1,5 +1,5 @@
-"""Checks of a policy in a `Session`: saving and loading, folding the log, late and missing tells,
-what is refused.
+"""Checks of a policy in a `Session`: saving and loading, folding the log, late and missing rewards,
+and refused input.
 """
 
 import json
@@ -16,12 +16,12 @@ from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Decision
 from dpbandits.session.session import Session
 from dpbandits.session.state import Released
-from dpbandits.simulation.plain import told_rewards
+from dpbandits.simulation.plain import drawn_feedback
 
 
 def survives_json(policy: Policy) -> None:
-    """A session that is saved at any point and continued from the text decides and releases as the
-    uninterrupted one does.
+    """A session that is saved and restored at any point decides and releases as the uninterrupted
+    one does.
     """
     rounds = min(400, horizon_of(policy))
     tape = random_tape(policy.arms, rounds, seed=12)
@@ -45,14 +45,14 @@ def survives_json(policy: Policy) -> None:
             tell_reward(
                 session,
                 decision,
-                told_rewards(world, policy, decision.action, rng, decision.observe),
+                drawn_feedback(world, policy, decision.action, rng, decision.observe),
             )
         require(whole.state == broken.state, f"After loading, the state differs at round {t + 1}.")
     require(whole.ledger == broken.ledger, "After loading, the ledger differs.")
 
 
 def content(text: str) -> dict[str, Any]:
-    """A saved session without the parts that each save changes: the number of the save, and the
+    """Return a saved session without the parts that change with each save: its number and the
     seal.
     """
     data: dict[str, Any] = json.loads(text)
@@ -69,7 +69,7 @@ def state_is_a_fold(policy: Policy) -> None:
     for _ in range(rounds):
         decision = session.ask()
         tell_reward(
-            session, decision, told_rewards(world, policy, decision.action, rng, decision.observe)
+            session, decision, drawn_feedback(world, policy, decision.action, rng, decision.observe)
         )
     state = policy.init()
     for event in journal:
@@ -79,19 +79,19 @@ def state_is_a_fold(policy: Policy) -> None:
 
 
 def late_and_missing_tells(policy: Policy) -> None:
-    """Ask in batches, tell in any order, expire and tell wrongly: nothing is lost, counted twice or
-    read twice.
+    """Request in batches, report in any order, expire, and report wrongly: nothing is lost, counted
+    twice or released twice.
     """
     rng, session = np.random.default_rng(18), Session(policy, noise=SimulatedNoise(19), seed=20)
-    # a record is one entry, and enters no block but its own plan's, where it is read together
+    # a joint record is one entry and enters the block of its plan only
     together = policy.reader.together
     whole = policy.about.feedback == "full" or together
-    told = [0] if whole else [0] * policy.arms
+    counts = [0] if whole else [0] * policy.arms
     for _ in range(min(60, max(1, horizon_of(policy) // 12))):
         session.ask(count=int(rng.integers(1, 9)))
-        waiting = list(session.pending)
-        rng.shuffle(waiting)
-        for decision in waiting[: rng.integers(0, len(waiting) + 1)]:
+        pending = list(session.pending)
+        rng.shuffle(pending)
+        for decision in pending[: rng.integers(0, len(pending) + 1)]:
             view = session._seen
             late = together and view.pending[decision.id].unit not in view.plans
             if rng.random() < 0.2:
@@ -100,24 +100,24 @@ def late_and_missing_tells(policy: Policy) -> None:
                 tell_reward(session, decision, some_rewards(policy, decision, rng))
             for at in (0,) if whole else decision.observe or (decision.action,):
                 # with bandit feedback an action is an arm, which its type does not say
-                told[at] += not late  # type: ignore[index]
-            refused(session, decision)
-    books, entered = session._seen.folded().books, [0] * len(told)
+                counts[at] += not late  # type: ignore[index]
+            require_refusals(session, decision)
+    books, entered = session._seen.folded().books, [0] * len(counts)
     for key, block in books.blocks.items():
         entered[0 if whole else key] += block.count
     for coordinate, (left, _) in books.ledger.left.items():
         entered[max(0, coordinate)] += left
-    require(entered == told, "A tell was lost or counted twice.")
+    require(entered == counts, "A reward was lost or counted twice.")
     claim = policy.guarantee
     expected = None if claim is None else claim.cost
     require(
         spent(session.ledger) == (expected if session.ledger else 0),
-        "Late tells change what the ledger adds up to.",
+        "Late rewards change the total of the ledger.",
     )
 
 
-def refused(session: Session, decision: Any) -> None:
-    """A second tell and an unknown one raise and change nothing."""
+def require_refusals(session: Session, decision: Any) -> None:
+    """Require that a second reward, or one for an unknown decision, raises and changes nothing."""
     before = content(session.to_json())
     for wrong in (decision, decision.id, 10**9, -1):
         try:
@@ -126,14 +126,12 @@ def refused(session: Session, decision: Any) -> None:
             )
         except DecisionError:
             continue
-        raise CheckFailed(
-            "A decision was told twice, or an unknown one was told, without an error."
-        )
-    require(content(session.to_json()) == before, "A refused tell changed the session.")
+        raise CheckFailed("A second reward, or one for an unknown decision, was accepted.")
+    require(content(session.to_json()) == before, "A refused reward changed the session.")
 
 
 def only_reports_enter(policy: Policy) -> None:
-    """In the local model the server refuses a raw reward, and records nothing."""
+    """In the local model the server refuses a raw reward and records nothing."""
     if policy.randomizer() is None:
         return
     session = Session(policy, noise=SimulatedNoise(21))
@@ -148,14 +146,14 @@ def only_reports_enter(policy: Policy) -> None:
 
 
 def some_rewards(policy: Policy, decision: Decision, rng: np.random.Generator) -> Any:
-    """0/1 rewards in the shape that this policy is told."""
+    """Return 0/1 rewards in the shape of this policy's feedback."""
     if policy.about.feedback == "bandit":
         return float(rng.integers(2))
     return rng.integers(2, size=len(decision.observe or range(policy.arms))).astype(float)
 
 
 def tell_reward(session: Session, decision: Any, reward: Any) -> None:
-    """Tell a reward, through the user's randomizer where the policy has one."""
+    """Report a reward, through the user's randomizer if the policy has one."""
     randomizer = session.policy.randomizer()
     seed = int(1e6 * np.sum(reward)) + 23
     session.tell(

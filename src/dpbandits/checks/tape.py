@@ -1,4 +1,4 @@
-"""Scripted worlds and transparent noise, on which the checks play policies."""
+"""Fixed rewards and recorded noise, for the checks of policies."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ from dpbandits.noise.sources import SimulatedNoise
 
 @final
 class Tape(Environment):
-    """The j-th reward of each arm is fixed, so every host that plays the tape sees the same
-    rewards. rewards: shape (arms, length).
+    """An environment in which the j-th reward of each arm is fixed, so that every simulation of the
+    tape has the same rewards.
+
+    Args:
+        rewards: shape (arms, length).
     """
 
     def __init__(self, rewards: np.ndarray[Any, Any]) -> None:
         self.rewards = np.asarray(rewards, np.float64)
         self.means = self.rewards.mean(axis=1)
         self._next = [0] * len(self.rewards)
-        # what each vector drawn was made of: (arm, place on its tape)
+        # the entries of each drawn vector: (arm, position on its tape)
         self.records: list[list[tuple[int, int]]] = []
 
     def fresh(self) -> Self:
@@ -56,8 +59,8 @@ class Tape(Environment):
 
 
 def random_tape(arms: int, length: int, seed: int) -> Tape:
-    """0/1 rewards with means spread over (0, 1): on 0/1 tapes no rounding coin is thrown, so hosts
-    can be compared exactly.
+    """Return 0/1 rewards with means spread over (0, 1). On 0/1 tapes no rounding coin is tossed, so
+    runs can be compared exactly.
     """
     rng = np.random.default_rng(seed)
     means = np.linspace(0.8, 0.2, arms) if arms > 1 else np.array([0.5])
@@ -65,10 +68,15 @@ def random_tape(arms: int, length: int, seed: int) -> Tape:
 
 
 class RecordedDraw(NamedTuple):
-    """One call of a noise source: the exact value (of a selection or a joint draw, all values), the
-    outcome, and the price per unit of change.
+    """One call of a noise source.
 
-    of: for a question, the place of its threshold among the draws.
+    Args:
+        family: kind of the call.
+        value: the exact value; for a selection or a joint draw, all values.
+        noisy: the outcome.
+        sensitivity: in grid steps.
+        price: privacy cost per unit of change (ε or ρ).
+        of: for a test against a threshold, the index of the threshold's draw; else −1.
     """
 
     family: str
@@ -79,8 +87,8 @@ class RecordedDraw(NamedTuple):
     of: int = -1
 
     def loss(self, other: RecordedDraw) -> Fraction:
-        """The most that this call tells between its own exact value and another's: how far its
-        noise has to move.
+        """Return the most privacy loss of this call between its exact value and another's: the
+        distance that its noise must move.
         """
         # the winner's lead over each rival moves; noise of scale 2·sensitivity/price covers it
         if self.family.startswith("select"):
@@ -93,16 +101,18 @@ class RecordedDraw(NamedTuple):
         return self.price * (change**2 if self.family == "gaussian" else change)
 
     def noise(self) -> tuple[int, ...]:
-        """What was added: a number, or one for each value of a joint draw."""
+        """Return the added noise: one number, or one for each value of a joint draw."""
         if self.family == "joint":
             return tuple(n - v for v, n in zip(self.value, self.noisy, strict=True))
         return (self.noisy - self.value,)
 
 
 def sparse_vector_loss(old: Sequence[RecordedDraw], new: Sequence[RecordedDraw]) -> Fraction:
-    """The most that the questions to one threshold tell, by coupling. The threshold moves with the
-    largest rise of a "no", and the noise of a "yes" makes up for that and for its own fall. The
-    first draw is the threshold's.
+    """Return the most privacy loss of the tests of one threshold, by coupling; the first draw is
+    the threshold's.
+
+    The threshold moves with the largest rise of a "no", and the noise of a "yes" covers that and
+    its own fall.
     """
     rises = [
         (b.value - a.value, bool(a.noisy), a.price / a.sensitivity)
@@ -116,21 +126,21 @@ def sparse_vector_loss(old: Sequence[RecordedDraw], new: Sequence[RecordedDraw])
 
 
 def loss(before: Sequence[RecordedDraw], after: Sequence[RecordedDraw]) -> Fraction:
-    """Exact privacy loss between two recordings that gave the same answers: Σ |Δ|ε/sensitivity, or
-    Σ Δ²ρ/sensitivity² for Gaussians.
+    """Return the exact privacy loss between two recordings with the same answers: Σ
+    |Δ|ε/sensitivity, or Σ Δ²ρ/sensitivity² for Gaussians.
 
-    For a selection, and for a threshold with all its questions, it is the most that any noise of
-    their scales can tell.
+    For a selection, and for a threshold with all its tests, it is the most loss of any noise of
+    their scales.
     """
-    total, watched = Fraction(0), dict[int, list[tuple[RecordedDraw, RecordedDraw]]]()
+    total, thresholds = Fraction(0), dict[int, list[tuple[RecordedDraw, RecordedDraw]]]()
     for at, (old, new) in enumerate(zip(before, after, strict=True)):
         if old.family == "threshold":
-            watched[at] = [(old, new)]
+            thresholds[at] = [(old, new)]
         elif old.of >= 0:
-            watched[old.of].append((old, new))
+            thresholds[old.of].append((old, new))
         elif (old.value, old.noisy) != (new.value, new.noisy):
             total += old.loss(new)
-    for pairs in watched.values():
+    for pairs in thresholds.values():
         ones, others = zip(*pairs, strict=True)
         total += max(sparse_vector_loss(ones, others), sparse_vector_loss(others, ones))
     return total
@@ -138,28 +148,33 @@ def loss(before: Sequence[RecordedDraw], after: Sequence[RecordedDraw]) -> Fract
 
 @dataclass
 class Recorder(Relay):
-    """Seeded noise that writes down every call; with `script`, the same noised values come out
-    again whatever goes in.
+    """Seeded noise that records every call. With `script`, the same noisy values are returned for
+    any input.
 
-    tosses: with it, the same coins fall again, too; without, coins are tossed afresh. thrown: every
-        coin, as it fell.
+    Args:
+        seed: seed of the noise.
+        script: draws of the recording to replay.
+        draws: the recorded draws.
+        base: source of the values; by default `SimulatedNoise(seed)`.
+        tosses: coins to replay; None tosses new ones.
+        thrown: every coin that was tossed.
     """
 
     seed: int
     script: list[RecordedDraw] | None = None
     draws: list[RecordedDraw] = field(default_factory=list)
-    base: Noise | None = None  # where the values come from; by default `SimulatedNoise(seed)`
+    base: Noise | None = None
     tosses: Sequence[float] | None = None
     thrown: list[float] = field(default_factory=list)
     kind: ClassVar[NoiseKind] = "simulated"
 
     def __post_init__(self) -> None:
         self._base: Noise = self.base or SimulatedNoise(self.seed)
-        # noise of each threshold -> its place among the draws
+        # from the noise of each threshold to the index of its draw
         self._thresholds: dict[int, int] = {}
 
     def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
-        """Noise that is added, and selections."""
+        """Record added noise, and selections."""
         (value,), family, rate = exact, verb, price.get("rho") or price["epsilon"]
         if verb == "select":
             family, value = f"select by {price['law']}", tuple(int(v) for v in value)
@@ -174,9 +189,7 @@ class Recorder(Relay):
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         def draw(base: Noise) -> int:
-            """Never the same twice: questions name their threshold by its noise. What comes out is
-            the recorder's to choose.
-            """
+            # different for every threshold, because tests identify their threshold by its noise
             noise = base.threshold(sensitivity=sensitivity, epsilon=epsilon)
             while noise in self._thresholds:
                 noise += 1
@@ -192,8 +205,7 @@ class Recorder(Relay):
     ) -> bool:
         if threshold not in self._thresholds:
             raise Diverged(
-                "A question was put to a threshold that was never drawn: its loss cannot be "
-                "counted."
+                "A test used a threshold that was never drawn, so its loss cannot be computed."
             )
 
         draw = methodcaller(
@@ -211,14 +223,14 @@ class Recorder(Relay):
 
     @property
     def coins(self) -> int:
-        """Uniform numbers drawn."""
+        """Number of uniform numbers drawn."""
         return len(self.thrown)
 
     def state(self) -> dict[str, Any]:
         return self._base.state()
 
     def loss(self) -> Fraction:
-        """Exact privacy loss between the recording and this replay."""
+        """Return the exact privacy loss between the recording and this replay."""
         return loss(self.script or [], self.draws)
 
     def _record(

@@ -1,4 +1,4 @@
-"""Every exception of the package, under one base: `except dpb.Error` catches them all."""
+"""Every exception of the package. `except dpb.Error` catches them all."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,11 +35,11 @@ __all__ = [
 
 
 class Error(Exception):
-    """The base of every exception that this package defines.
+    """The base class of every exception that this package defines.
 
-    Each of them also keeps the built-in base that fits it, so `except ValueError` still catches a
-    `RewardError`. Arguments that no call accepts are not among them: they raise a plain ValueError
-    or TypeError, and a file that is not there a FileNotFoundError.
+    Each also has the built-in base class that fits it, so `except ValueError` catches a
+    `RewardError`. Arguments that no call accepts raise a plain ValueError or TypeError, and a
+    missing file raises FileNotFoundError.
     """
 
 
@@ -47,24 +47,27 @@ class Error(Exception):
 
 
 class RewardError(Error, ValueError):
-    """A reward that is not a number in [0, 1]. Nothing was recorded."""
+    """A reward is not a number in [0, 1]. Nothing was recorded."""
 
 
 class DecisionError(Error, LookupError):
-    """A tell or expiry for a decision that is unknown or already resolved. Nothing was recorded."""
+    """A reward or an expiry was reported for a decision that is unknown or already resolved.
+    Nothing was recorded.
+    """
 
 
 class NotRecordedError(Error, RuntimeError):
-    """An earlier call left a release or a plan to be done, and it failed again, so this call did
-    nothing. Its cause is that failure.
+    """A pending release or plan of an earlier call failed again, so this call did nothing.
+    `__cause__` is that failure.
 
-    After the failure itself, in contrast, the reward of the call is recorded.
+    When a release fails for the first time, the reward of that call is recorded, and that call
+    raises the failure itself.
     """
 
 
 class HorizonError(Error, ValueError):
-    """A policy is played for longer than it was made for. Nothing was released, nor ever will be;
-    what was released before stands.
+    """A policy is played beyond the horizon it was made for. Nothing was released, and nothing more
+    will be; earlier releases remain valid.
     """
 
 
@@ -78,31 +81,33 @@ class SharedError(Error, RuntimeError):
 
 
 class StoreError(Error, RuntimeError):
-    """A store that cannot be used: no such database, of a newer version, gone for the moment, or
-    one that would forget what it committed. Whatever was under way can be done again.
+    """A store cannot be used: it does not exist, has a newer version, is unavailable, or would not
+    keep what it commits. The request can be repeated.
     """
 
 
 class EditedRowsError(StoreError):
-    """Rows of a campaign are not those that were written: they were edited, deleted or put back one
-    by one. Nothing was done, and nothing is released from them.
+    """Rows of a campaign differ from those that were written: they were edited, deleted or restored
+    one by one. Nothing was done, and nothing is released from them.
 
-    fenced: whether the campaign goes on by itself, once all that was open is given up; else a copy
-        of the whole database has to be put back.
+    Attributes:
+        fenced: True if the campaign continues by itself once all open blocks are discarded. False
+            if a backup of the whole database must be restored.
     """
 
     fenced: bool = False
 
 
 class UnlearnedError(StoreError):
-    """A release was made, and what the policy should have learned from it failed. The release is
-    given up: how it failed may depend on the noise, so its block is not read again. The next call
+    """A release was made, but the policy failed to learn from it. The release is discarded.
+
+    The block is not released again, because the failure may depend on the noise. The next call
     fences the campaign.
     """
 
 
 class NameTakenError(Error, ValueError):
-    """A campaign, or an access key, of this name is there already. Nothing was created."""
+    """A campaign or an access key of this name exists already. Nothing was created."""
 
 
 class UnknownCampaignError(Error, KeyError):
@@ -113,26 +118,26 @@ class UnknownCampaignError(Error, KeyError):
 
 
 class NotForThisKeyError(Error, PermissionError):
-    """The key is one of this server, and opens something else. Nothing was done."""
+    """The access key is valid on this server but does not permit this. Nothing was done."""
 
 
 class WitnessError(Error, RuntimeError):
-    """Database and witness do not belong together, and not because the database was restored: the
-    witness is missing, or is another one. Nothing was done.
+    """Database and witness do not match, and not because the database was restored: the witness is
+    missing or belongs to another database. Nothing was done.
     """
 
 
 class LedgerError(Error, RuntimeError):
-    """The counts of a run do not add up: something was counted twice, or would be read twice.
+    """The counts of a session do not add up: a record was counted twice or would be released twice.
     Nothing was released.
 
-    No call mends it. The run can only be given up, or continued from an older saved copy.
+    No call repairs this. Give the session up, or continue from an older saved copy.
     """
 
 
 class DamagedSessionError(Error, ValueError):
-    """A saved session or estimator that cannot be loaded. The message names the part, never the
-    value, which may be private.
+    """A saved session or estimator cannot be loaded. The message names the part, never the value,
+    which may be private.
     """
 
 
@@ -140,14 +145,14 @@ class DamagedSessionError(Error, ValueError):
 
 
 class MessageError(Error, ValueError):
-    """Text that is not a message of the local protocol. The error does not repeat it: a broken
-    client may have put a reward into it.
+    """Text is not a message of the local protocol. The error does not repeat it: a broken client
+    may have put a reward into it.
     """
 
 
 class BudgetError(Error, ValueError):
-    """A device's budget has less left than a report costs, or nobody knows what is left, or another
-    call is spending it already. No report was made.
+    """A device's budget does not cover a report, is unknown, or is being spent by another call. No
+    report was made.
     """
 
 
@@ -159,26 +164,26 @@ class EnvironmentExhausted(Error):
 
 
 class DataError(Error, ValueError):
-    """A data file that is not what its loader expects. Messages name the place, never a value."""
+    """A data file is not what its loader expects. The message names the place, never a value."""
 
 
 class ConfigError(Error, ValueError):
-    """A sweep file that cannot be used; the message names the file, the field and what to write
-    there.
+    """A sweep file cannot be used. The message names the file and the field, and says what to
+    write.
     """
 
 
 class MissingDataError(ConfigError):
-    """A file of real data that a sweep names is not there."""
+    """A file of real data that a sweep names does not exist."""
 
 
 class DamagedCellError(Error, ValueError):
-    """A stored cell that cannot be trusted; the message names the file."""
+    """A stored cell cannot be trusted. The message names the file."""
 
 
 class WorkerError(Error, ConnectionError):
-    """The workers that should play a sweep cannot be reached, were lost, or run other code. What
-    was finished is kept.
+    """The workers of a sweep cannot be reached, were lost, or run other code. Finished cells are
+    kept.
     """
 
 
@@ -186,29 +191,32 @@ class WorkerError(Error, ConnectionError):
 
 
 class CheckFailed(Error, AssertionError):
-    """A policy broke a promise; the message says which."""
+    """A policy, mechanism or environment breaks its contract. The message says where."""
 
 
 class RequestsDiffer(CheckFailed):
-    """Other rewards make a policy ask the noise for something else. If its mechanism hides how
-    often it draws, that alone proves no leak.
+    """With other rewards, a policy requests other noise. If its mechanism hides how often it draws,
+    that alone proves no leak.
     """
 
 
 class OracleCheckFailed(Error, AssertionError):
-    """A decision set broke a promise; the message says which, and shows where."""
+    """A decision set breaks its contract. The message says where."""
 
 
 class Diverged(Error, AssertionError):
-    """A replay asked for something else than the recording: a decision depends on a reward."""
+    """A replay requested another action than the recording: a decision depends on a reward."""
 
 
-# Inside an audit: one part raises these and another catches them. No caller meets them.
+# Internal to an audit. No caller sees them.
 
 
 class Leak(Error):
-    """A replay diverged. certain: it drew nothing until then, so its answers are a function of the
-    rewards and no epsilon holds.
+    """A replay diverged.
+
+    Args:
+        certain: True if nothing was drawn until then: the decisions are a function of the rewards,
+            and no ε holds.
     """
 
     def __init__(self, message: str, certain: bool = False) -> None:
@@ -217,8 +225,8 @@ class Leak(Error):
 
 
 class Foreign(Error):
-    """Replays of this subject prove nothing: the same rewards, noise and coins do not give the same
-    run, or nobody can say what other rewards would need.
+    """Replays of this subject prove nothing: a run is not a function of rewards, noise and coins,
+    or its input cannot be replaced.
     """
 
 
@@ -227,15 +235,15 @@ class Unclear(Foreign):
 
 
 class Undecided(Error):
-    """A programme took too long."""
+    """A linear program took too long."""
 
 
 class DrawsExhausted(Error):
-    """Scripted noise was asked for more draws than its script has."""
+    """Scripted noise was requested beyond the end of its script."""
 
 
 class Parting(Error):
-    """The runs of a group part at this draw, which takes a noise source."""
+    """The runs of a group diverge at this draw, which takes a noise source."""
 
     def __init__(self, draw: Callable[[Any], Any]) -> None:
         super().__init__()
@@ -247,7 +255,9 @@ class Tossed(Error):
 
 
 class MixedRuns(Error):
-    """Runs played at once are not what each of them is alone: they are played one by one then."""
+    """Runs that were played together differ from the same runs alone; they are then played one by
+    one.
+    """
 
 
 class Unfit(Error):
@@ -255,8 +265,8 @@ class Unfit(Error):
 
 
 class NotSteps(Error):
-    """The report is no function of few coins with few switches: its law is not computed."""
+    """The report is not a function of few coins with few switches, so its law is not computed."""
 
 
 class Changed(Error):
-    """No noise was found that makes the same report of another reward; there may be some."""
+    """No noise was found that gives the same report for another reward; there may be some."""

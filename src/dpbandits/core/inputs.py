@@ -1,7 +1,7 @@
-"""How what callers and documents give is read: numbers, seeds, names, noise sources, and the parts
-of a saved session.
+"""Validation of arguments and documents: numbers, seeds, names, noise sources, and parts of saved
+sessions.
 
-Whatever is not as expected is refused, with an error that says what was expected.
+Invalid input raises an error that says what was expected.
 """
 
 import math
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.errors import DamagedSessionError
 
-# Names for arrays, by what is in them, and how one is made of plain numbers.
+# Array type aliases, and a fast conversion of lists to arrays.
 
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -31,31 +31,30 @@ Booleans: TypeAlias = NDArray[np.bool_]
 
 
 def floats_of(numbers: Sequence[float]) -> Floats:
-    """A tuple or list as an array, in a fifth of the time that NumPy's own ways take."""
+    """Return a tuple or list as an array, five times as fast as `np.array`."""
     return np.frombuffer(struct.pack(f"{len(numbers)}d", *numbers)).copy()
 
 
-# How callers' arguments are read: strictly. Whole numbers may be of any kind, but never booleans;
-# errors show a value in short.
+# Validation of callers' arguments. Whole numbers may be of any integer type, but not booleans.
+# Errors show a shortened value.
 
 
 MOST = 2**62
-"""The largest count of anything: sums of so many grid steps still fit where they are kept."""
+"""The largest count. Sums of as many grid steps still fit into 64 bits."""
 
 MOST_ARMS = 10**7
-"""The most arms: a state says something of every arm, and with more of them it would not fit into
-the memory of an ordinary machine.
-"""
+"""The most arms. A state has numbers for every arm, and more would not fit into ordinary memory."""
 
 LARGEST_SEED = 2**128
-"""The largest seed: numpy mixes no more than this into a generator's state."""
+"""The largest seed: NumPy mixes at most this into a generator's state."""
 
 LONGEST = 60
-"""Characters of a value that an error repeats."""
+"""The most characters of a value that an error repeats."""
 
 
 def shown(value: object) -> str:
-    """A value for an error: never long, whatever it is. Not for rewards: their errors show nothing.
+    """Return a short text of any value, for an error. Do not use it for rewards: their errors show
+    nothing.
 
     >>> shown("a" * 100)[-10:], shown(int), shown(10**5000)
     ('aaaaaaa...', 'the class int', 'a number of more than 4300 digits')
@@ -66,14 +65,15 @@ def shown(value: object) -> str:
         return "a number of more than 4300 digits"
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # a repr of the caller's own, or one that nests too deeply
+    except Exception:  # a user-defined repr, or one that nests too deeply
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def is_line(value: object, most: int) -> TypeGuard[str]:
-    """Whether this is a text of 1 to `most` characters that can be printed: without what steers a
-    terminal, and without characters that a database does not keep.
+    """Return whether a value is printable text of 1 to `most` characters.
+
+    Control characters are refused, because they steer terminals and databases do not store them.
 
     >>> is_line("winner declared: blue", 500), is_line("", 500), is_line("a\\0b", 500)
     (True, False, False)
@@ -82,9 +82,9 @@ def is_line(value: object, most: int) -> TypeGuard[str]:
 
 
 def normalised(text: str) -> str:
-    """A text in one spelling (Unicode's NFC): an accent may come within its letter or after it.
+    """Return a text in Unicode's normal form NFC.
 
-    NFKC would also make one of texts that are different, such as "①" and "1".
+    NFKC would also merge different texts, such as "①" and "1".
 
     >>> normalised("e\u0301") == "\u00e9"
     True
@@ -93,8 +93,8 @@ def normalised(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing in a text can be seen: it has white space, control and format characters
-    only, or is empty.
+    """Return whether a text has no visible character: only white space, control and format
+    characters.
 
     >>> is_blank(""), is_blank(" \t\u200b"), is_blank("0")
     (True, True, False)
@@ -103,12 +103,17 @@ def is_blank(text: str) -> bool:
 
 
 def whole_number(value: object, name: str, low: int = 0, high: int = MOST, *, of: str = "") -> int:
-    """A whole number of any kind as a plain int. Booleans, floats and text are none.
+    """Return a whole number of any integer type as an int. Booleans, floats and text are refused.
 
-    of: what it counts, for the error.
+    Args:
+        value: the number.
+        name: the argument's name, for the error.
+        low: smallest allowed value.
+        high: largest allowed value.
+        of: what it counts, for the error.
 
     Raises:
-        ValueError: no whole number, or one outside low … high.
+        ValueError: not a whole number, or outside low … high.
 
     >>> whole_number(np.int64(3), "arms", 1)
     3
@@ -128,20 +133,20 @@ def whole_number(value: object, name: str, low: int = 0, high: int = MOST, *, of
         else f"from {low} to {high:_}"
     )
     kind = f"a whole number of {of}, {span.removeprefix('of ')}" if of else f"a whole number {span}"
-    raise ValueError(f"Expected {name}={shown(value)} to be {kind}{instead(value, name)}.")
+    raise ValueError(f"Expected {name}={shown(value)} to be {kind}{suggestion(value, name)}.")
 
 
 def as_int(value: object) -> int | None:
-    """A whole number of any kind as a plain int; None for anything else."""
+    """Return a whole number of any integer type as an int; None for any other value."""
     if not isinstance(value, (bool, np.bool_)):
         with suppress(TypeError):
-            # whatever came: what is no whole number ends in the TypeError
+            # raises TypeError unless value is an integer
             return operator.index(value)  # type: ignore[arg-type]
     return None
 
 
-def instead(value: object, name: str) -> str:
-    """The end of an error: what to write if a float, or text, stands for a whole number."""
+def suggestion(value: object, name: str) -> str:
+    """Return the end of an error: what to write if a float or a text stands for a whole number."""
     with suppress(ValueError, OverflowError):
         if isinstance(value, float) and value == int(value) and abs(value) < 2**53:
             return f"; write {name}={int(value)}"
@@ -151,12 +156,12 @@ def instead(value: object, name: str) -> str:
 
 
 def real_number(value: object) -> int | float | None:
-    """A real number of any kind as a plain number; None for anything else, also for NaN, booleans
-    and text.
+    """Return a real number of any type as an int or a float; None for any other value, NaN,
+    booleans and text.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         return None
-    if isinstance(value, float):  # looked at first, for no error has to be caught then
+    if isinstance(value, float):  # first, because no error must be caught for it
         return float(value) if value == value else None
     number = as_int(value)
     if number is not None:
@@ -168,7 +173,7 @@ def real_number(value: object) -> int | float | None:
 
 
 def refuse_class(value: object, what: str, example: str) -> None:
-    """Refuse a class where an instance of it is wanted; the error says how to make one."""
+    """Raise a TypeError if a class is given instead of an instance; say how to make one."""
     if isinstance(value, type):
         raise TypeError(
             f"Expected {what}, got the class {value.__name__} itself. Make one first, for "
@@ -177,19 +182,19 @@ def refuse_class(value: object, what: str, example: str) -> None:
 
 
 def refuse_others(value: object, kind: type, what: str, example: str) -> None:
-    """Refuse whatever is no instance of `kind`; the error says how to make one."""
+    """Raise a TypeError unless `value` is an instance of `kind`. The error says how to make one."""
     refuse_class(value, what, example)
     if not isinstance(value, kind):
         raise TypeError(f"Expected {what} such as {example}, got {shown(value)}.")
 
 
 def number(value: object) -> float:
-    """A number of any kind as a float. Text, complex numbers and masked entries are refused, though
-    float() would read some of them.
+    """Return a number of any type as a float. Text, complex numbers and masked entries are refused,
+    although `float()` reads some of them.
 
     Raises:
-        TypeError: it is not a number.
-        ValueError: its own conversion to a float failed.
+        TypeError: not a number.
+        ValueError: its conversion to a float failed.
         OverflowError: it is too large for a float.
     """
     plain = value
@@ -199,11 +204,11 @@ def number(value: object) -> float:
         plain = value.item()
     if not (hasattr(type(plain), "__float__") or hasattr(type(plain), "__index__")):
         raise TypeError
-    return float(plain)  # type: ignore[arg-type]  # it has what float() asks for: two lines above
+    return float(plain)  # type: ignore[arg-type]   # it has a method that float() needs: two lines above
 
 
 def numbers(values: object) -> NDArray[np.float64]:
-    """An array of floats from numbers of any kind; `number` says which kinds these are.
+    """Return an array of floats from numbers of any type (see `number`).
 
     Raises:
         TypeError, ValueError, OverflowError: an entry is not a number.
@@ -218,18 +223,21 @@ def numbers(values: object) -> NDArray[np.float64]:
         return np.array([number(v) for v in array.ravel()], np.float64).reshape(array.shape)
     if array.dtype.kind not in "biuf":
         raise TypeError
-    # a copy: what was checked is what is used, whoever writes to the array meanwhile
+    # a copy, so that the checked values are used even if the caller writes to the array
     return np.array(array, np.float64)
 
 
 def numbers_in(values: object, what: str, *, secret: bool = False) -> NDArray[np.float64]:
-    """Numbers as an array of floats, of the shape they come in.
+    """Return numbers as an array of floats, in their shape.
 
-    secret: they are somebody's data: the error says their type only, and True and False will do for
-        1 and 0.
+    Args:
+        values: the numbers.
+        what: their name, for the error.
+        secret: True for private data. The error then names their type only, and booleans are
+            allowed.
 
     Raises:
-        ValueError: something in them is no number, or they are lists of unequal length.
+        ValueError: an entry is not a number, or lists have unequal lengths.
 
     >>> numbers_in(["0.5"], "means")
     Traceback (most recent call last):
@@ -241,14 +249,14 @@ def numbers_in(values: object, what: str, *, secret: bool = False) -> NDArray[np
             return array
     except (TypeError, ValueError, OverflowError):
         pass
-    came = f"an object of type {type(values).__name__}" if secret else shown(values)
+    received = f"an object of type {type(values).__name__}" if secret else shown(values)
     raise ValueError(
-        f"Expected {what} to be numbers, in a list or an array, got {came}{cure_for(values)}"
+        f"Expected {what} to be numbers, in a list or an array, got {received}{remedy_for(values)}"
     )
 
 
-def cure_for(values: object) -> str:
-    """The end of an error: what to do about values that cannot become an array of numbers."""
+def remedy_for(values: object) -> str:
+    """Return the end of an error: how to correct values that cannot become an array of numbers."""
     if isinstance(values, (list, tuple)):
         if any(isinstance(value, str) for value in values):
             return ". Leave the quotes out, or convert the entries with float()."
@@ -258,34 +266,33 @@ def cure_for(values: object) -> str:
 
 
 def switch(value: object, name: str) -> bool:
-    """True or False, and nothing else."""
+    """Return a boolean; raise a ValueError for any other value."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise ValueError(f"Expected {name}={shown(value)} to be True or False.")
 
 
-# How plain values are read: the seeds and defaults of callers, and the parts of a saved session.
-# Whatever is not exactly as expected is refused.
+# Validation of seeds and defaults, and of the parts of a saved session.
 
 
 SAVES = 2**53
-"""The largest number of a save. Nobody makes so many, and every reader of JSON knows it exactly."""
+"""The largest number of a save. Every reader of JSON represents it exactly."""
 
 DEEPEST = 64
-"""The most levels of lists and objects in a document. Deeper ones would exhaust the stack of their
-reader.
-"""
+"""The most levels of lists and objects in a document. More could exhaust the reader's stack."""
 
 
 NAME = 200
-"""Characters of a public name."""
+"""The most characters of a public name."""
 
 SEEDS = 16**NAME
-"""Seeds are below this: a session without a name is called by its seed, and saved by it."""
+"""Seeds are below this, so that a seed in hexadecimal digits is a valid name of a session."""
 
 
 def damaged(what: str) -> DamagedSessionError:
-    """The error about a saved session. It names the part, never the value, which may be private."""
+    """Return the error about a damaged saved session. It names the part, never the value, which may
+    be private.
+    """
     return DamagedSessionError(
         f"The saved session is damaged: {what}. Load an undamaged copy of what Session.to_json() "
         "wrote."
@@ -293,21 +300,21 @@ def damaged(what: str) -> DamagedSessionError:
 
 
 def whole(value: object, what: str, low: int = 0, high: int = MOST) -> int:
-    """A whole number of a saved session, within bounds."""
+    """Return a whole number of a saved session, within bounds."""
     if type(value) is not int or not low <= value <= high:
         raise damaged(f"{what} is not a whole number of at least {low}")
     return value
 
 
 def entries(value: object, what: str, length: int | None = None) -> list[Any]:
-    """A list of a saved session, of this length."""
+    """Return a list of a saved session, of this length."""
     if not isinstance(value, list) or (length is not None and len(value) != length):
         raise damaged(f"{what} is not a list" + ("" if length is None else f" of {length} entries"))
     return value
 
 
 def part(value: object, what: str, *keys: str) -> dict[str, Any]:
-    """An object of a saved session that has these keys."""
+    """Return an object of a saved session that has these keys."""
     if not isinstance(value, dict):
         raise damaged(f"{what} is not an object")
     missing = [f"{key} in {what}" for key in keys if key not in value]
@@ -316,14 +323,14 @@ def part(value: object, what: str, *keys: str) -> dict[str, Any]:
     return value
 
 
-def frozen(value: Any) -> Any:
-    """A value from JSON with tuples for lists."""
-    return tuple(frozen(v) for v in value) if isinstance(value, list) else value
+def tuples_for_lists(value: Any) -> Any:
+    """Return a value from JSON with tuples for lists."""
+    return tuple(tuples_for_lists(v) for v in value) if isinstance(value, list) else value
 
 
-def alike(value: object, fresh: object) -> bool:
-    """Whether a value from JSON has the form of a fresh one. Tuples keep their length, lists may
-    have grown, and numbers stay numbers.
+def has_form_of(value: object, fresh: object) -> bool:
+    """Return whether a value from JSON has the form of a fresh one. Tuples keep their length, lists
+    may have grown, and numbers remain numbers.
     """
     if isinstance(fresh, (list, tuple)):
         if (
@@ -333,9 +340,9 @@ def alike(value: object, fresh: object) -> bool:
         ):
             return False
         return not fresh or all(
-            alike(v, fresh[min(i, len(fresh) - 1)]) for i, v in enumerate(value)
+            has_form_of(v, fresh[min(i, len(fresh) - 1)]) for i, v in enumerate(value)
         )
-    # None: not known yet, so anything may be there by now
+    # None stands for a value that is set later, so any value fits
     if isinstance(fresh, bool) or fresh is None:
         return fresh is None or isinstance(value, bool)
     if isinstance(fresh, (int, float)):
@@ -344,7 +351,7 @@ def alike(value: object, fresh: object) -> bool:
 
 
 def finite(text: str) -> float:
-    """A number of the document. NaN and the infinities are refused, however they are written."""
+    """Return a number of the document. NaN and infinities are refused in any spelling."""
     number = float(text)
     if not math.isfinite(number):
         raise ValueError
@@ -352,7 +359,7 @@ def finite(text: str) -> float:
 
 
 def require_shallow(data: object) -> None:
-    """Refuse a document that is nested too deeply, before any recursion goes through it."""
+    """Refuse a document that is nested too deeply, without recursion."""
     level = [data]
     for _ in range(DEEPEST):
         level = [
@@ -367,7 +374,7 @@ def require_shallow(data: object) -> None:
 
 
 def checked_name(name: object) -> str:
-    """A public name: text of 1 to 200 characters that can be printed."""
+    """Return a public name: printable text of 1 to 200 characters."""
     if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= NAME:
         raise ValueError(
             f"Expected campaign to be a name of 1 to {NAME} characters that can be printed, got "
@@ -377,7 +384,11 @@ def checked_name(name: object) -> str:
 
 
 def checked_noise(noise: Any) -> Any:
-    """Check that this is a noise source, and not the class of one."""
+    """Return a noise source; refuse the class of one.
+
+    Raises:
+        TypeError: not a noise source.
+    """
     if isinstance(noise, type):
         raise TypeError(
             f"Expected noise={noise.__name__}(...), a noise source, got the class "
@@ -395,7 +406,7 @@ def checked_noise(noise: Any) -> Any:
 
 
 def checked_seed(seed: object) -> int:
-    """A seed as a plain int.
+    """Return a seed as an int.
 
     >>> checked_seed("a")
     Traceback (most recent call last):
@@ -409,7 +420,7 @@ def checked_seed(seed: object) -> int:
 
 
 def checked_default(default: object) -> float:
-    """The public reward of expired decisions as a plain float.
+    """Return the public reward of expired decisions as a float.
 
     >>> checked_default("0.5")
     Traceback (most recent call last):
@@ -421,9 +432,9 @@ def checked_default(default: object) -> float:
     return float(reward)
 
 
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object. If a name comes twice it is refused: a reader would see only one of the two
-    values.
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object. Repeated keys are refused, because readers differ in which value they
+    keep.
     """
     if len(dict(pairs)) < len(pairs):
         raise ValueError
@@ -431,16 +442,20 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def options_of(cls: type) -> list[str]:
-    """What the constructor takes, by name."""
-    # the class itself is asked, not an instance
+    """Return the names of a constructor's arguments."""
     return list(signature(cls.__init__).parameters)[1:]  # type: ignore[misc]
 
 
 def require_options(whose: str, options: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse an option that there is not, and say which there are.
+    """Refuse unknown options, and name the known ones.
+
+    Args:
+        whose: the subject of the error.
+        options: names that were given.
+        known: names that exist.
 
     Raises:
-        TypeError: such an option.
+        TypeError: an option does not exist.
 
     >>> require_options("A session", ["nois"], ["policy", "noise"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):

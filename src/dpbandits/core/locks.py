@@ -1,4 +1,4 @@
-"""One call at a time, in one process."""
+"""A lock that lets one call at a time into an object, in one process."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -14,19 +14,20 @@ if hasattr(os, "register_at_fork"):  # where there is fork
 
 
 def this_process() -> tuple[object, int]:
-    """Return a mark of this process: another one in a forked child. A fork that goes round Python
-    shows by the process's id.
+    """Return an identity of this process that differs in a forked child.
+
+    The process id serves for forks that Python does not see.
     """
     return _mark[0], os.getpid()
 
 
 @final
 class CallLock:
-    """One call at a time: another thread waits, a call from within a call is refused. A forked
-    child begins with nobody inside.
+    """A lock that makes other threads wait and refuses a call from within a call. In a forked child
+    it starts unlocked.
 
     Args:
-        refusal: returns the error for a call from within a call (a signal handler's, say).
+        refusal: returns the error for a call from within a call (from a signal handler, say).
     """
 
     def __init__(self, refusal: Callable[[], Exception]) -> None:
@@ -34,7 +35,7 @@ class CallLock:
         self._lock, self._is_busy = RLock(), False
 
     def __reduce__(self) -> tuple[type["CallLock"], tuple[Callable[[], Exception]]]:
-        """A copy is another lock, which nobody holds."""
+        """Return a new, unlocked lock for a copy."""
         return CallLock, (self._refusal,)
 
     @contextmanager
@@ -42,7 +43,7 @@ class CallLock:
         """Hold the lock for a block.
 
         Raises:
-            Exception: the refusal, where this thread holds it already.
+            Exception: the refusal, if this thread holds the lock already.
         """
         if self._process != this_process():
             self._process, self._lock, self._is_busy = this_process(), RLock(), False

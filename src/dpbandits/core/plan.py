@@ -1,9 +1,9 @@
-"""What to play until the next release. Plans are public data: computed from released values and
-public randomness only.
+"""Plans: which actions to play until the next release. They are public: computed from released
+values and public randomness only.
 
-The union of plans is closed; a new algorithm does not add a kind. A plan ends by counts of told
-decisions, which are public: `Hold` and `Cycle` when every action has its planned number, `Draw`
-when some action reaches its limit.
+The union `Plan` is closed; a new algorithm does not add a kind. A plan ends by counts of recorded
+decisions, which are public. `Hold` and `Cycle` end when every action has its planned number, `Draw`
+when some arm reaches its limit.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 FOREVER = 2**62
-"""The number of rounds of a plan that no release will end."""
+"""The number of rounds of a plan that no release ends."""
 
 EVERY = -1
-"""In a plan's `release`: all coordinates at once, read as one record (full information)."""
+"""In a plan's `release`: all coordinates at once, released as one record (full information)."""
 
 Action = int | tuple[int, ...] | tuple[float, ...]
-"""What is played in a round: an arm; a super arm, as a sorted tuple of arms; or, if the policy
-spreads its stake over all arms, a weight for each of them. The weights sum to 1.
+"""The action of a round: an arm; a super arm, as a sorted tuple of arms; or a weight for each arm
+(weights sum to 1), for policies that spread their stake.
 """
 
 
 class PublicRng:
-    """Public randomness of one plan: a stream of its own for each (seed, step), made only when it
-    is used.
+    """Public randomness of one plan: one stream for each (seed, step), created at its first use.
 
     It serves tie-breaks and posterior samples. It never touches a reward or the privacy noise.
     """
@@ -50,13 +49,13 @@ class PublicRng:
         return self._generator
 
     def state(self) -> dict[str, object] | None:
-        """The stream's position as plain data; None if nothing was drawn."""
+        """Return the stream's position as plain data; None if nothing was drawn."""
         return None if self._generator is None else dict(self._generator.bit_generator.state)
 
 
 class Law(Protocol):
-    """How a `Draw` chooses: independent draws, one a round, from a law that is known when the plan
-    is made.
+    """The distribution of a `Draw`: independent draws, one a round, from a law that is fixed when
+    the plan is made.
     """
 
     def sample(self, round: int, rng: PublicRng) -> int | tuple[int, ...]: ...
@@ -66,8 +65,12 @@ class Law(Protocol):
 class Hold:
     """Play one action for `rounds` rounds, then release the blocks of `release` (perhaps none).
 
-    drop: the coordinates whose blocks are thrown away unread instead, at no price.
-    observe: the arms of a super arm whose rewards are to be told; None: all of them.
+    Args:
+        action: the action.
+        rounds: number of recorded decisions that completes the plan.
+        release: coordinates whose blocks are released at its end.
+        drop: coordinates whose blocks are discarded without a release, at no privacy cost.
+        observe: the arms of a super arm whose rewards are recorded; None for all of them.
     """
 
     action: Action
@@ -82,8 +85,13 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Play each action in turn, `each` times, then release the blocks of `release`. Asks beyond the
-    plan start over.
+    """Play each action in turn, `each` times, then release the blocks of `release`. Requests beyond
+    the plan start over.
+
+    Args:
+        actions: arms, in this order.
+        each: recorded decisions of each arm that complete the plan.
+        release: coordinates whose blocks are released at its end.
     """
 
     actions: tuple[int, ...]
@@ -98,8 +106,12 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Draw an action from `law` afresh each round until some arm was told `limits[arm]` times. Then
-    release the arms that reached their limits.
+    """Draw an action from `law` each round until some arm has `limits[arm]` recorded decisions.
+    Then release the arms that reached their limits.
+
+    Args:
+        law: distribution of the actions.
+        limits: by arm, number of recorded decisions that ends the plan.
     """
 
     law: Law
@@ -115,7 +127,7 @@ Plan = Hold | Cycle | Draw
 
 
 Room = Callable[[Any], int | None]
-"""The rounds that an arm's open block still takes; None where nothing but a plan closes it."""
+"""Rewards that an arm's open block still needs; None if only the end of a plan closes it."""
 
 
 def no_room(action: Any) -> None:
@@ -123,22 +135,24 @@ def no_room(action: Any) -> None:
 
 
 class Progress:
-    """How far the told decisions have carried a plan. It consists of counts: nothing here depends
-    on a reward.
+    """Counts the recorded decisions of a plan. Nothing here depends on a reward's value.
 
-    A decision counts by what is told of it: its action, or the observed arms if the plan names
-    them.
+    A decision counts for its action, or for the observed arms if the plan names them.
 
-    told: the number of decisions since the plan began, by what was told.
-    due: the coordinates to release once the plan is complete; None before.
-    room: what the open block of an arm that is not in the plan took when the plan began. A late
-        answer may fill it, and that ends the plan as well.
+    Args:
+        plan: the plan.
+        room: rewards that the open block of an arm outside the plan still needed when the plan
+            began. A late reward may fill that block, which ends the plan as well.
+
+    Attributes:
+        told: number of recorded decisions since the plan began, by action.
+        due: coordinates to release once the plan is complete; None before.
     """
 
     __slots__ = (
-        "_beside",
         "_drawn",
         "_goals",
+        "_late_rooms",
         "_release",
         "_waiting",
         "due",
@@ -149,10 +163,10 @@ class Progress:
 
     def __init__(self, plan: Plan, room: Room = no_room) -> None:
         self.plan, self.room = plan, room
-        self._beside: dict[Action, int | None] = {}
+        self._late_rooms: dict[Action, int | None] = {}
         self.told: dict[Action, int] = {}
         self.due: tuple[int, ...] | None = None
-        # the told rounds that each action takes; of a drawn plan, those that each arm has left
+        # recorded rounds that each action needs; in a drawn plan, those that each arm has left
         self._goals: dict[Action, int]
         match plan:
             case Hold(action, rounds, _):
@@ -166,7 +180,7 @@ class Progress:
 
     @classmethod
     def at(cls, plan: Plan, told: Mapping[Action, int], room: Room = no_room) -> Self:
-        """The progress of a plan after these decisions were told."""
+        """Return the progress of a plan after these recorded decisions."""
         progress, due = cls(plan, room), list[tuple[int, ...]]()
         for action, times in told.items():
             ended = progress.count(action, times)
@@ -175,8 +189,10 @@ class Progress:
         return progress
 
     def count(self, action: Action, times: int = 1) -> tuple[int, ...] | None:
-        """Count told decisions; returns the coordinates to release when that completes the plan,
-        else None.
+        """Count recorded decisions.
+
+        Returns:
+            The coordinates to release if that completes the plan, else None.
         """
         before = self.told.get(action, 0)
         self.told[action] = now = before + times
@@ -187,7 +203,7 @@ class Progress:
             return filled
         goal = self._goals.get(action)
         if goal is None:
-            return self._count_beside(action, now)
+            return self._count_late(action, now)
         if before < goal <= now:
             self._waiting -= 1
             if self._waiting == 0:
@@ -195,17 +211,19 @@ class Progress:
                 return self.due
         return None
 
-    def _count_beside(self, action: Any, now: int) -> tuple[int, ...] | None:
-        """A late answer: asked under an earlier plan, or ahead of this one's."""
-        beside = self._beside
-        room = beside[action] if action in beside else beside.setdefault(action, self.room(action))
+    def _count_late(self, action: Any, now: int) -> tuple[int, ...] | None:
+        """Count a late reward: its decision was requested under an earlier plan or ahead of this
+        one.
+        """
+        rooms = self._late_rooms
+        room = rooms[action] if action in rooms else rooms.setdefault(action, self.room(action))
         if room is None or now < room:
             return None
         self.due = (action,)
         return self.due
 
     def _filled(self, arms: tuple[Any, ...], times: int) -> tuple[int, ...] | None:
-        """The arms of a drawn action that reach their limit now, if any."""
+        """Return the arms of a drawn action that reach their limit now, or None."""
         filled = []
         for arm in arms:
             left = self._goals[arm]

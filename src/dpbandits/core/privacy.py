@@ -1,6 +1,4 @@
-"""Guarantees as data: what is promised, what was read, and the sum of the ledger. All numbers are
-exact fractions.
-"""
+"""Guarantees, ledger entries and the sum of a ledger. All numbers are exact fractions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,16 +14,19 @@ Real = int | float | str | Fraction | Decimal
 
 
 LARGEST = 10**100
-"""The largest price. Nobody needs a larger one, and its products with counts and scales are still
-floats.
-"""
+"""The largest privacy parameter. Its products with counts and scales are still finite floats."""
 
 
 def as_fraction(value: Real, name: str) -> Fraction:
-    """The positive exact number a user meant: `0.1` is one tenth, not the binary float next to it.
+    """Return the positive exact number that the user meant: `0.1` is one tenth, not the nearest
+    binary float.
+
+    Args:
+        value: a number, or its text.
+        name: the argument's name, for the error.
 
     Raises:
-        ValueError: `value` is not a finite number above 0, or it is larger than anybody can use.
+        ValueError: `value` is not a finite number above 0, or is above 1e100.
     """
     try:
         exact = read_exactly(value)
@@ -47,12 +48,12 @@ def as_fraction(value: Real, name: str) -> Fraction:
 
 
 def read_exactly(value: object) -> Fraction:
-    """The exact number that a number, or its text, stands for. A float stands for the decimal that
-    it is written as.
+    """Return the exact value of a number or of its text. A float means the decimal that it prints
+    as.
 
     Raises:
-        ValueError, ZeroDivisionError: it does not stand for a number, or the number has so many
-            digits that reading it would take too long.
+        ValueError, ZeroDivisionError: `value` is not a number, or has too many digits to be read
+            quickly.
     """
     return (
         Fraction(value)
@@ -62,8 +63,10 @@ def read_exactly(value: object) -> Fraction:
 
 
 def spelled(value: object) -> str:
-    """A number's text, if it can be read quickly: a few characters can name a number of millions of
-    digits. Spaces beside the slash are refused, as devices do; Python does so up to 3.11 only.
+    """Return a number's text if it can be read quickly: a few characters can name a number of
+    millions of digits.
+
+    Spaces beside the slash are refused, as devices do. (Python refuses them up to 3.11 only.)
     """
     text = repr(value) if type(value) is float else str(value)
     exponent = text.lower().partition("e")[2]
@@ -79,8 +82,9 @@ SHORT = 9
 
 
 def printed(value: Fraction) -> str:
-    """A positive number of a guarantee as text that never says less: exact where that is short,
-    else six digits, rounded up.
+    """Format a positive number of a guarantee so that the text is never below the number.
+
+    Short numbers are exact. Others are rounded up to six digits.
 
     >>> printed(Fraction(1, 10)), printed(Fraction(1, 3))
     ('0.1', '1/3')
@@ -97,7 +101,7 @@ def printed(value: Fraction) -> str:
 
 
 def printed_epsilon(epsilon: float) -> str:
-    """An ε that results keep as a float, as `printed` says it.
+    """Format an ε that results keep as a float, in the same way as `printed`.
 
     >>> printed_epsilon(0.1), printed_epsilon(1.0000004)
     ('0.1', '1.0000004')
@@ -106,7 +110,7 @@ def printed_epsilon(epsilon: float) -> str:
 
 
 def above(value: Fraction) -> Decimal:
-    """The least number of six digits that is not below `value`."""
+    """Return the least number of six digits that is at least `value`."""
     return Context(prec=6, rounding=ROUND_CEILING).divide(
         Decimal(value.numerator), Decimal(value.denominator)
     )
@@ -114,13 +118,17 @@ def above(value: Fraction) -> Decimal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The public fixed-point grid on which rewards are put before they are added. It is part of the
-    guarantee.
+    """The public fixed-point grid that rewards are rounded to before they are added. It is part of
+    the guarantee.
 
-    steps: grid steps per unit of reward; 1 is right for 0/1 rewards (least noise), more for
-        fractional ones.
-    rounding: "nearest" grid point, or "bernoulli": a coin with the reward's value as its bias (mean
-        kept, always 0 or 1).
+    Args:
+        steps: grid steps per unit of reward, 1 to 2^20. Use 1 for 0/1 rewards (least noise), more
+            for fractional rewards.
+        rounding: "nearest" rounds to the nearest grid point. "bernoulli" rounds to 0 or 1 with a
+            coin whose bias is the reward, which keeps the mean.
+
+    Raises:
+        ValueError: an argument is outside its range.
     """
 
     steps: int = 1024
@@ -138,40 +146,51 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
-    """What the whole sequence of decisions promises about any one round's reward, until the end of
-    time; or about all rewards of one user.
+    """The differential-privacy guarantee of a whole sequence of decisions.
 
-    unit: "user" where people come back; `people` then says how many of their rounds are learned
-        from.
+    It covers any one round's reward, or all rewards of one user, and it never ends. `str()` shows
+    short numbers exactly and rounds others up; `repr()` shows exact fractions. A policy without
+    privacy has the guarantee `None`, never 0.
 
-    zero_out: a smaller epsilon, if one is proved for comparing a round only with a round whose
-        rewards are all 0.
-
-    The text of a guarantee shows short numbers exactly and rounds the others up; its repr shows
-    exact fractions. A policy without privacy has no guarantee: it says `None`, never 0.
+    Args:
+        measure: "pure" (ε-DP) or "zCDP".
+        epsilon: ε under "pure".
+        rho: ρ under "zCDP".
+        zero_out: a smaller ε, where one is proved against neighbours whose rewards in that round
+            are all 0.
+        claimed: ε that the publication claims, where it differs from the proved one.
+        unit: what is protected: "round", or "user" where people come back.
+        people: for the unit "user", how many rounds of one person are learned from, as text.
+        neighbours: the neighbouring relation: one record is replaced.
+        trust: "central" (the server sees rewards) or "local" (the server sees reports only).
+        noise: "secure" or "simulated"; None until a session or simulation has chosen.
+        grid: the grid that rewards are rounded to.
+        refined_from: grid steps that the user requested, where the noise needs a finer grid.
+        proof: name of the proof.
+        public: what the guarantee treats as public.
     """
 
     measure: Measure
     epsilon: Fraction | None = None
     rho: Fraction | None = None
     zero_out: Fraction | None = None
-    claimed: Fraction | None = None  # what the publication says, where that differs from what holds
+    claimed: Fraction | None = None
     unit: Literal["round", "user"] = "round"
     people: str = ""
     neighbours: Literal["replace"] = "replace"
     trust: Literal["central", "local"] = "central"
-    noise: NoiseKind | None = None  # None until a host has chosen
+    noise: NoiseKind | None = None
     grid: Grid = Grid()
-    refined_from: int | None = None  # grid steps that were asked for, where the noise needs more
+    refined_from: int | None = None
     proof: str = ""
     public: tuple[str, ...] = ("decisions", "number and time of asks, tells and expiries")
 
     @property
     def cost(self) -> Fraction:
-        """The one number the ledger must add up to: epsilon, or rho under zCDP."""
+        """The number that the ledger must add up to: ε, or ρ under zCDP."""
         cost = self.epsilon if self.measure == "pure" else self.rho
         if cost is None:
-            raise ValueError(f"A {self.measure} guarantee without its number is no guarantee.")
+            raise ValueError(f"Expected a {self.measure} guarantee to have its number.")
         return cost
 
     def __str__(self) -> str:
@@ -192,13 +211,16 @@ class Guarantee:
 
 
 class Entry(NamedTuple):
-    """One line of the ledger: rounds [start, stop) of a coordinate's own clock were read, each
-    once.
+    """One line of the ledger: records [start, stop) of one coordinate were released, each once.
 
-    cost: what one such reading costs a record for ever; None if it is read without noise.
-    releases: the number of consecutive releases, each of its own rounds, that the line stands for.
-    width: the number of coordinates in which one record may be read, each at that cost (the arms of
-        a super arm).
+    Args:
+        coordinate: the arm, or -1 for whole records.
+        start: the coordinate's first record in this line, counted from 0.
+        stop: the record after its last one.
+        cost: privacy cost of one such release to a record; None without noise.
+        releases: number of consecutive releases, each of other records, that this line stands for.
+        width: number of coordinates that one record may enter, each at that cost (the arms of a
+            super arm).
     """
 
     coordinate: int
@@ -210,7 +232,7 @@ class Entry(NamedTuple):
 
 
 def entries_of(ledger: Iterable[Entry]) -> Iterable[Entry]:
-    """Check that this is a ledger, and return its entries.
+    """Return a ledger's entries as a tuple.
 
     Raises:
         TypeError: something in it is not an entry.
@@ -222,12 +244,24 @@ def entries_of(ledger: Iterable[Entry]) -> Iterable[Entry]:
 
 
 def spent(ledger: Iterable[Entry]) -> Fraction | None:
-    """The exact cost to the record that pays most: disjoint readings cost their maximum,
-    overlapping ones their sum.
+    """Return the exact privacy cost to the record that is charged most.
 
-    A record that enters up to `width` coordinates pays the sum of that many of the dearest ones.
+    Disjoint releases cost their maximum, overlapping ones their sum. A record that enters up to
+    `width` coordinates is charged the sum of that many of the largest costs.
 
-    Returns 0 for an empty ledger and None if anything was read without noise.
+    Args:
+        ledger: entries, such as `session.ledger`.
+
+    Returns:
+        The cost; 0 for an empty ledger, None if anything was released without noise.
+
+    Raises:
+        TypeError: something in the ledger is not an entry.
+
+    Example:
+        >>> first, second = Entry(0, 0, 10, Fraction(1)), Entry(0, 10, 20, Fraction(1))
+        >>> spent([first, second])
+        Fraction(1, 1)
     """
     edges: dict[int, list[tuple[int, Fraction]]] = {}
     width = 1

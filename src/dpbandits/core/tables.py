@@ -1,5 +1,5 @@
-"""Tables of a library that need not be installed: it is imported when a table is asked for, and by
-its name, so that no import of ours needs it.
+"""Results as tables of polars or pandas, which are imported only when a table is requested; and
+tables as text.
 """
 
 from abc import ABC, abstractmethod
@@ -14,14 +14,14 @@ INSTALL = {
 
 
 class Tabular(ABC):
-    """What can be had as a table."""
+    """Base class of results that can be converted to a table."""
 
     @abstractmethod
     def _columns(self) -> Mapping[str, Any]:
-        """Names of columns, and a value a row each."""
+        """Return the columns by name, one value a row."""
 
     def to_polars(self) -> Any:
-        """As a `polars.DataFrame`.
+        """Return a `polars.DataFrame`.
 
         Raises:
             ImportError: polars is not installed.
@@ -29,7 +29,7 @@ class Tabular(ABC):
         return frame_of(self._columns(), "polars")
 
     def to_pandas(self) -> Any:
-        """As a `pandas.DataFrame`.
+        """Return a `pandas.DataFrame`.
 
         Raises:
             ImportError: pandas is not installed.
@@ -38,7 +38,8 @@ class Tabular(ABC):
 
 
 def in_columns(rows: Iterable[Any], row: Any) -> dict[str, list[Any]]:
-    """Named tuples as columns. row: their class, whose names stand there without a row, too.
+    """Return named tuples as columns. `row` is their class, which names the columns even without
+    rows.
 
     >>> from typing import NamedTuple
     >>> class Pair(NamedTuple):
@@ -52,7 +53,7 @@ def in_columns(rows: Iterable[Any], row: Any) -> dict[str, list[Any]]:
 
 
 def frame_of(columns: Mapping[str, Any], library: Literal["polars", "pandas"]) -> Any:
-    """A `DataFrame` of polars or pandas. columns: names, and a value a row each.
+    """Return a `DataFrame` of polars or pandas from columns by name.
 
     Raises:
         ImportError: the library is not installed; the message says how to install it.
@@ -65,7 +66,8 @@ def frame_of(columns: Mapping[str, Any], library: Literal["polars", "pandas"]) -
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Cells in columns, a line a row; the first `left` columns are flush left, the others right.
+    """Return rows of cells as text in columns. The first `left` columns are flush left, the others
+    flush right.
 
     >>> print(aligned([("arm", "people"), ("blue", "1,200")]))
     arm   people
@@ -84,7 +86,7 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
 
 @final
 class FigureTable(dict[str, float]):
-    """Figures by their names, as a dict, which prints as a table: a line each, a note beside it.
+    """A dict of figures by name that prints as a table, with a note beside each figure.
 
     >>> FigureTable({"mean": 31.6, "worst": 12_345.6}, "Regret", {"mean": "± 9.2"})
     Regret
@@ -100,8 +102,10 @@ class FigureTable(dict[str, float]):
 
     @classmethod
     def of_runs(cls, figures: Mapping[str, float], title: str, runs: int) -> "FigureTable":
-        """Figures over so many runs, which say how uncertain their mean is, and of which quantiles
-        the runs are few: less than ten lie above.
+        """Return figures over `runs` runs, with notes on how uncertain they are.
+
+        The mean gets two standard errors. A quantile gets a note if fewer than ten runs lie above
+        it.
         """
         rough = {
             name: f"of few runs: about {runs * share:g} lie above"
@@ -123,7 +127,7 @@ class FigureTable(dict[str, float]):
 
 
 def short_number(value: float) -> str:
-    """Four digits that say something, or whole numbers.
+    """Format a number with four significant digits, or as a whole number from 1000 on.
 
     >>> short_number(12345.678), short_number(1.0), short_number(0.00012345)
     ('12,346', '1', '0.0001234')

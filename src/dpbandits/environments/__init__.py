@@ -1,5 +1,5 @@
-"""Environments: laws on [0, 1], replayed tables and logs. Real data sets load from
-`dpbandits.datasets`.
+"""Environments: laws on [0, 1], replayed tables and logs. `dpbandits.datasets` loads real data
+sets.
 """
 
 from dpbandits.core.errors import EnvironmentExhausted

@@ -1,5 +1,5 @@
-"""What the world answers. A policy never sees an environment; hosts do. Whether the two fit each
-other is said before anything is played.
+"""The contract of an environment, which gives the rewards of simulations. A policy never sees
+it.
 """
 
 from abc import ABC, abstractmethod
@@ -15,8 +15,11 @@ from dpbandits.policies.contract import Policy
 
 
 class Lattice(NamedTuple):
-    """The law of one round's reward on a grid: values in grid steps, shape (levels,);
-    probabilities, shape (arms, levels).
+    """The law of one round's reward on a grid.
+
+    Args:
+        values: in grid steps, shape (levels,).
+        probabilities: shape (arms, levels).
     """
 
     values: Integers
@@ -24,9 +27,12 @@ class Lattice(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Whole rounds, one a row: rewards in grid steps and as they are, each of shape (rounds, arms).
+    """Whole rounds, one per row.
 
-    drawn: a round plays a random row; else round t plays row t.
+    Args:
+        steps: rewards in grid steps, shape (rounds, arms).
+        rewards: the rewards, shape (rounds, arms).
+        drawn: True if a round plays a random row; otherwise round t plays row t.
     """
 
     steps: Integers
@@ -35,14 +41,15 @@ class Records(NamedTuple):
 
 
 class Environment(ABC):
-    """Rewards in [0, 1] for `arms` arms.
+    """Base class of environments: rewards in [0, 1] for `arms` arms.
 
-    means: each arm's expected reward, shape (arms,): what pseudo-regret is measured against.
-    length: rounds it can be played for; None where there is no end or none that is known.
-    fixed: whether every reward of every round is fixed before play starts; `between` then sums
-        them.
-    logged: whether the past is replayed: which round comes next depends on every earlier action.
-    apart: whether the arms' rewards of one round are independent of each other.
+    Attributes:
+        means: each arm's expected reward, shape (arms,), the reference of pseudo-regret.
+        length: number of rounds it can be played; None if there is no end or it is unknown.
+        fixed: True if every reward of every round is fixed before the run; `between` then sums
+            them.
+        logged: True for a replayed log: the next round depends on all earlier actions.
+        apart: True if the arms' rewards of one round are independent of each other.
     """
 
     means: Floats
@@ -54,24 +61,25 @@ class Environment(ABC):
     @final
     @property
     def arms(self) -> int:
+        """Number of arms."""
         return len(self.means)
 
     @abstractmethod
     def draw(self, action: int, rng: np.random.Generator) -> float:
-        """One round's reward."""
+        """Return one round's reward of the arm `action`."""
 
     @abstractmethod
     def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
-        """The sum of `rounds` rewards put on the grid, in grid steps; the same law as so many
-        draws, by one draw.
+        """Return the sum of `rounds` rewards on the grid, in grid steps. It has the law of `rounds`
+        draws, but takes one.
         """
 
     def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
-        """One round's rewards of several arms together (they may be correlated), shape
+        """Return one round's rewards of several arms together (they may be correlated), shape
         (len(arms),).
 
         Raises:
-            TypeError: this environment knows the played arm's reward only.
+            TypeError: this environment has the played arm's reward only.
         """
         raise TypeError(
             f"{type(self).__name__} shows one arm's reward a round; full information needs every "
@@ -81,11 +89,11 @@ class Environment(ABC):
     def block_many(
         self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
     ) -> Integers:
-        """The sums of `rounds` such rounds put on the grid, in grid steps, shape (len(arms),); the
-        same law, by one draw.
+        """Return the sums of `rounds` such rounds on the grid, in grid steps, shape (len(arms),);
+        the same law, by one draw.
 
         Raises:
-            TypeError: this environment knows the played arm's reward only.
+            TypeError: this environment has the played arm's reward only.
         """
         raise TypeError(
             f"{type(self).__name__} shows one arm's reward a round; full information needs every "
@@ -93,11 +101,11 @@ class Environment(ABC):
         )
 
     def between(self, start: int, stop: int, arms: Integers) -> Floats:
-        """What each of these arms gives in rounds start + 1 … stop together, shape (len(arms),), of
-        a `fixed` environment.
+        """Return the sum of each of these arms' rewards in rounds start + 1 … stop, shape
+        (len(arms),), in a `fixed` environment.
 
         Raises:
-            TypeError: this environment draws its rewards as it is played.
+            TypeError: this environment draws its rewards during the run.
         """
         raise TypeError(
             f"{type(self).__name__} draws its rewards as it is played; only a Table in its order "
@@ -106,14 +114,14 @@ class Environment(ABC):
 
     @property
     def acceptance(self) -> float:
-        """The share of accepted entries among those walked so far, in a replayed log. NaN before
+        """The share of accepted entries among those visited so far, in a replayed log. NaN before
         the first entry, and in other environments.
         """
         return float("nan")
 
     @final
     def gap(self, action: int) -> float:
-        """Best mean minus this action's mean."""
+        """Return the best mean minus this action's mean."""
         return float(
             self.means.max() - self.means[whole_number(action, "action", 0, self.arms - 1)]
         )
@@ -121,31 +129,34 @@ class Environment(ABC):
     @final
     @property
     def gaps(self) -> Floats:
+        """The best mean minus each arm's mean, shape (arms,)."""
         return np.asarray(self.means.max() - self.means)
 
     def fresh(self) -> Self:
-        """This environment at its first round; the same object if rounds are independent."""
+        """Return this environment at its first round; the same object if rounds are independent."""
         return self
 
     @final
     def _with(self, **changes: Any) -> Self:
-        """The same data with another position, say; nothing of it is copied or checked again."""
+        """Return a copy with changes, such as another position; the data are neither copied nor
+        checked again.
+        """
         copy = object.__new__(type(self))
         copy.__dict__ |= self.__dict__ | changes
         return copy
 
     def lattice(self, grid: Grid) -> Lattice | None:
-        """The exact law on the grid if rounds are independent, else None."""
+        """Return the exact law on the grid if rounds are independent, else None."""
         return None
 
     def rows_on(self, grid: Grid) -> Records | None:
-        """The rounds' rewards on the grid, where they are the rows of a table, else None."""
+        """Return the rounds' rewards on the grid if they are the rows of a table, else None."""
         return None
 
 
 class Independent(Environment):
-    """Independent rounds, and arms independent of each other. Subclasses say how to draw one reward
-    and what its law is on a grid.
+    """Base class of environments with independent rounds and arms. Subclasses define how to draw
+    one reward, and its law on a grid.
     """
 
     apart = True
@@ -155,16 +166,18 @@ class Independent(Environment):
 
     @cached_property
     def _lattices(self) -> dict[Grid, Lattice]:
-        """Laws that were asked for; also of a subclass whose constructor calls no other."""
+        """Cached laws, created here because a subclass's constructor may not call the base
+        class's.
+        """
         return {}
 
     @abstractmethod
     def on_grid(self, steps: int) -> Lattice:
-        """The law of round(steps · reward)."""
+        """Return the law of round(steps · reward)."""
 
     @abstractmethod
     def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
-        """One round's rewards of several arms, independent of each other."""
+        """Return one round's rewards of several arms, independent of each other."""
 
     @final
     def block_many(
@@ -178,7 +191,7 @@ class Independent(Environment):
 
     @final
     def lattice(self, grid: Grid) -> Lattice:
-        """The law the vault adds up, rounding included."""
+        """Return the law that the vault adds up, with rounding."""
         if grid not in self._lattices:
             self._lattices[grid] = (
                 two_point(self.means, grid)
@@ -198,14 +211,14 @@ class Independent(Environment):
 
 
 def two_point(means: Floats, grid: Grid) -> Lattice:
-    """0/1 rewards: a Bernoulli law, or what Bernoulli rounding makes of any law with these
-    means.
+    """Return the law of 0/1 rewards: a Bernoulli law, or any law with these means after Bernoulli
+    rounding.
     """
     return Lattice(np.array([0, grid.steps]), np.stack([1 - means, means], axis=1))
 
 
 def checked_means(means: ArrayLike, what: str = "means") -> Floats:
-    """A non-empty vector of numbers in [0, 1]."""
+    """Return a non-empty vector of numbers in [0, 1]."""
     array = numbers_in(means, what)
     if array.ndim != 1 or len(array) == 0:
         raise ValueError(
@@ -219,10 +232,10 @@ def checked_means(means: ArrayLike, what: str = "means") -> Floats:
 
 
 def require_pair(policy: object, environment: object) -> None:
-    """Raise unless this is a policy, that an environment, and both have as many arms.
+    """Raise unless the arguments are a policy and an environment with the same number of arms.
 
     Raises:
-        TypeError: something else, or a class in place of an instance.
+        TypeError: another object, or a class instead of an instance.
         ValueError: the numbers of arms differ.
     """
     refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")

@@ -1,4 +1,6 @@
-"""Environments that draw: laws for each arm, coins that arms share, and an order by chance."""
+"""Environments that draw rewards: laws for each arm, coins that arms share, and a random order of
+arms.
+"""
 
 from collections.abc import Callable
 from typing import Self, final
@@ -17,12 +19,15 @@ from dpbandits.environments.base import (
     two_point,
 )
 
-# Independent rewards with a known law: Bernoulli, and any bounded law on [0, 1].
+# Independent rewards with a known law on [0, 1].
 
 
 @final
 class Bernoulli(Independent):
-    """0/1 rewards with the given success probabilities, shape (arms,).
+    """Independent 0/1 rewards.
+
+    Args:
+        means: success probabilities, shape (arms,).
 
     >>> Bernoulli([0.5, 0.25]).gaps.tolist()
     [0.0, 0.25]
@@ -46,8 +51,11 @@ class Bernoulli(Independent):
 
 @final
 class Categorical(Independent):
-    """Finitely many reward values: values, shape (levels,); probabilities, shape (arms, levels),
-    rows summing to 1.
+    """Independent rewards with finitely many values.
+
+    Args:
+        values: rewards in [0, 1], shape (levels,).
+        probabilities: shape (arms, levels); rows sum to 1.
 
     >>> Categorical([0, 0.5, 1], [[0.2, 0.3, 0.5]]).means.tolist()
     [0.65]
@@ -90,7 +98,11 @@ class Categorical(Independent):
 
 @final
 class Uniform(Independent):
-    """Uniform rewards on [low, high] within [0, 1], one pair an arm.
+    """Independent uniform rewards on [low, high] within [0, 1].
+
+    Args:
+        low: lower ends, shape (arms,).
+        high: upper ends, shape (arms,).
 
     >>> Uniform([0, 0.5], [1, 0.75]).means.tolist()
     [0.5, 0.625]
@@ -118,7 +130,7 @@ class Uniform(Independent):
         law = lattice_of(
             lambda arm, x: np.clip((x - self.low[arm]) / width[arm], 0, 1), self.arms, steps
         )
-        # one value only, which may lie on a half step
+        # a single value may lie on a half step
         for arm in np.flatnonzero(self.low == self.high):
             law.probabilities[arm] = law.values == np.rint(self.low[arm] * steps)
         return law
@@ -126,7 +138,11 @@ class Uniform(Independent):
 
 @final
 class Beta(Independent):
-    """Beta(a, b) rewards, one pair of positive shapes an arm.
+    """Independent Beta(a, b) rewards.
+
+    Args:
+        a: first shapes, positive, shape (arms,).
+        b: second shapes, positive, shape (arms,).
 
     >>> Beta([1, 3], [1, 1]).means.tolist()
     [0.5, 0.75]
@@ -163,30 +179,34 @@ class Beta(Independent):
 
 
 def rounded_means(numbers: Floats) -> list[float]:
-    """For reprs: six decimals are enough to know a law again."""
+    """Return numbers with six decimals, for reprs."""
     return [round(float(x), 6) for x in numbers]
 
 
 def lattice_of(cdf: Callable[[int, Floats], Floats], arms: int, steps: int) -> Lattice:
-    """The law of round(steps · X) for continuous X: mass between neighbouring half steps."""
+    """Return the law of round(steps · X) for continuous X: the mass between neighbouring half
+    steps.
+    """
     edges = (np.arange(steps + 2) - 0.5) / steps
     masses = np.stack([np.diff(cdf(arm, edges)) for arm in range(arms)])
     return Lattice(np.arange(steps + 1), masses / masses.sum(axis=1, keepdims=True))
 
 
-# Identical arms: 0/1 rewards of which several arms get the same one each round, as in the lower
-# bounds for semi-bandits.
+# Identical arms: several arms get the same 0/1 reward each round, as in the lower bounds for
+# semi-bandits.
 
 
 @final
 class SharedCoins(Environment):
-    """Every round each coin is tossed once, and all arms that read it get what it shows.
+    """0/1 rewards from coins that arms share: each coin is tossed once a round, and gives the
+    reward of all its arms.
 
-    chances: of each coin, shape (coins,). coins: the number of the coin that an arm reads, shape
-        (arms,); a coin that nobody reads changes nothing.
+    Args:
+        chances: success probability of each coin, shape (coins,).
+        coins: number of each arm's coin, shape (arms,). Coins without an arm have no effect.
 
     Raises:
-        ValueError: a chance outside [0, 1], or an arm that reads no coin there is.
+        ValueError: a probability outside [0, 1], or an arm whose coin does not exist.
 
     >>> SharedCoins([0.5, 0.25], [0, 0, 1]).means.tolist()
     [0.5, 0.5, 0.25]
@@ -221,27 +241,32 @@ class SharedCoins(Environment):
         return int(rng.binomial(rounds, self.means[action])) * grid.steps
 
     def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
-        shown = rng.random(len(self.chances)) < self.chances
-        return shown[self.coins[arms]].astype(np.float64)
+        faces = rng.random(len(self.chances)) < self.chances
+        return faces[self.coins[arms]].astype(np.float64)
 
     def block_many(
         self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
     ) -> Integers:
-        shown = rng.binomial(rounds, self.chances) * grid.steps
-        return np.asarray(shown[self.coins[arms]], np.int64)
+        faces = rng.binomial(rounds, self.chances) * grid.steps
+        return np.asarray(faces[self.coins[arms]], np.int64)
 
     def lattice(self, grid: Grid) -> Lattice:
-        """Of each arm alone; which arms are identical it does not tell."""
+        """Return the law of each arm alone, without the identity of arms."""
         return two_point(self.means, grid)
 
 
-# An environment whose arms go by other numbers, so that nothing a policy does first favours the
-# arm that a file lists first.
+# An environment with renumbered arms, so that a policy's first plays do not favour the arm that a
+# file lists first.
 
 
 @final
 class Reordered(Environment):
-    """Arm j here is arm order[j] of `of`; order is a permutation of its arms, shape (arms,)."""
+    """An environment with renumbered arms: arm j is arm order[j] of `of`.
+
+    Args:
+        of: the environment.
+        order: a permutation of its arms, shape (arms,).
+    """
 
     def __init__(self, of: Environment, order: Integers) -> None:
         self.of, self.order, self.means = of, order, of.means[order]
@@ -279,14 +304,14 @@ class Reordered(Environment):
         return None if law is None else Lattice(law.values, law.probabilities[self.order])
 
     def rows_on(self, grid: Grid) -> Records | None:
-        found = self.of.rows_on(grid)
-        if found is None:
+        records = self.of.rows_on(grid)
+        if records is None:
             return None
-        return Records(found.steps[:, self.order], found.rewards[:, self.order], found.drawn)
+        return Records(records.steps[:, self.order], records.rewards[:, self.order], records.drawn)
 
 
 def random_order(environment: Environment, rng: np.random.Generator) -> Integers:
-    """A random order of the arms. It does not depend on the order in which they came (except among
+    """Return a random order of the arms. It does not depend on their given order (except among
     equal means), because they are sorted first.
     """
     return np.asarray(

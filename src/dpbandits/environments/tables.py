@@ -1,6 +1,4 @@
-"""Environments made of real data: a table of rewards, and the log of decisions that somebody else
-made.
-"""
+"""Environments from real data: a table of rewards, and a log of past decisions."""
 
 from typing import Self, final
 
@@ -12,16 +10,18 @@ from dpbandits.core.inputs import MOST_ARMS, Floats, Integers, numbers_in, switc
 from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import Environment, Lattice, Records, two_point
 
-# Real data as an environment: a whole table of rewards, one person a row.
-
 
 @final
 class Table(Environment):
-    """A table of rewards, shape (rounds, arms), entries in [0, 1]: round t of a run plays row t,
-    one person a row.
+    """A table of rewards: round t of a run plays row t, one person per row.
 
-    resample: draw a random row each round (with replacement) instead; rounds are then independent
-        and unlimited.
+    Args:
+        rewards: shape (rounds, arms), entries in [0, 1].
+        resample: True draws a random row each round (with replacement) instead; rounds are then
+            independent and unlimited.
+
+    >>> Table([[1, 0], [0, 0]]).means.tolist()
+    [0.5, 0.0]
     """
 
     def __init__(self, rewards: ArrayLike, *, resample: bool = False) -> None:
@@ -75,8 +75,8 @@ class Table(Environment):
     def block_many(
         self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
     ) -> Integers:
-        """One person's rewards stay together: how often each row was played is drawn, then
-        summed.
+        """Draw how often each row is played and sum, so that one person's rewards remain
+        together.
         """
         times, rows = self._times(rounds, rng)
         if grid.rounding == "bernoulli":
@@ -95,7 +95,7 @@ class Table(Environment):
         return np.asarray(self.rewards[start:stop, arms].sum(axis=0))
 
     def _times(self, rounds: int, rng: np.random.Generator) -> tuple[Integers, Integers | slice]:
-        """How often each of which rows is played in the next `rounds` rounds."""
+        """Return how often each of which rows is played in the next `rounds` rounds."""
         if not self.resample:
             start = self._take(rounds)
             return np.ones(rounds, np.int64), slice(start, start + rounds)
@@ -108,7 +108,7 @@ class Table(Environment):
     def lattice(self, grid: Grid) -> Lattice | None:
         if not self.resample:
             return None
-        if grid not in self._lattices:  # a walk over the whole table: once is enough
+        if grid not in self._lattices:  # takes a pass over the whole table
             self._lattices[grid] = (
                 two_point(self.means, grid)
                 if grid.rounding == "bernoulli"
@@ -122,7 +122,7 @@ class Table(Environment):
         return Records(self._on_grid(grid), self.rewards, self.resample)
 
     def _on_grid(self, grid: Grid) -> Integers:
-        """The table in grid steps."""
+        """Return the table in grid steps."""
         if grid not in self._rows:
             self._rows[grid] = np.rint(self.rewards * grid.steps).astype(np.int64)
         return self._rows[grid]
@@ -145,20 +145,25 @@ class Table(Environment):
         return self._next - rounds
 
 
-# Real data as an environment: a log of decisions somebody else made.
-
-
 @final
 class LoggedReplay(Environment):
-    """Replay of logged decisions by rejection sampling (Li, Chu, Langford and Wang 2011): unbiased
-    under random logging.
+    """Replay of logged decisions by rejection sampling; unbiased under random logging.
 
-    A round walks down the log to the next entry whose action is the policy's; entries passed over
-    are lost. Under uniform logging one entry in `arms` is accepted. Other propensities are evened
-    out: an entry with propensity p is first kept with probability (smallest propensity)/p.
+    A round moves down the log to the next entry whose action is the policy's; entries passed over
+    are lost. Under uniform logging one entry in `arms` is accepted. Other propensities are
+    equalised: an entry with propensity p is first kept with probability (smallest propensity)/p.
 
-    actions, rewards: shape (entries,). propensities: shape (entries,), the logging policy's
-        probability of what it did.
+    Source: Li, Chu, Langford and Wang 2011.
+
+    Args:
+        actions: logged actions, shape (entries,).
+        rewards: their rewards in [0, 1], shape (entries,).
+        arms: number of arms.
+        propensities: the logging policy's probabilities of its actions, shape (entries,); None for
+            uniform logging.
+
+    >>> LoggedReplay([0, 1, 1], [1, 0, 1], arms=2).means.tolist()
+    [1.0, 0.5]
     """
 
     logged = True
@@ -186,8 +191,7 @@ class LoggedReplay(Environment):
                 "drop what is missing)."
             )
         self.keep = self._keep(propensities, n)
-        # Kept entries are what a policy meets, so they count in the means as often as they are
-        # kept.
+        # A policy meets kept entries, so entries are weighted by their probability to be kept.
         self.means = np.bincount(self.actions, self.rewards * self.keep, arms) / np.bincount(
             self.actions, self.keep, arms
         )
@@ -198,12 +202,12 @@ class LoggedReplay(Environment):
 
     @property
     def acceptance(self) -> float:
-        """Accepted entries over entries walked, so far; NaN before the first."""
+        """Accepted entries over visited entries, so far; NaN before the first."""
         return self.accepted / self._next if self._next else float("nan")
 
     @property
     def expected_acceptance(self) -> float:
-        """The rate a policy should see: (mean probability of being kept)/arms."""
+        """The expected rate: (mean probability of being kept)/arms."""
         return float(self.keep.mean()) / self.arms
 
     def fresh(self) -> Self:
@@ -238,7 +242,7 @@ class LoggedReplay(Environment):
 
 
 def whole_actions(actions: ArrayLike, arms: int) -> Integers:
-    """A non-empty vector of arm numbers, each of which occurs."""
+    """Return a non-empty vector of arm numbers, each of which occurs."""
     try:
         given = np.asarray(actions)
     except ValueError:
@@ -252,7 +256,7 @@ def whole_actions(actions: ArrayLike, arms: int) -> Integers:
         )
     if given.min() < 0 or given.max() >= arms:
         raise ValueError(
-            f"Expected actions from 0 to {arms - 1}, found {given.min()} to {given.max()}."
+            f"Expected actions from 0 to {arms - 1}, got {given.min()} to {given.max()}."
         )
     whole: Integers = given.astype(np.int64)
     counts = np.bincount(whole, minlength=arms)

@@ -1,7 +1,6 @@
-"""What a user's device may still report, and what it has reported: in memory, or in a file that
-outlives the device's process.
+"""Privacy budgets of a user's device: in memory, or in a file that survives the device's process.
 
-A budget is spent before a report is made, so that a crash loses a part of it and never spends it
+A budget is charged before a report is made. A crash can lose a part of it, but never spends it
 twice.
 """
 
@@ -24,55 +23,52 @@ from dpbandits.core.privacy import Real, as_fraction, printed
 __all__ = ["Budget", "BudgetError", "FileBudget", "MemoryBudget"]
 
 FINEST = 10**40
-"""The largest denominator of the number that is spent: a budget cannot tell smaller parts apart,
-whoever chose the costs.
-"""
+"""The largest denominator of the spent amount; smaller parts are rounded up."""
 
 KIND = 0x64706264
-"""What the header of a budget's file says that it is."""
+"""Identifies a budget's file in its header."""
 
 PATIENCE = 30
-"""Seconds that a change waits for another process's."""
+"""Seconds that a change waits for another process's change."""
 
 
 class Budget(Protocol):
-    """What a client asks of its budget. A user-defined one is called in this order: spend, then
-    keep.
-    """
+    """The protocol of a client's budget. A client calls `spend` first and then `keep`."""
 
     def spend(self, amount: Fraction) -> None:
-        """Take `amount` for ever, durably before it returns. Raises BudgetError where less is
-        left.
+        """Charge `amount`, durably before returning.
+
+        Raises:
+            BudgetError: less than `amount` is left.
         """
 
     def recall(self, key: str) -> str | None:
-        """What was kept under `key`."""
+        """Return the answer that is stored under `key`, or None."""
 
     def keep(self, key: str, answer: str) -> str:
-        """Keep `answer` for ever, unless there is one already; returns the one that is kept. Two
-        processes that keep at once get the same one.
+        """Store `answer` under `key` unless an answer is stored there already; return the stored
+        one. Two processes that store at once get the same answer.
         """
 
 
 def require_device_budget(budget: object) -> None:
-    """Raise unless this is a budget, before anything is spent of one."""
+    """Raise a TypeError unless this is a budget."""
     if isinstance(budget, type) or not all(
         callable(getattr(budget, name, None)) for name in ("spend", "recall", "keep")
     ):
         kind = budget if isinstance(budget, type) else type(budget)
-        came = f"{'the class' if kind is budget else 'an object of type'} {kind.__name__}"
+        received = f"{'the class' if kind is budget else 'an object of type'} {kind.__name__}"
         raise TypeError(
-            "Expected budget= to be a budget such as FileBudget(path, total=2), or an object of "
-            f"your own with spend, recall and keep; got {came}."
+            "Expected budget= to be a budget such as FileBudget(path, total=2), or a user-defined "
+            f"object with spend, recall and keep; got {received}."
         )
 
 
 def spent_after(amount: Fraction, spent: Fraction, total: Fraction) -> Fraction:
-    """Return what is spent once `amount` is: their sum; of one that a file could not hold, the next
-    larger number that it can.
+    """Return the total spent after `amount`. A sum that a file cannot hold is rounded up.
 
     Raises:
-        BudgetError: it is more than the total.
+        BudgetError: the sum exceeds the total.
         ValueError: the amount is not above 0.
 
     >>> spent_after(Fraction(1, 3), Fraction(1, 3), Fraction(1))
@@ -108,14 +104,13 @@ def forked() -> BudgetError:
 
 @final
 class MemoryBudget:
-    """A budget for the life of one process: of the one that made it, not of its forked children.
-    Threads may share it.
+    """A budget for the life of the process that creates it, not of its forked children. Threads may
+    share it.
 
-    There is one of it: a copy would spend the same total again, so it is neither copied nor
-    pickled.
+    It can be neither copied nor pickled: a copy would spend the same total again.
 
     Args:
-        total: the most that all reports together may cost.
+        total: the most that all reports together may cost, as ε.
     """
 
     def __init__(self, total: Real) -> None:
@@ -152,20 +147,22 @@ class MemoryBudget:
 
 @final
 class FileBudget:
-    """A budget in a file, for all processes and campaigns of one user's device. Without the file,
-    or with an old one, it starts over.
+    """A budget in a file, for all processes and campaigns of one user's device. It starts over
+    without the file, or with an old copy of it.
 
-    The file is a database of SQLite; every change is one transaction, on disk before it returns.
+    The file is an SQLite database. Every change is one transaction, on disk before the call
+    returns.
 
     Args:
-        path: the file; made if there is none, for its user's eyes only. It holds reports and the
-            names of data, never a reward. A symbolic link stands for the file it leads to. A
-            relative path is one of the folder that is current now.
-        total: the most that all reports together may cost, those of earlier processes included.
+        path: the file, created if it does not exist, readable by its user only. It holds reports
+            and names of data, never a reward. A symbolic link is followed; a relative path refers
+            to the current folder at construction.
+        total: the most that all reports together may cost, as ε, including those of earlier
+            processes.
 
     Raises:
-        BudgetError: there is a file, and it is no budget, or it has a second name (a hard link), or
-            `path` is a link to no file; or its folder does not exist.
+        BudgetError: the file is not a budget or has a second name (a hard link), `path` is a dead
+            link, or its folder does not exist.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, total: Real) -> None:
@@ -185,10 +182,10 @@ class FileBudget:
         if self.path.stat().st_size == 0:
             with self._opened(is_new=True) as database:
                 self._make_tables(database)
-        self.spent  # noqa: B018  # read once, to see that it is one
+        self.spent  # noqa: B018   # validates the file
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy, in another process too, is the budget of the same file."""
+        """Pickle as a budget of the same file, in another process too."""
         return partial(FileBudget, total=self.total), (self.path,)
 
     @property
@@ -214,14 +211,16 @@ class FileBudget:
 
     @contextmanager
     def _opened(self, *, is_new: bool = False) -> Iterator[sqlite3.Connection]:
-        """A transaction, while every other thread and process waits; committed as the block is
-        left. No connection outlives it, so a forked child has none of its parent's.
+        """Open a transaction that all other threads and processes wait for; commit it at the end of
+        the block.
+
+        No connection outlives it, so a forked child has none of its parent's.
         """
         began, database = this_process(), None
         try:
-            found = os.lstat(self.path)
-            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-                raise self._damaged()  # SQLite would lock one name, and change the other
+            status = os.lstat(self.path)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                raise self._damaged()  # SQLite would lock one name and change the other
             url = f"file:{quote(os.fsencode(self.path))}?mode=rw"
             database = sqlite3.connect(url, PATIENCE, isolation_level=None, uri=True)
             with closing(database):
@@ -248,8 +247,8 @@ class FileBudget:
         rows = database.execute("SELECT spent FROM budget").fetchall()
         with suppress(ValueError, TypeError, IndexError):
             if len(rows) == 1:
-                said = rows[0][0]
-                return Fraction(0) if said == "0" else as_fraction(said, "spent")
+                text = rows[0][0]
+                return Fraction(0) if text == "0" else as_fraction(text, "spent")
         raise self._damaged()
 
     def _damaged(self) -> BudgetError:

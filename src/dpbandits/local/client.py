@@ -1,9 +1,9 @@
-"""The user's side of local privacy: it takes a reward and gives one noisy report. It runs on the
-user's device; the server has no part in it.
+"""The user's side of local privacy: turn a reward into one noisy report. It runs on the user's
+device.
 
-It imports no policy and no server code. The server sends two public texts: the policy's randomizer,
-which `messages.randomizer_to_json` describes, and a decision. The device sends back one text, which
-`messages.report_from_json` reads.
+It imports no policy and no server code. The server sends two public texts: the policy's randomizer
+(`messages.randomizer_to_json`) and a decision. The device sends back one text
+(`messages.report_from_json` reads it).
 
 >>> from dpbandits.noise import SimulatedNoise
 >>> description = (
@@ -15,7 +15,7 @@ which `messages.randomizer_to_json` describes, and a decision. The device sends 
 >>> report = client.answer(decision, {3: 1.0})
 >>> report[:85]
 '{"version": 1, "campaign": "films", "id": 7, "steps": [-2], "randomizer": "LocalLapla'
->>> client.answer(decision, {3: 1.0}) == report  # asked again: the same, free
+>>> client.answer(decision, {3: 1.0}) == report  # a repeated request costs nothing
 True
 """
 
@@ -52,29 +52,29 @@ from dpbandits.noise.sources import SecureNoise
 
 @final
 class Client:
-    """One user's device in one campaign. Each report is epsilon-LDP about its rewards; all together
-    they cost at most the budget.
+    """One user's device in one campaign.
 
-    The server chooses what it asks, how often and under which ids. So the budget holds for all
-    reports, whatever they are about; and a reward that is named (`datum=`) is reported once:
-    whoever asks again is told the same again.
+    The server chooses which decisions it sends, how many and under which ids. So the budget limits
+    all reports together, and a named reward (`datum=`) is randomised once: repeated requests get
+    the same report.
+
+    Guarantee: each report is ε-LDP for its rewards; all reports together cost at most the budget.
 
     Args:
-        description: the randomizer, as the server describes it, and its campaign.
-        most: the largest epsilon of one report this user agrees to; the server chooses its own, and
-            does not get more.
-        total: the most that all reports of this client may cost: what anybody learns of this user,
-            at most. By default `most`: with epsilon = most that is one report. It is forgotten with
-            the client.
-        budget: in place of `total`, a `FileBudget`, or a budget of your own, which other processes,
-            clients and campaigns share.
-        noise: by default secure and fresh: a device draws few numbers. Simulated noise is
-            not private: it is taken with `simulated=True` only, and its reports say so.
+        description: the randomizer and its campaign, as the server describes them.
+        most: the largest ε of one report that this user accepts. The server chooses its own ε up to
+            it.
+        total: the most that all reports of this client may cost, as ε. By default `most`: with
+            epsilon = most that is one report. It is forgotten with the client.
+        budget: in place of `total`, a `FileBudget` or a user-defined budget, shared with other
+            processes, clients and campaigns.
+        noise: by default secure and fresh, because a device draws few numbers. Simulated noise is
+            not private.
+        simulated: must be True with simulated noise; its reports say so.
 
     Raises:
-        ValueError: no such description, or it asks for a larger epsilon than `most`.
-        TypeError: simulated noise that was not asked for; a total beside a budget, which has its
-        own.
+        ValueError: not a valid description, or its ε exceeds `most`.
+        TypeError: simulated noise without `simulated=True`, or a total beside a budget.
     """
 
     def __init__(
@@ -113,28 +113,34 @@ class Client:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What each report promises its user against the server and everybody else."""
+        """The guarantee of each report, against the server and everybody else."""
         return replace(self._randomizer.promise(), noise=self._noise.kind)
 
     def answer(
         self, decision: str, reward: float | Mapping[int, float], *, datum: str | None = None
     ) -> str:
-        """The report on one decision, as the message to send. Asked again, it is the same message,
-        and free.
+        """Return the report on one decision, as the message to send. A repeated request returns the
+        same message at no cost.
 
-        reward: in [0, 1]; after a super arm a mapping from arm to reward. Arms the decision does
-            not observe are left out.
-        datum: a name for what `reward` is, where decisions may ask about it again: "likes jazz". It
-            is reported once, in every campaign with this randomizer; later answers repeat the
-            report and are free. (Of a mapping each arm's reward is one.)
+        Args:
+            decision: the server's message.
+            reward: a number in [0, 1]; for a super arm a mapping from arm to reward. Arms that the
+                decision does not observe are ignored.
+            datum: a name for what `reward` measures, such as "likes jazz", if several decisions may
+                ask about it. It is randomised once for every campaign with this randomizer; later
+                answers repeat the report at no cost. In a mapping, each arm's reward is a separate
+                datum.
+
+        Returns:
+            The message, JSON text.
 
         Raises:
             RewardError: not a number in [0, 1], or one is missing. Nothing was drawn.
-            BudgetError: less is left than this report costs, or another call of this device is
-            under way around this one (a signal handler in the middle of it). No report was made.
-            Other threads wait for their turn.
-            MessageError: no such message, a decision of another campaign, or of an id that was
-            another decision before.
+            BudgetError: the budget does not cover this report, or another call of this device is
+                running in this thread (a signal handler in the middle of it). No report was made.
+                Other threads wait.
+            MessageError: not a valid message, a decision of another campaign, or a decision that
+                differs from an earlier one with this id.
         """
         asked = self._asked(decision)
         if datum is not None and type(datum) is not str:
@@ -148,7 +154,7 @@ class Client:
             began = this_process()
             known = self._budget.recall(self._key("decision", asked.id))
             if known is None:
-                known = self._new(asked, reward, datum)
+                known = self._new_answer(asked, reward, datum)
             if began != this_process():
                 raise forked()
         about, message = json.loads(known)
@@ -160,7 +166,7 @@ class Client:
         return str(message)
 
     def _asked(self, decision: str) -> Asked:
-        """A decision of this device's campaign."""
+
         asked = decision_from_json(decision)
         if asked.campaign != self._campaign:
             raise MessageError(
@@ -169,41 +175,45 @@ class Client:
             )
         return asked
 
-    def _new(self, asked: Asked, reward: object, datum: str | None) -> str:
-        """Make the answer, in this order: check the rewards, pay for the report, draw it, keep
-        it.
+    def _new_answer(self, asked: Asked, reward: object, datum: str | None) -> str:
+        """Create the answer. In this order: check the rewards, charge the budget, draw the report,
+        store it.
         """
         steps = self._randomizer.put_on_grid(rewards_for(asked, reward), self._noise)
         if isinstance(steps, list) is not isinstance(asked.action, tuple):
             raise RewardError(
                 "Expected the one reward of the arm that was played, got a list. Nothing was drawn."
             )
-        keys = self._data(asked, datum, named_by_arm=isinstance(reward, Mapping))
-        told = [None if key is None else self._budget.recall(key) for key in keys]
-        cost = self._randomizer.epsilon * Fraction(told.count(None), self._randomizer.width)
+        keys = self._datum_keys(asked, datum, named_by_arm=isinstance(reward, Mapping))
+        reported = [None if key is None else self._budget.recall(key) for key in keys]
+        cost = self._randomizer.epsilon * Fraction(reported.count(None), self._randomizer.width)
         if cost:
             self._budget.spend(cost)
-        said = tuple(
-            self._said(key, step) if old is None else int(old)
+        steps_sent = tuple(
+            self._randomised(key, step) if old is None else int(old)
             for key, old, step in zip(
-                keys, told, steps if isinstance(steps, list) else [steps], strict=True
+                keys, reported, steps if isinstance(steps, list) else [steps], strict=True
             )
         )
         report = Report(
-            said if isinstance(steps, list) else said[0], self._randomizer.name, self._noise.kind
+            steps_sent if isinstance(steps, list) else steps_sent[0],
+            self._randomizer.name,
+            self._noise.kind,
         )
         answer = json.dumps([digest(asked), report_to_json(asked.id, report, self._campaign)])
         return self._budget.keep(self._key("decision", asked.id), answer) if cost else answer
 
-    def _said(self, key: str | None, steps: int) -> int:
-        """One reward, randomised, and kept if it is named. Another process may have kept one first;
-        then that one counts.
+    def _randomised(self, key: str | None, steps: int) -> int:
+        """Randomise one reward, and store the result if it is named. If another process stored one
+        first, return that one.
         """
         drawn = self._randomizer.randomise(steps, self._noise)
         return drawn if key is None else int(self._budget.keep(key, str(drawn)))
 
-    def _data(self, asked: Asked, datum: str | None, *, named_by_arm: bool) -> list[str | None]:
-        """The key under which each reward is kept: the same in every campaign with this randomizer
+    def _datum_keys(
+        self, asked: Asked, datum: str | None, *, named_by_arm: bool
+    ) -> list[str | None]:
+        """Return the key of each reward's report: the same in every campaign with this randomizer
         and kind of noise.
         """
         if datum is None:
@@ -219,15 +229,15 @@ class Client:
 
 
 def digest(asked: Asked) -> str:
-    """A short text for what a decision asks. A server may ask about any number of arms, and all
-    answers are kept.
+    """Return a short text that identifies the content of a decision. It is stored with every
+    answer, and a decision may observe any number of arms.
     """
     return hashlib.sha256(json.dumps([asked.action, asked.observe]).encode()).hexdigest()
 
 
 def rewards_for(asked: Asked, reward: object) -> object:
-    """What the report is about: the reward, or, for a super arm, a list of the rewards that are
-    asked for.
+    """Return the rewards of the report: the reward, or for a super arm a list of its observed
+    rewards.
     """
     several = isinstance(asked.action, tuple)
     if not isinstance(reward, Mapping):
@@ -237,11 +247,11 @@ def rewards_for(asked: Asked, reward: object) -> object:
                 f"{type(reward).__name__}. Nothing was drawn."
             )
         return reward
-    found = {arm: tried(reward.get, arm, reward) for arm in asked.observe}
-    missing = [arm for arm, value in found.items() if value is None]
+    rewards = {arm: tried(reward.get, arm, reward) for arm in asked.observe}
+    missing = [arm for arm, value in rewards.items() if value is None]
     if missing:
         raise RewardError(
             f"Expected the rewards of arms {list(asked.observe)}; those of {missing} are "
             "missing. Nothing was drawn."
         )
-    return list(found.values()) if several else found[asked.observe[0]]
+    return list(rewards.values()) if several else rewards[asked.observe[0]]

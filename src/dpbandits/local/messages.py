@@ -1,9 +1,9 @@
 """The three messages of local privacy, as JSON: the randomizer, the decision and the user's report.
-All of it is public.
+All of them are public.
 
-The server describes the randomizer once and sends decisions; a user's device answers each with one
-report. All three name the campaign that they belong to. The server chooses the name, and a device
-only answers the campaign whose description it was given.
+The server describes the randomizer once and sends decisions. A user's device answers each decision
+with one report. All messages name their campaign: the server chooses the name, and a device answers
+only the campaign whose description it was given.
 """
 
 import json
@@ -13,14 +13,19 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dpbandits.core.errors import MessageError
-from dpbandits.core.inputs import MOST_ARMS, frozen, once, require_shallow
+from dpbandits.core.inputs import (
+    MOST_ARMS,
+    require_shallow,
+    tuples_for_lists,
+    unique_keys,
+)
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.mechanisms.randomizers import (
     LocalLaplace,
     RandomizedResponse,
     Randomizer,
     Report,
-    sound,
+    is_well_formed,
 )
 from dpbandits.noise.exact import LARGEST_SCALE
 
@@ -44,8 +49,13 @@ VERSION = 1
 
 
 class Asked(NamedTuple):
-    """A decision as the user's device reads it. observe: the arms it is to report about, in this
-    order.
+    """A decision as the user's device reads it.
+
+    Args:
+        campaign: name of the campaign.
+        id: number of the decision.
+        action: the arm or super arm.
+        observe: the arms to report about, in this order.
     """
 
     campaign: str
@@ -62,7 +72,7 @@ class Described(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A user's answer to decision `id` of a campaign, for `Session.tell(id, report)`."""
+    """A user's report on decision `id` of a campaign, for `Session.tell(id, report)`."""
 
     campaign: str
     id: int
@@ -70,7 +80,11 @@ class Told(NamedTuple):
 
 
 def randomizer_to_json(randomizer: Randomizer, campaign: str = "") -> str:
-    """The public description of a policy's randomizer, for one campaign."""
+    """Return the public description of a policy's randomizer, for one campaign.
+
+    Raises:
+        MessageError: the randomizer cannot be described.
+    """
     kind = type(randomizer).__name__
     if kind not in RANDOMIZERS:
         raise MessageError(
@@ -92,10 +106,10 @@ def randomizer_to_json(randomizer: Randomizer, campaign: str = "") -> str:
 
 
 def randomizer_from_json(text: str) -> Described:
-    """The randomizer that was described, and the campaign.
+    """Return the randomizer and the campaign of a description.
 
     Raises:
-        MessageError: this is not such a description.
+        MessageError: not a valid description.
     """
     data = fields_of(text, {"randomizer", "epsilon", "grid", "width"}, "a randomizer's description")
     kind = RANDOMIZERS.get(str(data["randomizer"]))
@@ -111,7 +125,7 @@ def randomizer_from_json(text: str) -> Described:
             f"Expected a randomizer among {', '.join(RANDOMIZERS)} with its grid and width."
         )
     made = None
-    with suppress(ValueError):  # and so the error below has no context: what came stays out of it
+    with suppress(ValueError):  # so that the error below has no context that shows the text
         if (
             isinstance(data["epsilon"], str)
             and whole_at_least(grid["steps"], 1)
@@ -123,7 +137,7 @@ def randomizer_from_json(text: str) -> Described:
             )
             made = kind(epsilon=epsilon, grid=put, width=data["width"]) if short(epsilon) else None
             if isinstance(made, LocalLaplace) and made.reach > 60 * LARGEST_SCALE:
-                made = None  # its noise could not be drawn, and would be paid for all the same
+                made = None  # its noise could not be drawn, but would be charged
     if made is None:
         raise MessageError(
             "Expected epsilon to be a text such as '1/10' with numbers of at most 100 digits, "
@@ -140,13 +154,13 @@ def decision_to_json(
 
 
 def decision_from_json(text: str) -> Asked:
-    """The decision that a user's device is asked to report about.
+    """Return the decision that a user's device is to report about.
 
     Raises:
-        MessageError: this is not such a message, or it observes arms that were not played.
+        MessageError: not a valid message, or it observes arms that were not played.
     """
     data = fields_of(text, {"id", "action", "observe"}, "a decision")
-    action, observe = frozen(data["action"]), frozen(data["observe"])
+    action, observe = tuples_for_lists(data["action"]), tuples_for_lists(data["observe"])
     played = action if isinstance(action, tuple) else (action,)
     observe = played if observe is None else observe if isinstance(observe, tuple) else ()
     if not whole_at_least(data["id"], 1) or not all(
@@ -159,12 +173,12 @@ def decision_from_json(text: str) -> Asked:
 
 
 def report_to_json(id: int, report: Report, campaign: str = "") -> str:
-    """The message to send.
+    """Return the message of a report.
 
     Raises:
-        MessageError: the report does not consist of whole grid steps: perhaps it is a reward.
+        MessageError: the report does not consist of whole grid steps; it may be a raw reward.
     """
-    if not sound(report) or not whole_at_least(id, 1):
+    if not is_well_formed(report) or not whole_at_least(id, 1):
         raise MessageError(
             "Expected the id of a decision, and a Report of whole grid steps as a randomizer "
             "makes it (not shown)."
@@ -175,14 +189,14 @@ def report_to_json(id: int, report: Report, campaign: str = "") -> str:
 
 
 def report_from_json(text: str) -> Told:
-    """A user's answer. When it is told, the session checks whether it fits the decision and the
+    """Return a user's report. The session checks later whether it fits the decision and the
     policy's randomizer.
 
     Raises:
-        MessageError: this is not such a message, or it contains more than a report.
+        MessageError: not a valid message, or it contains more than a report.
     """
     data = fields_of(text, {"id", "steps", "randomizer", "noise"}, "a report")
-    steps = frozen(data["steps"])
+    steps = tuples_for_lists(data["steps"])
     numbers = steps if isinstance(steps, tuple) else (steps,)
     if (
         not whole_at_least(data["id"], 1)
@@ -191,7 +205,7 @@ def report_from_json(text: str) -> Told:
     ):
         raise MessageError("Expected a report's id and steps to be whole numbers.")
     report = Report(steps, data["randomizer"], data["noise"])
-    if not sound(report):
+    if not is_well_formed(report):
         raise MessageError(
             "Expected a report to name its randomizer, and its noise: secure or simulated."
         )
@@ -199,7 +213,6 @@ def report_from_json(text: str) -> Told:
 
 
 def written(campaign: str, **fields: object) -> str:
-    """The JSON object with these fields."""
     if not is_name(campaign):
         raise MessageError(
             f"Expected a campaign's name to be text of at most {LONGEST_NAME} characters."
@@ -212,13 +225,13 @@ def is_name(campaign: object) -> bool:
 
 
 def fields_of(text: str, names: set[str], what: str) -> Mapping[str, Any]:
-    """The JSON object with exactly these fields, a version and a campaign."""
+    """Return the JSON object with exactly these fields, a version and a campaign."""
     try:
-        data = json.loads(text, object_pairs_hook=once) if len(text) <= LONGEST else None
+        data = json.loads(text, object_pairs_hook=unique_keys) if len(text) <= LONGEST else None
         require_shallow(data)
     except Exception as error:
-        own = type(text) not in (str, bytes)  # it may be a reward, with code of its own
-        if not own and not isinstance(error, (ValueError, TypeError, RecursionError)):
+        is_foreign = type(text) not in (str, bytes)  # it may be a reward that runs code
+        if not is_foreign and not isinstance(error, (ValueError, TypeError, RecursionError)):
             raise
         data = None
     names = names | {"version", "campaign"}

@@ -1,4 +1,4 @@
-"""Release mechanisms: together with the vault, the only code that reads private sums."""
+"""Mechanisms: together with the vault, the only code that reads private sums."""
 
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, PurePrice, Separable
 from dpbandits.mechanisms.batches import Exact, GaussianBatches, LazyCumulative, LazyForgetful

@@ -1,7 +1,7 @@
-"""What a mechanism is: a small frozen record that reads a block of rewards and answers with noise.
+"""The contract of a mechanism: a frozen record that releases the noisy sum of a block of rewards.
 
-It says what its answers mean for means, what it promises and what it remembers; and how a saved
-memory is read again.
+A mechanism states its guarantee, what its answers say about means, and which memory it keeps; and
+it validates a saved memory.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import alike
+from dpbandits.core.inputs import has_form_of
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.noise.protocol import Noise, Values
 
-# What answers say of means: how much of an answer is rewards, and which noise is in it. All of it
-# is public.
+# What answers say about means: the noisy sum and the law of its noise. All of it is public.
 
 
 NoiseDraws = tuple[tuple[int, int], ...]
-"""Noise inside a total, in pairs: the kind of a draw, and how many of it there are."""
+"""The noise in a total, in pairs (kind of draw, number of draws)."""
 
 
 class NoisedSum(NamedTuple):
-    """A sum of rewards with noise inside (reward units), the rounds it covers, and the draws."""
+    """A noisy sum of rewards (reward units), the rounds it covers, and its noise draws."""
 
     total: float
     rounds: int
@@ -37,14 +36,17 @@ class NoisedSum(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerLaw:
-    """The noise in the totals of one coordinate, and how its answers follow each other.
+    """The law of the noise in one coordinate's totals, and how successive answers are related.
 
-    family: what a draw of kind k adds, in reward units. "laplace": Laplace noise of scale k/price;
-        "joint": one coordinate of a joint draw for k arms at this price; "gaussian": normal noise
-        of variance k/(2 price). Discrete noise has no larger moments.
-    forgets: an answer covers its newest block alone, so answers are to be added up.
-    redraws: the noise in an answer may take the place of noise in the one before, over the same
-        rewards. Which draws the n-th answer of a coordinate has is known beforehand.
+    Args:
+        family: what a draw of kind k adds, in reward units. "laplace": Laplace noise of scale
+            k/price; "joint": one coordinate of a joint draw for k arms at this privacy parameter;
+            "gaussian": normal noise of variance k/(2 price). The moments of the discrete noise are
+            not larger.
+        price: privacy parameter of one draw (ε or ρ).
+        forgets: True if an answer covers its newest block alone, so that answers must be added up.
+        redraws: True if the noise in an answer may replace noise in the previous one, over the same
+            rewards. The draws in the n-th answer of a coordinate are known beforehand.
     """
 
     family: Literal["none", "laplace", "joint", "gaussian"]
@@ -53,19 +55,20 @@ class AnswerLaw:
     redraws: bool = False
 
 
-# What a release mechanism is: the only code that reads exact sums. A closed block goes in, an
-# answer with noise comes out.
+# Mechanisms: the only code that reads exact sums. A closed block goes in, a noisy answer comes out.
 #
-# All numbers inside are whole grid steps, so sums are exact and their order is irrelevant;
+# All numbers inside are whole grid steps, so sums are exact and their order does not matter. The
 # division comes after the noise.
 
 
 class Block(NamedTuple):
-    """Exact and private: for each coordinate, the sum (grid steps) and number of its rewards since
-    its last release.
+    """The exact sums of closed blocks, in grid steps. Private.
 
-    For whole records (coordinates `EVERY`), `sums` has an entry for each action, and `counts` is
-    one number of records.
+    Args:
+        coordinates: the arms, or `EVERY` for whole records.
+        sums: by coordinate, the sum of its rewards since its last release; for whole records, by
+            action.
+        counts: by coordinate, the number of these rewards.
     """
 
     coordinates: tuple[int, ...]
@@ -77,8 +80,12 @@ class Block(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Public: a noised sum of rewards (reward units), the rounds it covers and the noise draws
-    inside it.
+    """A released noisy sum. Public.
+
+    Args:
+        total: the noisy sum, in reward units.
+        rounds: number of rounds it covers.
+        draws: number of noise draws in it.
     """
 
     total: float
@@ -87,18 +94,19 @@ class Answer(NamedTuple):
 
 
 class Mechanism(ABC):
-    """Reads blocks, each record in one block only, and promises a price for one record over the
-    memory's whole life.
+    """Base class of mechanisms: release blocks, each record in one block only.
 
     Memory is plain data that is never changed in place.
 
-    width: of how many coordinates one record may be read; each reading costs that share of the
-        promise.
-    together: whether a release reads the coordinates of one plan's records as one, at the whole
-        promise; what it does not read of them is thrown away.
-    compares: whether a release reads coordinates side by side, a record being in one of them.
-    public_memory: whether the memory holds nothing but what was released.
-    numbers: numbers that a record has for its coordinate.
+    Attributes:
+        grid: the grid that rewards are rounded to.
+        width: number of coordinates that one record may enter. Each costs this share of the
+            guarantee.
+        numbers: numbers in a record for its coordinate (2 with a guardrail).
+        together: True if a release takes the coordinates of one plan's records together, at the
+            whole privacy cost. Coordinates that it does not take are discarded.
+        compares: True if a release compares coordinates with each other, each record being in one.
+        public_memory: True if the memory holds released values only.
     """
 
     grid: Grid
@@ -110,25 +118,32 @@ class Mechanism(ABC):
 
     @abstractmethod
     def promise(self) -> Guarantee | None:
-        """What one record pays, over the memory's whole life, for entering one block. None: it is
-        read without noise.
+        """Return the guarantee to one record that enters one block, over the memory's whole life.
+        None without noise.
         """
 
     @abstractmethod
     def init(self, coordinates: int) -> Any:
-        """Fresh private memory for so many coordinates."""
+        """Return fresh private memory for `coordinates` coordinates."""
 
     @abstractmethod
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
-        """Read a block once. Returns the new memory and an answer for each coordinate of the block.
+        """Release a block.
 
-        The old memory stays as it is: should this call be interrupted, the same block is read again
-        from there.
+        The old memory is not changed. If this call is interrupted, the same block is released from
+        it again.
+
+        Args:
+            memory: private memory.
+            block: exact sums.
+            noise: source of noise.
+
+        Returns:
+            The new memory, and an answer for each coordinate of the block.
         """
 
     def finish(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
-        """Read the last block, which may be empty, and give the answer that waited for more
-        records: no more come.
+        """Release the last block, which may be empty, and the answers that waited for more records.
 
         Raises:
             TypeError: this mechanism's answers do not wait.
@@ -138,54 +153,69 @@ class Mechanism(ABC):
         )
 
     def widened(self, memory: Any, coordinates: int) -> Any:
-        """Memory for so many coordinates, the last of which are fresh.
+        """Return memory for `coordinates` coordinates, the last of which are fresh.
 
         Raises:
             TypeError: this mechanism's coordinates share their memory.
         """
-        raise TypeError(f"{type(self).__name__} takes no coordinates while it is at work.")
+        raise TypeError(f"{type(self).__name__} takes no new coordinates once it is in use.")
 
     @property
     def law(self) -> AnswerLaw | None:
-        """The noise in this mechanism's totals; None if its answers say nothing of means."""
+        """The law of the noise in this mechanism's totals; None if its answers do not estimate
+        means.
+        """
         return None
 
     def says(self, answer: Any, release: int) -> NoisedSum | None:
-        """What an answer says of its coordinate's rewards; None if nothing.
+        """Return the noisy sum that an answer states; None if it states none.
 
-        release: the answer's number among its coordinate's, from 1.
+        Args:
+            answer: the answer.
+            release: the answer's number for this coordinate, from 1.
         """
         return None
 
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        """Whether `memory`, as JSON gives it back, may be the memory after these readings, one
-        entry for each coordinate.
+        """Return whether `memory`, read from JSON, can be the memory after these releases.
 
-        Here only its form is compared. If memory said less than was read, a record could be read
-        again, or noise drawn afresh.
+        The base class compares the form only. A memory that records fewer releases than were made
+        would let a record be released again, or noise be drawn again.
+
+        Args:
+            memory: the memory.
+            readings: by coordinate, what was released.
         """
-        return alike(memory, self.init(len(readings)))
+        return has_form_of(memory, self.init(len(readings)))
 
 
 class Separable(Mechanism):
-    """A mechanism that treats every coordinate alone: it says only how one coordinate's memory
+    """A mechanism that treats every coordinate separately: it defines how one coordinate's memory
     takes one block.
     """
 
     @abstractmethod
     def start(self) -> Any:
-        """Fresh memory of one coordinate, as plain numbers and lists."""
+        """Return fresh memory of one coordinate, as plain numbers and lists."""
 
     @abstractmethod
     def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
-        """One coordinate's block (sum in grid steps, number of rewards) in; its new memory and
-        answer (an `Answer`, as a rule) out.
+        """Release one coordinate's block.
+
+        Args:
+            memory: the coordinate's memory.
+            total: the block's sum, in grid steps.
+            count: the block's number of rewards.
+            noise: source of noise.
+
+        Returns:
+            The coordinate's new memory and its answer (usually an `Answer`).
         """
 
     def steps(
         self, memories: list[Any], totals: Values, counts: Sequence[int], noise: Noise
     ) -> Iterable[tuple[Any, Any]]:
-        """`step` for several coordinates in turn, in their order; the same draws."""
+        """Apply `step` to several coordinates, in order, with the same draws."""
         return [self.step(*each, noise) for each in zip(memories, totals, counts, strict=True)]
 
     @final
@@ -197,8 +227,8 @@ class Separable(Mechanism):
         return memory + self.init(coordinates - len(memory))
 
     def fits(self, memory: Any, read: Readings) -> bool:
-        """The same as `remembers`, for the memory of one coordinate."""
-        return alike(memory, self.start())
+        """Return whether `memory` can be the memory of one coordinate after these releases."""
+        return has_form_of(memory, self.start())
 
     @final
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
@@ -222,7 +252,7 @@ class Separable(Mechanism):
 
 @dataclass(frozen=True, kw_only=True)
 class Around(Mechanism):
-    """A mechanism around another one: it reads the other's grid, and keeps the other's memory."""
+    """A mechanism that wraps another one, with its grid and its memory."""
 
     inner: Mechanism
     grid: Grid = field(init=False, repr=False)
@@ -255,11 +285,16 @@ class Around(Mechanism):
 
 @dataclass(frozen=True, kw_only=True)
 class PurePrice(Mechanism):
-    """A mechanism with a pure-DP price `epsilon` for replacing one record."""
+    """A mechanism with pure ε-DP for replacing one record.
+
+    Args:
+        epsilon: ε of one record.
+        grid: the grid that rewards are rounded to.
+        claimed: ε that the publication claims for these constants, if it differs.
+    """
 
     epsilon: Fraction
     grid: Grid = Grid()
-    # what a publication says of these constants, where that is something else
     claimed: Fraction | None = None
     proof: ClassVar[str] = ""
 
@@ -283,23 +318,26 @@ class PurePrice(Mechanism):
 
 @dataclass(frozen=True, kw_only=True)
 class Pure(PurePrice, Separable):
-    """The same, of a mechanism that treats every coordinate alone."""
+    """A mechanism with pure ε-DP that treats every coordinate separately."""
 
 
-# The checks that open sums, counts and mechanism memory must pass when a saved session is
-# continued. Messages never show a private number.
+# Validation of a saved session's sums, counts and mechanism memory.
 
 
 DRAW = 2**63
-"""More than any noised sum of rewards can be, in grid steps: noise fits into 64 bits."""
+"""An upper bound of a noisy sum of rewards, in grid steps: noise fits into 64 bits."""
 
 
 class Readings(NamedTuple):
-    """Public: how often one coordinate was read, and how many rewards these readings covered. A
-    mechanism's memory has to fit these numbers.
+    """How often one coordinate was released, and how many rewards that covered. Public. A
+    mechanism's memory must match these numbers.
 
-    low, high: the least and the largest sum of one reward, in grid steps. Reports carry noise, so
-        for them it may be any number.
+    Args:
+        releases: number of releases.
+        rewards: number of rewards.
+        low: the smallest sum of one reward, in grid steps. Reports carry noise, so theirs may be
+            any number.
+        high: the largest one.
     """
 
     releases: int
@@ -308,7 +346,7 @@ class Readings(NamedTuple):
     high: int
 
     def sum_fits(self, total: object, rewards: int) -> bool:
-        """Whether so many rewards may have this sum."""
+        """Return whether `rewards` rewards can have this sum."""
         return (
             0 <= rewards <= self.rewards
             and type(total) is int
@@ -316,8 +354,8 @@ class Readings(NamedTuple):
         )
 
     def nodes_fit(self, exact: Any, noised: Any, levels: int, leaves: int) -> bool:
-        """Whether these are the partial sums of a tree with so many leaves: one for each level, 0
-        if the number of leaves does not contain the level.
+        """Return whether these can be the partial sums of a tree with `leaves` leaves: one for each
+        level, 0 for levels that the number of leaves does not contain.
         """
         if not whole_numbers(exact, levels) or not whole_numbers(noised, levels):
             return False
@@ -329,7 +367,7 @@ class Readings(NamedTuple):
 
 
 def whole_numbers(values: Any, length: int) -> bool:
-    """Whether this is a list of so many plain whole numbers."""
+    """Return whether this is a list of `length` plain whole numbers."""
     return (
         isinstance(values, list)
         and len(values) == length
@@ -338,5 +376,5 @@ def whole_numbers(values: Any, length: int) -> bool:
 
 
 def noised_fits(value: int, draws: int) -> bool:
-    """Whether a sum with so many draws of noise may have this value."""
+    """Return whether a sum with `draws` noise draws can have this value."""
     return abs(value) <= DRAW * draws

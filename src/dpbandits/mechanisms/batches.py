@@ -1,9 +1,8 @@
-"""Batch sums: each reward enters one batch, each batch is noised once, or not at all.
+"""Batch sums: each reward enters one batch, and each batch gets one noise draw, or none.
 
-`LazyForgetful` answers with the newest batch alone, `LazyCumulative` with the running sum of all
-noisy batches, `Exact` with the sum itself: for non-private policies, and for reports that were
-randomised before they arrived. When a batch ends is the policy's business, decided on public
-counts.
+`LazyForgetful` releases the newest batch alone, `LazyCumulative` the running sum of all noisy
+batches. `Exact` releases the sum itself, for policies without privacy and for reports that were
+randomised by their users. The policy decides when a batch ends, from public counts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,17 +24,19 @@ from dpbandits.mechanisms.base import (
 from dpbandits.noise.protocol import Noise, Values
 
 NEW = tuple.__new__
-"""Makes a named tuple in half the time of its own constructor."""
+"""Creates a named tuple twice as fast as its constructor."""
 
 
-def of_one_kind(answer: Answer) -> NoisedSum:
-    """Of an answer whose draws are all of one kind."""
+def sum_with_draws_of_one_kind(answer: Answer) -> NoisedSum:
+    """Return the noisy sum of an answer whose draws are all of one kind."""
     return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
 
 @dataclass(frozen=True, kw_only=True)
 class LazyForgetful(Pure):
-    """The newest batch's sum with one discrete Laplace draw of scale 1/epsilon. Guarantee: epsilon.
+    """Release the newest batch's sum with one discrete Laplace draw of scale 1/ε.
+
+    Guarantee: ε-DP.
 
     Source: Hu, Huang and Mehta 2021, Algorithm 1 (the array side).
     """
@@ -48,7 +49,7 @@ class LazyForgetful(Pure):
         return AnswerLaw("laplace", float(self.epsilon), forgets=True)
 
     def says(self, answer: Answer, release: int) -> NoisedSum:
-        return of_one_kind(answer)
+        return sum_with_draws_of_one_kind(answer)
 
     def start(self) -> None:
         return None
@@ -63,11 +64,14 @@ class LazyForgetful(Pure):
 
 @dataclass(frozen=True, kw_only=True)
 class LazyCumulative(Pure):
-    """The running sum of all noisy batch sums: m batches carry m draws of scale 1/epsilon.
-    Guarantee: epsilon.
+    """Release the running sum of all noisy batch sums. After m batches it carries m draws of scale
+    1/ε.
+
+    The memory holds noisy values only.
+
+    Guarantee: ε-DP.
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025 (batches without forgetting).
-    The memory holds noised values only.
     """
 
     public_memory = True
@@ -78,7 +82,7 @@ class LazyCumulative(Pure):
         return AnswerLaw("laplace", float(self.epsilon))
 
     def says(self, answer: Answer, release: int) -> NoisedSum:
-        return of_one_kind(answer)
+        return sum_with_draws_of_one_kind(answer)
 
     def start(self) -> list[int]:
         return [0, 0, 0]
@@ -101,10 +105,12 @@ class LazyCumulative(Pure):
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianBatches(Separable):
-    """The newest batch's sum with one discrete Gaussian draw of variance 1/(2 rho). Guarantee:
-    rho-zCDP.
+    """Release the newest batch's sum with one discrete Gaussian draw of variance 1/(2ρ).
 
-    Source: Azize and Basu 2024 (AdaC episodes); Bun and Steinke 2016 for the Gaussian's price.
+    Guarantee: ρ-zCDP.
+
+    Source: Azize and Basu 2024 (AdaC episodes); Bun and Steinke 2016 for the Gaussian's privacy
+    cost.
     """
 
     rho: Fraction
@@ -122,7 +128,7 @@ class GaussianBatches(Separable):
         return AnswerLaw("gaussian", float(self.rho), forgets=True)
 
     def says(self, answer: Answer, release: int) -> NoisedSum:
-        return of_one_kind(answer)
+        return sum_with_draws_of_one_kind(answer)
 
     def start(self) -> None:
         return None
@@ -137,7 +143,7 @@ class GaussianBatches(Separable):
 
 @dataclass(frozen=True, kw_only=True)
 class Exact(Separable):
-    """Releases the exact running sum. Not private; its entries in the ledger cost None."""
+    """Release the exact running sum. Not private: its entries in the ledger have the cost None."""
 
     grid: Grid = Grid()
     public_memory = True
@@ -170,7 +176,7 @@ class Exact(Separable):
     def steps(
         self, memories: list[Any], totals: Values, counts: Sequence[int], noise: Noise
     ) -> Iterator[tuple[tuple[int, int], Answer]]:
-        """One by one: thousands of them at a time would keep the garbage collector busy."""
+        """Yield the answers one by one; a list of thousands would occupy the garbage collector."""
         grid = self.grid.steps
         for (before, rounds), total, count in zip(memories, totals, counts, strict=True):
             now, n = before + total, rounds + count

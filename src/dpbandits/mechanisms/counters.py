@@ -1,5 +1,5 @@
 """Counters under continual observation: a binary tree of noisy sums for a known horizon, and the
-hybrid of Chan, Shi and Song (2011) for an unknown one.
+logarithmic and hybrid counters for an unknown one.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from dpbandits.mechanisms.base import (
 )
 from dpbandits.noise.protocol import Noise, Values, laplaces
 
-# The binary (tree) mechanism: every prefix sum of a stream of known length.
+# The binary tree mechanism: every prefix sum of a stream of known length.
 #
-# Chan, Shi and Song 2011 and Dwork, Naor, Pitassi and Rothblum 2010. A leaf sits in at most
+# Source: Chan, Shi and Song 2011; Dwork, Naor, Pitassi and Rothblum 2010. A leaf is in at most
 # `leaves.bit_length()` released nodes, so each node carries Laplace noise of that many times
 # 1/epsilon.
 
 
 Nodes = tuple[list[int], list[int]]
-"""Exact and noised partial sums by level. Only the levels that the number of leaves so far contains
-are in use.
+"""Exact and noisy partial sums by level. A level is in use if the number of leaves so far contains
+it.
 """
 
 
@@ -45,25 +45,25 @@ def empty_nodes(levels: int) -> Nodes:
 def add_leaf(
     nodes: Nodes, leaf: int, total: int, epsilon: Fraction, sensitivity: int, noise: Noise
 ) -> Nodes:
-    """The nodes after the `leaf`-th block (counted from 1); the noised ones add up to the noised
-    prefix sum.
+    """Return the nodes after the `leaf`-th block (counted from 1). The noisy ones add up to the
+    noisy prefix sum.
 
     There is one draw, for the node that this leaf completes. Nothing is changed in place, so a
     failed draw loses nothing.
     """
-    node = completed(nodes, leaf, total)
+    node = completed_sum(nodes, leaf, total)
     return with_node(
         nodes, leaf, node, noise.laplace(node, sensitivity=sensitivity, epsilon=epsilon)
     )
 
 
-def completed(nodes: Nodes, leaf: int, total: int) -> int:
-    """The exact sum of the node that this leaf completes."""
+def completed_sum(nodes: Nodes, leaf: int, total: int) -> int:
+    """Return the exact sum of the node that this leaf completes."""
     return total + sum(nodes[0][: level_of(leaf)])
 
 
 def with_node(nodes: Nodes, leaf: int, node: int, noisy: int) -> Nodes:
-    """The nodes, with the one that this leaf completes in place of those below it."""
+    """Return the nodes with the one that this leaf completes, in place of those below it."""
     exact, noised = nodes
     level = level_of(leaf)
     below = [0] * level
@@ -71,7 +71,7 @@ def with_node(nodes: Nodes, leaf: int, node: int, noisy: int) -> Nodes:
 
 
 def level_of(leaf: int) -> int:
-    """Of the node that this leaf completes."""
+    """Return the level of the node that this leaf completes."""
     return (leaf & -leaf).bit_length() - 1
 
 
@@ -84,12 +84,18 @@ class TreeMemory(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryTree(Pure):
-    """Every prefix sum of at most `leaves` blocks. Guarantee: epsilon.
+    """Release every prefix sum of at most `leaves` blocks.
 
-    A tree in use is never deepened: a block beyond `leaves` raises before anything is read.
+    A tree is never extended: a block beyond `leaves` raises an error before anything is released.
 
-    padded: every answer carries `levels` draws; spare ones, of no sum, are added to those of its
-        nodes.
+    Guarantee: ε-DP.
+
+    Source: Chan, Shi and Song 2011; Dwork, Naor, Pitassi and Rothblum 2010.
+
+    Args:
+        leaves: the most blocks of one coordinate.
+        padded: True if every answer carries `levels` draws: spare draws are added to those of its
+            nodes.
     """
 
     leaves: int
@@ -107,9 +113,7 @@ class BinaryTree(Pure):
 
     @cached_property
     def share(self) -> Fraction:
-        """The part of epsilon that one node pays. It is computed once, because division of
-        fractions is slow.
-        """
+        """ε of one node, computed once because division of fractions is slow."""
         return self.epsilon / self.levels
 
     @property
@@ -145,22 +149,21 @@ class BinaryTree(Pure):
     def steps(
         self, memories: list[Any], totals: Values, counts: Sequence[int], noise: Noise
     ) -> list[tuple[TreeMemory, Answer]]:
-        """One question to the noise source for all coordinates: each in turn its node, then its
-        spare draws.
+        """Apply `step` to all coordinates with one call of the noise source: for each, the draw of
+        its node and then its spare draws.
         """
         leaves = [memory[0] + 1 for memory in memories]
         if max(leaves, default=0) > self.leaves:
             raise HorizonError(
-                f"Expected at most {self.leaves} releases of one arm, for which this policy's tree "
-                "was made; one more is due. Nothing was released, and no further reward will be "
-                "read. What was released stands: go on with a new session, of a policy with a "
-                "longer horizon."
+                f"Expected at most {self.leaves} releases of one arm, the size of this policy's "
+                "tree; one more is due, and nothing was released. Earlier releases remain valid: "
+                "continue with a new session of a policy with a longer horizon."
             )
         exact, starts = list[int](), list[int]()
         for memory, leaf, total in zip(memories, leaves, totals, strict=True):
             starts.append(len(exact))
-            exact.append(completed(memory[2:], leaf, total))
-            exact.extend([0] * self._spare(leaf))
+            exact.append(completed_sum(memory[2:], leaf, total))
+            exact.extend([0] * self._spare_draws(leaf))
         drawn = laplaces(noise, exact, sensitivity=self.grid.steps, epsilon=self.share)
         starts.append(len(exact))
         return [
@@ -170,14 +173,12 @@ class BinaryTree(Pure):
             )
         ]
 
-    def _spare(self, leaf: int) -> int:
-        """How many draws of no sum come with the answer at this leaf."""
+    def _spare_draws(self, leaf: int) -> int:
         return self.levels - leaf.bit_count() if self.padded else 0
 
     def _stepped(
         self, memory: Any, leaf: int, count: int, node: int, drawn: list[int]
     ) -> tuple[TreeMemory, Answer]:
-        """drawn: the noised node, then the spare draws."""
         exact, noised = with_node(memory[2:], leaf, node, drawn[0])
         rounds = memory[1] + count
         total, draws = sum(noised) + sum(drawn[1:]), leaf.bit_count() + len(drawn) - 1
@@ -189,8 +190,8 @@ class BinaryTree(Pure):
 # Prefix sums of a stream of unknown length: the logarithmic and the hybrid mechanism (Chan, Shi
 # and Song 2011).
 #
-# Time is cut into segments. A closed segment is one number with one draw (the array side,
-# epsilon/2); inside the open segment a tree answers (epsilon/2). A corrected tree never releases
+# Time is divided into segments. A closed segment is one number with one draw (the array side,
+# epsilon/2). A tree answers inside the open segment (epsilon/2). The corrected tree never releases
 # its root: the array side answers for a full segment.
 
 
@@ -198,18 +199,21 @@ Segments = Literal["powers", "doubling"]
 
 
 def segment_size(segment: int, segments: Segments) -> int:
-    """Leaves of the segment: "powers" 1, 1, 2, 4, … closes at powers of two; "doubling" 1, 2, 4, …
-    at 2^r − 1.
+    """Return the number of leaves of a segment. "powers": 1, 1, 2, 4, …, closing at powers of two;
+    "doubling": 1, 2, 4, …, closing at 2^r − 1.
     """
     return 1 << (segment if segments == "doubling" else max(0, segment - 1))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Logarithmic(Pure):
-    """Noised prefix sums at leaves 1, 2, 4, 8, …; in between, the last one again. Guarantee:
-    epsilon.
+    """Release noisy prefix sums at leaves 1, 2, 4, 8, …; in between, repeat the last one.
 
-    The answer's `rounds` are those of the last closed segment's end.
+    An answer's `rounds` are those up to the end of the last closed segment.
+
+    Guarantee: ε-DP.
+
+    Source: Chan, Shi and Song 2011.
     """
 
     proof: ClassVar[str] = "logarithmic"
@@ -255,7 +259,7 @@ class Logarithmic(Pure):
 
 
 def leaves_before(segment: int, segments: Segments) -> int:
-    """Leaves of all segments before this one."""
+    """Return the number of leaves of all earlier segments."""
     return (1 << segment) - 1 if segments == "doubling" else (1 << segment) // 2
 
 
@@ -271,13 +275,19 @@ class HybridMemory(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Hybrid(Pure):
-    """Every prefix sum, horizon unknown: epsilon/2 for closed segments, epsilon/2 for the open
-    segment's tree.
+    """Release every prefix sum of a stream of unknown length: ε/2 for closed segments, ε/2 for the
+    open segment's tree.
 
-    root=False (corrected): a full segment is answered from the array side; a tree of 2^r leaves
-    releases r levels. Guarantee: epsilon. root=True (as printed by Hu, Huang and Mehta 2021,
-    Algorithm 4): the full tree's root is released with noise for r levels, so a record may sit in r
-    + 1 nodes. Guarantee: epsilon(1 + 1/(2r)), at its worst, r = 1, 3 epsilon/2.
+    Guarantee: ε-DP with root=False. With root=True, ε(1 + 1/(2r)) for a segment of 2^r leaves, at
+    worst (r = 1) 3ε/2.
+
+    Source: Chan, Shi and Song 2011; Hu, Huang and Mehta 2021, Algorithm 4.
+
+    Args:
+        segments: sizes of the segments (see `segment_size`).
+        root: False (corrected): the array side answers for a full segment, so a tree of 2^r leaves
+            releases r levels. True (as printed in Algorithm 4): the full tree's root is released
+            with noise for r levels, so a record may be in r + 1 nodes.
     """
 
     segments: Segments = "powers"
@@ -285,9 +295,9 @@ class Hybrid(Pure):
     proof: ClassVar[str] = "hybrid"
 
     def promise(self) -> Guarantee:
-        held = self.epsilon * Fraction(3, 2) if self.root else self.epsilon
+        epsilon = self.epsilon * Fraction(3, 2) if self.root else self.epsilon
         return Guarantee(
-            measure="pure", epsilon=held, claimed=self.epsilon, grid=self.grid, proof=self.proof
+            measure="pure", epsilon=epsilon, claimed=self.epsilon, grid=self.grid, proof=self.proof
         )
 
     @property
@@ -298,8 +308,10 @@ class Hybrid(Pure):
         return NoisedSum(answer.total, answer.rounds, self.draws_at(release))
 
     def draws_at(self, release: int) -> NoiseDraws:
-        """The draws in a coordinate's answer of this number: one for each closed segment, and those
-        of the open tree, as many times as wide as its levels are.
+        """Return the draws in a coordinate's answer of this number.
+
+        Each closed segment has one draw. The open tree has draws that are wider by its number of
+        levels.
         """
         segment = release.bit_length() - 1
         if self.segments == "powers":
@@ -318,7 +330,7 @@ class Hybrid(Pure):
         if not isinstance(memory, list) or len(memory) != 7 or not whole_numbers(memory[:5], 5):
             return False
         segment, leaf, pending, closed, rounds, exact, noised = memory
-        if not 0 <= segment <= read.releases.bit_length() + 1:  # before 2 to its power is made
+        if not 0 <= segment <= read.releases.bit_length() + 1:  # before computing a power of 2
             return False
         before, size = leaves_before(segment, self.segments), segment_size(segment, self.segments)
         if (
@@ -340,7 +352,7 @@ class Hybrid(Pure):
         full = leaf == size
         if full:
             archived = closed + noise.laplace(pending, sensitivity=steps, epsilon=half)
-        if full and not (self.root and levels):  # the array side answers; the tree is dropped
+        if full and not (self.root and levels):  # the array side answers; the tree is discarded
             answer = Answer(archived / steps, rounds, segment + 1)
         else:
             exact, noised = add_leaf((exact, noised), leaf, total, half / levels, steps, noise)

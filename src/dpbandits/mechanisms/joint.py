@@ -1,10 +1,9 @@
-"""One draw for a whole record: the sums of several arms are released together, with noise whose
-largest coordinate is what costs.
+"""Joint releases: one noise draw for the sums of several arms, at a cost that does not depend on
+the number of arms.
 
-Replacing a record moves every sum by up to one unit, so the vector of sums moves within a cube.
-Noise of density proportional to e^(−epsilon·max|z_i|) pays for that at epsilon, however many arms
-there are. One coordinate has variance (k + 1)(k + 2)/(3 epsilon²) where k separate Laplace draws
-at epsilon/k have 2 k²/epsilon².
+Replacing a record moves every sum by at most one unit, so the vector of sums moves within a cube.
+Noise of density proportional to e^(−ε·max|z_i|) costs ε for any number of arms. One coordinate has
+variance (k + 1)(k + 2)/(3ε²), where k separate Laplace draws at ε/k have 2k²/ε².
 """
 
 from __future__ import annotations
@@ -33,12 +32,16 @@ from dpbandits.mechanisms.batches import LazyCumulative, LazyForgetful
 from dpbandits.noise.protocol import Noise
 
 FINEST = 2**20
-"""The most steps a grid may have."""
+"""The most steps of a grid."""
 
 
 class JointAnswer(NamedTuple):
-    """Public: a block's noised sum for one arm (reward units), the rounds it covers, and for how
-    many arms the noise was drawn together.
+    """A block's released noisy sum for one arm. Public.
+
+    Args:
+        total: the noisy sum, in reward units.
+        rounds: number of rounds it covers.
+        dimension: number of arms that share the noise draw.
     """
 
     total: float
@@ -49,16 +52,19 @@ class JointAnswer(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class JointBatch(PurePrice):
-    """The sums of a block's arms with one joint draw, P[z] proportional to e^(−epsilon·max|z_i|).
-    Guarantee: epsilon.
+    """Release the sums of a block's arms with one joint draw, P[z] proportional to e^(−ε·max|z_i|).
 
-    Source: Hardt and Talwar 2010 (K-norm mechanism), of the cube; Awan and Slavković 2021. Each
-    block is answered alone, and nothing of it is kept.
+    Each block is released alone, and the mechanism keeps no memory. The grid is refined to a whole
+    multiple of the given one until it has at least size·ε steps. The sampler then accepts more than
+    half of its proposals, and the draw's moments are at most those of the continuous law (checked
+    up to 50 arms). The printed guarantee shows a refined grid.
 
-    size: the largest number of arms that are released together. The grid is refined to whole
-        multiples of what was given until it has at least size·epsilon steps; the sampler then
-        keeps more than half of its tries, and the draw's moments are those of the continuous law or
-        less (checked up to 50 arms). The guarantee says so where it is printed.
+    Guarantee: ε-DP.
+
+    Source: Hardt and Talwar 2010 (K-norm mechanism, for the cube); Awan and Slavković 2021.
+
+    Args:
+        size: the largest number of arms that are released together.
     """
 
     size: int = 1
@@ -70,9 +76,9 @@ class JointBatch(PurePrice):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "size", whole_number(self.size, "size", 1, of="arms"))
-        asked, used = self.grid, fine_enough(self.grid, self.size, self.epsilon)
+        requested, used = self.grid, fine_enough(self.grid, self.size, self.epsilon)
         object.__setattr__(self, "grid", used)
-        object.__setattr__(self, "refined_from", None if used == asked else asked.steps)
+        object.__setattr__(self, "refined_from", None if used == requested else requested.steps)
 
     def promise(self) -> Guarantee:
         return replace(super().promise(), refined_from=self.refined_from)
@@ -93,33 +99,33 @@ class JointBatch(PurePrice):
     def answer(
         self, memory: None, block: Block, noise: Noise
     ) -> tuple[None, tuple[JointAnswer, ...]]:
-        """Every arm of the block together.
+        """Release all arms of the block together.
 
         Raises:
-            RuntimeError: no arm, more arms than `size`, or arms whose rounds differ. Nothing was
-            released.
+            RuntimeError: no arm, more arms than `size`, or arms whose numbers of rounds differ.
+                Nothing was released.
         """
         dimension, steps = len(block.sums), self.grid.steps
         if not 1 <= dimension <= self.size:
             raise RuntimeError(
-                f"Refused to release {dimension} arms together: this mechanism was made for at "
-                f"least 1 and at most size={self.size}. Nothing was released."
+                f"Expected a release of 1 to {self.size} arms (size={self.size}), got {dimension}. "
+                "Nothing was released."
             )
         rounds, *others = set(block.counts)
         if others:
             raise RuntimeError(
-                "Refused to release arms together that were played in different numbers of rounds: "
-                "they are no parts of the same records. Nothing was released."
+                "Expected arms that were played in the same rounds, because they are released "
+                "together; their numbers of rounds differ. Nothing was released."
             )
         noised = noise.joint(block.sums, sensitivity=steps, epsilon=self.epsilon)
         return None, tuple(JointAnswer(total / steps, rounds, dimension) for total in noised)
 
 
 def fine_enough(grid: Grid, size: int, epsilon: Fraction) -> Grid:
-    """The grid, or the coarsest refinement of it with at least size·epsilon steps.
+    """Return the grid, or its coarsest refinement with at least size·ε steps.
 
     Raises:
-        ValueError: such a grid would be finer than any.
+        ValueError: the refinement would have more than 2^20 steps.
     """
     times = math.ceil(size * epsilon / grid.steps)
     if times * grid.steps > FINEST:
@@ -131,13 +137,13 @@ def fine_enough(grid: Grid, size: int, epsilon: Fraction) -> Grid:
 
 
 BOTH = 2
-"""Numbers in a record: the reward, and the harm. As many Laplace draws at the same price have the
-moments of one coordinate of their joint draw: 1/(1 − θ²/epsilon²)².
+"""Numbers in a record: the reward and the harm. One coordinate of the joint noise has the moments
+of two Laplace draws with the same ε: 1/(1 − θ²/ε²)².
 """
 
 
 class Guarded(NamedTuple):
-    """Public: what was answered about the rewards, and about the harm of the newest block."""
+    """The released answers about the rewards, and about the harm of the newest block. Public."""
 
     reward: Answer
     harm: Answer
@@ -146,13 +152,15 @@ class Guarded(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class GuardedBatches(Around):
-    """A block's two sums with one joint draw at the inner mechanism's price, which is paid once.
-    Guarantee: the inner mechanism's.
+    """Release a block's two sums, reward and harm, with one joint draw.
 
-    The rewards are answered as the inner mechanism does, but that each block's noise counts as two
-    draws: policies and intervals that know the number of draws know the law of this noise.
+    The rewards are answered as the inner mechanism does, but each block's noise counts as two
+    draws. So policies and intervals that use the number of draws use the right law.
 
-    inner: `LazyForgetful` or `LazyCumulative`.
+    Guarantee: the inner mechanism's, which is charged once.
+
+    Args:
+        inner: `LazyForgetful` or `LazyCumulative`.
 
     Raises:
         ValueError: another mechanism, or a grid too coarse for two numbers.
@@ -165,13 +173,13 @@ class GuardedBatches(Around):
         inner = self.inner
         if not isinstance(inner, (LazyForgetful, LazyCumulative)):
             raise ValueError(
-                f"{type(inner).__name__} does not read an arm's rewards in blocks with Laplace "
-                "noise, so there is no second number that it could read in the same draw."
+                "Expected a policy that releases an arm's rewards in blocks with Laplace noise, "
+                f"got one with {type(inner).__name__}: it cannot release the harm in the same draw."
             )
         if fine_enough(inner.grid, BOTH, inner.epsilon) != inner.grid:
             raise ValueError(
                 f"Expected grid= of at least {printed(BOTH * inner.epsilon)} steps, got "
-                f"{inner.grid.steps}: two numbers are read together."
+                f"{inner.grid.steps}: two numbers are released together."
             )
 
     def widened(self, memory: Any, coordinates: int) -> Any:
@@ -217,7 +225,7 @@ class GuardedBatches(Around):
 
 
 def of_harm(mechanism: Mechanism) -> LazyForgetful:
-    """How answers about harm are read: each is of its block alone."""
+    """Return the mechanism that describes answers about harm: each covers its block alone."""
     assert isinstance(mechanism, GuardedBatches)
     inner = mechanism.inner
     assert isinstance(inner, (LazyForgetful, LazyCumulative))

@@ -1,8 +1,7 @@
 """Local randomizers: the user's side of the local model. They turn one reward into one noisy
 report; the server never sees more.
 
-A randomizer is a mechanism that runs before the vault: the vault of a local policy takes `Report`s
-and nothing else.
+A randomizer runs before the vault: the vault of a local policy takes `Report`s and nothing else.
 """
 
 import math
@@ -31,8 +30,12 @@ from dpbandits.noise.protocol import Noise, toss
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Public: one user's randomised report, in whole grid steps, and its randomizer and kind of
-    noise.
+    """One user's randomised report. Public.
+
+    Args:
+        steps: the report's content, in whole grid steps; a tuple for several rewards.
+        randomizer: name and parameters of its randomizer.
+        noise: kind of noise, "secure" or "simulated".
     """
 
     steps: int | tuple[int, ...]
@@ -40,8 +43,8 @@ class Report:
     noise: NoiseKind
 
 
-def sound(report: object) -> bool:
-    """Whether the report consists of whole grid steps and names, and nothing else. Anything else
+def is_well_formed(report: object) -> bool:
+    """Return whether the report consists of whole grid steps and plain names only. Other objects
     may hold a reward, or code that reveals it.
     """
     if (
@@ -60,40 +63,53 @@ def sound(report: object) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Randomizer(ABC):
-    """Randomises one reward in [0, 1]. Guarantee: epsilon-LDP for every report."""
+    """Base class of randomizers: randomise one reward in [0, 1].
+
+    Guarantee: ε-LDP for every report.
+
+    Args:
+        epsilon: ε of one report.
+        grid: the grid that rewards are rounded to.
+        width: the most rewards in one report; each is randomised at ε/width.
+    """
 
     epsilon: Fraction
     grid: Grid = Grid()
-    width: int = 1  # how many rewards one report may be about; each is randomised at epsilon/width
+    width: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
 
     @abstractmethod
     def randomise(self, steps: int, noise: Noise) -> int:
-        """One reward in grid steps to one report in grid steps."""
+        """Randomise one reward, both in grid steps."""
 
     @abstractmethod
-    def promise(self) -> Guarantee: ...
+    def promise(self) -> Guarantee:
+        """Return the guarantee of every report."""
 
     @property
     def law(self) -> AnswerLaw | None:
-        """The noise that one report adds, of kind 1; None if reports say nothing of means."""
+        """The law of the noise that one report adds, of kind 1; None if reports do not estimate
+        means.
+        """
         return None
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The mean report, before `law` adds its noise, of a reward of 0 and of a reward of 1."""
+        """The mean report of a reward of 0 and of a reward of 1, before `law` adds its noise."""
         return 0.0, 1.0
 
     @final
     def accepts(self, steps: object) -> bool:
-        """Whether a report may say this: a whole number of grid steps, or several."""
+        """Return whether a report can have this content: a whole number of grid steps, or a tuple
+        of them.
+        """
         numbers = steps if type(steps) is tuple else (steps,)
         return all(type(step) is int and self.may_say(step) for step in numbers)
 
     def may_say(self, step: int) -> bool:
-        """Whether this may be one of a report's numbers."""
+        """Return whether a report can contain this number."""
         return abs(step) < 2**60
 
     @property
@@ -103,12 +119,15 @@ class Randomizer(ABC):
 
     @final
     def report(self, reward: object, noise: Noise) -> Report:
-        """The message a user sends instead of `reward` (of a list of rewards, where one report is
-        about several).
+        """Return the message that a user sends instead of a reward.
+
+        Args:
+            reward: a number in [0, 1], or a list of 1 to `width` of them.
+            noise: source of noise.
 
         Raises:
             ValueError: not a number in [0, 1], or not a list of at most `width` of them.
-            TypeError: `noise` is no noise source, or a class of them.
+            TypeError: `noise` is not a noise source, or is a class.
         """
         steps = self.put_on_grid(reward, checked_noise(noise))
         if not isinstance(steps, list):
@@ -117,13 +136,13 @@ class Randomizer(ABC):
 
     @final
     def put_on_grid(self, reward: object, noise: Noise) -> int | list[int]:
-        """The reward (of a list of rewards, all of them) in whole grid steps, checked. Private: it
-        is not randomised yet.
+        """Return a reward, or a list of rewards, in whole grid steps. Private: it is not randomised
+        yet.
 
         Raises:
             ValueError: as for `report`.
         """
-        number = tried(how_many, reward)
+        number = tried(rewards_in, reward)
         if number is None:
             return on_grid(checked_reward(reward), self.grid, noise)
         if not 1 <= number <= self.width:
@@ -137,8 +156,8 @@ class Randomizer(ABC):
         return steps
 
 
-def how_many(reward: object) -> int | None:
-    """The number of rewards in a list of them; None for a single one."""
+def rewards_in(reward: object) -> int | None:
+    """Return the number of rewards in a list; None for a single reward."""
     if not isinstance(reward, (list, tuple, np.ndarray)) or (
         isinstance(reward, np.ndarray) and reward.ndim == 0
     ):
@@ -148,17 +167,19 @@ def how_many(reward: object) -> int | None:
 
 @final
 class LocalLaplace(Randomizer):
-    """reward + discrete Laplace of scale width/epsilon. Variance about 2 width²/epsilon² on top of
-    the reward's own.
+    """Report the reward plus discrete Laplace noise of scale width/ε. Its variance is about 2
+    width²/ε².
 
-    It is cut off 60 scales beyond [0, 1], a public bound, which an honest report reaches with
-    probability below e^-60: so no report, of a broken client either, moves a sum by more, and the
-    bias is of no account.
+    Reports are cut off 60 scales beyond [0, 1]. The bound is public, and an honest report reaches
+    it with probability below e^-60. So no report moves a sum by more, not even from a broken
+    client, and the bias is negligible.
+
+    Guarantee: ε-LDP.
     """
 
     @cached_property
     def reach(self) -> int:
-        """How far beyond [0, 1] a report may be, in grid steps."""
+        """The largest distance of a report from [0, 1], in grid steps."""
         return math.ceil(60 * self.grid.steps * self.width / self.epsilon)
 
     @property
@@ -186,17 +207,20 @@ class LocalLaplace(Randomizer):
 
 @final
 class RandomizedResponse(Randomizer):
-    """One bit with P[1 | r] = (r e^ε + 1 − r)/(1 + e^ε): convert-to-Bernoulli (Ren, Zhou, Liu and
-    Shroff 2020).
+    """Report one bit, with P[1 | r] = (r e^ε + 1 − r)/(1 + e^ε).
 
-    The reward is first rounded to a Bernoulli bit (which keeps the formula exact), then the bit is
+    The reward is first rounded to a Bernoulli bit, which keeps the formula exact. The bit is then
     kept with probability 1/(1 + e^−ε), rounded towards one half so that the ratio never exceeds
-    e^ε. All of it in whole numbers: every device has the same law.
+    e^ε. All numbers are whole, so every device has the same law.
+
+    Guarantee: ε-LDP.
+
+    Source: Ren, Zhou, Liu and Shroff 2020 (convert-to-Bernoulli).
     """
 
     @cached_property
     def truths(self) -> int:
-        """Probability of reporting the true bit, in parts of 2^64; ε is that of one reward."""
+        """Probability of reporting the true bit, in parts of 2^64, at the ε of one reward."""
         return truth(self.epsilon / self.width)
 
     @property
@@ -206,7 +230,7 @@ class RandomizedResponse(Randomizer):
 
     @property
     def law(self) -> AnswerLaw:
-        """A bit is wrong with a known probability, and has no noise beside that."""
+        """No noise beside the known probability of a wrong bit."""
         return AnswerLaw("none")
 
     @property
@@ -214,7 +238,7 @@ class RandomizedResponse(Randomizer):
         return 1.0 - self.keep, self.keep
 
     def may_say(self, step: int) -> bool:
-        """A bit: 0 or a whole unit."""
+        """Return whether the number is a bit: 0 or a whole unit."""
         return step in (0, self.grid.steps)
 
     def randomise(self, steps: int, noise: Noise) -> int:

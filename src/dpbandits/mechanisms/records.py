@@ -1,9 +1,9 @@
-"""Mechanisms of records that have several coordinates: each coordinate goes through a mechanism of
-its own, or only the index of the largest noised sum is released.
+"""Mechanisms for records with several coordinates: each coordinate has its own noise, or only the
+index of the largest noisy sum is released.
 
 Report noisy max: replacing a record moves every sum by up to one unit, each in its own direction,
-so the winner's lead over a rival moves by up to two. Noise of scale 2/epsilon pays for that. If
-records can only lose reward (zero-out), the lead moves by one.
+so the winner's lead over a rival moves by up to two. Noise of scale 2/ε covers that. If records can
+only lose reward (zero-out), the lead moves by one.
 """
 
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ from dpbandits.noise.protocol import Noise, Selection
 
 @dataclass(frozen=True, kw_only=True)
 class Each(Around):
-    """Each coordinate goes through `inner` alone, with noise of its own; a record pays for each
-    coordinate that it touches.
+    """Release each coordinate through `inner`, with separate noise. A record is charged for each
+    coordinate that it enters.
     """
 
     inner: Separable
 
     @final
     def times(self, parts: int, proof: str) -> Guarantee | None:
-        """The promise to a record with so many parts."""
+        """Return the guarantee to a record with this number of parts."""
         one = self.inner.promise()
         if one is None or one.epsilon is None:
             return None
@@ -36,16 +36,22 @@ class Each(Around):
 @final
 @dataclass(frozen=True, kw_only=True)
 class EachAction(Each):
-    """Every action of a whole record. A record pays `actions` times inner's epsilon."""
+    """Release every action of a whole record.
+
+    Guarantee: `actions` times the inner mechanism's ε.
+
+    Args:
+        inner: the mechanism of each action.
+        actions: number of actions.
+    """
 
     actions: int
 
     def init(self, coordinates: int) -> Any:
         if coordinates != self.actions:
             raise ValueError(
-                f"Expected a record of {self.actions} actions, the number this mechanism's "
-                f"promise pays for, got {coordinates}. "
-                f"Make it with actions={coordinates}."
+                f"Expected a record of {self.actions} actions, the number that this mechanism's "
+                f"guarantee covers, got {coordinates}. Make it with actions={coordinates}."
             )
         return super().init(coordinates)
 
@@ -62,11 +68,17 @@ class EachAction(Each):
 @final
 @dataclass(frozen=True, kw_only=True)
 class EachArm(Each):
-    """The arms of a super arm, each when its own block ends. A record touches up to `width` of them
-    and pays inner's epsilon for each.
+    """Release the arms of a super arm, each when its own block ends. A record enters up to `width`
+    of them.
+
+    Guarantee: `width` times the inner mechanism's ε.
+
+    Args:
+        inner: the mechanism of each arm.
+        width: the most arms of a super arm.
     """
 
-    # required: the base class has a default, and a wrong one would promise too much
+    # required: the base class's default would give a wrong guarantee
     width: int = field()
 
     def promise(self) -> Guarantee | None:
@@ -74,7 +86,7 @@ class EachArm(Each):
 
 
 class Choice(NamedTuple):
-    """Public: the action whose noisy sum was the largest, and the rounds that were compared."""
+    """The released action with the largest noisy sum, and the number of rounds compared. Public."""
 
     action: int
     rounds: int
@@ -83,16 +95,18 @@ class Choice(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class NoisyMax(PurePrice):
-    """The index of the largest of a whole record's noised sums. Guarantee: epsilon, or epsilon/2
-    under zero-out.
+    """Release the index of the largest of a whole record's noisy sums.
+
+    Guarantee: ε-DP, or ε/2 under zero-out.
 
     Source: Dwork and Roth 2014, section 3.3 (with the scale for two-sided changes); McSherry and
     Talwar 2007 (exponential mechanism); McKenna and Sheldon 2020 (permute-and-flip, never worse
-    than the exponential mechanism at the same epsilon).
+    than the exponential mechanism at the same ε).
 
-    selection: noise of scale 2/epsilon: "laplace" (discrete, ties to the lowest action),
-        "exponential" (the exponential mechanism exp(epsilon·sum/2), as Gumbel noise), or
-        "permute-and-flip" (exponential noise).
+    Args:
+        selection: noise of scale 2/ε: "laplace" (discrete, ties to the lowest action),
+            "exponential" (the exponential mechanism exp(ε·sum/2), as Gumbel noise), or
+            "permute-and-flip" (exponential noise).
     """
 
     selection: Selection = "laplace"

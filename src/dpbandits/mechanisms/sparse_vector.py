@@ -1,6 +1,4 @@
-"""The sparse vector technique: a question is asked after every round, and only its first "yes" is
-paid for.
-"""
+"""The sparse vector technique: test a condition after every round, at the cost of one "yes"."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -22,19 +20,22 @@ from dpbandits.mechanisms.base import (
 )
 from dpbandits.noise.protocol import Noise
 
-# A sum that is watched until it is far enough from 0, by the sparse vector technique; then its
-# mean is released once, with noise.
+# One sum is tested until it is far enough from 0. Then its mean is released once, with noise.
 
 
 QUERY, THRESHOLD, MEAN = Fraction(1, 6), Fraction(1, 6), Fraction(1, 2)
-"""Shares of epsilon that a move of one range costs: a question and its threshold (2/6 and 1/6 in
-the worst case), the mean (1/2).
+"""Shares of ε that a change of one range costs: a test and its threshold (2/6 and 1/6 in the worst
+case), the mean (1/2).
 """
 
 
 class Halt(NamedTuple):
-    """Public: the mean of the first `rounds` values, noised, in their own units; capped: it was not
-    far enough from 0 by then.
+    """The released mean of the first `rounds` values. Public.
+
+    Args:
+        value: the noisy mean, in the values' units.
+        rounds: number of values.
+        capped: True if the sum was not far enough from 0 by the cap.
     """
 
     value: float
@@ -47,7 +48,7 @@ class Watched(NamedTuple):
 
     seen: int
     total: int  # grid steps
-    threshold: int | None  # its noise, drawn once, before the first question
+    threshold: int | None  # its noise, drawn once, before the first test
     halted: bool
 
 
@@ -56,16 +57,21 @@ HALTED = Watched(0, 0, 0, True)
 
 @dataclass(frozen=True, kw_only=True)
 class AboveThreshold(Separable):
-    """Asks after every block whether the sum of values in [low, high] is as far from 0 as the
-    public bar; says its mean when it is.
+    """Test after every block whether the sum of values in [low, high] is as far from 0 as the
+    public bar. Release its mean when it is.
 
-    Source: Sajed and Sheffet 2019, Algorithms 1 and 2. Guarantee: epsilon for all answers together,
-    however many questions; a question whose answer is no costs nothing further.
+    Guarantee: ε-DP for all answers together, for any number of tests: a negative test costs nothing
+    further.
 
-    epsilon: None asks and answers exactly, without privacy.
-    bar: after so many values, the distance from 0 that halts, in ranges high − low. A function of
-        public numbers.
-    cap: values after which the mean is said in any case.
+    Source: Sajed and Sheffet 2019, Algorithms 1 and 2.
+
+    Args:
+        epsilon: ε; None tests and answers exactly, without privacy.
+        low: smallest value.
+        high: largest value.
+        cap: number of values after which the mean is released in any case.
+        bar: by number of values, the distance from 0 that halts, in ranges high − low. A function
+            of public numbers.
     """
 
     epsilon: Fraction | None
@@ -137,8 +143,7 @@ class AboveThreshold(Separable):
             count, total, _, halted = memory[c]
             if count + new == 0 and not halted:
                 raise ValueError(
-                    "Expected a stream of at least one value: there is no mean of none. Nothing "
-                    "was released."
+                    "Expected a stream of at least one value, got none. Nothing was released."
                 )
             answers.append(
                 None if halted else self._halt(count + new, total + int(more), True, noise)
@@ -147,25 +152,25 @@ class AboveThreshold(Separable):
 
     @property
     def offset(self) -> tuple[int, int]:
-        """What a reward of 0 stands for, in grid steps, as numerator and denominator: low · g/(high
-        − low).
+        """The value of a reward of 0 in grid steps, low·g/(high − low), as numerator and
+        denominator.
         """
         exact = self.low * self.grid.steps / (self.high - self.low)
         return exact.numerator, exact.denominator
 
     def distance(self, count: int, total: int) -> int:
-        """How far the sum of the values is from 0, in whole grid steps, rounded down: one value
-        moves it by one range at most.
+        """Return the distance of the sum of the values from 0, in whole grid steps, rounded down.
+        One value moves it by at most one range.
         """
         shift, unit = self.offset
         return abs(shift * count + unit * total) // unit
 
     def bar_at(self, count: int) -> int:
-        """The bar in whole grid steps, rounded up."""
+        """Return the bar in whole grid steps, rounded up."""
         return math.ceil(min(self.grid.steps * self.bar(count), 2.0**1000))
 
     def mean(self, count: int, total: int) -> float:
-        """The mean of `count` values whose rewards sum up to `total` grid steps."""
+        """Return the mean of `count` values whose rewards add up to `total` grid steps."""
         return float(self.low + (self.high - self.low) * Fraction(total, count * self.grid.steps))
 
     def _threshold(self, noise: Noise) -> int:
@@ -187,28 +192,27 @@ class AboveThreshold(Separable):
         return Halt(self.mean(count, total), count, capped)
 
 
-# Sums of arms that are compared again and again by sparse vectors: who is surely behind is said,
-# nothing else.
+# Sums of arms are compared repeatedly by sparse vectors, which release only that an arm is behind.
 #
-# A record counts in every comparison of its arm, so the budget is shared out over all of them: as
-# Sajed and Sheffet 2019 say, this is why such rules fail.
+# A record enters every comparison of its arm, so the budget is split over all of them. Sajed and
+# Sheffet 2019 name this as the reason why such rules fail.
 
 
 Rivals = Literal["pairs", "arms", "one"]
 
 MOST_COMPARED = 100
-"""The most arms: with a sparse vector for every two of them, a release asks some ten thousand
-questions, which takes a second.
+"""The most arms. With a sparse vector for every pair, a release makes about ten thousand tests,
+which takes a second.
 """
 
 SHARE = Fraction(1, 3)
-"""Share of a sparse vector's budget for its threshold, and for its questions' noise, of which the
-last costs twice as much.
+"""Share of a sparse vector's budget for its threshold, and for the noise of its tests, the last of
+which costs twice as much.
 """
 
 
-class Question(NamedTuple):
-    """Whether `arm` is far behind the best of its rivals, put to the sparse vector `vector`."""
+class LagTest(NamedTuple):
+    """A test whether `arm` is far behind the best of its rivals, by the sparse vector `vector`."""
 
     vector: int
     arm: int
@@ -216,8 +220,8 @@ class Question(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Private memory: of each arm rewards, their sum (grid steps) and whether it is still compared;
-    of each sparse vector the noise of its threshold (None: not drawn).
+    """Private memory: for each arm its number of rewards, their sum (grid steps) and whether it is
+    still compared; for each sparse vector the noise of its threshold (None: not drawn).
     """
 
     counts: list[int]
@@ -229,17 +233,20 @@ class Compared(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Comparisons(PurePrice):
-    """Asks after every block whether an arm's sum is behind another's by the public bar. An answer
-    is whether the coordinate's arm is, and is then out; the last arm stays.
+    """Test after every block whether an arm's sum is behind another's by the public bar.
 
-    Source: Sajed and Sheffet 2019, section 4, first attempts. Guarantee: epsilon for all answers
-    together, however many questions.
+    The answer says whether the coordinate's arm is eliminated; the last arm never is.
 
-    watch: a sparse vector for every pair of arms, at epsilon/(K − 1) each; for every arm against
-        the best of the others, at epsilon/K; or one that is begun anew after each of K − 1 answers,
-        at epsilon/(K − 1). K is the number of coordinates.
-    bar: after so many rewards of each arm, the lead that counts, in rewards. A function of public
-        numbers.
+    Guarantee: ε-DP for all answers together, for any number of tests.
+
+    Source: Sajed and Sheffet 2019, section 4, first attempts.
+
+    Args:
+        watch: "pairs": a sparse vector for every pair of arms, at ε/(K − 1) each. "arms": one for
+            every arm against the best of the others, at ε/K. "one": one that restarts after each of
+            K − 1 eliminations, at ε/(K − 1). K is the number of coordinates.
+        bar: by number of rewards of each arm, the lead that eliminates, in rewards. A function of
+            public numbers.
     """
 
     watch: Rivals = "pairs"
@@ -259,7 +266,7 @@ class Comparisons(PurePrice):
             )
 
     def share(self, arms: int) -> Fraction:
-        """The budget of one sparse vector."""
+        """Return ε of one sparse vector."""
         return self.epsilon / max(1, arms if self.watch == "arms" else arms - 1)
 
     def init(self, coordinates: int) -> Compared:
@@ -270,7 +277,7 @@ class Comparisons(PurePrice):
         )
 
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Compared, tuple[bool, ...]]:
-        """Compare all arms that are still in.
+        """Compare all arms that are not eliminated.
 
         Raises:
             RuntimeError: one of them is not in the block. Nothing was released.
@@ -278,20 +285,20 @@ class Comparisons(PurePrice):
         now = Compared(*map(list, memory))
         if not set(alive_arms(now)) <= set(block.coordinates):
             raise RuntimeError(
-                "Refused to compare some of the arms that are still in: all of them are released "
-                "together, or none. Nothing was released."
+                "Expected a release of all arms that are not eliminated, because they are compared "
+                "with each other; some are missing. Nothing was released."
             )
         for arm, total, count in zip(*block, strict=True):
             if now.alive[arm]:
                 now.sums[arm] += int(total)
                 now.counts[arm] += count
         if all(now.counts[arm] for arm in alive_arms(now)):
-            for question in self._questions(now):
-                self._ask(now, question, noise)
+            for test in self._tests(now):
+                self._run_test(now, test, noise)
         return now, tuple(not now.alive[arm] for arm in block.coordinates)
 
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        """A threshold that was drawn is there: drawn again, it would cost its price again."""
+        """Also require every threshold that was drawn: drawing it again would cost its ε again."""
         fresh = self.init(len(readings))
         if not isinstance(memory, list) or len(memory) != len(fresh):
             return False
@@ -310,7 +317,7 @@ class Comparisons(PurePrice):
         )
 
     def _watching(self, now: Compared) -> list[bool]:
-        """Whether each sparse vector's threshold is drawn, between two releases."""
+        """Return for each sparse vector whether its threshold is drawn, between two releases."""
         alive = alive_arms(now)
         if len(alive) < 2 or not all(now.counts[arm] for arm in alive):
             return [False] * len(now.thresholds)
@@ -319,38 +326,38 @@ class Comparisons(PurePrice):
             return [i < j and i in alive and j in alive for i in arms for j in arms]
         return now.alive if self.watch == "arms" else [True]
 
-    def _questions(self, now: Compared) -> Iterator[Question]:
-        """What is asked after a block. A question is made as its turn comes: who is out by then is
-        no rival.
+    def _tests(self, now: Compared) -> Iterator[LagTest]:
+        """Yield the tests after a block. Eliminations are taken into account at once: a test is
+        made when its turn comes.
         """
         for arm in alive_arms(now):
             if self.watch == "pairs":
                 for rival in alive_arms(now):
                     pair = min(arm, rival) * len(now.alive) + max(arm, rival)
                     if rival != arm and now.alive[arm] and now.alive[rival]:
-                        yield Question(pair, arm, (rival,))
+                        yield LagTest(pair, arm, (rival,))
             elif others := tuple(each for each in alive_arms(now) if each != arm):
-                yield Question(arm if self.watch == "arms" else 0, arm, others)
+                yield LagTest(arm if self.watch == "arms" else 0, arm, others)
 
-    def _ask(self, now: Compared, question: Question, noise: Noise) -> None:
-        """Whether an arm is as far behind as the bar says, by its sparse vector; then it is out."""
-        steps, price = self.grid.steps, self.share(len(now.alive)) * SHARE
-        compared = (question.arm, *question.rivals)
+    def _run_test(self, now: Compared, test: LagTest, noise: Noise) -> None:
+        """Run one test; if the arm is as far behind as the bar, eliminate it."""
+        steps, epsilon = self.grid.steps, self.share(len(now.alive)) * SHARE
+        compared = (test.arm, *test.rivals)
         count = min(now.counts[arm] for arm in compared)
         sums = [now.sums[arm] * count // now.counts[arm] for arm in compared]
-        threshold = now.thresholds[question.vector]
+        threshold = now.thresholds[test.vector]
         if threshold is None:
-            threshold = noise.threshold(sensitivity=steps, epsilon=price)
-            now.thresholds[question.vector] = threshold
+            threshold = noise.threshold(sensitivity=steps, epsilon=epsilon)
+            now.thresholds[test.vector] = threshold
         bar = math.ceil(min(steps * self.bar(count), 2.0**1000))
         lead = max(sums[1:]) - sums[0]
-        if noise.exceeds(lead, bar, threshold, sensitivity=steps, epsilon=price):
-            self._out(now, question.arm)
-            if self.watch == "one" and len(question.rivals) > 1:  # begun anew
-                now.thresholds[0] = noise.threshold(sensitivity=steps, epsilon=price)
+        if noise.exceeds(lead, bar, threshold, sensitivity=steps, epsilon=epsilon):
+            self._eliminate(now, test.arm)
+            if self.watch == "one" and len(test.rivals) > 1:  # restart
+                now.thresholds[0] = noise.threshold(sensitivity=steps, epsilon=epsilon)
 
-    def _out(self, now: Compared, arm: int) -> None:
-        """An arm is compared no more; its rewards are forgotten, and thresholds that are done."""
+    def _eliminate(self, now: Compared, arm: int) -> None:
+        """Eliminate an arm, and delete its rewards and unneeded thresholds."""
         now.alive[arm], now.counts[arm], now.sums[arm] = False, 0, 0
         for vector, needed in enumerate(self._watching(now)):
             if not needed:
@@ -358,15 +365,15 @@ class Comparisons(PurePrice):
 
 
 def alive_arms(now: Compared) -> list[int]:
-    """Arms that are still compared."""
+    """Return the arms that are still compared."""
     return [arm for arm, alive in enumerate(now.alive) if alive]
 
 
 def arm_fits(count: int, total: int, alive: bool, read: Readings) -> bool:
-    """Whether an arm's memory may be what is left after these readings."""
+    """Return whether an arm's memory can be the one after these releases."""
     return read.sum_fits(total, count) and count == (read.rewards if alive else 0)
 
 
 def as_long(part: Any, fresh: Any) -> bool:
-    """Whether a part of a memory is a list with as many entries as a fresh one."""
+    """Return whether a part of a memory is a list with as many entries as a fresh one."""
     return isinstance(part, list) and len(part) == len(fresh)

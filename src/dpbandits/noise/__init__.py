@@ -1,5 +1,5 @@
-"""The only source of private randomness: secure for people's data, simulated for studies, no
-default between them.
+"""Sources of private randomness: secure for people's data, simulated for studies. There is no
+default.
 """
 
 from dpbandits.noise.protocol import Noise, Selection, Values

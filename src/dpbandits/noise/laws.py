@@ -1,6 +1,5 @@
 """Exact laws of noise, for tests, audits and teaching: of a noisy maximum, and of one joint draw.
-
-A mechanism never calls them.
+No mechanism uses them.
 """
 
 from __future__ import annotations
@@ -14,15 +13,17 @@ from dpbandits.core.inputs import Floats
 from dpbandits.noise.protocol import Selection
 
 TAIL = 40.0
-"""Scales beyond which a Laplace tail (e^-40, 4e-18) is left out."""
+"""Number of scales beyond which a Laplace tail (e^-40, 4e-18) is ignored."""
 
 
 def selection_law(sums: ArrayLike, *, scale: float, selection: Selection) -> NDArray[np.float64]:
-    """P[action j is named], shape (actions,), for whole-number sums and noise of this scale (both
-    in grid steps).
+    """Return P[action j is selected], shape (actions,), accurate to about 1e-14.
 
-    "laplace" is discrete, ties going to the lowest action; its cost grows with actions · scale.
-    Accurate to about 1e-14.
+    Args:
+        sums: whole-number sums, shape (actions,), in grid steps.
+        scale: scale of the noise, in grid steps.
+        selection: law of the noise. "laplace" is discrete, with ties to the lowest action; its run
+            time grows with actions · scale.
 
     >>> selection_law([0, 1], scale=1.0, selection="exponential").round(4).tolist()
     [0.2689, 0.7311]
@@ -38,8 +39,9 @@ def selection_law(sums: ArrayLike, *, scale: float, selection: Selection) -> NDA
 
 
 def permute_and_flip_law(q: NDArray[np.float64]) -> NDArray[np.float64]:
-    """q_j ∫ Π_{i≠j} (1 − x q_i) dx over [0, 1]: actions arrive at uniform times and are taken with
-    probability q, the first one wins.
+    """Return q_j ∫ Π_{i≠j} (1 − x q_i) dx over [0, 1].
+
+    Actions arrive at uniform times and are taken with probability q; the first one wins.
     """
     # exact for polynomials of degree actions − 1
     nodes, weights = np.polynomial.legendre.leggauss(len(q) // 2 + 1)
@@ -49,8 +51,8 @@ def permute_and_flip_law(q: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def discrete_laplace_law(exact: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
-    """Sum over the winner's noisy value z: it is hit, earlier actions stay below z, later ones do
-    not exceed it.
+    """Sum over the winner's noisy value z: earlier actions stay below z, later ones do not exceed
+    it.
     """
     reach = math.ceil(TAIL * scale) + 1
     z = np.arange(exact.min() - reach, exact.max() + reach + 1)
@@ -67,12 +69,11 @@ def discrete_laplace_law(exact: NDArray[np.int64], scale: float) -> NDArray[np.f
 
 
 def published_loss(rounds: int, epsilon: float) -> float:
-    """Privacy loss of a noisy maximum with Laplace noise of scale 1/epsilon (as published) on two
-    tables of two actions.
+    """Return the privacy loss of a noisy maximum with Laplace noise of scale 1/ε (as published) on
+    two tables of two actions.
 
-    All of `rounds` ≥ 2 rounds are (0, 1) but one, which is (1, 0) in one table and (0, 1) in the
-    other: ln of
-    e^{2ε}(2 + ε(n − 2))/(2 + εn), which tends to 2ε.
+    All of `rounds` ≥ 2 rounds are (0, 1) except one, which is (1, 0) in one table and (0, 1) in the
+    other. The loss is the logarithm of e^{2ε}(2 + ε(n − 2))/(2 + εn), which tends to 2ε.
 
     >>> [round(published_loss(n, 1.0), 3) for n in (2, 4, 64)]
     [1.307, 1.595, 1.969]
@@ -81,13 +82,15 @@ def published_loss(rounds: int, epsilon: float) -> float:
 
 
 CUBE_TAIL = 60.0
-"""How many scales beyond its largest weight a law is cut off (e^-60, 1e-26)."""
+"""Number of scales beyond a law's largest weight at which it is cut off (e^-60, 1e-26)."""
 
 
 def norm_law(dimension: int, rate: float) -> Floats:
-    """P[max|z_i| = r], shape (R,), r = 0 … R − 1.
+    """Return P[max|z_i| = r] for r = 0 … R − 1, shape (R,).
 
-    rate: epsilon/sensitivity, a whole step's price.
+    Args:
+        dimension: number of coordinates of z.
+        rate: epsilon/sensitivity.
 
     >>> norm_law(1, 1.0)[:3].round(4).tolist()
     [0.4621, 0.34, 0.1251]
@@ -100,7 +103,7 @@ def norm_law(dimension: int, rate: float) -> Floats:
 
 
 def coordinate_law(dimension: int, rate: float) -> Floats:
-    """P[z_1 = x], shape (2R − 1,), x = −(R − 1) … R − 1.
+    """Return P[z_1 = x] for x = −(R − 1) … R − 1, shape (2R − 1,).
 
     z is uniform on {−m … m} for a random m with weights (2m + 1)^dimension e^(−rate·m).
     """
@@ -112,5 +115,5 @@ def coordinate_law(dimension: int, rate: float) -> Floats:
 
 
 def cut_off(dimension: int, rate: float) -> int:
-    """Radii up to here hold all but e^-CUBE_TAIL of the law."""
+    """Return the radius within which all but e^-CUBE_TAIL of the law lies."""
     return math.ceil((2 * dimension + CUBE_TAIL + math.sqrt(2 * dimension * CUBE_TAIL)) / rate) + 2

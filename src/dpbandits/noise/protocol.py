@@ -1,5 +1,5 @@
-"""What mechanisms ask of a noise source, and sources that do the same with every question: refuse
-it, script it, write it down, pass it on.
+"""The protocol of noise sources, and a base class for sources that treat every request alike:
+refuse, script, record or forward it.
 """
 
 from abc import ABC, abstractmethod
@@ -22,64 +22,62 @@ permute-and-flip mechanism).
 
 
 class Noise(Protocol):
-    """What mechanisms ask of a noise source. `value` and `sensitivity` are whole grid steps.
+    """The protocol of noise sources. `value` and `sensitivity` are whole grid steps.
 
-    A source of one's own derives from it, and gives the methods without a body.
+    A user-defined source derives from it and implements the abstract methods.
     """
 
     kind: ClassVar[NoiseKind]
 
     @abstractmethod
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        """`value` plus discrete Laplace noise of scale sensitivity/epsilon (rounded up, never
-        down).
+        """Return `value` plus discrete Laplace noise of scale sensitivity/epsilon (rounded up,
+        never down).
         """
 
     @abstractmethod
     def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        """`value` plus discrete Gaussian noise of variance sensitivity²/(2 rho) (rounded up, never
-        down).
+        """Return `value` plus discrete Gaussian noise of variance sensitivity²/(2 rho) (rounded up,
+        never down).
         """
 
     @abstractmethod
     def joint(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
-        """`values` plus one draw z for all of them, P[z] proportional to
-        e^(−max|z_i|·epsilon/sensitivity): for values of which each may move by `sensitivity`.
+        """Return `values` plus one joint draw z, P[z] proportional to
+        e^(−max|z_i|·epsilon/sensitivity). Each value may move by `sensitivity`.
         """
 
     @abstractmethod
     def select(self, values: Values, *, sensitivity: int, epsilon: Fraction, law: Selection) -> int:
-        """Index of the largest value after noise of scale 2·sensitivity/epsilon (rounded up, never
-        down); the first on a tie.
+        """Return the index of the largest value after noise of scale 2·sensitivity/epsilon (rounded
+        up, never down); the first on a tie.
         """
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
-        """Discrete Laplace noise of scale sensitivity/epsilon for the threshold of a sparse vector.
-        It stays in private memory.
+        """Return discrete Laplace noise of scale sensitivity/epsilon for the threshold of a sparse
+        vector. It stays in private memory.
         """
         return self.laplace(0, sensitivity=sensitivity, epsilon=epsilon)
 
     def exceeds(
         self, value: int, bar: int, threshold: int, *, sensitivity: int, epsilon: Fraction
     ) -> bool:
-        """Whether `value` plus such noise, drawn afresh, reaches the public `bar` plus what
-        `threshold` gave last.
+        """Return whether `value` plus a fresh discrete Laplace draw reaches the public `bar` plus
+        `threshold`, the result of the last `threshold` call.
         """
         return self.laplace(value, sensitivity=sensitivity, epsilon=epsilon) >= bar + threshold
 
     @abstractmethod
     def uniform(self) -> float:
-        """A uniform number in [0, 1), for coins a randomizer or Bernoulli rounding throws."""
+        """Return a uniform number in [0, 1), for coins of randomizers and of Bernoulli rounding."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """The source's position, as plain data a saved session keeps in its private part."""
+        """Return the source's position as plain data, for the private part of a saved session."""
 
 
 def laplaces(noise: Noise, values: Values, *, sensitivity: int, epsilon: Fraction) -> list[int]:
-    """`noise.laplace` for each value in turn, in one question where the source's class takes
-    several.
-    """
+    """Apply `noise.laplace` to each value, in one call if the source's class supports it."""
     several = getattr(type(noise), "laplaces", None)
     if several is None:
         return [noise.laplace(v, sensitivity=sensitivity, epsilon=epsilon) for v in values]
@@ -88,20 +86,28 @@ def laplaces(noise: Noise, values: Values, *, sensitivity: int, epsilon: Fractio
 
 
 def toss(noise: Noise, part: int, whole: int) -> bool:
-    """A coin of bias part/whole: exact where the source's class throws such coins, else its uniform
-    number decides, to within the last bit of a float.
+    """Return a coin of bias part/whole.
+
+    It is exact if the source's class implements `toss`. Otherwise its uniform number decides, up to
+    the last bit of a float.
     """
     exact = getattr(type(noise), "toss", None)
     return noise.uniform() < part / whole if exact is None else bool(exact(noise, part, whole))
 
 
 class Relay(ABC):
-    """A noise source all of whose questions come to `ask`, but for those it answers itself."""
+    """A noise source that forwards all requests to `ask`, except for methods that a subclass
+    overrides.
+    """
 
     @abstractmethod
     def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
-        """The answer. verb: the method of `Noise` that was called. exact: its exact values. price:
-        what it was called with by name, in the order of the protocol.
+        """Answer a request.
+
+        Args:
+            verb: name of the `Noise` method that was called.
+            exact: its exact values.
+            price: its keyword arguments, in the order of the protocol.
         """
 
     def laplace(self, value: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
@@ -128,5 +134,5 @@ class Relay(ABC):
         return self.ask("uniform")
 
     def state(self) -> dict[str, Any]:
-        """Nothing: there is no such source in a saved session."""
+        """Return no data: no saved session has such a source."""
         return {}

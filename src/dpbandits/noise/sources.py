@@ -1,9 +1,9 @@
-"""Sources of noise: seeded, for experiments, and secure, for production.
+"""Sources of noise: seeded ones for experiments, and secure ones for production.
 
-Secure numbers are OpenDP's, or those of our own exact samplers. OpenDP's generator (OpenSSL's in
-0.16, a thread's own in other versions) is seeded by the operating system, and is then a state in
-memory: whoever has a copy of that memory draws the same numbers. So `Process` knows which process
-draws: after a fork there are two copies of that state.
+Secure numbers come from OpenDP or from the exact samplers of `dpbandits.noise.exact`. OpenDP's
+generator (OpenSSL's in 0.16, one of each thread in other versions) is seeded by the operating
+system and then is a state in memory: a copy of that memory draws the same numbers. So `Process`
+tracks forks, after which there are two copies of the state.
 """
 
 import math
@@ -29,46 +29,46 @@ from dpbandits.noise.protocol import Noise, Selection, Values
 
 
 @lru_cache(256)
-def secure_measurement(family: str, sensitivity: int, price: Fraction) -> Any:
-    """OpenDP's discrete Laplace or Gaussian, at the smallest float scale that OpenDP itself maps to
-    <= price. A function: what it draws with is not in it.
+def secure_measurement(family: str, sensitivity: int, cost: Fraction) -> Any:
+    """Return OpenDP's discrete Laplace or Gaussian at the smallest float scale that OpenDP maps to
+    at most `cost`. It is a function; the generator's state is not in it.
     """
     import opendp.prelude as dp  # 0.2 s and 265 MB: not before the first secure draw
 
-    check_scale(sensitivity, price)
+    check_scale(sensitivity, cost)
     dp.enable_features("contrib")
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     if family == "laplace":
-        scale = float(sensitivity / price)
+        scale = float(sensitivity / cost)
     else:
-        scale = sensitivity / math.sqrt(2 * price)
+        scale = sensitivity / math.sqrt(2 * cost)
     while True:
         if family == "laplace":
             measurement = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
         else:
             measurement = dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale=scale)
         # OpenDP leaves the types of `map` out
-        if Fraction(measurement.map(sensitivity)) <= price:  # type: ignore[no-untyped-call]
+        if Fraction(measurement.map(sensitivity)) <= cost:  # type: ignore[no-untyped-call]
             return measurement
         scale = math.nextafter(scale, math.inf)
 
 
-def secure_draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
-    """`count` draws of OpenDP's discrete Laplace or Gaussian.
+def secure_draws(family: str, sensitivity: int, cost: Fraction, count: int) -> list[int]:
+    """Return `count` draws of OpenDP's discrete Laplace or Gaussian.
 
     Raises:
         ValueError: the noise would not fit into 64 bits, where OpenDP would cut it off.
     """
-    measurement = secure_measurement(family, sensitivity, price)
+    measurement = secure_measurement(family, sensitivity, cost)
     return [int(draw) for draw in measurement([0] * count)]
 
 
-def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: str) -> int:
-    """OpenDP's noisy maximum with Gumbel or exponential noise, at the smallest float scale that
-    costs <= price.
+def secure_choice(values: list[int], sensitivity: int, cost: Fraction, law: str) -> int:
+    """Return OpenDP's noisy maximum with Gumbel or exponential noise, at the smallest float scale
+    that costs at most `cost`.
 
-    OpenDP prices Gumbel noise in zCDP only; that scale 2·sensitivity/price makes it the exponential
-    mechanism, epsilon = price, is shown in the proof of noisy_max.
+    OpenDP accounts for Gumbel noise in zCDP only. The proof of noisy_max shows that scale
+    2·sensitivity/cost makes it the exponential mechanism with epsilon = cost.
     """
     import opendp.prelude as dp
 
@@ -76,26 +76,26 @@ def secure_choice(values: list[int], sensitivity: int, price: Fraction, law: str
     gumbel = law == "exponential"
     measure = dp.zero_concentrated_divergence() if gumbel else dp.max_divergence()
     domain, metric = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
-    scale = float(2 * sensitivity / price)
+    scale = float(2 * sensitivity / cost)
     while True:
         measurement = dp.m.make_noisy_max(domain, metric, measure, scale=scale)
         if gumbel:
-            fits = Fraction(scale) >= 2 * sensitivity / price
+            fits = Fraction(scale) >= 2 * sensitivity / cost
         else:
             # OpenDP leaves the types of `map` out
-            fits = Fraction(measurement.map(sensitivity)) <= price  # type: ignore[no-untyped-call]
+            fits = Fraction(measurement.map(sensitivity)) <= cost  # type: ignore[no-untyped-call]
         if fits:
             return int(measurement(values))
         scale = math.nextafter(scale, math.inf)
 
 
 class Process:
-    """Which process this is: a forked child holds a copy of all that is in its parent's memory,
-    whatever its process id.
+    """Identity of this process: a forked child has a copy of its parent's memory, whatever its
+    process id.
     """
 
-    forks = 0  # between the first process and this one
-    # OpenDP was there when this process was forked, and with it the state of its generator
+    forks = 0  # number of forks between the first process and this one
+    # OpenDP was loaded when this process was forked, so its generator's state was copied
     generator_is_a_copy = False
     id = os.getpid()
 
@@ -107,8 +107,8 @@ class Process:
 
     @classmethod
     def now(cls) -> int:
-        """Another number in a child than in its parent. A fork that went round Python shows by its
-        id, if at all.
+        """Return a number that differs between a child and its parent. Forks that Python does not
+        see show by the process id, if at all.
         """
         if cls.id != os.getpid():
             cls.forked()
@@ -120,7 +120,7 @@ if hasattr(os, "register_at_fork"):  # where there is fork
 
 
 def scale_of(sensitivity: int, epsilon: Fraction) -> float:
-    """Of Laplace noise; 0 for an epsilon that is larger than any float, which moves nothing."""
+    """Return the scale of Laplace noise; 0 for an epsilon beyond any float."""
     try:
         return sensitivity / float(epsilon)
     except OverflowError:
@@ -128,8 +128,17 @@ def scale_of(sensitivity: int, epsilon: Fraction) -> float:
 
 
 class SimulatedNoise(Noise):
-    """Seeded noise for experiments. NOT private: whoever knows the seed can take the noise off
-    again.
+    """Seeded noise for experiments. NOT private: the noise can be subtracted by anyone who knows
+    the seed.
+
+    Args:
+        seed: a whole number of at least 0.
+        state: a position that `state()` returned.
+
+    Example:
+        >>> noise = SimulatedNoise(seed=1)
+        >>> noise.laplace(100, sensitivity=1, epsilon=Fraction(1, 10)) == 100
+        False
     """
 
     kind: ClassVar[NoiseKind] = "simulated"
@@ -149,9 +158,9 @@ class SimulatedNoise(Noise):
         return value + self._two_sided(scale_of(sensitivity, epsilon))
 
     def laplaces(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> list[int]:
-        """What `laplace` gives for each value in turn."""
+        """Apply `laplace` to each value."""
         scale = scale_of(sensitivity, epsilon)
-        # a subclass may have another `laplace`; and larger draws would not fit into 64 bits
+        # a subclass may override `laplace`, and larger draws would not fit into 64 bits
         if type(self) is not SimulatedNoise or scale > LARGEST_SCALE:
             return [self.laplace(v, sensitivity=sensitivity, epsilon=epsilon) for v in values]
         # row by row, so in the order of single draws
@@ -204,27 +213,30 @@ class SimulatedNoise(Noise):
         }
 
     def _two_sided(self, scale: float) -> int:
-        """Discrete Laplace as the difference of two geometrics, each the floor of an
+        """Draw discrete Laplace noise: the difference of two geometrics, each the floor of an
         exponential.
         """
         return int(self._rng.exponential(scale)) - int(self._rng.exponential(scale))
 
 
 class SecureNoise(Noise):
-    """Exact discrete noise: what production uses. The same draw on two different sums would give
-    away their exact difference, so no draw is made ahead or kept.
+    """Exact discrete noise for production use. No draw is made ahead or kept, because the same draw
+    on two sums would reveal their exact difference.
 
     OpenDP draws Laplace and Gaussian noise and noisy maxima (80 µs a call). Its generator is a
-    state in memory, seeded by the operating system and told apart by the process id alone; so a
-    child that was forked while OpenDP was loaded draws as if by `fresh=True`. The law of joint
-    releases, which OpenDP does not have, is always drawn by our own exact sampler.
+    state in memory, seeded by the operating system and distinguished by the process id alone. So a
+    child that was forked while OpenDP was loaded draws as with `fresh=True`. The law of joint
+    releases, which OpenDP does not have, is always drawn by the exact sampler of this package.
 
     Args:
-        fresh: True where a machine or container may be restored from a snapshot of its memory, or
-            cloned while it runs: no generator is kept, ours or another. Exact samplers of our own
-            (`dpbandits.noise.exact`) ask the operating system for every coin when it is thrown,
-            20 µs a draw. The system has to renew its own randomness when it is restored (Linux from
-            5.18, with a virtual machine generation id).
+        fresh: True if a machine or container may be restored from a snapshot of its memory, or
+            cloned while it runs. Then no generator is kept: exact samplers
+            (`dpbandits.noise.exact`) take every coin from the operating system, 20 µs a draw. The
+            system must renew its randomness when it is restored (Linux from 5.18, with a virtual
+            machine generation id).
+
+    Raises:
+        TypeError: `fresh` is not a boolean.
     """
 
     kind: ClassVar[NoiseKind] = "secure"
@@ -244,7 +256,7 @@ class SecureNoise(Noise):
         return value + self._draws("laplace", sensitivity, epsilon, 1)[0]
 
     def laplaces(self, values: Values, *, sensitivity: int, epsilon: Fraction) -> list[int]:
-        """What `laplace` gives for each value."""
+        """Apply `laplace` to each value."""
         draws = self._draws("laplace", sensitivity, epsilon, len(values))
         return [value + draw for value, draw in zip(values, draws, strict=True)]
 
@@ -270,7 +282,7 @@ class SecureNoise(Noise):
         return (whole_below(2**64) >> 11) / 2**53
 
     def toss(self, part: int, whole: int) -> bool:
-        """A coin of bias part/whole, exactly."""
+        """Return an exact coin of bias part/whole."""
         return whole_below(whole) < part
 
     def state(self) -> dict[str, Any]:
@@ -279,14 +291,14 @@ class SecureNoise(Noise):
     def _without_generator(self) -> bool:
         return self.fresh or (Process.now() > 0 and Process.generator_is_a_copy)
 
-    def _draws(self, family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
+    def _draws(self, family: str, sensitivity: int, cost: Fraction, count: int) -> list[int]:
         if self._without_generator():
-            return [fresh_draw(family, sensitivity, price) for _ in range(count)]
-        return secure_draws(family, sensitivity, price, count)
+            return [fresh_draw(family, sensitivity, cost) for _ in range(count)]
+        return secure_draws(family, sensitivity, cost, count)
 
 
 def noise_from_state(state: dict[str, Any]) -> SimulatedNoise | SecureNoise:
-    """The source that `state()` described.
+    """Return the source that `state()` described.
 
     Raises:
         ValueError: it does not describe a source.
@@ -295,7 +307,7 @@ def noise_from_state(state: dict[str, Any]) -> SimulatedNoise | SecureNoise:
     if kind == "secure":
         fresh = state.get("fresh", False)
         if not isinstance(fresh, bool):
-            raise damaged("its secure noise does not say by true or false whether it is fresh")
+            raise damaged("the field fresh of its secure noise is not true or false")
         return SecureNoise(fresh=fresh)
     if kind != "simulated":
         raise damaged("its noise is of no known kind (secure or simulated)")

@@ -1,5 +1,5 @@
-"""Oracles: weights in, super arm out. Public data only. `PROBLEMS` is the explicit table of what
-can be written to JSON.
+"""Oracles: from weights to a super arm, with public data only. `PROBLEMS` lists the kinds that JSON
+can store.
 """
 
 from typing import Any
@@ -70,7 +70,7 @@ __all__ = [
 
 
 def problem_from_data(data: dict[str, Any]) -> DecisionSet:
-    """The decision set that `to_data` described.
+    """Return the decision set that `to_data` described.
 
     >>> problem_from_data(TopK(arms=5, k=2).to_data())
     TopK(arms=5, k=2)

@@ -1,6 +1,6 @@
-"""What a decision set is: which super arms are feasible, and which is best for given weights.
+"""Decision sets: the feasible super arms, and the best one for given weights. Public data only.
 
-Public data only. With it, the checks of what users give: edges, labels, arms, weights.
+The module also validates user input: edges, labels, arms and weights.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any, Self, SupportsIndex, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.inputs import Floats, Places, as_int, instead, numbers_in, shown
+from dpbandits.core.inputs import Floats, Places, as_int, numbers_in, shown, suggestion
 from dpbandits.core.privacy import LARGEST, read_exactly
 
-# How oracles read their arguments: weights, whole numbers, exact numbers and labels.
+# Validation of weights, whole numbers, exact numbers and labels.
 
 
 SuperArm: TypeAlias = tuple[int, ...]  # a super arm: its base arms, sorted
@@ -30,7 +30,7 @@ Edge: TypeAlias = tuple[Label, Label]
 
 
 def checked_weights(weights: ArrayLike, arms: int, what: str = "weights") -> Floats:
-    """One finite number an arm, shape (arms,).
+    """Return one finite number per arm, shape (arms,).
 
     >>> checked_weights([1, 2, float("nan")], 3)
     Traceback (most recent call last):
@@ -48,9 +48,7 @@ def checked_weights(weights: ArrayLike, arms: int, what: str = "weights") -> Flo
 
 
 def checked_probabilities(means: Floats) -> Floats:
-    """Means that are probabilities: if the value of a super arm is a probability, no other means
-    make sense.
-    """
+    """Return means that are probabilities, for super arms whose value is a probability."""
     bad = np.flatnonzero((means < 0) | (means > 1))
     if len(bad):
         raise ValueError(
@@ -60,7 +58,7 @@ def checked_probabilities(means: Floats) -> Floats:
 
 
 def bounded_whole(value: SupportsIndex, what: str, least: int, most: int | None = None) -> int:
-    """A whole number within bounds.
+    """Return a whole number within bounds.
 
     >>> bounded_whole(-1, "capacity[2]", 0)
     Traceback (most recent call last):
@@ -69,7 +67,7 @@ def bounded_whole(value: SupportsIndex, what: str, least: int, most: int | None 
     number = as_int(value)
     if number is None:
         raise ValueError(
-            f"Expected {what}={shown(value)} to be a whole number{instead(value, what)}."
+            f"Expected {what}={shown(value)} to be a whole number{suggestion(value, what)}."
         )
     if number < least:
         raise ValueError(f"Expected {what}={number} to be >= {least}.")
@@ -79,9 +77,7 @@ def bounded_whole(value: SupportsIndex, what: str, least: int, most: int | None 
 
 
 def checked_label(value: Any, what: str = "node") -> Label:
-    """The name of a node or an element: a whole number or a string, so that it can be written to
-    JSON and read again.
-    """
+    """Return the name of a node or an element: a whole number or a string, which JSON can store."""
     if isinstance(value, str):
         return str(value)
     if not isinstance(value, bool | np.bool_):
@@ -93,8 +89,8 @@ def checked_label(value: Any, what: str = "node") -> Label:
 
 
 def checked_edges(edges: Iterable[Sequence[Any]]) -> list[Edge]:
-    """At least one edge, each a pair of node labels. The arm number of an edge is its place in the
-    list.
+    """Return at least one edge, each a pair of node labels. The arm number of an edge is its
+    position.
     """
     rows: list[Any] = (
         edges.tolist()
@@ -110,10 +106,11 @@ def checked_edges(edges: Iterable[Sequence[Any]]) -> list[Edge]:
 
 
 def numbered(edges: Sequence[Edge], nodes: Sequence[Label] | None) -> dict[Label, int]:
-    """Every node's number: its place in `nodes`, or in the order of first appearance in the edges.
+    """Return every node's number: its position in `nodes`, or the order of first appearance in the
+    edges.
 
     Raises:
-        ValueError: `nodes` repeats a label, or an edge ends in a node that is not among them.
+        ValueError: `nodes` repeats a label, or an edge ends in a node that is not in it.
     """
     if nodes is None:
         return {
@@ -121,8 +118,8 @@ def numbered(edges: Sequence[Edge], nodes: Sequence[Label] | None) -> dict[Label
         }
     index = {node: i for i, node in enumerate(nodes)}
     if len(index) < len(nodes):
-        twice = next(node for i, node in enumerate(nodes) if index[node] != i)
-        raise ValueError(f"Expected nodes to be distinct; {twice!r} comes twice.")
+        repeated = next(node for i, node in enumerate(nodes) if index[node] != i)
+        raise ValueError(f"Expected nodes to be distinct; {repeated!r} is repeated.")
     for arm, edge in enumerate(edges):
         for node in edge:
             if node not in index:
@@ -133,7 +130,7 @@ def numbered(edges: Sequence[Edge], nodes: Sequence[Label] | None) -> dict[Label
 
 
 def checked_labels(nodes: Iterable[Any] | None) -> list[Label] | None:
-    """The optional list of node labels."""
+    """Return the optional list of node labels."""
     return (
         None
         if nodes is None
@@ -142,7 +139,7 @@ def checked_labels(nodes: Iterable[Any] | None) -> list[Label] | None:
 
 
 def listed(values: Any, what: str, of: str) -> list[Any]:
-    """The entries of a list, a tuple or anything else that can be gone through; text is no list.
+    """Return the entries of a list, a tuple or another iterable; text is refused.
 
     >>> listed(5, "blocks", "lists of arms")
     Traceback (most recent call last):
@@ -154,7 +151,7 @@ def listed(values: Any, what: str, of: str) -> list[Any]:
 
 
 def arms_of(rows: Any, what: str, arms: int | None = None) -> list[list[int]]:
-    """Lists of arms, each below `arms` where that is given.
+    """Return lists of arms, each below `arms` if that is given.
 
     >>> arms_of([[0, 1], 2], "blocks")
     Traceback (most recent call last):
@@ -171,10 +168,10 @@ def arms_of(rows: Any, what: str, arms: int | None = None) -> list[list[int]]:
 
 
 def exact_number(value: Any, what: str = "value") -> Fraction:
-    """A number read exactly, of at most 100 digits above and below the line; a float as the decimal
-    it is written as.
+    """Return the exact value of a number, with at most 100 digits in numerator and denominator. A
+    float means the decimal that it prints as.
 
-    Exact arithmetic with much longer numbers takes minutes, and a few characters can spell them.
+    Exact arithmetic with longer numbers takes minutes, and a few characters can spell them.
 
     >>> exact_number(0.1), exact_number("0.25"), exact_number("1/3"), exact_number(2)
     (Fraction(1, 10), Fraction(1, 4), Fraction(1, 3), Fraction(2, 1))
@@ -199,30 +196,34 @@ def exact_number(value: Any, what: str = "value") -> Fraction:
 
 
 def short_exponent(text: str) -> bool:
-    """Whether a number's exponent has at most three digits: a few characters can spell a number of
-    millions of digits.
+    """Return whether a number's exponent has at most three digits: a few characters can spell a
+    number of millions of digits.
     """
     return len(text.lower().partition("e")[2].lstrip("+-0")) <= 3
 
 
 def sorted_arms(arms: Iterable[int] | NDArray[Any]) -> SuperArm:
-    """A super arm as plain, sorted ints."""
+    """Return a super arm as plain, sorted ints."""
     return tuple(np.sort(arms).tolist()) if isinstance(arms, np.ndarray) else tuple(sorted(arms))
 
 
 def largest_first(weights: Floats) -> Places:
-    """Arms from the heaviest to the lightest; equal weights in order of their numbers."""
+    """Return the arms from the heaviest to the lightest; equal weights in order of their
+    numbers.
+    """
     return np.argsort(-weights, kind="stable")
 
 
 def shortened(value: Any) -> str:
-    """Text for reprs and errors, with long lists cut."""
+    """Return text for reprs and errors, with long lists cut."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:60]}...{text[-1]}"
 
 
 def chunks(arms: int, k: int) -> tuple[SuperArm, ...]:
-    """What the greedy cover is here: k arms after k, the last few filled up with the first ones."""
+    """Return the greedy cover of a uniform problem: k arms after k, the last few filled up with the
+    first ones.
+    """
     starts = range(0, arms, k)
     return tuple(
         tuple(range(i, i + k)) if i + k <= arms else (*range(k - arms + i), *range(i, arms))
@@ -230,7 +231,7 @@ def chunks(arms: int, k: int) -> tuple[SuperArm, ...]:
     )
 
 
-# What every oracle is: a set of feasible super arms, and the way the best one is found. Public
+# The base class of oracles: feasible super arms, and the best one for given weights. Public
 # data only.
 
 
@@ -238,21 +239,22 @@ Covering = tuple[tuple[SuperArm, ...], SuperArm]  # a cover, and the loops it le
 
 
 class DecisionSet(ABC):
-    """Which super arms are feasible, and how the best one is found.
+    """Base class of decision sets: the feasible super arms, and the best one for given weights.
 
-    A super arm is a sorted tuple of base arms. A subclass sets `arms` and `size` and fills in
-    `_best`, `_contains` and `parameters`; what is not linear fills in `_value` too. Decision sets
-    are values: equal when built from equal parameters, never changed after construction.
+    A super arm is a sorted tuple of base arms. A subclass sets `arms` and `size` and implements
+    `_best`, `_contains` and `parameters`; a nonlinear one also implements `_value`. Decision sets
+    are values: equal if their parameters are equal, and never changed after construction.
 
-    arms: base arms, numbered 0 to arms - 1.
-    size: the largest number of base arms in a super arm; of a matroid, its rank.
-    alpha, beta: with probability at least beta the oracle's answer is worth at least alpha times
-        the optimum; of costs, where that is negative, alpha is 1 or more.
-    costs: rewards are 1 - cost with costs in [0, 1]; the value of a super arm is minus the sum of
-        its costs.
-    linear: the value of a super arm is the sum of its arms' means (with costs, less one for each).
-    b_one, b_max: B₁ and B∞, the most that the value changes with a unit of the sum of all errors in
-        its arms' means, and of the largest one; NaN where neither is known.
+    Attributes:
+        arms: number of base arms, numbered 0 to arms - 1.
+        size: the largest number of base arms in a super arm; for a matroid, its rank.
+        alpha: with probability at least `beta` the oracle's answer is worth at least `alpha` times
+            the optimum. For costs, whose optimum is negative, alpha is 1 or more.
+        beta: probability of that approximation.
+        costs: True if rewards are 1 - cost with costs in [0, 1]; the value of a super arm is minus
+            the sum of its costs.
+        linear: True if the value of a super arm is the sum of its arms' means (with costs, minus
+            one for each).
     """
 
     arms: int
@@ -264,21 +266,26 @@ class DecisionSet(ABC):
 
     @property
     def b_one(self) -> float:
-        """B₁ (Chen et al. 2020): 1 where the value is a sum."""
+        """B₁: the most that the value changes per unit of the sum of all errors in its arms' means
+        (Chen et al. 2020). It is 1 for sums, and NaN if unknown.
+        """
         return 1.0 if self.linear else math.nan
 
     @final
     @property
     def b_max(self) -> float:
-        """B∞, at most `size` times B₁ (Chen et al. 2020, Fact 1)."""
+        """B∞: the most that the value changes per unit of the largest error in its arms' means; at
+        most `size` times B₁ (Chen et al. 2020, Fact 1).
+        """
         return self.size * self.b_one
 
     @final
     def best(self, weights: ArrayLike) -> SuperArm:
-        """A feasible super arm of (approximately) the largest value; ties are settled by arm
-        numbers, never by chance.
+        """Return a feasible super arm of (approximately) the largest value. Ties are broken by arm
+        numbers, never at random.
 
-        weights: shape (arms,), finite, of either sign.
+        Args:
+            weights: shape (arms,), finite, of either sign.
 
         Raises:
             ValueError: wrong shape, or an entry that is not finite.
@@ -287,15 +294,15 @@ class DecisionSet(ABC):
 
     @final
     def contains(self, action: Iterable[SupportsIndex]) -> bool:
-        """Whether these arms, in any order, are a feasible super arm."""
+        """Return whether these arms, in any order, are a feasible super arm."""
         return self._flaw(tuple(listed(action, "action", "arms"))) is None
 
     @final
     def checked(self, action: Iterable[SupportsIndex]) -> SuperArm:
-        """The super arm as a sorted tuple of ints.
+        """Return the super arm as a sorted tuple of ints.
 
         Raises:
-            ValueError: unknown arms, repeated arms, too many, or not a super arm of this set.
+            ValueError: unknown arms, repeated arms, too many arms, or not a super arm of this set.
         """
         given = tuple(listed(action, "action", "arms"))
         flaw = self._flaw(given)
@@ -305,8 +312,11 @@ class DecisionSet(ABC):
 
     @final
     def value(self, action: Iterable[SupportsIndex], means: ArrayLike) -> float:
-        """The expected value of a super arm when the arms' expected rewards are `means`, shape
-        (arms,).
+        """Return the expected value of a super arm.
+
+        Args:
+            action: arms of the super arm.
+            means: the arms' expected rewards, shape (arms,).
         """
         arms = tuple(
             bounded_whole(arm, "arm", 0, self.arms - 1) for arm in listed(action, "action", "arms")
@@ -315,8 +325,8 @@ class DecisionSet(ABC):
 
     @final
     def optimum(self, means: ArrayLike) -> float:
-        """The best value. Where finding it is hard (`alpha` other than 1, many super arms) it is
-        the value of the oracle's answer.
+        """Return the best value. If it is hard to compute (`alpha` other than 1, many super arms),
+        return the value of the oracle's answer.
         """
         return self._optimum(checked_weights(means, self.arms, "means"))
 
@@ -328,23 +338,23 @@ class DecisionSet(ABC):
 
     @final
     def cover(self) -> tuple[SuperArm, ...]:
-        """Super arms that together contain every arm but the loops. Each is the best one if arms
-        not seen yet weigh 1 and others 0.
+        """Return super arms that together contain every arm except loops. Each is the best one if
+        arms without a super arm so far weigh 1 and others 0.
         """
         return self._covering[0]
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """The constructor's arguments as plain JSON values."""
+        """Return the constructor's arguments as plain JSON values."""
 
     def to_data(self) -> dict[str, Any]:
-        """A dict to write as JSON; `problem_from_data` reads it again, exactly."""
+        """Return a dict that JSON can store; `problem_from_data` reads it exactly."""
         return {"kind": type(self).__name__} | self.parameters()
 
     @final
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Self:
-        """The decision set that `to_data` described.
+        """Return the decision set that `to_data` described.
 
         Raises:
             ValueError: another kind, or parameters that this kind does not take.
@@ -366,7 +376,7 @@ class DecisionSet(ABC):
         ]
         if missing:
             raise ValueError(
-                f"Expected data of a {cls.__name__} to hold {', '.join(missing)}, too."
+                f"Expected data of a {cls.__name__} to have {', '.join(missing)}, too."
             )
         return cls(**given)
 
@@ -389,7 +399,7 @@ class DecisionSet(ABC):
 
     @abstractmethod
     def _contains(self, action: SuperArm) -> bool:
-        """Whether this sorted tuple of distinct, known arms is feasible."""
+        """Return whether this sorted tuple of distinct, known arms is feasible."""
 
     def _value(self, action: SuperArm, means: Floats) -> float:
         total = float(means[list(action)].sum())
@@ -405,11 +415,11 @@ class DecisionSet(ABC):
         return covering(self, ())
 
     def _containing(self, arm: int) -> SuperArm | None:
-        """A super arm that contains this arm, if there is one; here it is the oracle's answer when
+        """Return a super arm that contains this arm, or None. By default, the oracle's answer if
         only this arm has a weight.
         """
         weights = np.zeros(self.arms)
-        # where every arm costs, its weight has to pay for the others
+        # with costs, its weight must exceed the costs of the other arms
         weights[arm] = 1 + self.size * self.costs
         action = self.best(weights)
         return action if arm in action else None
@@ -435,7 +445,7 @@ class DecisionSet(ABC):
 
 
 def kind_of(data: object) -> object:
-    """Which decision set some data describes."""
+    """Return the kind of decision set that the data describes."""
     if not isinstance(data, dict):
         raise ValueError(
             f"Expected data that to_data() returned, an object with a kind, got {shown(data)}."
@@ -444,8 +454,8 @@ def kind_of(data: object) -> object:
 
 
 def covering(decisions: DecisionSet, loops: Iterable[int]) -> Covering:
-    """A greedy cover of the arms that are not known to be loops. Every step covers a new arm or
-    finds a new loop.
+    """Return a greedy cover of the arms that are not known to be loops, and the loops. Every step
+    covers a new arm or discovers a new loop.
     """
     cover, known = list[SuperArm](), set(loops)
     unseen = set(range(decisions.arms)) - known

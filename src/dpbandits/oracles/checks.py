@@ -1,5 +1,5 @@
-"""Checks that ship with the package: a matroid or decision set of your own is tried on every subset
-of its arms.
+"""Checks of user-defined matroids and decision sets: all subsets of a small instance's arms are
+tried.
 """
 
 from __future__ import annotations
@@ -15,28 +15,31 @@ from dpbandits.core.inputs import Floats
 from dpbandits.oracles.base import DecisionSet, SuperArm, checked_weights, largest_first
 from dpbandits.oracles.matroids import Matroid
 
-LIMIT = 12  # arms up to which all subsets are listed
+LIMIT = 12  # the most arms of which all subsets are listed
 
 
-def require_promise(condition: bool, message: str) -> None:
+def require(condition: bool, message: str) -> None:
     if not condition:
         raise OracleCheckFailed(message)
 
 
 def subsets(arms: int, most: int | None = None) -> Iterable[SuperArm]:
-    """All subsets of the arms by size, up to `most` arms."""
+    """Return all subsets of the arms by size, up to `most` arms."""
     return chain.from_iterable(
         combinations(range(arms), k) for k in range((arms if most is None else most) + 1)
     )
 
 
 def check_matroid(matroid: Matroid) -> None:
-    """Proves the axioms by enumeration, and that rank, loops, bases, circuits and the greedy agree
-    with them.
+    """Verify the axioms by enumeration, and that rank, loops, bases, circuits and the greedy basis
+    agree with them.
+
+    Args:
+        matroid: a matroid of at most 12 arms.
 
     Raises:
         ValueError: more than 12 arms.
-        OracleCheckFailed: what is broken, with a witness.
+        OracleCheckFailed: the first violation, with a witness.
     """
     if matroid.arms > LIMIT:
         raise ValueError(
@@ -46,17 +49,17 @@ def check_matroid(matroid: Matroid) -> None:
     independent = {frozenset(arms) for arms in subsets(matroid.arms) if matroid.independent(arms)}
     check_axioms(independent, matroid.arms)
     rank = max(map(len, independent))
-    require_promise(
+    require(
         matroid.rank == matroid.size == rank,
         f"rank={matroid.rank} and size={matroid.size}, but a largest independent set has {rank}.",
     )
     loops = tuple(arm for arm in range(matroid.arms) if frozenset((arm,)) not in independent)
-    require_promise(
+    require(
         matroid.loops == loops, f"loops={matroid.loops}, but the dependent single arms are {loops}."
     )
     bases = sorted(tuple(sorted(s)) for s in independent if len(s) == rank)
     for arms in subsets(matroid.arms):
-        require_promise(
+        require(
             matroid.contains(arms) == (arms in bases),
             f"contains({arms}) is wrong: bases are independent sets of {rank} arms.",
         )
@@ -64,7 +67,7 @@ def check_matroid(matroid: Matroid) -> None:
     for weights in trial_weights(matroid.arms, 40, wide=True):
         expected = first_basis(independent, weights, rank)
         best = matroid.best(weights)
-        require_promise(
+        require(
             best == expected,
             f"best({weights.tolist()}) is {best}, but the greedy's basis is {expected}.",
         )
@@ -72,13 +75,13 @@ def check_matroid(matroid: Matroid) -> None:
 
 
 def check_axioms(independent: set[frozenset[int]], arms: int) -> None:
-    """The empty set is independent, subsets of independent sets are, and a smaller set can be grown
-    from a larger one.
+    """Verify that the empty set is independent, that subsets of independent sets are, and that a
+    smaller set can be grown from a larger one.
     """
-    require_promise(frozenset() in independent, "The empty set is not independent.")
+    require(frozenset() in independent, "The empty set is not independent.")
     for large in independent:
         for arm in large:
-            require_promise(
+            require(
                 large - {arm} in independent,
                 f"Heredity: {sorted(large)} is independent, {sorted(large - {arm})} is not.",
             )
@@ -93,14 +96,14 @@ def check_axioms(independent: set[frozenset[int]], arms: int) -> None:
     for size, smaller in by_size.items():
         for large in by_size.get(size + 1, []):
             for small in smaller:
-                require_promise(
+                require(
                     not growths[small].isdisjoint(large),
                     f"Augmentation: {sorted(small)} cannot be grown from {sorted(large)}.",
                 )
 
 
 def check_circuits(matroid: Matroid, bases: list[SuperArm]) -> None:
-    """Fundamental circuits and the exchange table say which swaps give bases."""
+    """Verify fundamental circuits and the exchange table: their swaps give bases."""
     known = {frozenset(basis) for basis in bases}
     for basis in bases[:20]:
         table = matroid.exchanges(basis)
@@ -110,20 +113,18 @@ def check_circuits(matroid: Matroid, bases: list[SuperArm]) -> None:
                 if e in basis
                 else tuple(f for f in basis if frozenset(basis) - {f} | {e} in known)
             )
-            found = matroid.fundamental_circuit(basis, e)
-            require_promise(
-                found == expected,
-                f"fundamental_circuit({basis}, {e}) is {found}, expected {expected}.",
+            circuit = matroid.fundamental_circuit(basis, e)
+            require(
+                circuit == expected,
+                f"fundamental_circuit({basis}, {e}) is {circuit}, expected {expected}.",
             )
             row = tuple(f for f, swaps in zip(basis, table[e], strict=True) if swaps)
-            require_promise(
-                row == expected, f"exchanges({basis})[{e}] says {row}, expected {expected}."
-            )
+            require(row == expected, f"exchanges({basis})[{e}] says {row}, expected {expected}.")
 
 
 def first_basis(independent: set[frozenset[int]], weights: Floats, rank: int) -> SuperArm:
-    """The greedy algorithm on the list of independent sets: the value of an optimal basis, and the
-    basis that ties should give.
+    """Return the greedy basis from the list of independent sets, with ties in order of arm
+    numbers.
     """
     chosen: frozenset[int] = frozenset()
     for arm in largest_first(weights).tolist():
@@ -133,15 +134,17 @@ def first_basis(independent: set[frozenset[int]], weights: Floats, rank: int) ->
 
 
 def check_decision_set(decisions: DecisionSet, weights: Iterable[ArrayLike] | None = None) -> None:
-    """What every oracle promises: feasible answers no longer than `size`, the same twice, as good
-    as `alpha`; a cover.
+    """Verify an oracle: its answers are feasible, not longer than `size`, deterministic and within
+    `alpha` of the optimum, and it has a cover.
 
-    weights: vectors to try, each shape (arms,), also as means; without them random ones in [0, 1],
-        ties among them. Up to 12 arms (and where `beta` is 1) all super arms are listed and the
-        answer's value compared with the best.
+    Args:
+        decisions: the decision set.
+        weights: vectors to try, each shape (arms,), also as means. By default random ones in [0,
+            1], with ties. Up to 12 arms (if `beta` is 1), all super arms are listed and the
+            answer's value is compared with the best.
 
     Raises:
-        OracleCheckFailed: what is broken, with a witness.
+        OracleCheckFailed: the first violation, with a witness.
     """
     trials = (
         trial_weights(decisions.arms, 20)
@@ -161,20 +164,18 @@ def check_decision_set(decisions: DecisionSet, weights: Iterable[ArrayLike] | No
 
 
 def checked_best(decisions: DecisionSet, trial: Floats) -> SuperArm:
-    """The answer to these weights: a feasible super arm, sorted, and the same twice."""
+    """Return the answer to these weights: a feasible, sorted super arm, the same twice."""
     best = decisions.best(trial)
-    require_promise(
+    require(
         0 < len(best) <= decisions.size,
         f"best({trial.tolist()}) has {len(best)} arms, size is {decisions.size}.",
     )
-    require_promise(
-        decisions.contains(best), f"best({trial.tolist()}) is {best}, which is not feasible."
-    )
-    require_promise(
+    require(decisions.contains(best), f"best({trial.tolist()}) is {best}, which is not feasible.")
+    require(
         best == tuple(sorted(set(best))),
         f"best({trial.tolist()}) is {best}, expected sorted, distinct arms.",
     )
-    require_promise(
+    require(
         decisions.best(trial.copy()) == best,
         f"best({trial.tolist()}) gives two answers; it must depend on weights alone.",
     )
@@ -184,39 +185,39 @@ def checked_best(decisions: DecisionSet, trial: Floats) -> SuperArm:
 def check_worth(
     decisions: DecisionSet, trial: Floats, best: SuperArm, listed: list[SuperArm]
 ) -> None:
-    """The answer is worth at least alpha of the best, and no more than the optimum that is said."""
+    """Verify that the answer is worth at least alpha of the best, and at most `optimum`."""
     most = max(decisions.value(arms, trial) for arms in listed)
     worth = decisions.value(best, trial)
-    require_promise(
+    require(
         worth >= decisions.alpha * most - 1e-9,
         f"best({trial.tolist()}) is worth {worth} of {most}, alpha={decisions.alpha}.",
     )
     optimum = decisions.optimum(trial)
-    require_promise(
+    require(
         worth - 1e-9 <= optimum <= most + 1e-9,
         f"optimum({trial.tolist()}) is {optimum}, the best value {most}.",
     )
 
 
 def check_cover(decisions: DecisionSet, listed: list[SuperArm]) -> None:
-    """The cover's super arms are feasible and hold every arm but the loops, which no super arm
-    holds.
+    """Verify that the cover's super arms are feasible and contain every arm except loops, which no
+    super arm contains.
     """
-    held = set(chain.from_iterable(decisions.cover()))
+    covered = set(chain.from_iterable(decisions.cover()))
     for action in decisions.cover():
-        require_promise(decisions.contains(action), f"cover() has {action}, which is not feasible.")
-    missing = set(range(decisions.arms)) - held
-    require_promise(
+        require(decisions.contains(action), f"cover() has {action}, which is not feasible.")
+    missing = set(range(decisions.arms)) - covered
+    require(
         missing == set(decisions.loops),
         f"cover() misses {sorted(missing)}, loops are {decisions.loops}.",
     )
     wrong = set(chain.from_iterable(listed)) & set(decisions.loops)
-    require_promise(not wrong, f"loops={decisions.loops}, but {sorted(wrong)} are in super arms.")
+    require(not wrong, f"loops={decisions.loops}, but {sorted(wrong)} are in super arms.")
 
 
 def trial_weights(arms: int, count: int, *, wide: bool = False) -> list[Floats]:
-    """Random weights in [0, 1], or of either sign where `wide`, every other vector with many ties;
-    and all equal ones.
+    """Return random weights in [0, 1] (of either sign if `wide`), every other vector with many
+    ties, and vectors of equal weights.
     """
     rng = np.random.default_rng(7)
     spread = [rng.random(arms) * (2 if wide else 1) - (1 if wide else 0) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""Choosing vertices whose worth is submodular: coverage, and influence in a random graph."""
+"""Choosing vertices with a submodular value: coverage, and influence in a random graph."""
 
 from __future__ import annotations
 
@@ -27,33 +27,32 @@ from dpbandits.oracles.base import (
     sorted_arms,
 )
 
-# Super arms that are chosen by their starting nodes: choose k nodes, play all edges that leave
-# them; and, of these, probabilistic maximum coverage.
+# Super arms by starting nodes: choose k nodes and play all edges that leave them. Probabilistic
+# maximum coverage is one of these.
 
 
-EXACT = 2000  # choices of nodes that `optimum` tries one by one
+EXACT = 2000  # the most choices of nodes that `optimum` tries one by one
 
 
 class VertexChoice(DecisionSet):
-    """What probabilistic coverage and influence share: an arm is an edge, its weight the
+    """Base class of probabilistic coverage and influence: an arm is an edge, its weight the
     probability that it activates.
 
     A super arm is all edges out of k different nodes. Nodes without such an edge cannot be chosen,
-    so super arms and choices of nodes are the same thing. The greedy's answer is worth at least 1 -
-    1/e of the optimum (Nemhauser, Wolsey and Fisher 1978: the value is monotone and submodular in
-    the nodes).
+    so super arms correspond to choices of nodes. The greedy answer is worth at least 1 - 1/e of the
+    optimum (Nemhauser, Wolsey and Fisher 1978: the value is monotone and submodular in the nodes).
 
-    `optimum` is exact up to 2000 choices of nodes, else the value of the greedy's answer.
+    `optimum` is exact up to 2000 choices of nodes, otherwise the value of the greedy answer.
     """
 
     alpha = 1 - float(np.exp(-1))
     linear = False
 
     def _set_edges(self, edges: Iterable[Sequence[Any]] | NDArray[Any], k: int, name: str) -> None:
-        """Reads the edges and numbers the nodes they leave, in order of first appearance.
+        """Set the edges, and number the nodes they leave in order of first appearance.
 
         Raises:
-            ValueError: k below 1, or more than there are nodes to choose.
+            ValueError: k is below 1 or above the number of nodes to choose from.
         """
         self.edges = checked_edges(edges)
         self._chooseable = {
@@ -71,13 +70,13 @@ class VertexChoice(DecisionSet):
 
     @final
     def vertices(self, action: Iterable[SupportsIndex]) -> tuple[Label, ...]:
-        """The nodes that a super arm chooses, in order of first appearance in the edges."""
+        """Return the nodes that a super arm chooses, in order of first appearance in the edges."""
         labels = list(self._chooseable)
         return tuple(labels[i] for i in np.unique(self._group[list(self.checked(action))]))
 
     @final
     def action(self, nodes: Iterable[Label]) -> SuperArm:
-        """The super arm that chooses these k nodes.
+        """Return the super arm that chooses these k nodes.
 
         Raises:
             ValueError: not k different nodes that can be chosen.
@@ -95,7 +94,7 @@ class VertexChoice(DecisionSet):
 
     @cached_property
     def _out(self) -> list[NDArray[np.intp]]:
-        """The edges out of each chooseable node."""
+        """The edges out of each node that can be chosen."""
         return np.split(np.argsort(self._group, kind="stable"), np.cumsum(self._sizes)[:-1])
 
     def _contains(self, action: SuperArm) -> bool:
@@ -103,7 +102,7 @@ class VertexChoice(DecisionSet):
         return len(groups) == self.k and bool(np.all(counts == self._sizes[groups]))
 
     def _cover(self) -> Covering:
-        """k nodes after k, in order: as few super arms as possible, and there are no loops."""
+        """Return k nodes after k, in order: as few super arms as possible. There are no loops."""
         return tuple(self._edges_of(chosen) for chosen in chunks(len(self._sizes), self.k)), ()
 
     def _optimum(self, means: Floats) -> float:
@@ -117,19 +116,20 @@ class VertexChoice(DecisionSet):
 
 @final
 class Coverage(VertexChoice):
-    """Choose k left nodes of a bipartite graph; each of their edges covers its right node with its
-    own probability.
+    """Choose k left nodes of a bipartite graph; each of their edges covers its right node with the
+    edge's probability.
 
-    The value is the expected number of right nodes covered, sum over r of 1 - prod(1 - p) over the
-    chosen edges into r, for independent edges. Weights outside [0, 1], as indices may be, count as
-    0 or 1 when the best is sought.
+    The value is the expected number of covered right nodes: the sum over r of 1 - prod(1 - p) over
+    the chosen edges into r, for independent edges. In `best`, weights outside [0, 1], as indices
+    may be, count as 0 or 1. The greedy answer has alpha = 1 - 1/e, with ties to the lower left
+    node.
 
-    edges: pairs (left label, right label), one arm each. The sides have separate labels.
-    k: how many left nodes are chosen.
-    normalised: divide the value by the number of right nodes, so that it is at most 1.
+    Source: Chen, Wang, Yuan and Wang 2016, section 4.1.
 
-    Source: Chen, Wang, Yuan and Wang 2016, section 4.1. Greedy: alpha = 1 - 1/e, ties to the lower
-    left node.
+    Args:
+        edges: pairs (left label, right label), one arm each. The sides have separate labels.
+        k: number of left nodes that are chosen.
+        normalised: True divides the value by the number of right nodes, so that it is at most 1.
 
     >>> ads = Coverage([("a", 1), ("a", 2), ("b", 2), ("c", 3)], k=2)
     >>> ads.best([0.5, 0.5, 0.9, 0.4]), ads.value((0, 1, 3), [0.5, 0.5, 0.9, 0.4])
@@ -159,7 +159,7 @@ class Coverage(VertexChoice):
 
     @property
     def b_one(self) -> float:
-        """An edge covers one right node, so its error counts once."""
+        """B₁: an edge covers one right node, so its error counts once."""
         return 1.0 / self._items if self.normalised else 1.0
 
     def _value(self, action: SuperArm, means: Floats) -> float:
@@ -184,8 +184,8 @@ class Coverage(VertexChoice):
         return self._edges_of(chosen)
 
 
-# Reverse-reachable sets: who could have infected a node. The spread of seeds is the weight of the
-# sets they hit.
+# Reverse-reachable sets: the nodes that could have infected a node. The spread of seeds is the
+# weight of the sets they hit.
 #
 # Under independent cascade, let every edge be live with its own probability. A node is infected if
 # and only if a live path leads to it from a seed, that is, if a seed lies in the set of nodes that
@@ -194,11 +194,11 @@ class Coverage(VertexChoice):
 # Seeds, samples and probabilities are all public.
 
 
-ENUMERATED = 10  # uncertain edges up to which all outcomes are listed
+ENUMERATED = 10  # the most uncertain edges of which all outcomes are listed
 ENTRIES = 2**18  # ... unless that makes too many sets
 EXAMINED = 3_000_000  # edges examined after which no further batch of sets is drawn
 
-# (set, edge): is it live? asked once for each edge and set
+# (set, edge): is it live? called once for each edge and set
 Live = Callable[[Integers, Integers], Booleans]
 
 
@@ -209,10 +209,10 @@ class ReachableSets(NamedTuple):
 
     member: Integers
     node: Integers
-    weight: Floats  # of each set, in nodes: together as many as the graph has
+    weight: Floats  # of each set, in nodes; they add up to the graph's number of nodes
 
     def spread(self, seeds: Integers, nodes: int) -> float:
-        """The weight of the sets that hold a seed."""
+        """Return the weight of the sets that contain a seed."""
         is_seed = np.zeros(nodes, dtype=bool)
         is_seed[seeds] = True
         hit = np.zeros(len(self.weight), dtype=bool)
@@ -236,8 +236,8 @@ class Incoming(NamedTuple):
         return cls(start, order.astype(np.int64), tails[order])
 
     def grow(self, roots: Integers, live: Live) -> tuple[Integers, Integers, int]:
-        """All sets at once, one level a step: (set, node) entries sorted by set, and how many edges
-        were examined.
+        """Grow all sets at once, one level a step. Return (set, node) entries sorted by set, and
+        the number of edges examined.
         """
         nodes = len(self.start) - 1
         seen = np.zeros(len(roots) * nodes, dtype=bool)
@@ -259,8 +259,8 @@ class Incoming(NamedTuple):
 
 
 def every_outcome(graph: Incoming, probabilities: Floats) -> ReachableSets | None:
-    """Every outcome of the uncertain edges, for every node, weighted by its probability; None where
-    there are too many.
+    """Return every outcome of the uncertain edges, for every node, weighted by its probability;
+    None if there are too many.
     """
     nodes = len(graph.start) - 1
     uncertain = np.flatnonzero((probabilities > 0) & (probabilities < 1))
@@ -280,13 +280,13 @@ def every_outcome(graph: Incoming, probabilities: Floats) -> ReachableSets | Non
 def sampled(
     graph: Incoming, probabilities: Floats, samples: int, rng: np.random.Generator
 ) -> ReachableSets:
-    """Sets of random nodes: `samples` of them, or fewer (64 or more) where they are large.
+    """Return sets of random nodes: `samples` of them, or fewer (at least 64) if they are large.
 
-    The relative error of a spread of S nodes is about sqrt(nodes / (S * sets)): where sets are
-    large so is S, and few do.
+    The relative error of a spread of S nodes is about sqrt(nodes / (S * sets)). If sets are large
+    so is S, and few sets suffice.
     """
     nodes = len(graph.start) - 1
-    members, found, drawn, examined = [], [], 0, 0
+    members, nodes_found, drawn, examined = [], [], 0, 0
     while drawn < samples and (drawn == 0 or examined < EXAMINED):
         batch = min(samples - drawn, max(64, drawn), max(64, 2**23 // nodes))
         roots = rng.integers(nodes, size=batch)
@@ -294,16 +294,16 @@ def sampled(
             roots, lambda _, edge: rng.random(len(edge)) < probabilities[edge]
         )
         members.append(member + drawn)
-        found.append(node)
+        nodes_found.append(node)
         drawn, examined = drawn + batch, examined + work
     return ReachableSets(
-        np.concatenate(members), np.concatenate(found), np.full(drawn, nodes / drawn)
+        np.concatenate(members), np.concatenate(nodes_found), np.full(drawn, nodes / drawn)
     )
 
 
 def greedy_cover(sets: ReachableSets, candidates: Integers, nodes: int, k: int) -> list[int]:
-    """k candidates, each the one that hits the most weight not yet hit; on a tie the first. Touches
-    every entry once or twice.
+    """Return k candidates, each the one that hits the most weight not hit before (the first on a
+    tie). Every entry is visited once or twice.
     """
     by_node = np.argsort(sets.node, kind="stable")
     node_start = np.concatenate([[0], np.cumsum(np.bincount(sets.node, minlength=nodes))])
@@ -329,33 +329,30 @@ def greedy_cover(sets: ReachableSets, candidates: Integers, nodes: int, k: int) 
     return chosen
 
 
-# Influence maximisation under independent cascade.
-
-
 @final
 class Influence(VertexChoice):
-    """Choose seeds in a directed graph; a newly infected node infects each next node with that
-    edge's probability, once.
+    """Influence maximisation under independent cascade: choose seeds in a directed graph. A newly
+    infected node infects each next node once, with that edge's probability.
 
-    A super arm is the edges out of the seeds: what the seeds themselves are seen to trigger. (In
-    the papers every edge that a cascade reaches is seen; then a super arm would be a random set,
+    A super arm is the edges out of the seeds: the infections that the seeds themselves trigger. (In
+    the papers every edge that a cascade reaches is seen; then a super arm would be a random set
     without a useful bound on its size.) The value is the expected number of infected nodes, seeds
-    included, which depends on all edges. Only nodes with an edge out can be seeds.
+    included, which depends on all edges. Only nodes with an outgoing edge can be seeds.
 
-    edges: pairs of node labels (from, to), one arm each.
-    seeds: how many nodes are chosen.
-    nodes: all labels, if edges shall be checked against them or nodes without edges exist.
-    samples: reverse-reachable sets drawn at most, fewer where they are large; their seed is `seed`,
-        a public number. Graphs with up to 10 uncertain edges are solved by listing all outcomes
-        instead: their values are exact.
-
-    The greedy over these sets gives alpha = 1 - 1/e up to sampling error: the relative error of a
-    spread of S nodes is about sqrt(nodes / (S * sets)). `value` draws its own sets, independent of
-    those `best` chose from, so it is unbiased. Weights outside [0, 1], as indices may be, count as
-    0 or 1 in `best`.
+    The greedy answer has alpha = 1 - 1/e up to sampling error: the relative error of a spread of S
+    nodes is about sqrt(nodes / (S * sets)). `value` draws separate sets from those of `best`, so it
+    is unbiased. In `best`, weights outside [0, 1], as indices may be, count as 0 or 1.
 
     Source: Kempe, Kleinberg and Tardos 2003; Tang, Xiao and Shi 2014 for the greedy over
     reverse-reachable sets.
+
+    Args:
+        edges: pairs of node labels (from, to), one arm each.
+        seeds: number of nodes that are chosen.
+        nodes: all labels, if edges must be checked against them or nodes without edges exist.
+        samples: the most reverse-reachable sets that are drawn; fewer if they are large. Graphs
+            with up to 10 uncertain edges are solved exactly by listing all outcomes.
+        seed: public seed of these sets.
 
     >>> chain = Influence([(0, 1), (1, 2), (3, 2)], seeds=1)
     >>> chain.best([0.5, 0.5, 0.25]), chain.value((0,), [0.5, 0.5, 0.25])
@@ -383,7 +380,7 @@ class Influence(VertexChoice):
         self._graph = Incoming.of(tails, heads, self._nodes)
         # of each node that can be a seed
         self._node_of = np.array([index[label] for label in self._chooseable])
-        # the sets of the means asked for last: a simulation keeps to one vector
+        # the sets of the last means: a simulation uses one vector
         self._last: tuple[bytes, ReachableSets] | None = None
 
     def parameters(self) -> dict[str, Any]:

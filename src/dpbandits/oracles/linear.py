@@ -1,4 +1,4 @@
-"""Linear matroids, over the rationals and over prime fields, and matroids as such."""
+"""Linear matroids, over the rationals and over prime fields, and other matroids as vectors."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from dpbandits.oracles.matroids import (
     UniformMatroid,
 )
 
-# Vectors that are linearly independent: over the rationals, exactly, or modulo a prime.
+# Linearly independent vectors: over the rationals, exactly, or modulo a prime.
 
 
 MatrixRow = list[int] | list[Fraction]
 
 
 PRIME = 2**61 - 1
-"""Rational vectors are compared modulo this prime. A minor that is not 0 is a multiple of it with
-a chance of about 2⁻⁶¹, unless somebody made it so; a matroid of 2,000 minors that matter is another
-one with a chance below 2⁻⁵⁰. That would cost regret, and never privacy.
+"""Rational vectors are compared modulo this prime. A nonzero minor is a multiple of it with
+probability about 2⁻⁶¹, unless it was constructed so; for a matroid with 2,000 relevant minors an
+error has probability below 2⁻⁵⁰. An error would cost regret, never privacy.
 """
 
 LOW = 2**31 - 1
@@ -47,9 +47,11 @@ Residues = NDArray[np.int64]
 
 
 class Coordinates(NamedTuple):
-    """Every arm's coordinates over a basis, modulo a prime. Never written to.
+    """Every arm's coordinates over a basis, modulo a prime. Never modified.
 
-    basis: shape (rank,). table: shape (rank, arms), 0 where the arm cannot replace that element.
+    Args:
+        basis: shape (rank,).
+        table: shape (rank, arms), 0 where the arm cannot replace that element.
     """
 
     basis: Places
@@ -57,23 +59,23 @@ class Coordinates(NamedTuple):
 
 
 def times(a: Residues, b: Residues, prime: int) -> Residues:
-    """Products of residues, of arrays that NumPy broadcasts. prime: `PRIME`, or below 2³¹."""
-    found: Residues
+    """Return products of residues, with NumPy's broadcasting. `prime` is `PRIME`, or below 2³¹."""
+    product: Residues
     if prime != PRIME:
-        found = a * b % prime
-        return found
-    # 30 high bits and 31 low ones; modulo the prime 2⁶¹ is 1
+        product = a * b % prime
+        return product
+    # 30 high bits and 31 low ones; 2⁶¹ is 1 modulo the prime
     a1, a0, b1, b0 = a >> 31, a & LOW, b >> 31, b & LOW
     middle, low = a1 * b0 + a0 * b1, a0 * b0
-    found = 2 * a1 * b1 + (middle >> 30) + ((middle & (LOW >> 1)) << 31)
-    found += (low & PRIME) + (low >> 61)
-    found = (found & PRIME) + (found >> 61)
-    found -= PRIME * (found >= PRIME)
-    return found
+    product = 2 * a1 * b1 + (middle >> 30) + ((middle & (LOW >> 1)) << 31)
+    product += (low & PRIME) + (low >> 61)
+    product = (product & PRIME) + (product >> 61)
+    product -= PRIME * (product >= PRIME)
+    return product
 
 
 def pivoted(table: Residues, row: int, e: int, prime: int) -> Residues:
-    """The table once arm e stands in place of this row's: its column is a unit vector."""
+    """Return the table after arm e replaces this row's arm: its column is a unit vector."""
     inverse = np.array(pow(int(table[row, e]), -1, prime))
     unit = times(table[row], inverse, prime)
     left = table - times(table[:, e, None], unit, prime)
@@ -83,7 +85,7 @@ def pivoted(table: Residues, row: int, e: int, prime: int) -> Residues:
 
 
 def eliminated(table: Residues, prime: int) -> tuple[list[int], list[int], Residues]:
-    """Rows that are independent, an arm for each, and the table in which these are unit vectors."""
+    """Return independent rows, an arm for each, and the table in which these are unit vectors."""
     rows, arms = list[int](), list[int]()
     for row in range(len(table)):
         candidates = np.flatnonzero(table[row])
@@ -96,14 +98,17 @@ def eliminated(table: Residues, prime: int) -> tuple[list[int], list[int], Resid
 
 @final
 class LinearMatroid(Matroid):
-    """One vector an arm; independent arms have linearly independent vectors. Never decided by
-    floating-point rank.
+    """The linear matroid: an arm is a vector, and independent arms have linearly independent
+    vectors. Floating-point rank is never used.
 
-    vectors: shape (arms, dimensions): whole numbers, fractions, decimal strings, or floats, read as
-        the decimals they are written as; of at most 100 digits each.
-    field: None for the rationals; a prime below 2^20 for whole numbers modulo it, so 2 for GF(2).
+    Rational vectors are compared modulo a prime of 61 bits: see `PRIME` for the probability of an
+    error.
 
-    Rational vectors are compared modulo a prime of 61 bits: see `PRIME` for the chance of an error.
+    Args:
+        vectors: shape (arms, dimensions): whole numbers, fractions, decimal strings, or floats
+            (which mean the decimals they print as), of at most 100 digits each.
+        field: None for the rationals; a prime below 2^20 for whole numbers modulo it, so 2 for
+            GF(2).
 
     >>> unit = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
     >>> seven = LinearMatroid([*unit, (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)])
@@ -126,9 +131,9 @@ class LinearMatroid(Matroid):
         residues = [[x % self._prime for x in row] for row in whole]
         rows, arms, table = eliminated(np.array(residues, np.int64).T, self._prime)
         self._set_rank(len(whole), len(rows))
-        # vectors in as many columns as their rank, of which the others are combinations
+        # vectors in `rank` independent columns; the other columns are combinations of these
         self._rows = [[row[column] for column in rows] for row in whole]
-        # the basis found last: the next best one is near it
+        # the last basis: the next best one is near it
         self._known = Coordinates(np.array(arms, np.intp), table[rows])
 
     def parameters(self) -> dict[str, Any]:
@@ -155,56 +160,62 @@ class LinearMatroid(Matroid):
         return sorted_arms(np.flatnonzero(~self._known.table.any(axis=0)))
 
     def _over(self, basis: SuperArm) -> Booleans:
-        """Which coordinates over this basis are not 0, shape (rank, arms); rows as sorted."""
-        held, table = self._known
+        """Return which coordinates over this basis are nonzero, shape (rank, arms); rows in sorted
+        order.
+        """
+        current, table = self._known
         left = set(basis)
-        for e in left.difference(held.tolist()):
-            leaves = [arm not in left for arm in held.tolist()]
+        for e in left.difference(current.tolist()):
+            leaves = [arm not in left for arm in current.tolist()]
             row = int(np.flatnonzero((table[:, e] != 0) & leaves)[0])
-            held, table = held.copy(), pivoted(table, row, e, self._prime)
-            held[row] = e
-        self._known = Coordinates(held, table)
-        found: Booleans = table[np.argsort(held)] != 0
-        return found
+            current, table = current.copy(), pivoted(table, row, e, self._prime)
+            current[row] = e
+        self._known = Coordinates(current, table)
+        nonzero: Booleans = table[np.argsort(current)] != 0
+        return nonzero
 
     def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
         return self._circuits(basis, [e])[0]
 
     def _circuits(self, basis: SuperArm, arms: list[int]) -> list[SuperArm]:
-        table, held = self._over(basis), np.array(basis)
-        return [tuple(held[table[:, e]].tolist()) for e in arms]
+        table, elements = self._over(basis), np.array(basis)
+        return [tuple(elements[table[:, e]].tolist()) for e in arms]
 
     def _exchanges(self, basis: SuperArm) -> Booleans:
         return self._over(basis).T
 
 
 def greedy_from(known: Coordinates, places: Places, prime: int) -> Coordinates:
-    """The coordinates over the greedy's basis, by as many exchanges as the two bases differ by.
+    """Return the coordinates over the greedy basis, with as many exchanges as the two bases differ
+    by.
 
     Let e be the first arm in order that comes before one that it can replace, and b the last that
-    it can. All that precede e depend on arms of the basis that precede themselves, and e does not:
-    so e depends on nothing before it, and is in the greedy's basis. b depends on e and on others
-    that it can be replaced with, all before b: it is not. So every exchange brings in one that
-    stays and takes out one that does not come back, and where no e is left, every arm outside the
+    it can replace. All arms before e depend on arms of the basis that come before themselves, and e
+    does not: so e depends on nothing before it, and is in the greedy basis. b depends on e and on
+    others that can replace it, all before b: it is not in the greedy basis. So every exchange adds
+    an arm that remains and removes one that does not return. If no e is left, every arm outside the
     basis depends on those before it.
 
-    places: of each arm in the order, shape (arms,).
+    Args:
+        known: coordinates over some basis.
+        places: position of each arm in the order, shape (arms,).
+        prime: the modulus.
     """
     basis, table = known
     while True:
-        held = places[basis]
-        last = ((table != 0) * (held + 1)[:, None]).max(axis=0) - 1
+        positions = places[basis]
+        last = ((table != 0) * (positions + 1)[:, None]).max(axis=0) - 1
         early = np.flatnonzero(last > places)
         if len(early) == 0:
             return Coordinates(basis, table)
         e = early[places[early].argmin()]
-        row = int(np.flatnonzero(held == last[e])[0])
+        row = int(np.flatnonzero(positions == last[e])[0])
         basis, table = basis.copy(), pivoted(table, row, int(e), prime)
         basis[row] = e
 
 
 def is_prime(number: int) -> bool:
-    """By trial division."""
+    """Return whether the number is prime, by trial division."""
     return number >= 2 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))
 
 
@@ -216,7 +227,7 @@ def checked_field(field: int) -> int:
 
 
 def exact_rows(vectors: Iterable[Sequence[Any]] | NDArray[Any]) -> list[MatrixRow]:
-    """Rows of exact numbers, all of one length >= 1; plain ints where everything is whole."""
+    """Return rows of exact numbers of one length >= 1; plain ints if all entries are whole."""
     rows: list[Any] = (
         vectors.tolist()
         if isinstance(vectors, np.ndarray)
@@ -244,12 +255,14 @@ def exact_rows(vectors: Iterable[Sequence[Any]] | NDArray[Any]) -> list[MatrixRo
 
 
 def short_whole(x: object) -> bool:
-    """Whether it is a plain whole number, and of no more digits than `exact_number` takes."""
+    """Return whether it is an int of at most as many digits as `exact_number` takes."""
     return type(x) is int and -LARGEST <= x <= LARGEST
 
 
 def primitive(row: MatrixRow) -> list[int]:
-    """The row times a positive number: whole numbers without a common factor. Zero stays zero."""
+    """Scale a row by a positive number to whole numbers without a common factor. Zero remains
+    zero.
+    """
     scale = math.lcm(*(x.denominator for x in row))
     if scale > LARGEST:
         raise ValueError(
@@ -262,15 +275,14 @@ def primitive(row: MatrixRow) -> list[int]:
 
 
 def modulo(row: MatrixRow, prime: int) -> list[int]:
-    """Residues from 0 to prime - 1 of whole numbers."""
+    """Return the residues of whole numbers, from 0 to prime - 1."""
     for x in row:
         if x.denominator != 1:
             raise ValueError(f"Expected whole numbers modulo {prime}, got {x}.")
     return [int(x) % prime for x in row]
 
 
-# Matroids as vectors modulo a prime: the same independent sets, in arithmetic that is exact and
-# fast.
+# Matroids as vectors modulo a prime: the same independent sets, in exact and fast arithmetic.
 #
 # A set of arms is independent if and only if its vectors are, modulo the prime:
 #
@@ -285,16 +297,18 @@ def modulo(row: MatrixRow, prime: int) -> list[int]:
 
 
 LARGEST_TABLE = 2**20
-"""Entries of a table (arms times rank) above which none is made: a pivot touches all of it."""
+"""The most entries of a table (arms times rank): a pivot visits all of them."""
 
 
 class Tableau(NamedTuple):
-    """Every arm's coordinates in a basis, modulo a prime; zero exactly where the arm cannot replace
+    """Every arm's coordinates in a basis, modulo a prime; zero exactly if the arm cannot replace
     that element.
 
-    table: shape (arms, rank), whole numbers of size at most prime/2; the basis's own rows are unit
-        vectors.
-    basis: shape (rank,), column j belongs to arm basis[j].
+    Args:
+        table: shape (arms, rank), whole numbers of size at most prime/2; the basis's rows are unit
+            vectors.
+        basis: shape (rank,); column j belongs to arm basis[j].
+        prime: the modulus.
     """
 
     table: Floats
@@ -303,8 +317,8 @@ class Tableau(NamedTuple):
 
 
 def tableau(matroid: Matroid) -> Tableau | None:
-    """The matroid's tableau in the basis of the lowest arms; None where it has no representation
-    here, or too large a one.
+    """Return the matroid's tableau in the basis of the lowest arms; None if it has no
+    representation here, or too large a one.
     """
     if matroid.arms * matroid.rank > LARGEST_TABLE:
         return None
@@ -315,28 +329,28 @@ def tableau(matroid: Matroid) -> Tableau | None:
     rows, arms, table = eliminated(vectors.T, prime)
     some = Coordinates(np.array(arms, np.intp), table[rows])
     basis, table = greedy_from(some, np.arange(matroid.arms), prime)
-    found = table[np.argsort(basis)].T
-    balanced = (found - prime * (2 * found > prime)).astype(np.float64)
+    coordinates = table[np.argsort(basis)].T
+    balanced = (coordinates - prime * (2 * coordinates > prime)).astype(np.float64)
     return Tableau(balanced, sorted_arms(basis), prime)
 
 
 def representation(matroid: Matroid) -> tuple[Residues, int] | None:
-    """Vectors, shape (arms, rank or more), of residues, and the prime. None where there is none
-    here.
+    """Return vectors of residues, shape (arms, rank or more), and the prime; None if the matroid
+    has no representation here.
     """
-    found = REPRESENTED.get(type(matroid))
-    return None if found is None else found(matroid)
+    represent = REPRESENTED.get(type(matroid))
+    return None if represent is None else represent(matroid)
 
 
 def prime_from(number: int) -> int:
-    """The smallest prime at or above a number."""
+    """Return the smallest prime at or above a number."""
     while not is_prime(number):
         number += 1
     return number
 
 
 LARGEST_PRIME = 2**26
-"""Compiled players multiply residues in doubles, which keep whole numbers below 2⁵³."""
+"""Compiled simulations multiply residues in doubles, which represent whole numbers below 2⁵³."""
 
 
 def linear(matroid: LinearMatroid) -> tuple[Residues, int] | None:
@@ -350,7 +364,7 @@ def linear(matroid: LinearMatroid) -> tuple[Residues, int] | None:
 
 
 def graphic(matroid: GraphicMatroid) -> tuple[Residues, int]:
-    """u − v for every edge, 0 for a self-loop. Shape (arms, nodes)."""
+    """Return u − v for every edge, 0 for a self-loop, shape (arms, nodes)."""
     table, prime = np.zeros((matroid.arms, len(matroid._labels)), np.int64), prime_from(2**20)
     for arm, (u, v) in enumerate(matroid._ends):
         table[arm, u] += 1
@@ -371,7 +385,7 @@ def powers(
     categories: np.ndarray[tuple[int], np.dtype[np.int64]],
     ranks: np.ndarray[tuple[int], np.dtype[np.int64]],
 ) -> tuple[Residues, int]:
-    """Vandermonde rows, those of a category in columns of their own. A category of rank 0 has zero
+    """Return Vandermonde rows; each category has separate columns. A category of rank 0 has zero
     rows: loops.
     """
     prime = prime_from(len(categories) + 1)

@@ -1,4 +1,4 @@
-"""Matroids, whose best basis the greedy algorithm finds: uniform, partition, graphic and
+"""Matroids, whose best basis the greedy algorithm returns: uniform, partition, graphic and
 transversal ones.
 """
 
@@ -30,17 +30,16 @@ from dpbandits.oracles.base import (
     sorted_arms,
 )
 
-# Matroids: sets of arms that are independent of each other. The super arms are the bases, found
-# greedily.
+# The base class of matroids. The super arms are the bases.
 
 
 class Matroid(DecisionSet):
-    """The bases of a matroid. A subclass needs `_independent` and `parameters`, and calls
-    `_set_rank` when it is built.
+    """Base class of matroids; the super arms are its bases. A subclass implements `_independent`
+    and `parameters`, and calls `_set_rank` on construction.
 
     All bases have `size == rank` arms. The greedy algorithm (heaviest arm first, lower number first
-    on a tie, skipping what depends on the arms taken) finds a heaviest basis for weights of either
-    sign (Edmonds 1971).
+    on a tie, skipping arms that depend on the chosen ones) returns a heaviest basis for weights of
+    either sign (Edmonds 1971).
 
     Source: Oxley, Matroid Theory, chapters 1 and 2.
     """
@@ -49,7 +48,7 @@ class Matroid(DecisionSet):
 
     @final
     def independent(self, subset: Iterable[SupportsIndex]) -> bool:
-        """Whether these arms are independent; a repeated arm is not.
+        """Return whether these arms are independent; repeated arms are not.
 
         Raises:
             ValueError: an unknown arm.
@@ -65,8 +64,8 @@ class Matroid(DecisionSet):
 
     @final
     def fundamental_circuit(self, basis: Iterable[SupportsIndex], e: SupportsIndex) -> SuperArm:
-        """Every f in the basis for which basis - f + e is a basis: (e,) where e is in it already,
-        () for a loop.
+        """Return every f in the basis for which basis - f + e is a basis: (e,) if e is in it, ()
+        for a loop.
 
         Raises:
             ValueError: not a basis, or an unknown arm.
@@ -77,8 +76,8 @@ class Matroid(DecisionSet):
 
     @final
     def exchanges(self, basis: Iterable[SupportsIndex]) -> Booleans:
-        """All fundamental circuits, shape (arms, rank): entry [e, j] says whether basis - basis[j]
-        + e is a basis.
+        """Return all fundamental circuits, shape (arms, rank): entry [e, j] says whether basis -
+        basis[j] + e is a basis.
 
         Columns follow the sorted basis.
         """
@@ -88,22 +87,22 @@ class Matroid(DecisionSet):
     def circuits(
         self, basis: Iterable[SupportsIndex], arms: Iterable[SupportsIndex]
     ) -> list[SuperArm]:
-        """`fundamental_circuit` of each of these arms.
+        """Return `fundamental_circuit` of each of these arms.
 
         Raises:
             ValueError: not a basis, or an unknown arm.
         """
-        asked = [bounded_whole(e, "arm", 0, self.arms - 1) for e in listed(arms, "arms", "arms")]
-        checked = self.checked(basis) if asked else ()
+        wanted = [bounded_whole(e, "arm", 0, self.arms - 1) for e in listed(arms, "arms", "arms")]
+        checked = self.checked(basis) if wanted else ()
         inside = set(checked)
-        others = iter(self._circuits(checked, [e for e in asked if e not in inside]))
-        return [(e,) if e in inside else next(others) for e in asked]
+        others = iter(self._circuits(checked, [e for e in wanted if e not in inside]))
+        return [(e,) if e in inside else next(others) for e in wanted]
 
     def _set_rank(self, arms: int, rank: int) -> None:
-        """Number of arms and rank, once they are known.
+        """Set the number of arms and the rank.
 
         Raises:
-            ValueError: rank 0, where the only basis is empty and nothing can be played.
+            ValueError: rank 0: the only basis is empty, so nothing can be played.
         """
         if rank < 1:
             raise ValueError(
@@ -114,7 +113,7 @@ class Matroid(DecisionSet):
 
     @abstractmethod
     def _independent(self, arms: SuperArm) -> bool:
-        """Whether these sorted, distinct arms, at most `rank` of them, are independent."""
+        """Return whether these sorted, distinct arms, at most `rank` of them, are independent."""
 
     def _best(self, weights: Floats) -> SuperArm:
         return greedy(largest_first(weights).tolist(), self._independent, self.rank)
@@ -133,7 +132,7 @@ class Matroid(DecisionSet):
         return tuple(f for f, arms in swapped if self._independent(tuple(sorted(arms))))
 
     def _circuits(self, basis: SuperArm, arms: list[int]) -> list[SuperArm]:
-        """The circuits of arms outside the basis."""
+        """Return the circuits of arms outside the basis."""
         return [self._circuit(basis, e) for e in arms]
 
     def _exchanges(self, basis: SuperArm) -> Booleans:
@@ -144,7 +143,7 @@ class Matroid(DecisionSet):
 
 
 def greedy(order: Iterable[int], independent: Callable[[SuperArm], bool], rank: int) -> SuperArm:
-    """The first basis in this order of arms."""
+    """Return the first basis in this order of arms."""
     chosen: SuperArm = ()
     for arm in order:
         longer = sorted_arms((*chosen, arm))
@@ -156,16 +155,20 @@ def greedy(order: Iterable[int], independent: Callable[[SuperArm], bool], rank: 
 
 
 def exchange_rows(basis: SuperArm, table: Booleans) -> Booleans:
-    """Puts the basis arms' own rows into a table of circuits: each can replace only itself."""
+    """Fill in the basis arms' rows of a table of circuits: each can replace only itself."""
     table[list(basis)] = np.eye(len(basis), dtype=bool)
     return table
 
 
-# Matroids of counts: so many arms of each category, or of all of them.
+# Matroids of counts: a number of arms of each category, or of all arms.
 
 
 class UniformMatroid(Matroid):
-    """Every `rank` of the arms are a basis.
+    """The uniform matroid: every set of `rank` arms is a basis.
+
+    Args:
+        arms: number of arms.
+        rank: arms in a basis, at least 1.
 
     >>> UniformMatroid(arms=4, rank=2).best([0.5, 0.9, 0.5, 0.1])
     (0, 1)
@@ -199,7 +202,11 @@ class UniformMatroid(Matroid):
 
 @final
 class TopK(UniformMatroid):
-    """Exactly k arms, the k best: the uniform matroid under the name it has elsewhere.
+    """The k best arms: the uniform matroid under its other name.
+
+    Args:
+        arms: number of arms.
+        k: arms in a super arm.
 
     >>> TopK(arms=4, k=2).best([0.5, 0.9, 0.5, 0.1])
     (0, 1)
@@ -215,11 +222,15 @@ class TopK(UniformMatroid):
 
 @final
 class TopKMax(DecisionSet):
-    """Exactly k arms, worth the chance that at least one of them answers 1: 1 - prod(1 - mean), for
-    independent 0/1 rewards.
+    """Super arms of k arms, with the probability that at least one reward is 1 as their value: 1 -
+    prod(1 - mean), for independent 0/1 rewards.
 
-    The k largest means maximise it, so the oracle is exact. Not linear: a Bernoulli case of the
-    expected maximum.
+    The k largest means maximise it, so the oracle is exact. The value is not linear: it is a
+    Bernoulli case of the expected maximum.
+
+    Args:
+        arms: number of arms.
+        k: arms in a super arm.
 
     >>> TopKMax(arms=3, k=2).value((0, 1), [0.5, 0.5, 0.1])
     0.75
@@ -236,7 +247,7 @@ class TopKMax(DecisionSet):
 
     @property
     def b_one(self) -> float:
-        """One mean moves the chance by at most its own error."""
+        """B₁: one mean moves the probability by at most its error."""
         return 1.0
 
     def _best(self, weights: Floats) -> SuperArm:
@@ -253,7 +264,7 @@ class TopKMax(DecisionSet):
 
 
 def top(weights: Floats, k: int) -> SuperArm:
-    """The k heaviest arms, lower numbers first on a tie, without sorting them all."""
+    """Return the k heaviest arms, lower numbers first on a tie, without sorting them all."""
     last = np.partition(weights, len(weights) - k)[len(weights) - k]
     above = np.flatnonzero(weights > last)
     level = np.flatnonzero(weights == last)[: k - len(above)]
@@ -262,11 +273,13 @@ def top(weights: Floats, k: int) -> SuperArm:
 
 @final
 class PartitionMatroid(Matroid):
-    """At most `capacities[c]` arms of category c; a basis fills every category as far as it goes.
+    """At most `capacities[c]` arms of category c; a basis fills every category as far as possible.
 
-    categories: shape (arms,), the category of each arm, numbered from 0. Or
-    blocks: the arms of each category, every arm in exactly one.
-    capacities: one whole number >= 0 a category; arms of a category with capacity 0 are loops.
+    Args:
+        categories: category of each arm, shape (arms,), numbered from 0. Give this or `blocks`.
+        blocks: arms of each category, every arm in exactly one.
+        capacities: one whole number >= 0 per category; arms of a category with capacity 0 are
+            loops.
 
     >>> PartitionMatroid(categories=[0, 0, 1, 1], capacities=[1, 1]).best([0.1, 0.2, 0.4, 0.3])
     (1, 2)
@@ -297,7 +310,7 @@ class PartitionMatroid(Matroid):
         )
         sizes = np.bincount(self.categories, minlength=len(limits))
         self.capacities = limits
-        # what a basis has of each
+        # number of arms of each category in a basis
         self._filled = np.minimum([min(limit, len(self.categories)) for limit in limits], sizes)
         self._place = np.arange(len(self.categories)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         self._kept = self._place < np.repeat(self._filled, sizes)
@@ -310,8 +323,8 @@ class PartitionMatroid(Matroid):
         return sorted_arms(self._by_category(largest_first(weights))[self._kept])
 
     def _by_category(self, order: Places) -> Places:
-        """The same order within each category, categories one after another: a stable sort, 16 bits
-        at a time (the fast kind).
+        """Return the same order within each category, categories one after another, by stable sorts
+        of 16 bits (the fast kind).
         """
         for digits in (self.categories & 0xFFFF, self.categories >> 16):
             if digits.any():
@@ -326,18 +339,18 @@ class PartitionMatroid(Matroid):
         return sorted_arms(np.flatnonzero(self._filled[self.categories] == 0))
 
     def _cover(self) -> Covering:
-        """Super arm i takes the i-th handful of every category; where a category has run out, its
-        first arms.
+        """Return super arms that take the i-th handful of every category; categories that ran out
+        give their first arms.
         """
         sizes = np.bincount(self.categories, minlength=len(self.capacities))
         capacity = np.repeat(self._filled, sizes)
         grouped, first = self._by_category(np.arange(self.arms)), self._place < capacity
-        turn = self._place // np.maximum(capacity, 1)
+        handful = self._place // np.maximum(capacity, 1)
         rounds = -(-sizes // np.maximum(self._filled, 1)) * (self._filled > 0)
         cover = []
         for i in range(int(rounds.max())):
             missing = np.repeat(np.clip((i + 1) * self._filled - sizes, 0, self._filled), sizes)
-            chosen = ((turn == i) & (capacity > 0)) | (first & (self._place < missing))
+            chosen = ((handful == i) & (capacity > 0)) | (first & (self._place < missing))
             cover.append(sorted_arms(grouped[chosen]))
         return tuple(cover), self.loops
 
@@ -349,7 +362,7 @@ class PartitionMatroid(Matroid):
 
 
 def checked_categories(categories: ArrayLike | None, count: int) -> Integers:
-    """A known category for every arm."""
+    """Return a known category for every arm."""
     given = np.asarray(categories)
     if given.ndim != 1 or len(given) == 0 or given.dtype.kind not in "iu":
         raise ValueError(
@@ -366,25 +379,25 @@ def checked_categories(categories: ArrayLike | None, count: int) -> Integers:
 
 
 def from_blocks(blocks: Iterable[Sequence[int]], count: int) -> Integers:
-    """Each arm's category, from the arms of each category."""
+    """Return each arm's category, from the arms of each category."""
     rows = arms_of(blocks, "blocks")
     if len(rows) != count:
         raise ValueError(f"Expected one capacity a block, got {count} for {len(rows)} blocks.")
     total = sum(len(row) for row in rows)
-    found = np.full(total, -1, dtype=np.int64)
+    categories = np.full(total, -1, dtype=np.int64)
     for c, row in enumerate(rows):
         for arm in row:
-            if arm >= total or found[arm] >= 0:
-                what = "comes twice" if arm < total else f"is out of range for {total} arms"
+            if arm >= total or categories[arm] >= 0:
+                what = "is repeated" if arm < total else f"is out of range for {total} arms"
                 raise ValueError(
                     f"Expected every arm from 0 on in exactly one block; arm {arm} of "
                     f"blocks[{c}] {what}."
                 )
-            found[arm] = c
-    return found
+            categories[arm] = c
+    return categories
 
 
-# Small graph algorithms that several oracles share. Nodes are numbered from 0.
+# Graph algorithms shared by several oracles. Nodes are numbered from 0.
 
 
 Adjacency = list[list[tuple[int, int]]]  # for each node: (arm, next node), by arm number
@@ -399,8 +412,8 @@ def adjacency(
     backwards: bool = False,
     arms: Iterable[int] | None = None,
 ) -> Adjacency:
-    """The nodes that each node reaches over one arm. `backwards` reverses the arcs, and `arms`
-    keeps only these.
+    """Return the nodes that each node reaches over one arm. `backwards` reverses the arcs, and
+    `arms` restricts them.
     """
     table: Adjacency = [[] for _ in range(nodes)]
     for arm in range(len(ends)) if arms is None else arms:
@@ -412,7 +425,7 @@ def adjacency(
 
 
 def reachable(table: Adjacency, start: int) -> set[int]:
-    """Every node that can be reached from `start`, itself included."""
+    """Return every node that can be reached from `start`, with `start`."""
     seen = {start}
     stack = [start]
     while stack:
@@ -424,7 +437,9 @@ def reachable(table: Adjacency, start: int) -> set[int]:
 
 
 def is_forest(ends: Pairs, nodes: int, arms: Iterable[int]) -> bool:
-    """Whether these edges close no cycle (a self-loop is one). Union-find with path halving."""
+    """Return whether these edges close no cycle (a self-loop is one). Union-find with path
+    halving.
+    """
     parent = list(range(nodes))
     for arm in arms:
         u, v = ends[arm]
@@ -438,12 +453,12 @@ def is_forest(ends: Pairs, nodes: int, arms: Iterable[int]) -> bool:
     return True
 
 
-# Edges without a cycle: forests of any graph, spanning trees of a connected one.
+# Forests of a graph, and spanning trees of a connected graph.
 
 
 class Rooted(NamedTuple):
-    """Trees with roots: of each node the next one towards its root, the arm that leads there (-1: a
-    root), and how many arms the root is away.
+    """Rooted trees: for each node its parent, the arm to it (-1 for a root), and its distance to
+    the root in arms.
     """
 
     above: list[int]
@@ -451,7 +466,7 @@ class Rooted(NamedTuple):
     depth: list[int]
 
     def path(self, u: int, v: int) -> SuperArm:
-        """The arms between two nodes of one tree, sorted."""
+        """Return the arms between two nodes of one tree, sorted."""
         arms = []
         while u != v:
             if self.depth[u] < self.depth[v]:
@@ -462,12 +477,13 @@ class Rooted(NamedTuple):
 
 
 class GraphicMatroid(Matroid):
-    """One arm an undirected edge; independent sets are forests. Where the graph is disconnected a
-    basis spans every part.
+    """The graphic matroid: an arm is an undirected edge, and independent sets are forests. In a
+    disconnected graph, a basis spans every component.
 
-    edges: pairs of node labels (whole numbers or strings). Parallel edges are arms of their own,
-        self-loops are loops.
-    nodes: all labels, if edges shall be checked against them.
+    Args:
+        edges: pairs of node labels (whole numbers or strings). Parallel edges are separate arms;
+            self-loops are loops.
+        nodes: all labels, if edges must be checked against them.
 
     >>> GraphicMatroid([("a", "b"), ("b", "c"), ("a", "c"), ("d", "d")]).best([0.1, 0.3, 0.2, 1])
     (1, 2)
@@ -488,8 +504,8 @@ class GraphicMatroid(Matroid):
         return {"edges": [list(edge) for edge in self.edges], "nodes": self.nodes}
 
     def _slots(self) -> None:
-        """The graph without self-loops and parallel edges, in SciPy's layout, and each arm's place
-        in it (-1: self-loop).
+        """Build the graph without self-loops and parallel edges in SciPy's layout, and each arm's
+        slot in it (-1 for a self-loop).
         """
         lower, upper = np.sort(np.array(self._ends), axis=1).T
         keys, where = np.unique(
@@ -503,7 +519,7 @@ class GraphicMatroid(Matroid):
         self._layout = (keys % len(self._labels)).astype(np.int32), starts.astype(np.int32)
 
     def _parts(self) -> int:
-        """How many connected parts the graph has."""
+        """Return the number of connected components."""
         from scipy.sparse import csr_array  # slow to import
         from scipy.sparse.csgraph import connected_components
 
@@ -513,8 +529,8 @@ class GraphicMatroid(Matroid):
         return int(connected_components(graph, directed=False)[0])
 
     def _best(self, weights: Floats) -> SuperArm:
-        """A minimum spanning forest of places in the order of weights, which are distinct: the
-        greedy's basis, and no other.
+        """Return a minimum spanning forest for positions in the order of weights, which are
+        distinct: exactly the greedy basis.
         """
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import minimum_spanning_tree
@@ -540,7 +556,7 @@ class GraphicMatroid(Matroid):
         return [rooted.path(*self._ends[e]) for e in arms]
 
     def _rooted(self, basis: SuperArm) -> Rooted:
-        """The basis as trees with roots."""
+        """Return the basis as rooted trees."""
         table = adjacency(self._ends, len(self._labels), directed=False, arms=basis)
         above = [-1] * len(table)
         edge, depth = above.copy(), above.copy()
@@ -558,12 +574,14 @@ class GraphicMatroid(Matroid):
     def _exchanges(self, basis: SuperArm) -> Booleans:
         paths = self._paths(basis)
         ends = np.array(self._ends)
-        # two ways to the root share all but the path between them
+        # two paths to the root share all arms except the path between them
         table: Booleans = paths[ends[:, 0]] ^ paths[ends[:, 1]]
         return table
 
     def _paths(self, basis: SuperArm) -> Booleans:
-        """Which basis edges lie between each node and the root of its tree, shape (nodes, rank)."""
+        """Return which basis edges lie between each node and the root of its tree, shape (nodes,
+        rank).
+        """
         table = adjacency(self._ends, len(self._labels), directed=False, arms=basis)
         column = {arm: j for j, arm in enumerate(basis)}
         paths = np.zeros((len(self._labels), len(basis)), dtype=bool)
@@ -584,11 +602,13 @@ class GraphicMatroid(Matroid):
 
 @final
 class SpanningTrees(GraphicMatroid):
-    """Spanning trees of a connected graph. All have equally many edges, so the best is the same for
-    rewards and costs.
+    """Spanning trees of a connected graph. All have the same number of edges, so the best one is
+    the same for rewards and costs.
 
-    edges, nodes: as in `GraphicMatroid`, where an isolated node of `nodes` counts as not connected.
-    costs: rewards are 1 - cost.
+    Args:
+        edges: as in `GraphicMatroid`.
+        nodes: as in `GraphicMatroid`; an isolated node counts as not connected.
+        costs: True if rewards are 1 - cost.
 
     >>> SpanningTrees([(1, 2), (2, 3), (1, 3)], costs=True).value((0, 1), [0.75, 0.5, 0.5])
     -0.75
@@ -616,17 +636,14 @@ class SpanningTrees(GraphicMatroid):
         return super().parameters() | {"costs": self.costs}
 
 
-# Arms that can be matched to sets they belong to, each set used once.
-
-
 @final
 class TransversalMatroid(Matroid):
-    """Independent arms have a system of distinct representatives: arm e may stand for any set that
-    contains it.
+    """The transversal matroid: independent arms have a system of distinct representatives, in which
+    arm e may represent any set that contains it.
 
-    sets: the arms of each set, for instance the workers who can do each job.
-    arms: how many arms there are; one more than the largest named if not given. Arms in no set are
-        loops.
+    Args:
+        sets: arms of each set, for instance the workers who can do each job.
+        arms: number of arms; by default one more than the largest named. Arms in no set are loops.
 
     >>> TransversalMatroid([[0, 1], [1, 2]]).best([0.9, 0.1, 0.8])
     (0, 2)
@@ -637,10 +654,8 @@ class TransversalMatroid(Matroid):
         most = max((row[-1] for row in self.sets if row), default=-1) + 1
         count = most if arms is None else bounded_whole(arms, "arms", 1, MOST_ARMS)
         if count < most:
-            raise ValueError(
-                f"Expected arms below arms={count} in every set, found arm {most - 1}."
-            )
-        self._sets_of: dict[int, list[int]] = {}  # of arms in a set: there may be many more
+            raise ValueError(f"Expected arms below arms={count} in every set, got arm {most - 1}.")
+        self._sets_of: dict[int, list[int]] = {}  # arms that are in some set; others may be many
         for i, row in enumerate(self.sets):
             for arm in row:
                 self._sets_of.setdefault(arm, []).append(i)
@@ -667,28 +682,28 @@ class TransversalMatroid(Matroid):
         return exchange_rows(basis, table)
 
     def _freed(self, e: int, owner: dict[int, int]) -> SuperArm:
-        """Who can be set free when e comes: the arms matched to sets that alternating paths from e
+        """Return the arms that e can replace: those matched to sets that alternating paths from e
         reach.
         """
         reached, _ = self._search(e, owner, set())
         return tuple(sorted(owner[i] for i in reached if i in owner))
 
     def _match(self, arms: Iterable[int], most: int | None = None) -> dict[int, int]:
-        """The greedy's matching, set to arm. A set seen in a failed search never leads to a free
-        one later: it is skipped.
+        """Return the greedy matching, from set to arm. A set seen in a failed search never leads to
+        a free set later, so it is skipped.
         """
         owner: dict[int, int] = {}
-        held: dict[int, int] = {}  # the other way round
+        set_of: dict[int, int] = {}  # from arm to set
         dead: set[int] = set()
         for arm in arms:
             reached, end = self._search(arm, owner, dead)
             if end is None:
                 dead.update(reached)
-            # back along the path: everyone takes the next set and leaves their own
+            # back along the path: every arm takes the next set and leaves its set
             while end is not None:
                 taker = reached[end]
                 owner[end] = taker
-                held[taker], end = end, held.get(taker)
+                set_of[taker], end = end, set_of.get(taker)
             if len(owner) == most:
                 break
         return owner
@@ -696,8 +711,8 @@ class TransversalMatroid(Matroid):
     def _search(
         self, arm: int, owner: dict[int, int], dead: set[int]
     ) -> tuple[dict[int, int], int | None]:
-        """Breadth first from an arm over sets it could take from others: who reached each set, and
-        the first free one.
+        """Search breadth-first from an arm over sets that it could take from others. Return the arm
+        that reached each set, and the first free set.
         """
         reached: dict[int, int] = {}
         queue = [arm]

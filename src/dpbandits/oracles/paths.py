@@ -1,5 +1,5 @@
-"""Paths from a source to a target: shortest paths for weights of any sign where the graph has no
-cycle that gains, and which arcs lie on a simple path at all.
+"""Paths from a source to a target: shortest paths, longest paths in acyclic graphs, and the arcs
+that lie on a simple path.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from dpbandits.oracles.base import (
 )
 from dpbandits.oracles.matroids import Adjacency, adjacency, reachable
 
-# A simple path through a given arc: two paths without a common node, to the arc and on from it.
+# A simple path through a given arc: two node-disjoint paths, to the arc and from it.
 
 
-# (node, 0) where a path enters it, (node, 1) where it leaves; (-1, ...) the common source and sink
+# (node, 0) is its entry, (node, 1) its exit; (-1, ...) are the common source and sink
 Node = tuple[int, int]
-ArcPath = list[tuple[int, int]]  # (arm, node it leads to), from a start given apart
+ArcPath = list[tuple[int, int]]  # (arm, node it leads to); the start is separate
 
 
 def path_through(
     table: Adjacency, arm: int, ends: tuple[int, int], source: int, target: int, *, directed: bool
 ) -> list[int] | None:
-    """The arms of a simple path from source to target over this arc; None if there is none.
+    """Return the arms of a simple path from source to target over this arc; None if there is none.
 
-    Undirected, two node-disjoint paths between {source, target} and the arc's ends decide it
-    (Menger), either way round. Directed, the pairing matters and the question is hard in general
-    (Fortune, Hopcroft and Wyllie 1980): where shortest paths are in each other's way, but two
-    disjoint paths exist in some pairing, an integer program decides.
+    Undirected: there is one if and only if there are two node-disjoint paths between {source,
+    target} and the arc's ends (Menger), in either pairing. Directed: the pairing matters, and the
+    question is hard in general (Fortune, Hopcroft and Wyllie 1980). If shortest paths intersect but
+    two disjoint paths exist in some pairing, an integer program decides.
     """
     u, v = ends
     if not directed:
@@ -53,17 +53,17 @@ def path_through(
     if source == v or target == u:
         return None
     first, second = (source, u), (v, target)
-    joined = one_after_the_other(table, first, second) or one_after_the_other(table, second, first)
-    if joined is None and disjoint(table, (source, v), (u, target)) is not None:
-        joined = two_commodities(table, first, second)
-    return None if joined is None else [*joined, arm]
+    arms = one_after_the_other(table, first, second) or one_after_the_other(table, second, first)
+    if arms is None and disjoint(table, (source, v), (u, target)) is not None:
+        arms = two_commodities(table, first, second)
+    return None if arms is None else [*arms, arm]
 
 
 def one_after_the_other(
     table: Adjacency, first: tuple[int, int], second: tuple[int, int]
 ) -> list[int] | None:
-    """Arms of a shortest first path that leaves the other's ends alone, and of a shortest second
-    one that avoids it.
+    """Return the arms of a shortest first path that avoids the second path's ends, and of a
+    shortest second path that avoids the first; None if there are none.
     """
     path = shortest(table, *first, set(second))
     if path is None:
@@ -73,7 +73,7 @@ def one_after_the_other(
 
 
 def shortest(table: Adjacency, start: int, stop: int, avoided: set[int]) -> ArcPath | None:
-    """Breadth first, around the avoided nodes."""
+    """Return a shortest path around the avoided nodes, by breadth-first search."""
     parents = {start: (-1, -1)}
     queue = [start]
     for node in queue:
@@ -94,11 +94,11 @@ def shortest(table: Adjacency, start: int, stop: int, avoided: set[int]) -> ArcP
 def two_commodities(
     table: Adjacency, first: tuple[int, int], second: tuple[int, int]
 ) -> list[int] | None:
-    """Arms of paths first[0] to first[1] and second[0] to second[1] without a common node, by
+    """Return the arms of node-disjoint paths first[0] to first[1] and second[0] to second[1], by
     integer programming.
 
-    Two unit flows, at most one of them through any node. Cycles that a solution has besides are of
-    no use and left out.
+    There are two unit flows, and at most one of them passes any node. Additional cycles of a
+    solution are ignored.
     """
     arcs = [(arm, u, v) for u, row in enumerate(table) for arm, v in row]
     arms, tails, heads = np.array(arcs).T
@@ -112,8 +112,8 @@ def two_commodities(
 def disjoint_flows(
     tails: Integers, heads: Integers, nodes: int, first: tuple[int, int], second: tuple[int, int]
 ) -> Booleans | None:
-    """Which arcs, from tails to heads, the two flows use, shape (arcs,); None where there are no
-    such flows.
+    """Return which arcs, from tails to heads, the two flows use, shape (arcs,); None if there are
+    no such flows.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
     from scipy.sparse import csr_array, eye_array, kron
@@ -123,7 +123,7 @@ def disjoint_flows(
     leaving = csr_array((one, (tails, places)), shape=(nodes, arcs))
     entering = csr_array((one, (heads, places)), shape=(nodes, arcs))
     balance = np.zeros((2, nodes))
-    room = np.ones(nodes)  # for flow that enters a node: none where a path starts
+    room = np.ones(nodes)  # capacity for flow into a node: none where a path starts
     for flow, (start, stop) in enumerate((first, second)):
         balance[flow, start] += 1
         balance[flow, stop] -= 1
@@ -146,7 +146,7 @@ def disjoint_flows(
 
 
 def followed(onward: dict[int, tuple[int, int]], start: int, stop: int) -> list[int]:
-    """The arms from start to stop."""
+    """Return the arms from start to stop."""
     arms = []
     while start != stop:
         arm, start = onward[start]
@@ -157,10 +157,10 @@ def followed(onward: dict[int, tuple[int, int]], start: int, stop: int) -> list[
 def disjoint(
     table: Adjacency, starts: tuple[int, int], stops: tuple[int, int]
 ) -> dict[int, tuple[int, ArcPath]] | None:
-    """Two paths from the starts to the stops, in either pairing, without a common node: start to
-    (stop, path); None if none.
+    """Return two node-disjoint paths from the starts to the stops, in either pairing, as start to
+    (stop, path); None if there are none.
 
-    Two augmentations of a unit flow in which every node can be passed once.
+    It takes two augmentations of a unit flow in which every node has capacity 1.
     """
     flow: dict[Node, dict[Node, int]] = {}  # where flow leaves each half node, and over which arm
     for _ in range(2):
@@ -170,7 +170,7 @@ def disjoint(
         node: Node = (-1, 1)
         while node != (-1, 0):
             before, arm = parents[node]
-            if flow.get(node, {}).pop(before, None) is None:  # no flow to take back: new flow
+            if flow.get(node, {}).pop(before, None) is None:  # no flow to cancel: new flow
                 flow.setdefault(before, {})[node] = arm
             node = before
     return {start: traced(flow, start) for start in starts}
@@ -182,14 +182,14 @@ def augmenting(
     starts: tuple[int, int],
     stops: tuple[int, int],
 ) -> dict[Node, tuple[Node, int]] | None:
-    """Breadth first over half nodes with room: for each the one before it and the arm between; None
-    if the sink is not reached.
+    """Search breadth-first over half nodes with capacity. Return for each its predecessor and the
+    arm between; None if the sink is not reached.
     """
     parents: dict[Node, tuple[Node, int]] = {}
-    taken_back: dict[Node, list[Node]] = {}
+    cancelled: dict[Node, list[Node]] = {}
     for before, onward in flow.items():
         for after in onward:
-            taken_back.setdefault(after, []).append(before)
+            cancelled.setdefault(after, []).append(before)
     queue: list[Node] = [(-1, 0)]
     for here in queue:
         node, side = here
@@ -201,7 +201,7 @@ def augmenting(
             ahead = [((other, 0), arm) for arm, other in table[node]]
             ahead += [((-1, 1), -1)] if node in stops else []
         ahead = [(after, arm) for after, arm in ahead if after not in flow.get(here, {})]
-        ahead += [(before, -1) for before in taken_back.get(here, [])]
+        ahead += [(before, -1) for before in cancelled.get(here, [])]
         for after, arm in ahead:
             if after not in parents and after != (-1, 0):
                 parents[after] = (here, arm)
@@ -212,7 +212,7 @@ def augmenting(
 
 
 def traced(flow: dict[Node, dict[Node, int]], start: int) -> tuple[int, ArcPath]:
-    """Follows one unit of flow: where it stops, and its steps."""
+    """Follow one unit of flow; return its end and its steps."""
     path: ArcPath = []
     node = start
     while True:
@@ -223,14 +223,13 @@ def traced(flow: dict[Node, dict[Node, int]], start: int) -> tuple[int, ArcPath]
         path.append((arm, node))
 
 
-# Paths between two nodes of a network: the cheapest, or the most rewarding where there are no
-# cycles.
+# Paths between two nodes of a network: the cheapest, or the most rewarding in an acyclic graph.
 
 
 LARGEST = 1e300
 """The largest weight whose sums along any path are finite."""
 
-Rank = tuple[float, int]  # cost to the target, and arms on the way: smaller is better
+Rank = tuple[float, int]  # cost and number of arms to the target: smaller is better
 
 
 @final
@@ -238,21 +237,23 @@ class Paths(DecisionSet):
     """Simple paths from `source` to `target`; the arms are the arcs. Ties: the fewest arms, then
     the lowest next arm.
 
-    edges: pairs of node labels (whole numbers or strings); parallel ones are arms of their own.
-    directed: whether an edge can be used from its first node to its second only. Undirected, it is
-        one arm both ways.
-    costs: True: rewards are 1 - cost, costs in [0, 1]; the best path is the cheapest. An index
-        above 1 counts as cost 0: a negative cost could make cycles pay, and no cost is negative.
-        False: the path with the most reward, for networks without directed cycles between the two
-        nodes (in others that is the longest path problem, which is hard).
+    `size` is the number of arms of the longest path if useful arcs form no cycle. Otherwise that is
+    hard to compute, and `size` is the number of nodes on walks from source to target minus one, or
+    the number of their arcs if that is smaller.
 
-    size: the arms of the longest path, where no useful arcs make a cycle; else, where that is hard
-        to find, the nodes on walks from source to target less one, or the number of their arcs if
-        that is smaller.
+    Args:
+        edges: pairs of node labels (whole numbers or strings); parallel arcs are separate arms.
+        source: first node.
+        target: last node.
+        directed: True if an edge can be used only from its first node to its second. Undirected, it
+            is one arm in both directions.
+        costs: True: rewards are 1 - cost, costs in [0, 1], and the best path is the cheapest. An
+            index above 1 counts as cost 0, because negative costs could make cycles profitable.
+            False: the best path has the most reward, for networks without directed cycles between
+            the two nodes (in others that is the longest path problem, which is hard).
 
     Raises:
-        ValueError: no path, unknown nodes, source equal to target, or rewards to be maximised
-        around a cycle.
+        ValueError: no path, unknown nodes, source equal to target, or rewards with a cycle.
 
     >>> Paths([("a", "b"), ("b", "c"), ("a", "c")], "a", "c").best([0.9, 0.9, 0.5])
     (0, 1)
@@ -298,8 +299,8 @@ class Paths(DecisionSet):
         }
 
     def _keep_walks(self) -> None:
-        """Neighbours along arcs that lie on a walk from source to target, leaving out self-loops,
-        arcs back and arcs beyond.
+        """Set the neighbours along arcs that lie on a walk from source to target, without
+        self-loops, arcs into the source and arcs out of the target.
         """
         arcs = [arm for arm, (u, v) in enumerate(self._ends) if u != v]
         if self.directed:
@@ -325,8 +326,8 @@ class Paths(DecisionSet):
         )
 
     def _topological(self) -> list[int] | None:
-        """Useful nodes, everything a node leads to before the node; None: there are cycles, around
-        which costs can be made smallest.
+        """Return useful nodes in reverse topological order; None if there are cycles and costs are
+        minimised.
         """
         if not self.directed:
             if self.costs:
@@ -347,7 +348,7 @@ class Paths(DecisionSet):
             labels = list(numbered(self.edges, None))
             cycle = " <- ".join(repr(labels[node]) for node in error.args[1])
             raise ValueError(
-                f"Expected costs=True, or arcs without a cycle; found {cycle}."
+                f"Expected costs=True, or arcs without a cycle; got {cycle}."
             ) from None
 
     def _longest(self) -> int:
@@ -376,7 +377,7 @@ class Paths(DecisionSet):
         return self._walk(lost, rank)
 
     def _cheapest(self, lost: list[float]) -> list[Rank]:
-        """Dijkstra from the target backwards until the source is settled. Counting arms breaks
+        """Run Dijkstra from the target backwards until the source is settled. Counting arms breaks
         ties, so zero costs make no cycles.
         """
         rank: list[Rank] = [(inf, 0)] * self._nodes
@@ -396,8 +397,8 @@ class Paths(DecisionSet):
         return rank
 
     def _walk(self, lost: list[float], rank: list[Rank]) -> SuperArm:
-        """From the source always the lowest arm that keeps the rank; nodes of a better rank are
-        settled, so it is exact.
+        """Follow, from the source, always the lowest arm that keeps the rank. Nodes of a better
+        rank are settled, so it is exact.
         """
         node, chosen = self._from, []
         while node != self._to:
@@ -431,7 +432,7 @@ class Paths(DecisionSet):
     def _containing(self, arm: int) -> SuperArm | None:
         if arm not in self._arcs:
             return None
-        found = path_through(
+        arms = path_through(
             self._out, arm, self._ends[arm], self._from, self._to, directed=self.directed
         )
-        return None if found is None else tuple(sorted(found))
+        return None if arms is None else tuple(sorted(arms))

@@ -1,5 +1,5 @@
-"""Decision sets that are no matroid of a special kind: listed ones, matchings, and a user's own
-oracle.
+"""Decision sets that are not special matroids: explicit lists, matchings, and user-defined
+oracles.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from dpbandits.oracles.base import (
 )
 from dpbandits.oracles.matroids import Matroid, greedy
 
-# Super arms written down one by one: an explicit matroid, whose axioms are verified, and any
-# explicit list.
+# Explicit lists of super arms: a matroid, whose axioms are verified, and any list.
 
 
 FeasibleSets = set[frozenset[int]]
@@ -35,15 +34,18 @@ FeasibleSets = set[frozenset[int]]
 
 @final
 class ExplicitMatroid(Matroid):
-    """A matroid by all its bases, or by all its independent sets, the empty one included; the
-    axioms are verified here.
+    """A matroid given by all its bases, or by all its independent sets with the empty one. The
+    axioms are verified.
 
-    arms: how many arms there are.
-    bases, independent_sets: give one of the two. The check compares pairs of sets: up to a few
-        thousand are fine.
+    Args:
+        arms: number of arms.
+        bases: all bases; give these or `independent_sets`.
+        independent_sets: all independent sets. The check compares pairs of sets, so up to a few
+            thousand are practical.
 
     Raises:
-        ValueError: not a matroid; the message names the violated axiom and the sets that show it.
+        ValueError: not a matroid; the message names the violated axiom and the sets that violate
+            it.
 
     >>> ExplicitMatroid(arms=4, bases=[(0, 1), (0, 2)]).loops
     (3,)
@@ -76,7 +78,7 @@ class ExplicitMatroid(Matroid):
         return any(wanted <= basis for basis in self._bases)
 
     def _best(self, weights: Floats) -> SuperArm:
-        left = self._bases  # the bases that hold all arms taken
+        left = self._bases  # the bases that contain all chosen arms
 
         def fits(chosen: SuperArm) -> bool:
             nonlocal left
@@ -90,12 +92,13 @@ class ExplicitMatroid(Matroid):
 
 @final
 class ExplicitSet(DecisionSet):
-    """A list of super arms, none empty.
+    """A list of super arms, none of them empty.
 
-    super_arms: the arms of each. Their order does not matter.
-    arms: how many arms there are; one more than the largest named if not given. Arms in no super
-        arm are loops.
-    costs: rewards are 1 - cost.
+    Args:
+        super_arms: the arms of each super arm, in any order.
+        arms: number of arms; by default one more than the largest named. Arms in no super arm are
+            loops.
+        costs: True if rewards are 1 - cost.
 
     >>> ExplicitSet([(0, 1), (2,)]).best([0.5, 0.1, 0.55])
     (0, 1)
@@ -140,18 +143,18 @@ class ExplicitSet(DecisionSet):
 
 
 def frozensets(rows: Iterable[Iterable[int]], what: str, arms: int | None) -> FeasibleSets:
-    """Sets of known arms, each without repetition."""
-    found: FeasibleSets = set()
+    """Return sets of known arms, each without repetition."""
+    sets: FeasibleSets = set()
     for i, row in enumerate(arms_of(rows, what, MOST_ARMS if arms is None else arms)):
         if len(set(row)) < len(row):
             raise ValueError(f"Expected {what}[{i}]={shown(row)} not to repeat an arm.")
-        found.add(frozenset(row))
-    return found
+        sets.add(frozenset(row))
+    return sets
 
 
 def check_exchange(bases: FeasibleSets) -> None:
-    """There is a basis, and for bases A, B and x in A but not B some y in B but not A makes A - x +
-    y a basis.
+    """Verify that there is a basis, and basis exchange: for bases A, B and x in A but not in B,
+    some y in B but not in A makes A - x + y a basis.
     """
     if not bases:
         raise ValueError("Not a matroid: there is no basis. Give at least one.")
@@ -171,7 +174,7 @@ def check_exchange(bases: FeasibleSets) -> None:
 
 
 def maximal(independent: FeasibleSets) -> FeasibleSets:
-    """The bases, after a check of the three axioms of independence."""
+    """Return the bases, after verifying the three axioms of independence."""
     if frozenset() not in independent:
         raise ValueError(
             "Not a matroid: the empty set must be independent. Add () to independent_sets."
@@ -198,22 +201,21 @@ def maximal(independent: FeasibleSets) -> FeasibleSets:
     return {s for s in independent if len(s) == rank}
 
 
-# Pairings of two kinds of nodes, each used once.
-
-
 @final
 class Matchings(DecisionSet):
-    """Non-empty sets of edges that share no node, in a bipartite graph. The value of a matching is
+    """Non-empty sets of edges of a bipartite graph that share no node. The value of a matching is
     the sum of its edges.
 
-    edges: pairs (left label, right label), one arm each; parallel ones are arms of their own. The
-        two sides have separate labels: 0 on the left is not 0 on the right.
-    left, right: all labels of a side, if edges shall be checked against them.
+    The best matching has the largest sum. Edges of weight <= 0 are omitted, unless there are no
+    others: then the best single edge is returned, the lower number on a tie. Ties between matchings
+    are broken by the assignment algorithm (SciPy's, a function of the weights alone). Time is cubic
+    in the smaller side and the matrix is dense, so up to a few thousand nodes are practical.
 
-    The best matching has the greatest sum. Edges of weight <= 0 are left out, unless there are no
-    others: then it is the best single edge, the lower number on a tie. Ties between matchings are
-    settled by the assignment algorithm (SciPy's, a function of the weights alone). Time is cubic in
-    the smaller side and the matrix is dense: fine up to some thousand nodes.
+    Args:
+        edges: pairs (left label, right label), one arm each; parallel edges are separate arms. The
+            two sides have separate labels: 0 on the left is not 0 on the right.
+        left: all labels of the left side, if edges must be checked against them.
+        right: all labels of the right side, likewise.
 
     >>> Matchings([("ann", "day"), ("ann", "night"), ("bob", "day")]).best([0.9, 0.6, 0.5])
     (1, 2)
@@ -273,23 +275,26 @@ class Matchings(DecisionSet):
         return (arm,)
 
 
-# An oracle of the caller's own.
-
-
 @final
 class UserDecisionSet(DecisionSet):
-    """Any function from weights to a super arm. Every answer is checked before it is played.
+    """A user-defined oracle: any function from weights to a super arm. Every answer is validated
+    before it is played.
 
-    arms, size: as in `DecisionSet`; `size` scales the privacy noise, so no answer may be longer.
-    oracle: weights, shape (arms,), to a super arm, in any order. It must be a pure function of the
-        weights and of public data.
-    contains: whether a super arm (sorted) is feasible; without it known, distinct arms, at least
-        one, up to `size`, are.
-    value: super arm and means to its expected value; without it the sum of the means (of minus the
-        costs, where `costs`).
-    alpha, beta: the oracle's promise, both in (0, 1].
+    Loops are the arms that the oracle does not return even if no other arm has a weight.
 
-    Loops are the arms that the oracle does not answer even when no other arm weighs anything.
+    Args:
+        arms: number of arms.
+        size: the largest number of arms in a super arm. It scales the privacy noise, so no answer
+            may be longer.
+        oracle: from weights, shape (arms,), to a super arm, in any order. It must be a pure
+            function of the weights and of public data.
+        contains: from a super arm (sorted) to whether it is feasible. By default, at least one and
+            up to `size` known, distinct arms are feasible.
+        value: from a super arm and means to its expected value. By default the sum of the means (of
+            minus the costs, with `costs`).
+        alpha: approximation ratio of the oracle, in (0, 1].
+        beta: probability of that approximation, in (0, 1].
+        costs: True if rewards are 1 - cost.
 
     >>> best_arm = UserDecisionSet(arms=3, size=1, oracle=lambda weights: [weights.argmax()])
     >>> best_arm.best([0.1, 0.7, 0.2])
@@ -322,8 +327,8 @@ class UserDecisionSet(DecisionSet):
         self.linear = value is None
 
     def parameters(self) -> dict[str, Any]:
-        """The constructor's arguments. Two sets with the same functions are equal; they cannot be
-        written as JSON.
+        """Return the constructor's arguments. Sets with the same functions are equal; JSON cannot
+        store them.
         """
         return {
             "arms": self.arms,
@@ -363,7 +368,7 @@ class UserDecisionSet(DecisionSet):
 
 
 def checked_share(share: object, name: str) -> float:
-    """A number in (0, 1]."""
+    """Return a number in (0, 1]."""
     number = real_number(share)
     if number is None or not 0 < number <= 1:
         raise ValueError(f"Expected {name}={shown(share)} to be a number in (0, 1].")

@@ -1,5 +1,5 @@
-"""What policies for single arms share: released statistics of each arm, their budget, plans that
-fill one arm's batch at a time, and what to ask for while answers are awaited.
+"""Base classes of policies for single arms: released statistics of each arm, the privacy budget,
+plans that fill one arm's batch at a time, and plans while rewards are pending.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.policies.contract import Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule, clip01
 
-# What most policies know: the released statistics of each arm, and how a release changes them.
+# The state of most policies: the released statistics of each arm.
 
 
 class Statistics(NamedTuple):
-    """Public state, one number an arm unless said."""
+    """Released statistics, one number per arm. Public."""
 
     totals: tuple[float, ...]  # released sum of rewards
     rounds: tuple[int, ...]  # rounds behind `totals`; 0: nothing released yet
     draws: tuple[int, ...]  # noise draws inside `totals`
-    pulls: tuple[int, ...]  # rounds told
-    open: tuple[int, ...]  # rounds told since the last release
-    t: int  # rounds told, all arms
+    pulls: tuple[int, ...]  # rewards recorded
+    open: tuple[int, ...]  # rewards recorded since the last release
+    t: int  # rewards recorded, all arms
 
 
 def empty(arms: int) -> Statistics:
@@ -38,8 +38,8 @@ def empty(arms: int) -> Statistics:
 
 
 def fold(s: Statistics, release: Release) -> Statistics:
-    """The statistics after one plan: counts move by what was told, released arms get their new
-    answer.
+    """Return the statistics after one plan: add the recorded counts, and replace the released arms'
+    totals.
     """
     pulls, open_ = list(s.pulls), list(s.open)
     for action, times in release.told:
@@ -58,13 +58,13 @@ def fold(s: Statistics, release: Release) -> Statistics:
 
 
 def first_unseen(s: Statistics) -> int | None:
-    """The lowest arm without a release, if any."""
+    """Return the lowest arm without a release; None if there is none."""
     return s.rounds.index(0) if 0 in s.rounds else None
 
 
 def fold_dropped(s: Statistics, release: Release, arms: Collection[int] | None) -> Statistics:
-    """The statistics after an unplanned drop: what was told counts, the open blocks of these arms
-    (None: of all) are empty.
+    """Return the statistics after an unplanned drop: add the recorded counts, and empty the open
+    blocks of these arms (None: of all).
     """
     s = fold(s, release)
     kept = [0 if arms is None or arm in arms else open_ for arm, open_ in enumerate(s.open)]
@@ -72,7 +72,7 @@ def fold_dropped(s: Statistics, release: Release, arms: Collection[int] | None) 
 
 
 def widened(s: Statistics, arms: int) -> Statistics:
-    """The statistics with further arms, never played."""
+    """Return the statistics with further arms that were never played."""
     more = (0,) * (arms - len(s.rounds))
     return Statistics(
         s.totals + (0.0,) * len(more),
@@ -84,28 +84,28 @@ def widened(s: Statistics, arms: int) -> Statistics:
     )
 
 
-# What to ask for while answers are awaited: arms' first blocks first, then the index as it would
-# stand if the answers that are awaited had confirmed what is known.
+# Requests while rewards are pending: the arms' first blocks come first. Then the index decides, as
+# if the pending rewards had confirmed the current means.
 #
-# Everything here is a function of released values and of public counts. A mean is never guessed:
-# an arm whose open block is fully asked for counts the rounds that were asked as if they were
-# released with the mean it has, so that its index falls as it would without delay.
+# Everything here is a function of released values and of public counts. An arm whose open block is
+# fully requested counts the requested rounds as released with its current mean, so that its index
+# falls as it would without delay.
 #
-# Source: ours; for what a delay must cost, Joulani, György and Szepesvári 2013.
+# Source: ours; for the cost of delay, Joulani, György and Szepesvári 2013.
 
 
 AskedAhead = Mapping[Any, int]
-"""By arm, rounds asked for that a state does not know of."""
+"""By arm, the number of requested rounds that a state does not include."""
 
 
 class HasRoom(Protocol):
-    """What is needed of a policy: the rounds that an arm's open block still takes."""
+    """A policy that knows how many rewards an arm's open block still needs."""
 
     def room(self, state: Any, arm: int) -> int: ...
 
 
 class Ranks(HasRoom, Protocol):
-    """And the arm with the largest index, among those that the statistics are of."""
+    """A policy that also knows the arm with the largest index among the arms of the statistics."""
 
     def leader(self, s: Statistics, t: int) -> int: ...
 
@@ -113,8 +113,8 @@ class Ranks(HasRoom, Protocol):
 def open_first_block(
     policy: HasRoom, s: Statistics, asked: AskedAhead, arms: Sequence[int]
 ) -> tuple[int, int] | None:
-    """The lowest arm whose first block is not fully asked for, and the rounds left of it; None if
-    there is none.
+    """Return the lowest arm whose first block is not fully requested, and the rounds left in it;
+    None if there is none.
     """
     for arm in arms:
         if not s.rounds[arm]:
@@ -125,14 +125,14 @@ def open_first_block(
 
 
 def least_asked(s: Statistics, asked: AskedAhead, arms: Sequence[int]) -> int:
-    """Of arms without a release, the one whose first block was asked for least."""
+    """Return the arm without a release whose first block was requested least."""
     unseen = [arm for arm in arms if not s.rounds[arm]]
     return min(unseen, key=lambda arm: (s.open[arm] + asked.get(arm, 0), arm))
 
 
 def as_if_answered(policy: HasRoom, s: Statistics, asked: AskedAhead) -> Statistics:
-    """The statistics as they would stand if all that was asked had been answered, and had left the
-    means where they are.
+    """Return the statistics as if all requested rewards had been recorded and had left the means
+    unchanged.
     """
     totals, rounds, draws = list(s.totals), list(s.rounds), list(s.draws)
     pulls, open_ = list(s.pulls), list(s.open)
@@ -149,7 +149,7 @@ def as_if_answered(policy: HasRoom, s: Statistics, asked: AskedAhead) -> Statist
 
 
 def of_arms(s: Statistics, arms: Sequence[int]) -> Statistics:
-    """The statistics of some arms alone, in this order."""
+    """Return the statistics of some arms, in this order."""
     return Statistics(
         tuple(s.totals[arm] for arm in arms),
         tuple(s.rounds[arm] for arm in arms),
@@ -163,10 +163,11 @@ def of_arms(s: Statistics, arms: Sequence[int]) -> Statistics:
 def ranked(
     policy: Ranks, s: Statistics, asked: AskedAhead, eligible: Sequence[int] | None = None
 ) -> tuple[int, int]:
-    """The arm to ask for next, and for how many rounds: a first block; else the largest index among
-    the eligible arms that were released; else, where nothing was, the arm that was asked for least.
+    """Return the arm to request next, and for how many rounds.
 
-    With nothing asked ahead and all arms eligible this is the policy's plan.
+    A first block comes first; then the largest index among the eligible released arms; without any,
+    the arm that was requested least. If nothing is pending and all arms are eligible, this is the
+    policy's plan.
     """
     arms = range(len(s.rounds)) if eligible is None else eligible
     first = open_first_block(policy, s, asked, arms)
@@ -175,16 +176,16 @@ def ranked(
     seen = [arm for arm in arms if s.rounds[arm]]
     if not seen:
         return least_asked(s, asked, arms), 1
-    answered = as_if_answered(policy, s, asked)
+    expected = as_if_answered(policy, s, asked)
     if len(seen) == len(s.rounds):
-        arm = policy.leader(answered, answered.t + 1)
+        arm = policy.leader(expected, expected.t + 1)
     else:
-        arm = seen[policy.leader(of_arms(answered, seen), answered.t + 1)]
-    return arm, policy.room(answered, arm)
+        arm = seen[policy.leader(of_arms(expected, seen), expected.t + 1)]
+    return arm, policy.room(expected, arm)
 
 
 class Among(NamedTuple):
-    """A law over some of the arms: it draws their places among these."""
+    """A law over some of the arms: `law` draws positions among `arms`."""
 
     law: Law
     arms: tuple[int, ...]
@@ -198,9 +199,18 @@ class Among(NamedTuple):
 def first_blocks(
     policy: HasRoom, s: Statistics, asked: AskedAhead, eligible: Sequence[int] | None = None
 ) -> Hold | None:
-    """For policies that draw their arms once all have a release: a first block that is open, or the
-    least asked one; None once all arms have a release. Of eligible arms, if any are named: None
-    once those without a release are fully asked for and another one can be drawn.
+    """Return the plan of a first block, for policies that draw their arms once all have a release.
+
+    Args:
+        policy: the policy.
+        s: the statistics.
+        asked: by arm, requested rounds that `s` does not include.
+        eligible: the arms that may be played; None for all.
+
+    Returns:
+        The open first block, or the least requested one. None once all arms have a release; with
+        `eligible`, also once arms without a release are fully requested and another one can be
+        drawn.
     """
     arms = range(len(s.rounds)) if eligible is None else eligible
     if all(s.rounds[arm] for arm in arms):
@@ -213,31 +223,31 @@ def first_blocks(
 
 
 def seen_among(s: Statistics, eligible: Sequence[int] | None) -> tuple[int, ...]:
-    """The eligible arms that have a release."""
+    """Return the eligible arms that have a release."""
     arms = range(len(s.rounds)) if eligible is None else eligible
     return tuple(arm for arm in arms if s.rounds[arm])
 
 
-# What the policies share: pure differential privacy and its budget, released statistics of each
-# arm, and plans that fill one arm's batch at a time.
+# Base classes: pure differential privacy and its budget, released statistics of each arm, and plans
+# that fill one arm's batch at a time.
 
 
-def require_budget(price: Fraction, grid: int, name: str, parts: Fraction = Fraction(1)) -> None:
-    """Refuse budgets whose noise, shared out over a record's `parts` and a counter's levels, might
-    not fit into 64 bits.
+def require_budget(amount: Fraction, grid: int, name: str, parts: Fraction = Fraction(1)) -> None:
+    """Refuse budgets whose noise might not fit into 64 bits, after division by a record's `parts`
+    and a counter's levels.
     """
-    if grid * parts / price > 2**40:
-        shared = f" shared out over {round(parts):,} parts" if parts > 1 else ""
+    if grid * parts / amount > 2**40:
+        shared = f" divided among {round(parts):,} parts" if parts > 1 else ""
         raise ValueError(
             f"Expected {name} >= {float(grid * parts / 2**40):.1g} for grid={grid}{shared}, got "
-            f"{float(price):.1g}. "
+            f"{float(amount):.1g}. "
             "Use a coarser grid or a larger budget."
         )
 
 
 def parts_of(policy: PrivatePolicy) -> Fraction:
-    """Over how many parts the budget is shared out before any noise is drawn: arms of a super arm,
-    actions of a record, trees.
+    """Return the number of parts that the budget is divided into: arms of a super arm, actions of a
+    record, trees.
     """
     randomizer = policy.randomizer()
     if randomizer is not None:
@@ -249,10 +259,14 @@ def parts_of(policy: PrivatePolicy) -> Fraction:
 
 @policy_dataclass
 class PrivatePolicy(Policy):
-    """A policy with pure differential privacy.
+    """Base class of policies with pure differential privacy.
 
     Args:
-        epsilon: budget for one round's reward; a float is read as the decimal it is written as.
+        epsilon: ε for one round's reward. A float means the decimal that it prints as.
+        grid: public steps per unit of reward; 1 for 0/1 rewards.
+
+    Raises:
+        ValueError: epsilon is not a finite number above 0, or too small for the grid.
     """
 
     epsilon: Fraction | float | str
@@ -269,11 +283,12 @@ class PrivatePolicy(Policy):
     @final
     @property
     def budget(self) -> Fraction:
+        """ε as an exact fraction."""
         return as_fraction(self.epsilon, "epsilon")
 
 
 class Identified(NamedTuple):
-    """The arm that is best up to the policy's failure probability, and the rounds that took."""
+    """The identified arm, and the number of rounds it took."""
 
     arm: int
     rounds: int
@@ -281,7 +296,7 @@ class Identified(NamedTuple):
 
 @policy_dataclass
 class StatisticsPolicy(Policy):
-    """A policy whose state is the released statistics of each arm, and nothing else."""
+    """Base class of policies whose state is the released statistics of each arm."""
 
     @final
     def init(self) -> Statistics:
@@ -303,9 +318,12 @@ class StatisticsPolicy(Policy):
 
 
 def largest_below(ceilings: Floats, score: Callable[[int], float]) -> int:
-    """The arm with the largest score, the lowest on a tie, by as few scores as it takes.
+    """Return the arm with the largest score, the lowest on a tie, with as few evaluations as
+    possible.
 
-    ceilings: shape (arms,); no arm's score is above its own.
+    Args:
+        ceilings: upper bounds of the scores, shape (arms,).
+        score: returns an arm's score.
     """
     best = int(ceilings.argmax())
     top = score(best)
@@ -313,9 +331,9 @@ def largest_below(ceilings: Floats, score: Callable[[int], float]) -> int:
     for arm in others[np.argsort(-ceilings[others], kind="stable")].tolist():
         if ceilings[arm] < top or (ceilings[arm] == top and arm > best):
             break
-        found = score(arm)
-        if found > top or (found == top and arm < best):
-            best, top = arm, found
+        value = score(arm)
+        if value > top or (value == top and arm < best):
+            best, top = arm, value
     return best
 
 
@@ -325,22 +343,22 @@ def no_score(*given: object) -> float:
 
 @policy_dataclass
 class IndexPolicy(StatisticsPolicy):
-    """Plays the arm with the largest score (lowest number on a tie) until its batch is full, then
-    releases it.
+    """Base class of policies that play the arm with the largest score (the lowest on a tie) until
+    its batch is full, and then release it.
 
-    Every arm's first batch comes first, in order. A policy gives its `rule`, which the simulator
-    compiles, too; one that is no such rule overrides `scores` and perhaps `batch`.
+    Every arm's first batch comes first, in order. A subclass gives a `rule`, which the simulator
+    compiles; without such a rule it overrides `scores` and perhaps `batch`.
     """
 
     chooses: ClassVar[bool] = True
 
     @cached_property
     def rule(self) -> IndexRule:
-        """Score and batch rule as formulas, and their constants."""
+        """The formulas of score and batch length, and their constants."""
         return IndexRule(no_score, IndexNumbers())
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        """Return every arm's index at round t, from released values; all arms have a release."""
+        """Return every arm's index at round t from released values; all arms have a release."""
         score, p, log_t = self.rule.score, self.rule.numbers, math.log(t)
         means = [total / n for total, n in zip(s.totals, s.rounds, strict=True)]
         best = max(map(clip01, means)) if self.rule.timeless else 0.0
@@ -350,7 +368,7 @@ class IndexPolicy(StatisticsPolicy):
         ]
 
     def leader(self, s: Statistics, t: int) -> int:
-        """The arm with the largest score, the lowest on a tie."""
+        """Return the arm with the largest score, the lowest on a tie."""
         scores = self.scores(s, t)
         return scores.index(max(scores))
 

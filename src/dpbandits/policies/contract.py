@@ -1,7 +1,8 @@
-"""What a policy is: a frozen record of hyper-parameters and three pure functions of released
-values.
+"""The contract of a policy: a frozen record of hyper-parameters and three pure functions of
+released values.
 
-With it, how a policy names its arms and itself, and how it checks its hyper-parameters.
+It also holds the labels of arms, the facts about an algorithm, and the validation of
+hyper-parameters.
 """
 
 import math
@@ -30,15 +31,15 @@ from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.oracles.base import DecisionSet
 
-# Names of arms: what a user calls them.
+# Names of arms.
 
 
 ArmLabel = str | tuple[str, ...] | None
-"""What a user calls an action."""
+"""The name of an action."""
 
 
 class ArmLabels(tuple[str, ...]):
-    """The names of the arms, by their numbers; none where arms have no names.
+    """The names of the arms by number; empty if the arms have no names.
 
     >>> ArmLabels(("blue", "green")).of(1)
     'green'
@@ -47,7 +48,7 @@ class ArmLabels(tuple[str, ...]):
     __slots__ = ()
 
     def of(self, action: Action) -> ArmLabel:
-        """What an action is called: an arm's name, or those of a super arm's arms."""
+        """Return the name of an arm, or the names of a super arm's arms; None without names."""
         if not self or (isinstance(action, tuple) and any(type(arm) is float for arm in action)):
             return None
         if isinstance(action, tuple):
@@ -56,14 +57,14 @@ class ArmLabels(tuple[str, ...]):
 
 
 LONGEST_LABEL = 200
-"""Characters of a name."""
+"""The most characters of a name."""
 
 
 def refuse_one_text(arms: object) -> None:
     """Refuse names that are given as one text, such as "blue,green".
 
     Raises:
-        ValueError: it is one.
+        ValueError: `arms` is such a text.
     """
     if isinstance(arms, str) and not arms.strip().isdecimal():
         names = [part.strip() for part in arms.split(",")]
@@ -74,14 +75,14 @@ def refuse_one_text(arms: object) -> None:
 
 
 def checked_arm_labels(labels: Sequence[object]) -> tuple[str, ...]:
-    """Names of arms: text that can be printed, each once.
+    """Return the names of arms as printable, different texts.
 
     Raises:
-        ValueError: another thing, or one twice.
+        ValueError: a name is invalid or repeated.
 
     >>> checked_arm_labels(["blue", "blue"])
     Traceback (most recent call last):
-    ValueError: Expected each arm to have a name of its own; 'blue' stands there twice.
+    ValueError: Expected different names of arms; 'blue' is repeated.
     """
     for label in labels:
         if (
@@ -95,32 +96,30 @@ def checked_arm_labels(labels: Sequence[object]) -> tuple[str, ...]:
             )
     names = tuple(str(label) for label in labels)
     if len(set(names)) < len(names):
-        twice = next(name for name, times in Counter(names).items() if times > 1)
-        raise ValueError(
-            f"Expected each arm to have a name of its own; {shown(twice)} stands there twice."
-        )
+        repeated = next(name for name, times in Counter(names).items() if times > 1)
+        raise ValueError(f"Expected different names of arms; {shown(repeated)} is repeated.")
     return names
 
 
-# The public half of an algorithm: a frozen record of hyper-parameters and three pure functions of
-# released values.
+# The public half of an algorithm.
 
 
 Feedback = Literal["bandit", "semi", "full"]
-"""What a round shows: the reward of the arm that was played; of every arm of a super arm; of all
-arms, whatever was played.
+"""What a round shows: the reward of the arm played ("bandit"), of every arm of a super arm
+("semi"), or of all arms ("full").
 """
 
 
 class Release(NamedTuple):
-    """Public: what a mechanism answered at a plan's end (nothing, for a plan that releases
-    nothing).
+    """The answers of a mechanism at the end of a plan. Public.
 
-    answers: an `Answer` for each coordinate; of a whole record, what its mechanism says of it (see
-        there).
-    round: rewards recorded so far. told: (action, rewards recorded since the plan began), by
-        action; by the arms observed, where a plan names them.
-    harm: with a guardrail, an `Answer` about the harm of each coordinate's newest block.
+    Args:
+        coordinates: the released arms; empty for a plan that releases nothing.
+        answers: an `Answer` for each coordinate; for whole records, the answers of their mechanism.
+        round: number of rewards recorded so far.
+        told: (action, rewards recorded since the plan began), by action; by the observed arms,
+            where a plan names them.
+        harm: with a guardrail, an `Answer` about the harm of each coordinate's newest block.
     """
 
     coordinates: tuple[int, ...]
@@ -132,27 +131,43 @@ class Release(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is known of an algorithm: for `dpbandits explain`, the table of policies and the
-    checks.
+    """Facts about an algorithm: for `dpbandits explain`, the table of policies and the checks.
+
+    Args:
+        paper: authors and year.
+        algorithm: name and number of the algorithm in the paper.
+        bound: the bound, as a formula.
+        proof: page in proofs/; empty for a policy without privacy.
+        twin: name of its baseline without privacy.
+        privacy: "none", "pure" (ε-DP), "zCDP" or "local" (ε-LDP).
+        feedback: see `Feedback`.
+        needs_horizon: True if the number of rounds must be known.
+        randomised: True if plans draw public randomness each round (`Draw`).
+        every_round: True if it releases after every round.
+        drops: True if it discards blocks without a release (`Hold.drop`): after every release at
+            most once, or, where records are released together, for as long as it releases nothing.
+        narrow: True if it uses one reward of a super arm, that of the arm with the fewest released
+            rewards.
+        matroid: True if it plays matroids only.
+        theory: True if the bound is proved.
+        goal: what `bound` bounds: "regret", or "estimate" for the number of samples of a stopping
+            rule.
     """
 
     paper: str
     algorithm: str
     bound: str
-    proof: str = ""  # page in proofs/; empty for a policy without privacy
-    twin: str = ""  # its non-private counterpart, for the price of privacy
+    proof: str = ""
+    twin: str = ""
     privacy: Literal["none", "pure", "zCDP", "local"] = "pure"
     feedback: Feedback = "bandit"
     needs_horizon: bool = False
-    randomised: bool = False  # plans draw public randomness each round (`Draw`)
-    every_round: bool = False  # releases after every round
-    # throws blocks away unread (`Hold.drop`): after every reading once at most, or, where records
-    # are read together, for as long as it releases nothing
+    randomised: bool = False
+    every_round: bool = False
     drops: bool = False
-    narrow: bool = False  # of a super arm it reads one reward, that of the least-read arm
-    matroid: bool = False  # of the problems for super arms it plays matroids only
-    theory: bool = True  # the bound is proved
-    # what `bound` is a bound of: regret, or the samples a stopping rule takes
+    narrow: bool = False
+    matroid: bool = False
+    theory: bool = True
     goal: Literal["regret", "estimate"] = "regret"
 
 
@@ -160,8 +175,8 @@ Made = TypeVar("Made")
 
 
 class ArmsField:
-    """The field `arms`: given as a number or as the names of the arms, of which `Policy` keeps the
-    number. Type checkers read both from here.
+    """The field `arms`: a number or names at construction, kept as a number by `Policy`. Type
+    checkers read both types here.
     """
 
     @overload
@@ -170,7 +185,7 @@ class ArmsField:
     def __get__(self, policy: object, cls: type[Any]) -> int: ...
     def __get__(self, policy: object | None, cls: type[Any]) -> Any:
         if policy is None:
-            raise AttributeError("arms")  # so the field has no default
+            raise AttributeError("arms")  # so that the field has no default
         return policy.__dict__["arms"]
 
     def __set__(self, policy: object, arms: int | Sequence[str]) -> None:
@@ -179,23 +194,22 @@ class ArmsField:
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 def policy_dataclass(cls: type[Made]) -> type[Made]:
-    """Make a class a frozen dataclass whose arguments are given by name, as every policy is.
+    """Make a class a frozen dataclass with keyword-only arguments, as every policy is.
 
-    Type checkers are not told that it is frozen: of frozen classes they do not understand a field
-    like `arms`, which is given as one type and read as another.
+    Type checkers are not told that it is frozen: in frozen classes they reject a field such as
+    `arms`, which is set as one type and read as another.
     """
     return dataclass(frozen=True, kw_only=True)(cls)
 
 
 @policy_dataclass
 class Policy(ABC):
-    """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes
-    its state.
+    """Base class of policies over `arms` arms: an algorithm defines its plans, and how a release
+    changes its state.
 
-    State is a NamedTuple of plain numbers and tuples: a fold of releases that can be printed,
-    stored as JSON, rebuilt.
-
-    Whole numbers may come as any kind (numpy's, say) and are kept as plain ints.
+    The state is a NamedTuple of plain numbers and tuples, a fold over releases. It can be printed,
+    stored as JSON and rebuilt. Whole numbers may be of any integer type (NumPy's, say) and are kept
+    as ints.
 
     Args:
         arms: number of arms; or their names, ["blue", "green"].
@@ -209,7 +223,7 @@ class Policy(ABC):
     arms: ArmsField = ArmsField()
     labels: tuple[str, ...] | None = field(default=None, init=False, repr=False)
     about: ClassVar[About]
-    # whether it can choose among some of its arms: by the largest index, or a draw, of those
+    # True if it can choose among a subset of its arms, by the largest index or by a draw
     chooses: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -229,31 +243,37 @@ class Policy(ABC):
     @final
     @property
     def name(self) -> str:
+        """The class name, with the preset if it is not the default."""
         preset = getattr(self, "preset", None)
         default = next((f.default for f in fields(self) if f.name == "preset"), None)
         return type(self).__name__ + (f"[{preset}]" if preset != default else "")
 
     @abstractmethod
     def mechanism(self) -> Mechanism:
-        """What reads the rewards."""
+        """Return the mechanism that releases the rewards."""
 
     @abstractmethod
     def init(self) -> Any:
-        """The state before anything was released."""
+        """Return the state before any release."""
 
     @abstractmethod
     def plan(self, state: Any, rng: PublicRng) -> Plan:
-        """What to play until the next release."""
+        """Return what to play until the next release.
+
+        Args:
+            state: the state.
+            rng: public randomness of this step.
+        """
 
     @abstractmethod
     def update(self, state: Any, plan: Plan, release: Release) -> Any:
-        """The state after a release that ended `plan`. A plan without release still moves the
-        clock.
+        """Return the state after a release that ended `plan`. A plan without a release still
+        advances the round.
         """
 
     def room(self, state: Any, arm: int) -> int | None:
-        """The rounds that an arm's open block still takes, where it closes by its own count of
-        answers, whatever is played meanwhile; None where nothing but a plan closes it.
+        """Return the rewards that an arm's open batch still needs; None if only the end of the plan
+        closes it.
         """
         return None
 
@@ -264,33 +284,39 @@ class Policy(ABC):
         rng: PublicRng,
         eligible: Sequence[int] | None = None,
     ) -> Plan | None:
-        """What to ask for while answers are awaited. None: the plan goes on.
+        """Return the plan for requests while rewards are pending. None continues the current plan.
 
-        asked: by action, the rounds asked for that `state` does not know of: waiting, or told since
-            it was made. A public count. Where records are read together: by block that is open, its
-            number and the arms that will be read of it.
-        eligible: the arms that may be played; None: all. Only policies with `chooses` are asked.
+        Args:
+            state: the state.
+            asked: by action, the number of rounds that were requested and that `state` does not
+                include, whether pending or recorded. A public count. Where records are released
+                together: by open block, its number and the arms that will be released.
+            rng: public randomness of this step.
+            eligible: the arms that may be played; None for all. Given only to policies with
+                `chooses`.
         """
         return None
 
     def worth_reading(self, plan: Plan) -> int:
-        """Where records are read together: from how many rounds on the block of a plan that is left
-        for another one is read all the same.
+        """Return the number of rounds from which the block of an abandoned plan is released
+        nevertheless, where records are released together.
         """
         return 1
 
     def dropped(self, state: Any, release: Release, arms: Collection[int] | None = None) -> Any:
-        """The state once open blocks were dropped unread, though no plan said so: the plan is begun
-        anew.
+        """Return the state after an unplanned drop of open blocks; the plan starts again.
 
-        release: of nothing; it says what was told. arms: whose blocks; None: all of them.
+        Args:
+            state: the state.
+            release: a release of nothing, which has the recorded counts.
+            arms: arms whose blocks were dropped; None for all.
         """
         return state
 
     @final
     def at(self, budget: Fraction) -> Self:
-        """The same policy at another budget: epsilon, or rho under zCDP. What was left to its
-        defaults is worked out anew for it.
+        """Return the same policy with another budget: ε, or ρ under zCDP. Defaults are computed for
+        the new budget.
 
         Raises:
             ValueError: it has no budget, or the new one is too small for its grid.
@@ -298,82 +324,92 @@ class Policy(ABC):
         name = next((n for n in ("epsilon", "rho") if hasattr(self, n)), None)
         if name is None:
             raise ValueError(f"{self.name} is not private, so it has no budget to share out.")
-        asked = [f for f in fields(self) if f.init]
-        needed = {f.name: getattr(self, f.name) for f in asked if f.default is MISSING}
+        settings = [f for f in fields(self) if f.init]
+        needed = {f.name: getattr(self, f.name) for f in settings if f.default is MISSING}
         plain = type(self)(**needed)
-        own = {
+        changed = {
             f.name: getattr(self, f.name)
-            for f in asked
+            for f in settings
             if getattr(self, f.name) != getattr(plain, f.name)
         }
         arms = {"arms": self.labels} if self.labels is not None else {}
-        return type(self)(**(needed | own | arms | {name: budget}))
+        return type(self)(**(needed | changed | arms | {name: budget}))
 
     @final
     def with_arms(self, arms: int | tuple[str, ...]) -> Self:
-        """The same policy for so many arms, or for arms of these names, to go on with.
+        """Return the same policy for more arms, or for arms of these names, to continue with.
 
         Raises:
-            ValueError: its price depends on the number of arms.
+            ValueError: its privacy cost depends on the number of arms.
         """
         more = replace(self, arms=arms)
         if more.mechanism() != self.mechanism() or more.randomizer() != self.randomizer():
             raise ValueError(
-                f"{self.name} shares its budget out over its arms, so none can be added while it "
-                "is at work."
+                f"{self.name} divides its budget among its arms, so no arm can be added once it "
+                "is in use."
             )
         return more
 
     def widened(self, state: Any, arms: int) -> Any:
-        """The state for so many arms, of which the last were never played."""
+        """Return the state for `arms` arms; the new ones were never played."""
         return state
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        """No less than the expected pseudo-regret of `rounds` rounds, at every horizon, with all
-        constants: the sum its proof ends in. NaN where none is known.
+        """Return an upper bound of the expected pseudo-regret of `rounds` rounds, with all
+        constants.
 
-        means: of the arms' rewards as the grid holds them (0/1 rewards are unchanged); rounds are
-            independent, rewards in [0, 1], and none is told late.
+        It holds at every horizon: it is the sum in which the proof ends. Rounds are independent,
+        rewards lie in [0, 1], and no reward is late.
+
+        Args:
+            means: mean rewards, shape (arms,), after rounding to the grid (0/1 rewards are
+                unchanged).
+            rounds: number of rounds.
+
+        Returns:
+            The bound; NaN if none is known.
         """
         return math.nan
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
-        """The order of the regret bound, without constants; no bound. NaN where none is proved."""
+        """Return the order of the regret bound, without constants; NaN if none is proved. It is not
+        a bound.
+        """
         return math.nan
 
     @final
     @cached_property
     def reader(self) -> Mechanism:
-        """What `mechanism` makes, made once: for all runs of a simulation, and whoever asks for the
-        grid.
-        """
+        """The result of `mechanism`, created once for all runs of a simulation."""
         return self.mechanism()
 
     def randomizer(self) -> Randomizer | None:
-        """The user's side, for policies that are private in the local model."""
+        """Return the user's side of a policy that is private in the local model; None for
+        others.
+        """
         return None
 
     @final
     @property
     def guarantee(self) -> Guarantee | None:
-        """What the decisions promise; None for a policy without privacy. A host fills in the kind
-        of noise.
+        """The guarantee of the decisions; None for a policy without privacy. A session adds the
+        kind of noise.
         """
         source = self.randomizer() or self.mechanism()
         return source.promise()
 
     @property
     def weighted(self) -> bool:
-        """Whether it plays weights over the actions (and earns their average) instead of one
+        """True if it plays weights over the actions (and earns their average) instead of one
         action.
         """
         return False
 
-    # Checks of hyper-parameters, for `validate`: each says what was expected and what came
+    # Checks of hyper-parameters, for `validate`
 
     @final
     def _whole(self, field: str, *, high: int = MOST, of: str = "") -> None:
-        """Require a whole number from 1 to `high`, and keep it as a plain int."""
+        """Require a whole number from 1 to `high`, and keep it as an int."""
         object.__setattr__(self, field, whole_number(getattr(self, field), field, 1, high, of=of))
 
     @final
@@ -397,8 +433,8 @@ class Policy(ABC):
 
     @final
     def _growing(self, default: Fraction) -> None:
-        """Check what batches that grow need: `alpha`, and `first`, the rounds in the first one (if
-        it was not given the default, rounded up).
+        """Check the fields of growing batches: `alpha`, and `first`, the rounds in the first batch
+        (None: the default, rounded up).
         """
         self._number("alpha", 1.001, 1000)
         if getattr(self, "first", None) is None:
@@ -417,20 +453,20 @@ class Policy(ABC):
             self._whole("horizon", of="rounds")
 
 
-# How a policy knows over what it decides.
+# The decisions of a policy.
 
 
 def problem_of(policy: Policy) -> DecisionSet | None:
-    """Which super arms it may play (its field `problem`); None for a policy that plays single
-    arms.
+    """Return the decision set of a policy (its field `problem`); None for a policy that plays
+    single arms.
     """
     problem: DecisionSet | None = getattr(policy, "problem", None)
     return problem
 
 
 def size_argument(cls: type[Policy]) -> str | None:
-    """By which argument a constructor learns the number of arms: problem, actions or arms; None
-    where it is always one.
+    """Return the argument by which a constructor learns the number of arms: problem, actions or
+    arms; None if it is fixed.
     """
     takes = {field.name for field in fields(cls) if field.init}
     return next((name for name in ("problem", "actions", "arms") if name in takes), None)

@@ -1,4 +1,4 @@
-"""Index policies whose batches do not forget: DP-KLUCB, DP-IMED, and DP-Rate-IMED (ours)."""
+"""Index policies whose batches accumulate: DP-KLUCB, DP-IMED and DP-Rate-IMED (ours)."""
 
 import math
 from collections.abc import Sequence
@@ -38,36 +38,36 @@ PAPER = "Azize, Wu, Honda, Orabona, Ito and Basu 2025"
 
 
 def divergence_order(means: Sequence[float], rounds: int, eps: float, alpha: float) -> float:
-    """α Σ Δ ln T/d_eps(μ, μ*)."""
+    """Return α Σ Δ ln T/d_eps(μ, μ*)."""
     best, log_t = max(means), math.log(rounds)
     ratios = [(best - mean) / d_eps(mean, best, eps) for mean in means if mean < best]
     return alpha * log_t * math.fsum(ratios)
 
 
 MANY = 50
-"""Arms from which it takes less time to bound all indices than to compute them."""
+"""From this number of arms on, bounding all indices is faster than computing them."""
 
 
 def above_indices(totals: Floats, rounds: Floats, level: float, eps: float) -> Floats:
-    """Numbers, shape (arms,), that DP-KLUCB's indices do not exceed; most indices are hardly below.
+    """Return upper bounds of DP-KLUCB's indices, shape (arms,). Most are nearly tight.
 
-    −ln(1 − q(1 − e^−eps)) − eps·x is the infimum that defines d_eps(x, q), but over all z, so no
-    larger. Its inverse is an index's closed form where that is at the edge or beyond; before the
-    edge d_eps is kl, and kl(x, q) >= 2(q − x)²; from there one of Newton's steps comes nearer and
-    stays above, because kl is convex in q. The last digits are given away.
+    −ln(1 − q(1 − e^−eps)) − eps·x is the infimum that defines d_eps(x, q), taken over all z, so it
+    is not larger. Its inverse is an index's closed form at and beyond the edge. Before the edge
+    d_eps is kl, and kl(x, q) >= 2(q − x)²; one Newton step from there comes closer and stays above,
+    because kl is convex in q. The bounds are rounded up in the last digits.
     """
     x, part = np.minimum(np.maximum(totals / rounds, 0.0), 1.0), level / rounds
     closed = np.expm1(-(part + eps * x)) / math.expm1(-eps)
     edge = x / np.maximum(x + (1.0 - x) * math.exp(-eps), 1e-300)
     bound, inner = np.maximum(x, closed), (closed < edge) & (x > 0.0)
     bound[inner] = np.minimum(bound[inner], (x + np.sqrt(0.5 * part))[inner])
-    bound[inner] = nearer(x[inner], part[inner], bound[inner])
+    bound[inner] = newton_step(x[inner], part[inner], bound[inner])
     return np.minimum(1.0, bound * (1.0 + 1e-9) + 1e-12)
 
 
-def nearer(x: Floats, level: Floats, q: Floats) -> Floats:
-    """Numbers that are nearer to the largest q with kl(x, q) <= level, and not below it: one of
-    Newton's steps from numbers above it. All have 0 < x < q < 1.
+def newton_step(x: Floats, level: Floats, q: Floats) -> Floats:
+    """Improve upper bounds of the largest q with kl(x, q) <= level by one Newton step. All have 0 <
+    x < q < 1.
     """
     rest = 1.0 - x
     kl = x * np.log(x / q) + rest * np.log(rest / (1.0 - q))
@@ -76,19 +76,23 @@ def nearer(x: Floats, level: Floats, q: Floats) -> Floats:
 
 @policy_dataclass
 class DPKLUCB(IndexPolicy, PrivatePolicy):
-    """Low regret with a published proof and a bound with all constants, and thin tails unless means
-    are close to one (docs/measured/regret/instances.md). `DPRateIMED` loses less
+    """Index policy in the privacy-aware divergence d_eps, on batches that accumulate.
+
+    Its regret is low, with a published proof and a bound with all constants. Its tails are thin
+    unless means are close to one (docs/measured/regret/instances.md). `DPRateIMED` has less regret
     (docs/measured/regret/rate.md).
 
-    Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-KLUCB; default constants chosen by
-    tail, see decisions/.
-    Guarantee: epsilon-DP for the whole sequence of decisions.
+    Guarantee: ε-DP for the whole sequence of decisions.
+
     Regret: about alpha·Σ Δ ln T/d_eps(μ, μ*), within the factor alpha of the lower bound.
 
+    Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-KLUCB. The default constants were
+    chosen by the tail (decisions/).
+
     Args:
-        first: rounds in an arm's first batch (n₀); None stands for ⌈32/epsilon⌉.
-        alpha: growth of an arm's rounds, above 1.
-        preset: "default" (level ln t) or "robust" (ln t + ln ln t: a little more regret, thinner
+        first: rounds in an arm's first batch (n₀); None means ⌈32/epsilon⌉.
+        alpha: growth factor of an arm's rounds, above 1.
+        preset: "default" (level ln t) or "robust" (ln t + ln ln t: slightly more regret, a thinner
             tail).
 
     >>> policy = DPKLUCB(arms=5, epsilon=1)
@@ -148,15 +152,22 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
 
 @policy_dataclass
 class DPIMED(IndexPolicy, PrivatePolicy):
-    """Indexed minimum empirical divergence under privacy. Heavy-tailed: prefer `DPRateIMED`, which
-    counts its noise, outside comparisons.
+    """Indexed minimum empirical divergence under privacy. Its regret is heavy-tailed: prefer
+    `DPRateIMED`, which accounts for its noise, except in comparisons.
 
-    Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-IMED. Guarantee: epsilon-DP.
+    Guarantee: ε-DP for the whole sequence of decisions.
+
     Regret: about alpha·Σ Δ ln T/d_eps(μ, μ*).
 
+    Source: Azize, Wu, Honda, Orabona, Ito and Basu 2025, DP-IMED.
+
     Args:
-        first: rounds in an arm's first batch (n₀); None stands for ⌈32/epsilon⌉.
-        alpha: growth of an arm's rounds, above 1.
+        first: rounds in an arm's first batch (n₀); None means ⌈32/epsilon⌉.
+        alpha: growth factor of an arm's rounds, above 1.
+
+    >>> policy = DPIMED(arms=5, epsilon=1)
+    >>> policy.first, str(policy.guarantee.epsilon)
+    (32, '1')
     """
 
     about: ClassVar[About] = About(
@@ -186,21 +197,22 @@ class DPIMED(IndexPolicy, PrivatePolicy):
         return divergence_order(means, rounds, float(self.epsilon), self.alpha)
 
 
-# DP-Rate-IMED (ours): batches that do not forget, and an index that counts every draw of their
-# noise.
+# DP-Rate-IMED (ours): batches that accumulate, and an index that counts every draw of their noise.
 
 
 class RateConstants(NamedTuple):
+    """The constants of a preset."""
+
     level: float  # weight of ln n
     first: int  # rounds in a first batch, times epsilon
     alpha: float  # growth of an arm's rounds at which a batch ends
-    counted: int | None  # draws counted at most; None: all
+    counted: int | None  # the most draws that are counted; None: all
     doubt: float = 0.0  # subtracted from a rate, at ε ≥ 1
-    trust: float = 1.0  # but this share of it at least
-    blurred: float = 0.0  # how much more the doubt is where noise is all, as ε → 0
+    trust: float = 1.0  # the share of it that counts at least
+    blurred: float = 0.0  # what the doubt increases by as ε → 0
 
     def at(self, epsilon: float) -> Self:
-        """These constants at this ε: the doubt lies on a line up to ε = 1."""
+        """Return these constants at this ε: the doubt is linear in ε up to ε = 1."""
         return self._replace(doubt=self.doubt + self.blurred * (1.0 - min(1.0, epsilon)))
 
 
@@ -213,11 +225,11 @@ def above_scores(
     doubt: float = 0.0,
     trust: float = 1.0,
 ) -> Floats:
-    """Numbers, shape (arms,), that no arm's score is above; means: clipped.
+    """Return upper bounds of the arms' scores, shape (arms,); `means` are clipped.
 
-    The rate at one θ is no more than the largest. Taken is the smaller of two close to the best:
-    that without noise, and that with the slope's largest value everywhere. The last digits are
-    given away.
+    The rate at one θ is at most the largest rate. The smaller of two θ near the optimum is used:
+    the optimum without noise, and the one with the slope's largest value everywhere. The bounds are
+    rounded up in the last digits.
     """
     n, best = np.array(rounds, np.float64), means.max()
     slope = eps * n * (best - means)
@@ -229,44 +241,46 @@ def above_scores(
         rewards = theta * means + np.logaddexp(np.log(1.0 - best), np.log(best) - theta)
     rate = draws * (np.log1p(-share) + np.log1p(share)) - n * rewards
     rate = np.where(means < best, np.maximum(rate, 0.0), 0.0)
-    found = -(np.maximum(rate - doubt, trust * rate) + level * np.log(n))
-    return np.asarray(found + 1e-9 * (1.0 - found) + 1e-14 * n * (1.0 + theta))
+    scores = -(np.maximum(rate - doubt, trust * rate) + level * np.log(n))
+    return np.asarray(scores + 1e-9 * (1.0 - scores) + 1e-14 * n * (1.0 + theta))
 
 
 @policy_dataclass
 class DPRateIMED(IndexPolicy, PrivatePolicy):
-    """Indexed minimum empirical divergence with the exact rate of its released means: what they
-    say against an arm, every draw of noise counted.
+    """Indexed minimum empirical divergence with the exact rate of the released means: the evidence
+    against an arm, with every draw of noise counted.
 
-    DPIMED's divergence forgets the draws, so it trusts an unlucky first batch; this does not.
-    Played is the arm with the least rate(mean, best mean) + level·ln n; presets "balanced" and
-    "safe" count a rate for less. A later batch is as long as that index still asks for, on a ladder
-    of totals fixed in advance whose rungs lie ever closer, so the constant of ln T is the lower
-    bound's (level 1).
+    DPIMED's divergence ignores the number of draws, so it trusts an unlucky first batch; this
+    policy does not. It plays the arm with the least rate(mean, best mean) + level·ln n; the presets
+    "balanced" and "safe" discount the rate. A later batch is as long as the index requires, on a
+    ladder of totals that is fixed in advance. The steps of the ladder become smaller, so the
+    constant of ln T is the lower bound's (level 1).
 
-    Source: ours; frontier and constants: docs/measured/regret/rate.md, decisions/.
-    Guarantee: epsilon-DP.
-    Regret: about level·Σ Δ ln T/d_eps(μ, μ*), of every preset; proofs/dp_rate_imed.md. The chance
-    to lose more than x falls about as x^(−level/trust), from some x on as e^−doubt x^−level; where
-    not all draws are counted, a larger constant times that.
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: about level·Σ Δ ln T/d_eps(μ, μ*), for every preset (proofs/dp_rate_imed.md). The
+    probability of losing more than x falls about as x^(−level/trust), from some x on as e^−doubt
+    x^−level; if not all draws are counted, with a larger constant.
+
+    Source: ours; frontier and constants are in docs/measured/regret/rate.md and decisions/.
 
     Args:
-        preset: "balanced" (default), "mean" (counts one draw only: the lowest mean, and a thicker
-            tail) or "safe" (a higher level and more doubt: the thinnest tail, for at most twice the
-            mean). See docs/measured/regret/rate.md and rate_safe.md.
-        first: rounds in an arm's first batch; None stands for the preset's.
-        alpha: the growth of an arm's rounds by a batch, above 1, at which the batch ends on the
-            next rung of the ladder; the leader's grow by so much at first, later by
-            1 + (alpha − 1)/√(1 + ln(rounds/first)). None stands for the preset's.
-        level: weight of ln n, at least 1 (below 1 regret would not be logarithmic); None stands
-            for the preset's.
-        counted: draws of noise that are counted, at most; fewer make a smaller index, and a
-            thicker tail. None stands for the preset's, which is all but for "mean".
-        doubt: evidence against an arm counts for so much less, at least 0, as its releases may have
-            been unlucky. None stands for the preset's ("balanced": more of it where epsilon is
-            below 1), or 0 where a level is given.
-        trust: the share of the evidence that counts in any case, above 0 and at most 1. None stands
-            for the preset's, or 1 where a level is given.
+        preset: "balanced" (default); "mean" (counts one draw only: the lowest mean, a thicker
+            tail); or "safe" (a higher level and more doubt: the thinnest tail, for at most twice
+            the mean). See docs/measured/regret/rate.md and rate_safe.md.
+        first: rounds in an arm's first batch; None means the preset's.
+        alpha: growth factor of an arm's rounds, above 1, at which a batch ends on the next step of
+            the ladder. The leader's rounds grow by this factor at first, later by 1 + (alpha −
+            1)/√(1 + ln(rounds/first)). None means the preset's.
+        level: weight of ln n, at least 1 (below 1 regret would not be logarithmic); None means the
+            preset's.
+        counted: the most draws of noise that are counted; fewer make a smaller index and a thicker
+            tail. None means the preset's: all, except for "mean".
+        doubt: discount of the evidence against an arm, at least 0, because its releases may have
+            been unlucky. None means the preset's ("balanced": more where epsilon is below 1), or 0
+            if a level is given.
+        trust: the share of the evidence that always counts, above 0 and at most 1. None means the
+            preset's, or 1 if a level is given.
 
     >>> policy = DPRateIMED(arms=5, epsilon=1)
     >>> policy.first, policy.alpha, policy.level
@@ -296,7 +310,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     def validate(self) -> None:
         self._one_of("preset", *self.presets)
         preset = self.presets[self.preset].at(float(self.epsilon))
-        if self.level is not None:  # as in sessions that were saved before there was a doubt
+        if self.level is not None:  # as in sessions that were saved before `doubt` existed
             preset = preset._replace(doubt=0.0, trust=1.0)
         for name in ("level", "alpha", "counted", "doubt", "trust"):
             if getattr(self, name) is None:
@@ -307,20 +321,20 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
             self._whole("counted", of="draws")
         self._number("doubt", -math.inf, 100)
         self._number("trust", 0)
-        self.require_sound()
+        self._require_valid()
 
-    def require_sound(self) -> None:
+    def _require_valid(self) -> None:
         """Refuse constants with which regret would not be logarithmic, or nothing is proved."""
         if (self.level or 1.0) < 1.0:
             raise ValueError(
-                f"Expected level={self.level:g} to be at least 1: below it an arm that was unlucky "
-                "once may be left for too long, and regret is not logarithmic."
+                f"Expected level={self.level:g} to be at least 1: below it an unlucky arm may not "
+                "be played for too long, and regret is not logarithmic."
             )
-        doubt, trust = self.belief
+        doubt, trust = self.discount
         if doubt < 0.0 or trust > 1.0:
             raise ValueError(
                 f"Expected doubt={doubt:g} to be at least 0 and trust={trust:g} at most 1: "
-                "evidence cannot count for more than there is."
+                "evidence cannot count for more than it is."
             )
 
     def mechanism(self) -> LazyCumulative:
@@ -328,7 +342,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
 
     @cached_property
     def rule(self) -> IndexRule:
-        doubt, trust = self.belief
+        doubt, trust = self.discount
         numbers = IndexNumbers(
             eps=float(self.epsilon),
             constant=float(self.level or 0.0),
@@ -341,7 +355,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         return IndexRule(rate_imed_score, numbers, settling, timeless=True, by_best=True)
 
     @property
-    def belief(self) -> tuple[float, float]:
+    def discount(self) -> tuple[float, float]:
         """doubt and trust."""
         return self.doubt or 0.0, 1.0 if self.trust is None else self.trust
 
@@ -360,10 +374,10 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         return largest_below(ceilings, index)
 
     def ceilings(self, s: Statistics, means: Floats) -> Floats:
-        """Numbers, shape (arms,), that no arm's score is above; means: clipped."""
+        """Return upper bounds of the arms' scores, shape (arms,); `means` are clipped."""
         draws = np.minimum(s.draws, self.counted or max(s.draws))
         level, eps = self.level or 1.0, float(self.epsilon)
-        return above_scores(means, s.rounds, draws, level, eps, *self.belief)
+        return above_scores(means, s.rounds, draws, level, eps, *self.discount)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return divergence_order(means, rounds, float(self.epsilon), self.level or 1.0)

@@ -1,5 +1,5 @@
-"""Index policies that look at the rewards after every round: without privacy, with reports of the
-local model, or with a counter for each arm.
+"""Index policies that release after every round: without privacy, with reports in the local model,
+or with a continual counter for each arm.
 """
 
 import math
@@ -39,8 +39,8 @@ from dpbandits.policies.formulas.indices import (
 
 __all__ = ["DPUCB", "KLUCB", "LDPKLUCB", "LDPUCB", "UCB1", "DPUCBBound", "HybridUCB"]
 
-# Index policies on exact sums: the non-private ones, which every private one is compared with, and
-# those of the local model, where every user randomises the reward before sending it.
+# Index policies on exact sums: the baselines without privacy, and the policies of the local model,
+# where every user randomises the reward before sending it.
 #
 # `policy.randomizer()` is the user's side. The server's vault takes `Report`s only.
 
@@ -49,8 +49,14 @@ __all__ = ["DPUCB", "KLUCB", "LDPKLUCB", "LDPUCB", "UCB1", "DPUCBBound", "Hybrid
 class UCB1(IndexPolicy):
     """Upper confidence bounds, without privacy.
 
-    Source: Auer, Cesa-Bianchi and Fischer 2002, UCB1. Guarantee: none (`guarantee` is None).
+    Guarantee: none (`guarantee` is None).
+
     Regret: at most Σ 8 ln T/Δ + (1 + π²/3) Σ Δ.
+
+    Source: Auer, Cesa-Bianchi and Fischer 2002, UCB1.
+
+    Args:
+        grid: steps per unit of reward.
 
     >>> UCB1(arms=3).guarantee is None
     True
@@ -81,13 +87,21 @@ class UCB1(IndexPolicy):
 
 @policy_dataclass
 class KLUCB(IndexPolicy):
-    """KL-UCB for rewards in [0, 1], without privacy: asymptotically optimal for Bernoulli rewards.
+    """KL-UCB for rewards in [0, 1], without privacy. It is asymptotically optimal for Bernoulli
+    rewards.
 
-    Source: Garivier and Cappé 2011, Algorithm 1. Guarantee: none. Regret: Σ Δ ln T/kl(μ, μ*) + o(ln
-    T) with c = 3.
+    Guarantee: none.
+
+    Regret: Σ Δ ln T/kl(μ, μ*) + o(ln T) with c = 3.
+
+    Source: Garivier and Cappé 2011, Algorithm 1.
 
     Args:
         c: weight of ln ln t in the level (3 in the proof, 0 in practice).
+        grid: steps per unit of reward.
+
+    >>> KLUCB(arms=3).c
+    0.0
     """
 
     about: ClassVar[About] = About(
@@ -121,11 +135,17 @@ class KLUCB(IndexPolicy):
 
 @policy_dataclass
 class LDPUCB(IndexPolicy, PrivatePolicy):
-    """UCB on Laplace reports.
+    """UCB on Laplace reports, in the local model.
+
+    Guarantee: ε-LDP for every report.
+
+    Regret: O((1 + 1/epsilon²) Σ ln T/Δ).
 
     Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-L; the one-arm case of Chen et al. 2020,
     CUCB-LDP.
-    Guarantee: epsilon-LDP for every report. Regret: O((1 + 1/epsilon²) Σ ln T/Δ).
+
+    >>> LDPUCB(arms=3, epsilon=1).guarantee.trust
+    'local'
     """
 
     about: ClassVar[About] = About(
@@ -149,7 +169,7 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
         return IndexRule(ldp_ucb_score, IndexNumbers(eps=float(self.epsilon)))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        if min(s.rounds) <= forced_rounds(t):  # forced arms: the least played first
+        if min(s.rounds) <= forced_rounds(t):  # forced exploration: the least played arm first
             return [-float(n) for n in s.rounds]
         return super().scores(s, t)
 
@@ -163,16 +183,22 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
 
 @policy_dataclass
 class LDPKLUCB(IndexPolicy, PrivatePolicy):
-    """KL-UCB on randomised-response bits: the map from a mean to its bits' mean is increasing, so
-    the best arm stays the best.
+    """KL-UCB on randomised-response bits, in the local model. The map from an arm's mean to the
+    mean of its bits is increasing, so the best arm has the best bits.
+
+    Guarantee: ε-LDP for every report.
+
+    Regret: Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T) for c = 3, where bit(r) = (r e^ε + 1 − r)/(1 +
+    e^ε).
 
     Source: Ren, Zhou, Liu and Shroff 2020, LDP-UCB-B (convert-to-Bernoulli), with the KL index of
     Garivier and Cappé 2011.
-    Guarantee: epsilon-LDP for every report. Regret: Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T) for c =
-    3, bit(r) = (r e^ε + 1 − r)/(1 + e^ε).
 
     Args:
         c: weight of ln ln t in the level (3 in the proof, 0 in practice).
+
+    >>> LDPKLUCB(arms=3, epsilon=1).guarantee.trust
+    'local'
     """
 
     about: ClassVar[About] = About(
@@ -207,26 +233,30 @@ class LDPKLUCB(IndexPolicy, PrivatePolicy):
         return math.fsum(math.log(rounds) / (2 * shrink**2 * gap) for gap in positive_gaps(means))
 
 
-# UCB on continual counters: a tree or a hybrid counter an arm, a release every round. Baselines of
-# the lazy policies.
+# UCB on continual counters: a tree or a hybrid counter for each arm, and a release every round.
+# These are baselines of the lazy policies.
 
 
 @policy_dataclass
 class DPUCB(IndexPolicy, PrivatePolicy):
-    """UCB1 on one binary tree an arm; the horizon must be known.
+    """UCB1 on one binary tree for each arm. The horizon must be known.
+
+    Guarantee: ε-DP with "tight" (default): each tree has ε, which is enough because a replaced
+    reward affects one arm. (ε/K)-DP with "published", K times more than claimed, because each tree
+    has ε/K; its regret is larger.
+
+    Regret: O(Σ ln T/Δ + K ln² T/epsilon) ("tight"); O(Σ ln T/Δ + K² ln² T ln(K T ln T)/epsilon) as
+    published.
 
     Source: Mishra and Thakurta 2015 (DP-UCB), the baseline of Sajed and Sheffet 2019.
-    Guarantee: "tight" (default): epsilon a tree, which is enough because a replaced reward touches
-    one arm: epsilon-DP.
-    "published": epsilon/K a tree, so it holds epsilon/K-DP, K times more than it claims, at the
-    price of its regret.
-    Regret: O(Σ ln T/Δ + K ln² T/epsilon) ("tight"); as published O(Σ ln T/Δ + K² ln² T ln(K T ln
-    T)/epsilon).
 
     Args:
-        horizon: T, rounds; an arm's tree has T leaves.
+        horizon: T, number of rounds; an arm's tree has T leaves.
         gamma: failure probability in the published width.
         preset: "tight" or "published" (see the guarantee).
+
+    >>> str(DPUCB(arms=3, epsilon=1, horizon=1000).guarantee.epsilon)
+    '1'
     """
 
     about: ClassVar[About] = About(
@@ -249,6 +279,7 @@ class DPUCB(IndexPolicy, PrivatePolicy):
 
     @property
     def tree_epsilon(self) -> Fraction:
+        """ε of one tree."""
         return self.budget / self.arms if self.preset == "published" else self.budget
 
     def mechanism(self) -> BinaryTree:
@@ -286,22 +317,27 @@ class DPUCB(IndexPolicy, PrivatePolicy):
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
-        price = log_t**2 / float(self.epsilon)
+        noise_cost = log_t**2 / float(self.epsilon)
         if self.preset == "published":
-            price *= self.arms * math.log(self.arms * rounds * max(1.0, log_t) / self.gamma)
-        return math.fsum(log_t / gap + price for gap in positive_gaps(means))
+            noise_cost *= self.arms * math.log(self.arms * rounds * max(1.0, log_t) / self.gamma)
+        return math.fsum(log_t / gap + noise_cost for gap in positive_gaps(means))
 
 
 @policy_dataclass
 class DPUCBBound(IndexPolicy, PrivatePolicy):
     """UCB on hybrid counters with the width of Tossou and Dimitrakakis.
 
+    Guarantee: ε-DP, with noise on every increment. (Variants with exact increments are not
+    private.)
+
+    Regret: O(Σ ln T/Δ + ln T ln ln T/epsilon) as claimed; Hu, Huang and Mehta 2021, App. E, report
+    gaps in the proof.
+
     Source: Tossou and Dimitrakakis 2016, DP-UCB-Bound, on the hybrid mechanism of Chan, Shi and
     Song 2011.
-    Guarantee: epsilon-DP (with noise on every increment; variants with exact increments are not
-    private at all).
-    Regret: O(Σ ln T/Δ + ln T ln ln T/epsilon) as claimed; Hu, Huang and Mehta 2021, App. E, found
-    gaps in the proof.
+
+    >>> str(DPUCBBound(arms=3, epsilon=1).guarantee.epsilon)
+    '1'
     """
 
     about: ClassVar[About] = About(
@@ -324,16 +360,21 @@ class DPUCBBound(IndexPolicy, PrivatePolicy):
 
 @policy_dataclass
 class HybridUCB(IndexPolicy, PrivatePolicy):
-    """UCB on hybrid counters that double their segments.
+    """UCB on hybrid counters with doubling segments.
+
+    Guarantee: ε-DP with "corrected" (default): a full segment is answered from the array side.
+    3ε/2-DP with "published", as `guarantee` reports: as printed, the full tree's root is also
+    released, with too little noise.
+
+    Regret: O(Σ max(ln T/Δ, (ln T/epsilon) ln(ln T/(epsilon Δ)))).
 
     Source: Hu, Huang and Mehta 2021, Appendix E, Algorithm 4 (Hybrid-UCB).
-    Guarantee: "corrected" (default): epsilon-DP, a full segment is answered from the array side.
-    "published": as printed, the full tree's root is released, too, with too little noise:
-    3·epsilon/2 holds, and that is what `guarantee` reports.
-    Regret: O(Σ max(ln T/Δ, (ln T/epsilon) ln(ln T/(epsilon Δ)))).
 
     Args:
         preset: "corrected" or "published" (see the guarantee).
+
+    >>> str(HybridUCB(arms=3, epsilon=1, preset="published").guarantee.epsilon)
+    '3/2'
     """
 
     about: ClassVar[About] = About(

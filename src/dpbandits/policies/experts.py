@@ -41,23 +41,22 @@ __all__ = [
     "TreeFTRL",
 ]
 
-# Full information with a release every round: follow the leader, and hedging between all
-# actions.
+# Full information with a release every round: follow the leader, and Hedge.
 
 
 class Totals(NamedTuple):
-    """Public state."""
+    """Released sums. Public."""
 
     totals: tuple[float, ...]  # released sum of each action's rewards
-    t: int  # rounds told
+    t: int  # rounds recorded
 
 
 @policy_dataclass
 class ExpertPolicy(Policy):
-    """A policy that sees the reward of every action after each round.
+    """Base class of policies that see the reward of every action after each round.
 
     Args:
-        actions: how many there are; `arms` everywhere but in the constructor.
+        actions: number of actions (`arms` outside the constructor).
     """
 
     actions: int
@@ -70,7 +69,7 @@ class ExpertPolicy(Policy):
 
 
 def smallest_gap(means: Sequence[float]) -> float:
-    """The smallest gap above 0; infinite where all actions are equally good."""
+    """Return the smallest positive gap; infinite if all actions are equally good."""
     return min(positive_gaps(means), default=math.inf)
 
 
@@ -79,14 +78,16 @@ def new_totals(release: Release) -> Totals:
 
 
 def hedged(state: Totals, rate: float) -> tuple[float, ...]:
-    """Weights proportional to exp(rate · released sum), summing to 1."""
+    """Return weights proportional to exp(rate · released sum). They sum to 1."""
     scores = rate * np.array(state.totals)
     unnormalised = np.exp(scores - scores.max())
     return tuple((unnormalised / unnormalised.sum()).tolist())
 
 
 def stake(weights: tuple[float, ...], play: str, rng: PublicRng) -> Hold:
-    """A round by these weights: of an action drawn by them, or of the weights themselves."""
+    """Return the plan of a round with these weights: an action drawn by them, or the weights
+    themselves.
+    """
     if play == "weights":
         return Hold(weights, 1, (EVERY,))
     drawn = int(np.searchsorted(np.cumsum(weights), rng.generator.random(), side="right"))
@@ -95,10 +96,17 @@ def stake(weights: tuple[float, ...], play: str, rng: PublicRng) -> Hold:
 
 @policy_dataclass
 class FollowTheLeader(ExpertPolicy):
-    """Plays the action with the largest sum so far (lowest number on a tie), without privacy.
+    """Play the action with the largest sum so far (lowest on a tie), without privacy.
 
-    Source: textbook (Hannan 1957 without noise). Guarantee: none. Regret: O(ln K/Δ) for independent
-    rounds with a unique best action.
+    Guarantee: none.
+
+    Regret: O(ln K/Δ) for independent rounds with a unique best action.
+
+    Source: textbook (Hannan 1957, without noise).
+
+    Args:
+        actions: number of actions.
+        grid: steps per unit of reward.
 
     >>> FollowTheLeader(actions=3).guarantee is None
     True
@@ -135,17 +143,20 @@ class FollowTheLeader(ExpertPolicy):
 
 @policy_dataclass
 class DecreasingHedge(ExpertPolicy):
-    """Hedge with the rate 2√(ln K/t), which needs no horizon and adapts to the gap, without
-    privacy.
+    """Hedge with the rate 2√(ln K/t), without privacy. It needs no horizon and adapts to the gap.
 
-    Source: Mourtada and Gaïffas 2019 (on independent rounds); Auer, Cesa-Bianchi and Gentile 2002.
     Guarantee: none.
+
     Regret: at most √(T ln K), and (4 ln K + 25)/Δ for independent rounds with a unique best action.
 
+    Source: Mourtada and Gaïffas 2019 (for independent rounds); Auer, Cesa-Bianchi and Gentile 2002.
+
     Args:
-        play: "draw" plays one action, drawn afresh each round by the weights; "weights" plays the
-            weights themselves (decision-theoretic online learning: the round's reward is their
-            average of all rewards), and `Decision.action` is a weight for every action.
+        actions: number of actions.
+        play: "draw" plays one action, drawn each round by the weights. "weights" plays the weights
+            themselves (decision-theoretic online learning): the round's reward is the weighted
+            average of all rewards, and `Decision.action` is a weight for every action.
+        grid: steps per unit of reward.
 
     >>> hedge = DecreasingHedge(actions=2, play="weights")
     >>> hedge.plan(Totals((0.0, 0.0), 0), PublicRng(0, 0)).action
@@ -193,21 +204,27 @@ class DecreasingHedge(ExpertPolicy):
 
 @policy_dataclass
 class TreeFTRL(ExpertPolicy, PrivatePolicy):
-    """Hedge on sums that a binary tree releases every round; a comparison, made for adversarial
+    """Hedge on sums that a binary tree releases every round. A baseline, designed for adversarial
     rewards.
 
-    Source: Agarwal and Singh 2017, Algorithm 1 for experts (Laplace noise, entropy). Guarantee:
-    epsilon-DP.
-    Regret: O(√(T ln K) + K ln K ln²T/epsilon), for any rewards fixed in advance.
-
-    Every sum carries the same number of draws (padded), as its analysis asks for. The rate is √(8
+    Every sum carries the same number of draws (padded), as its analysis requires. The rate is √(8
     ln K/T).
 
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: O(√(T ln K) + K ln K ln²T/epsilon), for any rewards that are fixed in advance.
+
+    Source: Agarwal and Singh 2017, Algorithm 1 for experts (Laplace noise, entropy).
+
     Args:
-        play: "draw" plays one action, drawn afresh each round by the weights; "weights" plays the
-            weights themselves (decision-theoretic online learning: the round's reward is their
-            average of all rewards), and `Decision.action` is a weight for every action.
-        horizon: T, at most so many rounds.
+        actions: number of actions.
+        play: "draw" plays one action, drawn each round by the weights. "weights" plays the weights
+            themselves (decision-theoretic online learning): the round's reward is the weighted
+            average of all rewards, and `Decision.action` is a weight for every action.
+        horizon: T, the most rounds.
+
+    >>> str(TreeFTRL(actions=3, epsilon=1, horizon=1000).guarantee.epsilon)
+    '1'
     """
 
     about: ClassVar[About] = About(
@@ -252,7 +269,7 @@ class TreeFTRL(ExpertPolicy, PrivatePolicy):
 
     @property
     def scale(self) -> float:
-        """Of a draw in a released sum: an action has ε/K, a round is in every level."""
+        """Scale of one draw in a released sum: an action has ε/K, and a round is in every level."""
         return self.arms * self.horizon.bit_length() / float(self.epsilon)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
@@ -268,23 +285,23 @@ class TreeFTRL(ExpertPolicy, PrivatePolicy):
         )
 
 
-# Full information by epochs: between two releases one action is played, and each epoch's rewards
-# are read once or not at all.
+# Full information by epochs: one action is played between two releases, and each epoch's rewards
+# are released at most once.
 
 
 class Leader(NamedTuple):
-    """Public state."""
+    """The state of policies by epochs. Public."""
 
     action: int  # played now
     epoch: int  # number of the epoch, from 0; it has 2**epoch rounds
-    t: int  # rounds told
-    chosen: int  # what the next epoch plays, once this one's part that counts is read; −1: not yet
-    rest: int  # rounds left of the epoch after that part
+    t: int  # rounds recorded
+    chosen: int  # action of the next epoch, once this epoch's prefix is released; −1: not yet
+    rest: int  # rounds of the epoch after that prefix
 
 
 def bracket_order(means: Sequence[float], eps: float) -> float:
-    """ln K/Δ + Σ (1 + ln|J|)/eps over the brackets J of gaps in [2^l Δ, 2^{l+1} Δ) above eps, Δ the
-    smallest (Hu, Huang, Mehta and Hegde 2024, Theorem 9).
+    """Return ln K/Δ + Σ (1 + ln|J|)/eps over the brackets J of gaps in [2^l Δ, 2^{l+1} Δ) above
+    eps, Δ the smallest gap (Hu, Huang, Mehta and Hegde 2024, Theorem 9).
     """
     gaps = positive_gaps(means)
     if not gaps:
@@ -296,13 +313,11 @@ def bracket_order(means: Sequence[float], eps: float) -> float:
 
 
 LAST_EPOCH = 61
-"""Longer ones are never played to their end, and a number of rounds stays a machine's whole
-number.
-"""
+"""Longer epochs never end, and the number of rounds must fit into a machine integer."""
 
 
 def epoch_rounds(epoch: int) -> int:
-    """1, 2, 4, …"""
+    """Return 1, 2, 4, …"""
     return int(2 ** min(epoch, LAST_EPOCH))
 
 
@@ -311,17 +326,20 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
     """Follow the noisy leader: after each epoch only the index of the largest noisy sum is released
     (report noisy max).
 
-    Source: Hu, Huang and Mehta 2021 (FTNL) and its journal version (RNM-FTNL). Guarantee:
-    epsilon-DP; preset "published": 2 epsilon.
+    Guarantee: ε-DP with "corrected" (default); 2ε-DP with "published".
+
     Regret: O(ln K/Δ + Σ (1 + ln|J|)/epsilon) over brackets J of gaps above epsilon (Theorem 9 of
-    the journal version); ln K/min(Δ, epsilon) is a conjecture. Cost O(K log T) when simulated.
+    the journal version); ln K/min(Δ, epsilon) is a conjecture. A simulation takes time O(K log T).
+
+    Source: Hu, Huang and Mehta 2021 (FTNL) and its journal version (RNM-FTNL).
 
     Args:
-        selection: "laplace", "exponential" (the exponential mechanism) or "permute-and-flip"; see
-            `NoisyMax`.
-        preset: "corrected" (Laplace noise of scale 2/epsilon), or "published" (1/epsilon, which is
-            epsilon-DP only where records are zeroed out; under replace-one, the papers' own
-            relation, it is 2 epsilon and says so).
+        actions: number of actions.
+        selection: "laplace", "exponential" (the exponential mechanism) or "permute-and-flip" (see
+            `NoisyMax`).
+        preset: "corrected" (Laplace noise of scale 2/epsilon), or "published" (1/epsilon). The
+            published scale is ε-DP only for neighbours whose record is zeroed out; under
+            replace-one, the papers' own relation, it is 2ε-DP, as `guarantee` reports.
 
     >>> RNMFTNL(actions=3, epsilon=1, preset="published").guarantee.epsilon
     Fraction(2, 1)
@@ -343,15 +361,14 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
         self._one_of("preset", "corrected", "published")
         if self.preset == "published" and self.selection != "laplace":
             raise ValueError(
-                'Expected selection="laplace" with preset="published" (what was published), got '
-                f"{self.selection!r}."
+                f'Expected selection="laplace" with preset="published", got {self.selection!r}.'
             )
 
     def mechanism(self) -> NoisyMax:
         published = self.preset == "published"
-        price, claimed = (2 * self.budget, self.budget) if published else (self.budget, None)
+        epsilon, claimed = (2 * self.budget, self.budget) if published else (self.budget, None)
         return NoisyMax(
-            epsilon=price, claimed=claimed, selection=self.selection, grid=Grid(steps=self.grid)
+            epsilon=epsilon, claimed=claimed, selection=self.selection, grid=Grid(steps=self.grid)
         )
 
     def init(self) -> Leader:
@@ -365,7 +382,9 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
         return Leader(leader, state.epoch + 1, release.round, -1, 0)
 
     def chance(self, gaps: Floats, rounds: int) -> Floats:
-        """How likely an action of each gap is taken after an epoch of so many rounds, at most."""
+        """Return upper bounds of the probabilities that actions with these gaps are chosen after an
+        epoch of `rounds` rounds.
+        """
         eps = float(self.epsilon)
         if self.selection != "laplace":
             return experts.chosen_chance(gaps, rounds, eps)
@@ -380,10 +399,19 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
 
 @policy_dataclass
 class NaiveFTNL(ExpertPolicy, PrivatePolicy):
-    """Follow the noisy leader with every sum released: noise of scale K/epsilon on each.
+    """Follow the noisy leader with every sum released: each has noise of scale K/epsilon.
 
-    Source: Hu, Huang and Mehta 2021 (the comparison it improves on). Guarantee: epsilon-DP. Regret:
-    O(ln K/Δ + K ln K/epsilon).
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: O(ln K/Δ + K ln K/epsilon).
+
+    Source: Hu, Huang and Mehta 2021 (the baseline that it improves on).
+
+    Args:
+        actions: number of actions.
+
+    >>> str(NaiveFTNL(actions=3, epsilon=1).guarantee.epsilon)
+    '1'
     """
 
     about: ClassVar[About] = About(
@@ -410,7 +438,9 @@ class NaiveFTNL(ExpertPolicy, PrivatePolicy):
         return Leader(totals.index(max(totals)), state.epoch + 1, release.round, -1, 0)
 
     def chance(self, gaps: Floats, rounds: int) -> Floats:
-        """How likely an action of each gap is taken after an epoch of so many rounds, at most."""
+        """Return upper bounds of the probabilities that actions with these gaps are chosen after an
+        epoch of `rounds` rounds.
+        """
         return experts.noisy_chance(gaps, rounds, self.arms / float(self.epsilon))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
@@ -423,14 +453,24 @@ class NaiveFTNL(ExpertPolicy, PrivatePolicy):
 
 @policy_dataclass
 class PrefixExponential(ExpertPolicy, PrivatePolicy):
-    """The next epoch's action is drawn by the exponential mechanism from a random prefix of this
-    epoch; the rest is never read.
+    """Draw the next epoch's action by the exponential mechanism from a random prefix of this epoch.
+    The rest of the epoch is never released.
 
-    Source: Cesari and Colomboni 2026, as reconstructed from its statement: epochs of 2**r rounds,
-    prefix length uniform on (2**r/2, 2**r] and drawn without looking at rewards. Guarantee:
-    epsilon-DP.
-    Regret: at most 24 ln K (1/Δ + 1/epsilon) + 36/Δ + 16/epsilon + 5 and 9 √(T ln K) + 24 ln
-    K/epsilon + 1, for every T and independent rounds.
+    Epochs have 2**r rounds. The prefix length is uniform on (2**r/2, 2**r] and independent of the
+    rewards.
+
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: at most 24 ln K (1/Δ + 1/epsilon) + 36/Δ + 16/epsilon + 5, and at most 9 √(T ln K) + 24
+    ln K/epsilon + 1, for every T and independent rounds.
+
+    Source: Cesari and Colomboni 2026, reconstructed from its statement.
+
+    Args:
+        actions: number of actions.
+
+    >>> str(PrefixExponential(actions=3, epsilon=1).guarantee.epsilon)
+    '1'
     """
 
     about: ClassVar[About] = About(

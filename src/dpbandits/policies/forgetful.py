@@ -48,12 +48,15 @@ __all__ = ["AdaCUCB", "AdaPKLUCB", "AdaPUCB", "AnytimeLazyUCB"]
 @final
 @policy_dataclass
 class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
-    """UCB on the newest full batch of each arm; batch sizes double, each reward is read once.
+    """UCB on the newest full batch of each arm. Batch sizes double, and each reward is released
+    once.
+
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: O(Σ ln T/min(Δ, epsilon)), order-optimal.
 
     Source: Hu, Huang and Mehta 2021, Algorithm 1 (Anytime-Lazy-UCB); also Hu, Huang, Mehta and
     Hegde 2024, Algorithm 1.
-    Guarantee: epsilon-DP for the whole sequence of decisions. Regret: O(Σ ln T/min(Δ, epsilon)),
-    order-optimal.
 
     | name    | paper |
     |---------|-------|
@@ -78,8 +81,8 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        """Hold the best arm until its batch is full or another arm's index, which grows with ln t,
-        overtakes.
+        """Play the best arm until its batch is full or another arm's index, which grows with ln t,
+        overtakes it.
         """
         arm = first_unseen(state)
         if arm is not None:
@@ -102,7 +105,7 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         return IndexRule(lazy_ucb_score, numbers, twice_the_last)
 
     def leader(self, s: Statistics, t: int) -> int:
-        """The arm with the largest index, the lowest on a tie."""
+        """Return the arm with the largest index, the lowest on a tie."""
         eps, log_t = float(self.epsilon), math.log(t)
         scores = [
             lazy_ucb(total / n, n, log_t, eps) for total, n in zip(s.totals, s.rounds, strict=True)
@@ -132,13 +135,19 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
 
 @policy_dataclass
 class AdaPUCB(IndexPolicy, PrivatePolicy):
-    """UCB in doubling episodes that forget.
+    """UCB in doubling episodes that use the newest episode alone.
 
-    Source: Azize and Basu 2022, AdaP-UCB. Guarantee: epsilon-DP. Regret: O(Σ ln T/min(Δ, epsilon))
-    for a > 3.
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: O(Σ ln T/min(Δ, epsilon)) for a > 3.
+
+    Source: Azize and Basu 2022, AdaP-UCB.
 
     Args:
-        a: the paper's α; above 3 (3.1 in its experiments).
+        a: the paper's α, above 3 (3.1 in its experiments).
+
+    >>> AdaPUCB(arms=3, epsilon=1).a
+    3.1
     """
 
     about: ClassVar[About] = About(
@@ -172,13 +181,19 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
 
 @policy_dataclass
 class AdaPKLUCB(IndexPolicy, PrivatePolicy):
-    """KL-UCB in doubling episodes that forget.
+    """KL-UCB in doubling episodes that use the newest episode alone.
 
-    Source: Azize and Basu 2022, AdaP-KLUCB. Guarantee: epsilon-DP.
+    Guarantee: ε-DP for the whole sequence of decisions.
+
     Regret: O(Σ Δ ln T/min(kl(μ, μ*), epsilon Δ)) for a > 3.
 
+    Source: Azize and Basu 2022, AdaP-KLUCB.
+
     Args:
-        a: the paper's α; above 3 (3.1 in its experiments).
+        a: the paper's α, above 3 (3.1 in its experiments).
+
+    >>> AdaPKLUCB(arms=3, epsilon=1).a
+    3.1
     """
 
     about: ClassVar[About] = About(
@@ -212,15 +227,21 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
 
 @policy_dataclass
 class AdaCUCB(IndexPolicy):
-    """UCB in doubling episodes with Gaussian noise: zero-concentrated differential privacy.
+    """UCB in doubling episodes with Gaussian noise, under zero-concentrated differential privacy.
 
-    Source: Azize and Basu 2024 (Concentrated differential privacy for bandits), AdaC-UCB.
-    Guarantee: rho-zCDP (`guarantee.rho`; never reported as an epsilon).
+    Guarantee: ρ-zCDP (`guarantee.rho`; never reported as an ε).
+
     Regret: O(Σ b (1/Δ + 1/√rho) ln T) for b > 3.
 
+    Source: Azize and Basu 2024 (Concentrated differential privacy for bandits), AdaC-UCB.
+
     Args:
-        rho: the zCDP budget for one round's reward, a number or a fraction such as "1/3".
-        b: the paper's β; above 3.
+        rho: ρ for one round's reward, a number or a fraction such as "1/3".
+        b: the paper's β, above 3.
+        grid: public steps per unit of reward; 1 for 0/1 rewards.
+
+    >>> str(AdaCUCB(arms=3, rho="1/3").guarantee.rho)
+    '1/3'
     """
 
     about: ClassVar[About] = About(

@@ -1,4 +1,4 @@
-"""Best arm identification: successive elimination, with and without privacy, and top two."""
+"""Best-arm identification: successive elimination, with and without privacy, and top two."""
 
 import math
 from collections.abc import Sequence
@@ -41,18 +41,18 @@ from dpbandits.policies.formulas.stopping import (
 
 __all__ = ["CTBTT", "DPSE", "AdaPTT", "SparseVectorSE", "SuccessiveElimination"]
 
-# Successive elimination: arms that are surely worse are dropped, the last one standing is played
-# for ever.
+# Successive elimination: arms that are surely worse are eliminated; the last one is then played for
+# ever.
 
 
 class Alive(NamedTuple):
-    """Public state."""
+    """The state of successive elimination. Public."""
 
     arms: tuple[int, ...]  # not eliminated
     stage: int  # next epoch (DPSE) or pass (SuccessiveElimination), from 1
-    t: int  # rounds told
-    guess: int  # horizon assumed; 0: beta was given
-    decided: int  # rounds it took to identify the arm; 0: not yet
+    t: int  # rounds recorded
+    guess: int  # assumed horizon; 0: beta was given
+    decided: int  # rounds until the arm was identified; 0: not yet
 
 
 def identified(state: Alive) -> Identified | None:
@@ -60,7 +60,7 @@ def identified(state: Alive) -> Identified | None:
 
 
 def eliminate(state: Alive, release: Release, width: float) -> Alive:
-    """Drop every arm whose mean is more than `width` below the largest."""
+    """Eliminate every arm whose mean is more than `width` below the largest."""
     means = [a.total / a.rounds for a in release.answers]
     kept = tuple(
         arm
@@ -73,14 +73,21 @@ def eliminate(state: Alive, release: Release, width: float) -> Alive:
 
 @policy_dataclass
 class SuccessiveElimination(Policy):
-    """Passes over the arms still alive, without privacy.
+    """Passes over the arms that are not eliminated, without privacy.
 
-    Source: Even-Dar, Mannor and Mansour 2006, Algorithm 3. Guarantee: none.
-    Regret: O(Σ ln(K T)/Δ); the best arm survives with probability 1 − beta.
+    Guarantee: none.
+
+    Regret: O(Σ ln(K T)/Δ); the best arm is kept with probability 1 − beta.
+
+    Source: Even-Dar, Mannor and Mansour 2006, Algorithm 3.
 
     Args:
-        horizon: T, which sets beta = 1/T; or give beta itself.
+        horizon: T, number of rounds, which sets beta = 1/T; or give beta.
         beta: failure probability.
+        grid: steps per unit of reward.
+
+    >>> SuccessiveElimination(arms=3, horizon=1000).beta
+    0.001
     """
 
     about: ClassVar[About] = About(
@@ -117,7 +124,7 @@ class SuccessiveElimination(Policy):
         )
 
     def best_arm(self, state: Alive) -> Identified | None:
-        """The identified arm and the rounds it took; None while several are alive."""
+        """Return the identified arm and its number of rounds; None while several arms are left."""
         return identified(state)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
@@ -129,20 +136,27 @@ class SuccessiveElimination(Policy):
 
 @policy_dataclass
 class DPSE(PrivatePolicy):
-    """Private successive elimination: epochs of fresh pulls, one noised mean an arm and epoch. Also
-    identifies the best arm.
+    """Private successive elimination: each epoch pulls anew, and releases one noisy mean for each
+    arm. It also identifies the best arm.
 
-    Source: Sajed and Sheffet 2019, Algorithm 3 (DP-SE). Guarantee: epsilon-DP.
-    Regret: O(Σ ln T/Δ + K ln T/epsilon) with beta = 1/T; a further factor ln T where the guess is
-    doubled, at most 4 where it is squared (docs/measured/regret/guesses.md). The best arm survives
-    with probability 1 − beta (1 − 1.24 beta where epsilon exceeds 0.9 grid steps, as discrete noise
-    has the heavier tail then).
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: O(Σ ln T/Δ + K ln T/epsilon) with beta = 1/T; with a further factor ln T if the guess is
+    doubled, at most 4 if it is squared (docs/measured/regret/guesses.md). The best arm is kept with
+    probability 1 − beta (1 − 1.24 beta where epsilon exceeds 0.9 grid steps, because discrete noise
+    then has the heavier tail).
+
+    Source: Sajed and Sheffet 2019, Algorithm 3 (DP-SE).
 
     Args:
         beta: failure probability.
-        horizon: T, which sets beta = 1/T. With neither, T is guessed: the policy restarts on fresh
-            rewards when its guess is reached, so epsilon is not divided.
+        horizon: T, number of rounds, which sets beta = 1/T. Without beta and horizon, T is guessed:
+            the policy restarts on fresh rewards when it reaches its guess, so epsilon is not
+            divided.
         preset: the next guess: "doubled" (as in the source) or "squared".
+
+    >>> DPSE(arms=3, epsilon=1, horizon=1000).beta
+    0.001
     """
 
     about: ClassVar[About] = About(
@@ -187,7 +201,7 @@ class DPSE(PrivatePolicy):
         return state
 
     def best_arm(self, state: Alive) -> Identified | None:
-        """The identified arm and the rounds it took; None while several are alive."""
+        """Return the identified arm and its number of rounds; None while several arms are left."""
         return identified(state)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
@@ -207,26 +221,33 @@ class DPSE(PrivatePolicy):
         return self.beta or 1.0 / state.guess
 
 
-# Successive elimination by sparse vectors: the first attempts that DP-SE improved on, as
-# baselines.
+# Successive elimination by sparse vectors: baselines that DP-SE improved on.
 
 
 @final
 @policy_dataclass
 class SparseVectorSE(PrivatePolicy):
-    """Successive elimination that never forgets and asks sparse vectors who is behind, after 2, 4,
-    8, … pulls of each arm alive. A baseline: the budget is shared out over some K questions that
-    see a reward, so regret grows with K where DP-SE's does not.
+    """Successive elimination on cumulative sums. Sparse vectors test which arm is behind, after 2,
+    4, 8, … pulls of each remaining arm.
 
-    Source: Sajed and Sheffet 2019, section 4 ("failed first-attempts"). Guarantee: epsilon-DP.
-    Regret: O(Σ ln T/Δ + K² ln T/epsilon) with beta = 1/T. The best arm survives with probability
-    1 − beta.
+    A baseline: the budget is divided among about K tests that use a reward, so regret grows with K
+    where DP-SE's does not.
+
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: O(Σ ln T/Δ + K² ln T/epsilon) with beta = 1/T. The best arm is kept with probability 1 −
+    beta.
+
+    Source: Sajed and Sheffet 2019, section 4 ("failed first-attempts").
 
     Args:
-        horizon: T, the rounds it is played for.
+        horizon: T, number of rounds.
         beta: failure probability, by default 1/T.
-        preset: a sparse vector for each of the "pairs" of arms; for each of the "arms" against the
-            best of the others; or "one" that is begun anew after each of K − 1 answers.
+        preset: "pairs": a sparse vector for each pair of arms. "arms": one for each arm against the
+            best of the others. "one": one that restarts after each of K − 1 eliminations.
+
+    >>> str(SparseVectorSE(arms=3, epsilon=1, horizon=1000).guarantee.epsilon)
+    '1'
     """
 
     about: ClassVar[About] = About(
@@ -259,7 +280,7 @@ class SparseVectorSE(PrivatePolicy):
         )
 
     def bar(self, pulls: int) -> float:
-        """The lead, in rewards, that is no accident after so many pulls of each arm."""
+        """Return the lead, in rewards, that is significant after `pulls` pulls of each arm."""
         number, beta = max(1, (pulls - 1).bit_length()), self.beta or 0.5
         share = float(self.mechanism().share(self.arms))
         radius = comparison_radius(pulls, number, self.arms, beta)
@@ -269,20 +290,20 @@ class SparseVectorSE(PrivatePolicy):
         return Alive(tuple(range(self.arms)), 1, 0, 0, 0)
 
     def plan(self, state: Alive, rng: PublicRng) -> Plan:
-        """The arms alive in turn, until each has twice its pulls."""
+        """Play the remaining arms in turn, until each has twice its pulls."""
         if len(state.arms) == 1:
             return Hold(state.arms[0], FOREVER, ())
         return Cycle(state.arms, 2 ** max(1, state.stage - 1), state.arms)
 
     def update(self, state: Alive, plan: Plan, release: Release) -> Alive:
         behind = zip(release.coordinates, release.answers, strict=True)
-        out = {arm for arm, is_behind in behind if is_behind}
-        kept = tuple(arm for arm in state.arms if arm not in out)
+        eliminated = {arm for arm, is_behind in behind if is_behind}
+        kept = tuple(arm for arm in state.arms if arm not in eliminated)
         decided = release.round if len(kept) == 1 < len(state.arms) else state.decided
         return Alive(kept, state.stage + bool(release.coordinates), release.round, 0, decided)
 
     def best_arm(self, state: Alive) -> Identified | None:
-        """The identified arm and the rounds it took; None while several are alive."""
+        """Return the identified arm and its number of rounds; None while several arms are left."""
         return identified(state)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
@@ -295,35 +316,35 @@ class SparseVectorSE(PrivatePolicy):
         return math.fsum(log_t / gap + log_t / share for gap in positive_gaps(means))
 
 
-# Best-arm identification with fixed confidence: two arms in question are played until one is
-# surely best, and that one for ever.
+# Best-arm identification with fixed confidence: two candidates are played until one arm is surely
+# best, which is played from then on.
 
 
 PAPER = "Azize, Jourdan, Al Marjani and Basu 2023"
 BOUND = "none proved: it identifies the best arm (wrong with probability at most δ), then plays it"
 LAZY = 64
-"""CTBTT releases after the pair's rounds have grown by this fraction: rounds spent in vain stay
-below 1/LAZY of all.
+"""CTBTT releases after the pair's rounds have grown by this fraction, so that less than 1/LAZY of
+all rounds is wasted.
 """
 
 smallest_start = cache(first_batch)
 
 
 class Contest(NamedTuple):
-    """Public state of `AdaPTT`, one entry an arm unless said."""
+    """The state of `AdaPTT`, one entry per arm unless stated. Public."""
 
-    # (noised sum of rewards, rounds) of the newest batches, oldest first
+    # (noisy sum of rewards, rounds) of the newest batches, oldest first
     batches: tuple[tuple[tuple[float, int], ...], ...]
     phases: tuple[int, ...]  # batches released
-    pulls: tuple[int, ...]  # rounds told
-    open: tuple[int, ...]  # rounds told since the last release
-    t: int  # rounds told, all arms
+    pulls: tuple[int, ...]  # rewards recorded
+    open: tuple[int, ...]  # rewards recorded since the last release
+    t: int  # rewards recorded, all arms
     arm: int  # the identified arm; −1: none yet
-    decided: int  # rounds that took
+    decided: int  # rounds until it was identified
 
 
 def windows(state: Contest) -> tuple[list[float], list[int]]:
-    """Every arm's mean and rounds over its newest batches."""
+    """Return every arm's mean and rounds over its newest batches."""
     rounds = [sum(n for _, n in batches) for batches in state.batches]
     return [
         math.fsum(total for total, _ in b) / n for b, n in zip(state.batches, rounds, strict=True)
@@ -331,8 +352,8 @@ def windows(state: Contest) -> tuple[list[float], list[int]]:
 
 
 def counted(state: Contest, release: Release, keep: int) -> Contest:
-    """The contest after one plan: counts move by what was told, released arms get a new batch in
-    their window.
+    """Return the state after one plan: add the recorded counts, and give released arms a new batch
+    in their window.
     """
     pulls, open_ = list(state.pulls), list(state.open)
     batches, phases = list(state.batches), list(state.phases)
@@ -353,21 +374,22 @@ def counted(state: Contest, release: Release, keep: int) -> Contest:
 
 
 class Bits(NamedTuple):
-    """Public state of `CTBTT`, one entry an arm unless said."""
+    """The state of `CTBTT`, one entry per arm unless stated. Public."""
 
     ones: tuple[float, ...]  # reports of one
     rounds: tuple[int, ...]  # reports
-    t: int  # rounds told, all arms
+    t: int  # rewards recorded, all arms
     arm: int  # the identified arm; −1: none yet
-    decided: int  # rounds that took
+    decided: int  # rounds until it was identified
 
 
 @policy_dataclass
 class Identifier(PrivatePolicy):
-    """Names the best arm, wrongly with probability at most delta, and plays it for ever.
+    """Base class of policies that identify the best arm, wrongly with probability at most delta,
+    and play it from then on.
 
     Args:
-        delta: failure probability.
+        delta: failure probability, in (0, 1).
     """
 
     delta: float = 0.05
@@ -376,7 +398,7 @@ class Identifier(PrivatePolicy):
         self._number("delta", 0, 1)
 
     def best_arm(self, state: Contest | Bits) -> Identified | None:
-        """The identified arm and the rounds it took; None while the question is open."""
+        """Return the identified arm and its number of rounds; None before."""
         return Identified(state.arm, state.decided) if state.arm >= 0 else None
 
 
@@ -384,17 +406,24 @@ class Identifier(PrivatePolicy):
 class AdaPTT(Identifier):
     """Top two with doubling batches and Laplace noise.
 
+    The identified arm is wrong with probability at most delta.
+
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: no bound proved.
+
     Source: Azize, Jourdan, Al Marjani and Basu 2023, AdaP-TT (reconstructed; proofs/adap_tt.md
-    lists what differs).
-    Guarantee: epsilon-DP. The arm it names is wrong with probability at most delta. Regret: no
-    bound proved.
+    lists the differences).
 
     Args:
-        preset: "tight": the newest three batches, first batches that can settle something, a
-            threshold made of exact generating functions, and a net for neglected arms; "published":
-            batches of 1, 1, 2, 4, …, the newest alone, the published threshold.
-        first: rounds in each arm's first batch; by default as few as may settle a gap of one half
-            ("published": 1).
+        preset: "tight": the newest three batches, first batches that can be decisive, a threshold
+            from exact generating functions, and forced exploration of neglected arms. "published":
+            batches of 1, 1, 2, 4, …, the newest alone, and the published threshold.
+        first: rounds in each arm's first batch; by default the fewest that can decide a gap of one
+            half ("published": 1).
+
+    >>> AdaPTT(arms=3, epsilon=1).delta
+    0.05
     """
 
     about: ClassVar[About] = About(
@@ -425,7 +454,7 @@ class AdaPTT(Identifier):
 
     @property
     def keep(self) -> int:
-        """Batches a mean is made of."""
+        """Number of batches behind a mean."""
         return 1 if self.preset == "published" else 3
 
     def mechanism(self) -> LazyForgetful:
@@ -451,7 +480,7 @@ class AdaPTT(Identifier):
         return Cycle(arms, each, tuple(arm for arm in arms if left[arm] == each))
 
     def batch_left(self, state: Contest, arm: int) -> int:
-        """Rounds until the arm's open batch is full."""
+        """Return the rounds until the arm's open batch is full."""
         phase = state.phases[arm]
         size = planned(self.start, phase + 1) - planned(self.start, phase)
         return max(1, size - state.open[arm])
@@ -470,12 +499,19 @@ class AdaPTT(Identifier):
 
 @policy_dataclass
 class CTBTT(Identifier):
-    """Top two on randomised-response bits: the best arm's bits are the best bits.
+    """Top two on randomised-response bits, in the local model: the best arm has the best bits.
+
+    The identified arm is wrong with probability at most delta.
+
+    Guarantee: ε-LDP for every report.
+
+    Regret: no bound proved.
 
     Source: Azize, Jourdan, Al Marjani and Basu 2023, CTB-TT (reconstructed), with an
-    upper-confidence leader and the threshold of proofs/ctb_tt.md. Guarantee: epsilon-LDP for every
-    report. The arm it names is wrong with probability at most delta.
-    Regret: no bound proved.
+    upper-confidence leader and the threshold of proofs/ctb_tt.md.
+
+    >>> CTBTT(arms=3, epsilon=1).guarantee.trust
+    'local'
     """
 
     about: ClassVar[About] = About(

@@ -1,4 +1,4 @@
-"""Joint releases: a super arm's rewards are read together, with one draw of ℓ∞ noise."""
+"""Joint releases: a super arm's rewards are released together, with one draw of ℓ∞ noise."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ from dpbandits.policies.super_arms import check_problem, checked_answer, contest
 
 __all__ = ["DPJointCUCB", "DPJointMAT"]
 
-# The constants of joint releases, by preset. Chosen on instances of their own (decision 7).
+# The constants of joint releases, by preset, chosen on separate instances (decision 7).
 
 
 class JointConstants(NamedTuple):
+    """The constants of a preset."""
+
     level: float  # factor on the preset's level
     first: float  # rounds in a first batch, in standard deviations of its noise
 
@@ -51,16 +53,16 @@ JOINT_PRESETS = {
 }
 
 WIDE = JointConstants(0.5, 12.0)
-"""Preset "sharp" where a super arm may have more than four arms: first batches cost most there."""
+"""Preset "sharp" for super arms of more than four arms, where first batches cost most."""
 
 SUMMED = 38.0
-"""Preset "sharp" where super arms are no bases: a first batch has at most SUMMED/√size standard
-deviations, as the errors of a sum's arms partly cancel. It grows as √size then, not as size.
+"""Preset "sharp" for super arms that are not bases: a first batch has at most SUMMED/√size standard
+deviations, because the errors of a sum's arms partly cancel. It grows as √size then, not as size.
 """
 
 
 def joint_constants(preset: str, problem: DecisionSet) -> JointConstants:
-    """What a preset stands for on this problem."""
+    """Return the constants of a preset on this problem."""
     if preset != "sharp" or problem.size <= AT_ONCE:
         return JOINT_PRESETS[preset]
     if isinstance(problem, Matroid):
@@ -68,20 +70,23 @@ def joint_constants(preset: str, problem: DecisionSet) -> JointConstants:
     return WIDE._replace(first=min(WIDE.first, SUMMED / math.sqrt(problem.size)))
 
 
-# What is known of arms that are released together, the normal bounds of all of them at once, and
-# what would be known if all that was asked for had been answered. Public values only.
+# Statistics of arms that are released together, normal bounds of all arms, and the statistics as
+# if all pending rewards had been recorded. Public values only.
 #
-# What is said of all arms at once is bit for bit what `formulas/joint.py`, which the simulator
-# compiles, says of each; a turn has no time for a call of Python an arm.
+# The functions for all arms equal those for one arm in `formulas/joint.py`, which the simulator
+# compiles, bit for bit. A Python call for each arm would be too slow.
 
 
 class JointStatistics(NamedTuple):
-    """Public state, one entry an arm unless said.
+    """Released statistics, one entry per arm unless stated. Public.
 
-    totals, rounds: released sum of rewards, and the rounds behind it (0: nothing released yet).
-    drawn: how many of its releases had noise that was drawn for k arms together, k = 0 … K.
-        precisions: of the mean of all releases, each weighted by one over its variance. weighted:
-        the sum of weight times mean. t: rounds told.
+    Args:
+        totals: released sum of rewards.
+        rounds: rounds behind it; 0: nothing released yet.
+        drawn: number of its releases whose noise was drawn for k arms together, k = 0 … K.
+        precisions: precision of the mean of all releases, each weighted by one over its variance.
+        weighted: the sum of weight times mean.
+        t: number of rounds recorded.
     """
 
     totals: tuple[float, ...]
@@ -93,7 +98,7 @@ class JointStatistics(NamedTuple):
 
 
 def fitted_to(s: JointStatistics) -> tuple[float, float]:
-    """`fitted_prior` of the released means."""
+    """Return `fitted_prior` of the released means."""
     precisions, weighted = floats_of(s.precisions), floats_of(s.weighted)
     released = precisions > 0.0
     precisions, weighted = precisions[released], weighted[released]
@@ -109,7 +114,9 @@ def fitted_to(s: JointStatistics) -> tuple[float, float]:
 
 
 def summed_in_order(numbers: Floats) -> float:
-    """Their sum as a loop adds them, one after the other; NumPy's own sum adds in pairs."""
+    """Return the sum of the numbers, added one after the other as in a loop; NumPy's own sum adds
+    in pairs.
+    """
     return float(np.add.accumulate(numbers)[-1])
 
 
@@ -121,7 +128,7 @@ def normal_bounds(
     spread: float,
     side: float,
 ) -> list[float]:
-    """`normal_bound` at `shrinking_level`, of these arms, which have releases."""
+    """Return `normal_bound` at `shrinking_level` for these arms, which have releases."""
     if not arms:
         return []
     both = floats_of([s.precisions[arm] for arm in arms]) + 1.0 / spread
@@ -133,7 +140,7 @@ def normal_bounds(
 
 
 def expected_means(s: JointStatistics, centre: float, spread: float) -> list[float]:
-    """`normal_bound` at level 0, of all arms: without a release the prior's mean."""
+    """Return `normal_bound` at level 0 for all arms; the prior's mean without a release."""
     both = floats_of(s.precisions) + 1.0 / spread
     means: list[float] = ((floats_of(s.weighted) + centre / spread) / both).tolist()
     return means
@@ -142,7 +149,7 @@ def expected_means(s: JointStatistics, centre: float, spread: float) -> list[flo
 def folded(
     s: JointStatistics, blocks: Iterable[tuple[int, JointAnswer]], epsilon: float, t: int
 ) -> JointStatistics:
-    """The statistics with these answers, each about an arm, after t rounds."""
+    """Return the statistics with these answers, each about an arm, after t rounds."""
     totals, rounds = list(s.totals), list(s.rounds)
     drawn = list(s.drawn)
     precisions, weighted = list(s.precisions), list(s.weighted)
@@ -157,37 +164,43 @@ def folded(
     return JointStatistics(tuple(totals), tuple(rounds), tuple(drawn), *means, t)
 
 
-def as_if_all_read(
+def as_if_released(
     s: JointStatistics, asked: Mapping[Any, int], epsilon: float
 ) -> tuple[JointStatistics, Counter[int]]:
-    """The statistics as they would stand if all open blocks had been answered, and had left the
-    means where they are; and the rounds asked for of arms without a release.
+    """Return the statistics as if all open blocks had been released and had left the means
+    unchanged, and the requested rounds of arms without a release.
 
-    asked: rounds, by number of the block and the arms that will be read of it.
+    Args:
+        s: the statistics.
+        asked: requested rounds, by number of the block and the arms that will be released.
+        epsilon: ε of one record.
     """
-    flying, t = Counter[int](), s.t
+    in_flight, t = Counter[int](), s.t
     for (_, released), rounds in asked.items():
         t += rounds
-        flying.update({arm: rounds for arm in released if not s.rounds[arm]})
+        in_flight.update({arm: rounds for arm in released if not s.rounds[arm]})
         known = [arm for arm in released if s.rounds[arm]]
         means = [(arm, s.weighted[arm] / s.precisions[arm]) for arm in known]
         answers = [(arm, JointAnswer(m * rounds, rounds, len(released))) for arm, m in means]
         s = folded(s, answers, epsilon, t)
-    return s._replace(t=t), flying
+    return s._replace(t=t), in_flight
 
 
-# Few arms are explored at a time, beside the best that are known as far as one knows (ours).
+# Explore only a few arms in each plan, beside the best known arms (ours).
 #
-# A basis of arms of which nothing is known loses on all of them at once, and noise that is drawn
-# for all of them is wide. With few in a basis that is good else, less is lost a round, and the
-# noise of what is released is narrow, so that the batch is short.
+# A basis of unknown arms loses on all of them at once, and noise that is drawn for all of them is
+# wide. With a few of them in an otherwise good basis, less is lost in each round, and the noise of
+# the release is narrow, so that the batch is short.
 
 
-def kept_of(s: JointStatistics, released: Sequence[int], size: int) -> tuple[int, ...]:
-    """Those that are explored in the coming plan: of what is to be released the arms that are known
-    least, the lower numbers first.
+def explored_arms(s: JointStatistics, released: Sequence[int], size: int) -> tuple[int, ...]:
+    """Return the arms to explore in the next plan: the least known of the arms to release, lower
+    numbers first.
 
-    size: the most arms of a super arm.
+    Args:
+        s: the statistics.
+        released: the arms to release.
+        size: the most arms of a super arm.
     """
     order = sorted(released, key=lambda arm: (s.precisions[arm], arm))
     return tuple(order[: explored_at_once(size)])
@@ -196,34 +209,39 @@ def kept_of(s: JointStatistics, released: Sequence[int], size: int) -> tuple[int
 def weights_for(
     s: JointStatistics,
     upper: Sequence[float],
-    as_they_are: Collection[int],
+    explored: Collection[int],
     centre: float,
     spread: float,
 ) -> list[float]:
-    """Weights whose best basis explores few arms: upper bounds of these, and of the others what is
-    expected of them; of one without a release what may be hoped for.
+    """Return weights whose best basis explores few arms: upper bounds for `explored` arms, expected
+    means for other arms, and `hoped_for` for arms without a release.
 
-    as_they_are: arms whose upper bounds stay. centre, spread: mean and variance of the prior.
+    Args:
+        s: the statistics.
+        upper: upper bounds of all arms.
+        explored: arms that keep their upper bounds.
+        centre: mean of the prior.
+        spread: variance of the prior.
     """
-    hope, expected = hoped_for(centre, spread), expected_means(s, centre, spread)
+    unknown, expected = hoped_for(centre, spread), expected_means(s, centre, spread)
     return [
-        upper[arm] if arm in as_they_are else expected[arm] if rounds else hope
+        upper[arm] if arm in explored else expected[arm] if rounds else unknown
         for arm, rounds in enumerate(s.rounds)
     ]
 
 
-# Joint releases: one noise draw for all rewards of a record, on the arms that still matter (ours).
+# Joint releases: one noise draw for all rewards of a record, on the arms that are undecided (ours).
 #
-# A record of K rewards pays epsilon once, whatever K is: its sums get noise whose largest
-# coordinate is what costs. Only undecided arms are released, so the draw is of few dimensions.
+# A record of K rewards is charged epsilon once, for any K, because the cost of the noise depends on
+# its largest coordinate only. Only undecided arms are released, so the draw has few dimensions.
 
 
 FIRST = 1e15
-"""Weight of an element without a release: the first bases cover all but the loops."""
+"""Weight of an element without a release: the first bases cover all elements except loops."""
 
 
 class Shared(NamedTuple):
-    """The level, and mean and variance of the prior ("sharp")."""
+    """The level, and mean and variance of the prior ("sharp"), for all arms."""
 
     level: float
     centre: float
@@ -232,30 +250,33 @@ class Shared(NamedTuple):
 
 @policy_dataclass
 class JointReleases(PrivatePolicy):
-    """Hold the best super arm for the upper bounds for a batch, then release the sums of its
-    undecided arms together.
+    """Base class of policies with joint releases: play the best super arm for the upper bounds for
+    a batch, then release the sums of its undecided arms together.
 
-    Where the super arm would be the best one with the lower bounds of all its arms, too, nothing is
-    released for a while. Else its undecided arms are: those that would leave it with their lower
-    bound in place of their upper one and, where the problem is no matroid and these say too little,
-    the widest of those in dispute.
+    If the super arm would also be best with the lower bounds of all its arms, nothing is released
+    for a while. Otherwise its undecided arms are released: those that would leave it with their
+    lower bound in place of their upper one. If the problem is not a matroid and these contribute
+    too little, the widest of the disputed arms are added.
 
     Args:
-        problem: which super arms are feasible, and the oracle that finds the best one for given
+        problem: the feasible super arms, and the oracle that returns the best one for given
             weights.
         preset: "sharp" (default): a normal index on precision-weighted blocks, at ln(t/n) for an
-            arm with n released rounds, unproved. On a matroid it explores few elements at a time
-            (`kept_of`). Others are taken for sums (`summed_bound`): the larger `problem.size`,
-            the lower the level and the shorter first batches; so give bases as a matroid, and no
-            size larger than needed. "level": the index that knows the noise's exact law, at ln t.
-            "proved": at ln t + 4 ln ln t, valid whatever came before.
-        first: rounds in a first batch, in standard deviations of its noise; None stands for 14
-            ("sharp"; for more than four arms 12, if no matroid min(12, 38/√K)) or 16.
-        alpha: growth of the rounds of the least known undecided arm.
-        level: factor on the preset's level; None stands for .5 ("sharp") or 1.
+            arm with n released rounds; not proved. On a matroid it explores few elements at a time
+            (`explored_arms`). Other problems are treated as sums (`summed_bound`): a larger
+            `problem.size` means a lower level and shorter first batches, so give bases as a
+            matroid, and no size larger than needed. "level": the index with the noise's exact law,
+            at ln t. "proved": at ln t + 4 ln ln t, valid for any history.
+        first: rounds in a first batch, in standard deviations of its noise. None means 14 ("sharp";
+            12 for more than four arms, min(12, 38/√K) if not a matroid) or 16.
+        alpha: growth factor of the rounds of the least known undecided arm.
+        level: factor on the preset's level; None means .5 ("sharp") or 1.
+        epsilon: ε for one round's rewards.
+        grid: public steps per unit of reward; 1 for 0/1 rewards.
 
     Raises:
-        TypeError: `problem` is no decision set, or no matroid where the policy plays matroids only.
+        TypeError: `problem` is not a decision set, or not a matroid for a policy that plays
+            matroids only.
     """
 
     presets: ClassVar[dict[str, JointConstants]] = JOINT_PRESETS
@@ -302,12 +323,10 @@ class JointReleases(PrivatePolicy):
         rng: PublicRng,
         eligible: Sequence[int] | None = None,
     ) -> Plan:
-        """The plan as it would be if all open blocks were answered, and had left the means where
-        they are.
-        """
-        expected, flying = as_if_all_read(state, asked, float(self.budget))
-        plan = self.planned(expected, flying)
-        if asked and not plan.release:  # a release that comes meanwhile ends it
+        """Return the plan as if all open blocks were released and had left the means unchanged."""
+        expected, in_flight = as_if_released(state, asked, float(self.budget))
+        plan = self.planned(expected, in_flight)
+        if asked and not plan.release:  # the next release ends it
             plan = replace(plan, rounds=max(plan.rounds, self.batch(1)))
         return plan
 
@@ -317,28 +336,30 @@ class JointReleases(PrivatePolicy):
         return self.batch(len(released)) if released else 1
 
     @final
-    def planned(self, state: JointStatistics, flying: Mapping[int, int]) -> Hold:
-        """flying: rounds asked for of arms without a release, which are not covered once more
-        before others are.
+    def planned(self, state: JointStatistics, in_flight: Mapping[int, int]) -> Hold:
+        """Return the plan. Arms in `in_flight` (requested rounds of arms without a release) are not
+        covered again before others are.
         """
         shared = self.shared(state)
         upper = self.bounds(state, range(self.arms), shared, 1.0)
-        for arm, rounds in flying.items():
+        for arm, rounds in in_flight.items():
             upper[arm] = self.awaited(any(state.rounds), rounds)
         action = self.best(upper)
-        unseen = tuple(arm for arm in action if not state.rounds[arm] and arm not in flying)
+        unseen = tuple(arm for arm in action if not state.rounds[arm] and arm not in in_flight)
         released = unseen or self.undecided(action, upper, self.bounds(state, action, shared, -1.0))
-        if flying and not unseen:  # what is on its way is not read twice, unless nothing is known
-            known = tuple(arm for arm in released if arm not in flying)
+        if in_flight and not unseen:  # pending arms are not released twice, unless nothing is known
+            known = tuple(arm for arm in released if arm not in in_flight)
             released = known if any(state.rounds) else action
         if not released:
             return Hold(action, max(1, int((self.alpha - 1) * state.t)), ())
         if self.too_many(state, released):
-            kept = kept_of(state, released, self.problem.size)
+            explored = explored_arms(state, released, self.problem.size)
             prior = shared.centre, shared.spread
-            action = self.best(weights_for(state, upper, {*kept, *flying}, *prior))
+            action = self.best(weights_for(state, upper, {*explored, *in_flight}, *prior))
             released = tuple(
-                arm for arm in action if arm in kept or not (state.rounds[arm] or arm in flying)
+                arm
+                for arm in action
+                if arm in explored or not (state.rounds[arm] or arm in in_flight)
             )
         least = min(state.rounds[arm] for arm in released)
         rounds = max(self.batch(len(released)), math.ceil((self.alpha - 1) * least))
@@ -346,15 +367,15 @@ class JointReleases(PrivatePolicy):
 
     @final
     def too_many(self, state: JointStatistics, released: tuple[int, ...]) -> bool:
-        """Whether to explore fewer arms than these, which needs others that are known."""
+        """Return whether to explore fewer arms than these, which requires known arms."""
         few_enough = len(released) <= explored_at_once(self.problem.size)
         restrained = self.preset == "sharp" and isinstance(self.problem, Matroid)
         return restrained and not few_enough and any(state.rounds)
 
     @final
     def awaited(self, something_known: bool, rounds: int) -> float:
-        """Weight of an arm whose first block is awaited: below all that are known; where nothing
-        is, the less the more it was asked for.
+        """Return the weight of an arm whose first block is pending: below all known arms; if no arm
+        is known, lower for arms that were requested more often.
         """
         if not something_known:
             return 1.0 / (1.0 + rounds)
@@ -368,7 +389,7 @@ class JointReleases(PrivatePolicy):
 
     @final
     def batch(self, released: int) -> int:
-        """Rounds of the first batch of so many arms that are released together."""
+        """Return the rounds in a first batch whose release has `released` arms."""
         return math.ceil(
             (self.first or 0.0) * math.sqrt(joint_variance(released, float(self.budget)))
         )
@@ -377,8 +398,8 @@ class JointReleases(PrivatePolicy):
     def undecided(
         self, action: tuple[int, ...], upper: Sequence[float], lower: Sequence[float]
     ) -> tuple[int, ...]:
-        """The arms of the best super arm that are in it only because of their width. lower: of the
-        super arm's.
+        """Return the arms of the best super arm that are in it only because of their width. `lower`
+        has the super arm's arms.
         """
         if isinstance(self.problem, Matroid):
             return outbid(self.problem, action, upper, lower)
@@ -386,12 +407,12 @@ class JointReleases(PrivatePolicy):
 
     @final
     def best(self, weights: Sequence[float]) -> tuple[int, ...]:
-        """The oracle's answer, checked before anything is played."""
+        """Return the oracle's super arm, validated before it is played."""
         return checked_answer(self.problem, self.problem.best(weights))
 
     @final
     def shared(self, s: JointStatistics) -> Shared:
-        """What all arms' bounds at the coming round are made with."""
+        """Return the level and the prior of all arms' bounds in the next round."""
         log_t, factor = math.log(s.t + 1), self.level or 1.0
         level = factor * log_t
         if self.preset == "proved" and log_t > 1.0:
@@ -404,8 +425,8 @@ class JointReleases(PrivatePolicy):
     def bounds(
         self, s: JointStatistics, arms: Sequence[int], shared: Shared, side: float
     ) -> list[float]:
-        """Upper (side 1) or lower (−1) confidence bounds of these arms' means; of one without a
-        release more than any, or 0.
+        """Return upper (side 1) or lower (−1) confidence bounds of these arms' means; an arm
+        without a release gets a value above all bounds, or 0.
         """
         matroid, prior = isinstance(self.problem, Matroid), (shared.centre, shared.spread)
         released = [arm for arm in arms if s.rounds[arm]]
@@ -418,27 +439,27 @@ class JointReleases(PrivatePolicy):
 
     @final
     def bound(self, s: JointStatistics, arm: int, shared: Shared, side: float) -> float:
-        """The same of one arm with a release, where each is for itself."""
+        """Return the bound of one arm with a release."""
         if self.preset != "sharp":
             rate = rate_index if side > 0.0 else rate_lower
             known = s.totals[arm], s.rounds[arm], s.drawn[arm]
             return rate(*known, shared.level, float(self.budget))
-        told = ReadArm(s.weighted[arm], s.precisions[arm], s.rounds[arm])
+        read_arm = ReadArm(s.weighted[arm], s.precisions[arm], s.rounds[arm])
         prior = shared.centre, shared.spread
-        return summed_bound(told, self.level or 0.0, s.t + 1, self.problem.size, *prior, side)
-
-
-# Joint releases with any oracle (ours): see `joint.py`, which has the policy.
+        return summed_bound(read_arm, self.level or 0.0, s.t + 1, self.problem.size, *prior, side)
 
 
 @final
 @policy_dataclass
 class DPJointCUCB(JointReleases):
-    """Optimism on jointly released sums, with any oracle (ours). A record pays epsilon once, not
-    epsilon/K for each of its K rewards.
+    """Optimism on jointly released sums, with any oracle (ours). A record is charged ε once, not
+    ε/K for each of its K rewards.
 
-    Source: ours; the noise is the K-norm mechanism of the cube (Hardt and Talwar 2010). Guarantee:
-    epsilon-DP for all decisions. Regret: none proved for general oracles.
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: no bound proved for general oracles.
+
+    Source: ours; the noise is the K-norm mechanism of the cube (Hardt and Talwar 2010).
 
     >>> from dpbandits import TopK
     >>> str(DPJointCUCB(problem=TopK(arms=4, k=2), epsilon=1).guarantee.epsilon)
@@ -457,20 +478,19 @@ class DPJointCUCB(JointReleases):
     )
 
 
-# Joint releases on a matroid (ours): see `policies/joint.py`, which has the policy.
-
-
 @final
 @policy_dataclass
 class DPJointMAT(JointReleases):
-    """Optimism on jointly released sums, in the greedy algorithm (ours). A record pays epsilon
-    once, not epsilon/K for each of the K elements of a basis.
+    """Optimism on jointly released sums, in the greedy algorithm of a matroid (ours). A record is
+    charged ε once, not ε/K for each of the K elements of a basis.
 
-    Source: ours; the noise is the K-norm mechanism of the cube (Hardt and Talwar 2010). Guarantee:
-    epsilon-DP for all decisions.
-    Regret of preset "proved", sketched: alpha·Σ Δ_e ln T/d_eps(μ_e, μ_σ(e)) + o(ln T) over the
-    elements outside the best basis, σ(e) the least element of it that e can replace: no factor K
-    (proofs/joint_release.md). Of the other presets nothing is proved.
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: with the preset "proved", a sketched proof of alpha·Σ Δ_e ln T/d_eps(μ_e, μ_σ(e)) + o(ln
+    T) over the elements outside the best basis, where σ(e) is its least element that e can replace:
+    no factor K (proofs/joint_release.md). Other presets have no proof.
+
+    Source: ours; the noise is the K-norm mechanism of the cube (Hardt and Talwar 2010).
 
     >>> from dpbandits import UniformMatroid
     >>> DPJointMAT(problem=UniformMatroid(arms=4, rank=2), epsilon=1).batch(2)

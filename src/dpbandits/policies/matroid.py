@@ -27,25 +27,25 @@ from dpbandits.policies.super_arms import SuperArmPolicy
 
 __all__ = ["DPKLMAT", "DPTSMAT", "DPUCBMAT", "KLOSM", "OMM", "CTSBeta", "CTSGaussian"]
 
-# Matroid bandits, policies by index: play the greedy basis, see every element of it. OMM, KL-OSM
-# and DP-KLUCB's index (ours).
+# Index policies on a matroid: play the greedy basis, and see every element of it. OMM, KL-OSM and
+# DP-KLUCB's index (ours).
 
 
 FIRST = 1e15
-"""Weight of an element without a release: above every index at the smallest budget, so the first
-bases cover all but the loops.
+"""Weight of an element without a release: above every index at the smallest budget, so that the
+first bases cover all elements except loops.
 """
 
 
 def matroid_of(problem: DecisionSet) -> Matroid:
-    """The problem of a policy that plays matroids only."""
+    """Return the problem of a policy that plays matroids only."""
     assert isinstance(problem, Matroid)
     return problem
 
 
 def rewards_behind(s: Statistics) -> Floats:
-    """The rewards behind every element's mean, shape (arms,); NaN in place of none, and so in what
-    is made of it.
+    """Return the rewards behind every element's mean, shape (arms,); NaN for none, which
+    propagates.
     """
     n = floats_of(s.rounds)
     n[n == 0.0] = np.nan
@@ -56,8 +56,11 @@ def rewards_behind(s: Statistics) -> Floats:
 class OMM(SuperArmPolicy):
     """Optimistic matroid maximization: UCB1's index in the greedy algorithm, without privacy.
 
-    Source: Kveton, Wen, Ashkan, Eydgahi and Eriksson 2014, OMM. Guarantee: none. Regret: at most Σ
-    16 ln T/Δ_min + O(1).
+    Guarantee: none.
+
+    Regret: at most Σ 16 ln T/Δ_min + O(1).
+
+    Source: Kveton, Wen, Ashkan, Eydgahi and Eriksson 2014, OMM.
 
     >>> from dpbandits import UniformMatroid
     >>> OMM(problem=UniformMatroid(arms=4, rank=2)).guarantee is None
@@ -82,9 +85,7 @@ class OMM(SuperArmPolicy):
         return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
 
     def scores(self, s: Statistics, t: int) -> Floats:
-        """Every element's `ucb1` at round t, shape (arms,); NaN where it has no release behind
-        it.
-        """
+        """Return every element's `ucb1` at round t, shape (arms,); NaN without a release."""
         n = rewards_behind(s)
         return np.asarray(floats_of(s.totals) / n + np.sqrt(2.0 * math.log(t) / n))
 
@@ -100,11 +101,18 @@ class KLOSM(SuperArmPolicy):
     """KL-UCB's index, max{q: n·kl(mean, q) <= ln t + c ln ln t}, in the greedy algorithm, without
     privacy.
 
-    Source: Talebi and Proutiere 2016, KL-OSM. Guarantee: none. Regret: Σ Δ ln T/kl + o(ln T),
-    asymptotically optimal.
+    Guarantee: none.
+
+    Regret: Σ Δ ln T/kl + o(ln T), asymptotically optimal.
+
+    Source: Talebi and Proutiere 2016, KL-OSM.
 
     Args:
         c: weight of ln ln t in the level (3 in the paper).
+
+    >>> from dpbandits import UniformMatroid
+    >>> KLOSM(problem=UniformMatroid(arms=4, rank=2)).c
+    3.0
     """
 
     about: ClassVar[About] = About(
@@ -129,7 +137,7 @@ class KLOSM(SuperArmPolicy):
         return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        """Every element's index at round t; NaN where it has no release behind it."""
+        """Return every element's index at round t; NaN without a release."""
         level = kl_level(math.log(t), self.c)
         return [
             kl_ucb(total / n, n, level) if n else math.nan
@@ -146,17 +154,23 @@ class KLOSM(SuperArmPolicy):
 
 @policy_dataclass
 class DPKLMAT(SuperArmPolicy, PrivatePolicy):
-    """The DP-KLUCB index of every element at epsilon/K, max{q: n·d_eps(Clip01 mean, q) <= level·ln
-    t}, in the greedy algorithm (ours).
+    """The DP-KLUCB index of every element at ε/K, max{q: n·d_eps(Clip01 mean, q) <= level·ln t}, in
+    the greedy algorithm (ours).
 
-    Source: ours, on the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025. Guarantee:
-    epsilon-DP for all decisions.
-    Regret: none proved. Measured figures, and how the constants were found: decisions/.
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: no bound proved. Measured figures and the choice of the constants are in decisions/.
+
+    Source: ours, with the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025.
 
     Args:
-        first: rounds in an element's first batch; None stands for ⌈24 K/epsilon⌉.
-        alpha: growth of its rounds.
+        first: rounds in an element's first batch; None means ⌈24 K/epsilon⌉.
+        alpha: growth factor of its rounds.
         level: factor on ln t.
+
+    >>> from dpbandits import UniformMatroid
+    >>> DPKLMAT(problem=UniformMatroid(arms=4, rank=2), epsilon=1).first
+    48
     """
 
     about: ClassVar[About] = About(
@@ -187,7 +201,7 @@ class DPKLMAT(SuperArmPolicy, PrivatePolicy):
         return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        """Every element's index at round t; NaN where it has no release behind it."""
+        """Return every element's index at round t; NaN without a release."""
         level, share = self.level * math.log(t), self.share
         return [
             dp_klucb(total / n, n, level, share) if n else math.nan
@@ -198,8 +212,8 @@ class DPKLMAT(SuperArmPolicy, PrivatePolicy):
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
 
 
-# DPUCB-MAT and DPTS-MAT: forgetful batches of 1, 2, 4, 8, … for every element of a matroid, at
-# epsilon/K each.
+# DPUCB-MAT and DPTS-MAT: batches of 1, 2, 4, 8, … for every element of a matroid, each released
+# alone, at epsilon/K each.
 
 
 PAPER = "Chandak, Hu and Hegde 2023"
@@ -208,7 +222,9 @@ PAPER = "Chandak, Hu and Hegde 2023"
 def least_gap_order(
     problem: DecisionSet, means: Sequence[float], rounds: int, share: float
 ) -> float:
-    """Σ ln(KT)/Δ_min + min(K, ln(KT)) ln(KT)/eps₀ over the elements outside the best basis."""
+    """Return Σ ln(KT)/Δ_min + min(K, ln(KT)) ln(KT)/eps₀ over the elements outside the best
+    basis.
+    """
     rank, log_n = problem.size, math.log(problem.size * rounds)
     each = min(rank, log_n) / share
     return log_n * math.fsum(1 / gap + each for gap in least_gaps(problem, means))
@@ -220,11 +236,14 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
     """Private UCB on a matroid: the greedy basis for mean + √(3 ln(Kt)/n) + 3 ln(Kt)/(eps₀ n), eps₀
     = epsilon/K.
 
-    Source: Chandak, Hu and Hegde 2023, Algorithm 2 (DPUCB-MAT); started by bases that cover all
-    elements but the loops.
-    Guarantee: epsilon-DP for the whole sequence of decisions.
+    The first bases cover all elements except loops.
+
+    Guarantee: ε-DP for the whole sequence of decisions.
+
     Regret: O(Σ ln(KT)/Δ_min + min(K, ln(KT)) K ln(KT)/epsilon), the sum over the elements outside
     the best basis.
+
+    Source: Chandak, Hu and Hegde 2023, Algorithm 2 (DPUCB-MAT).
 
     | name         | paper |
     |--------------|-------|
@@ -268,8 +287,8 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
         return least_gap_order(self.problem, means, rounds, self.share)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        """Hold the greedy basis until a batch is full or, as ln t grows, an element overtakes one
-        it can replace.
+        """Play the greedy basis until a batch is full or, as ln t grows, an element overtakes one
+        that it can replace.
         """
         t = state.t + 1
         n = rewards_behind(state)
@@ -281,9 +300,7 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
         return hold if end == t + hold.rounds else Hold(action, end - t, ())
 
     def indices(self, means: Floats, n: Floats, t: int) -> Floats:
-        """Every element's `lazy_ucb` at round t, shape (arms,); NaN where it has no release behind
-        it.
-        """
+        """Return every element's `lazy_ucb` at round t, shape (arms,); NaN without a release."""
         log_t = math.log(self.problem.size * t)
         return np.asarray(means + np.sqrt(3.0 * log_t / n) + 3.0 * log_t / (self.share * n))
 
@@ -295,20 +312,20 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
         action: tuple[int, ...],
         rounds: int,
     ) -> int:
-        """The first round after this one, of the next `rounds`, whose greedy basis is another one;
-        their end if none is.
+        """Return the first of the next `rounds` rounds whose greedy basis is another one, or their
+        end.
         """
         t, end, rank = s.t + 1, s.t + 1 + rounds, self.problem.size
         if rounds == 1:
             return end
-        n, means, scores, held = rewards_behind(s), *map(np.asarray, (means, scores, action))
-        # Indices grow: an element overtakes only those of the basis that are not above its index at
-        # the end already now. Nor those with a lower number, as high a mean and as few rounds:
-        # their index stays at least as high, and they win a tie.
+        n, means, scores, played = rewards_behind(s), *map(np.asarray, (means, scores, action))
+        # Indices grow. An element cannot overtake one of the basis whose index is already above the
+        # element's index at the end. Nor can it overtake one with a lower number, as high a mean
+        # and as few rounds: that index remains at least as high, and it wins a tie.
         tops = np.nan_to_num(self.indices(means, n, end - 1), nan=-math.inf)
         outside = np.ones(self.arms, bool)
-        outside[held] = False
-        rising = np.flatnonzero(outside & (tops >= scores[held].min())).tolist()
+        outside[played] = False
+        rising = np.flatnonzero(outside & (tops >= scores[played].min())).tolist()
         circuits = matroid_of(self.problem).circuits(action, rising)
         for e, circuit in zip(rising, circuits, strict=True):
             others = np.array(circuit, np.intp)
@@ -321,8 +338,8 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
 
 
 class LazyNormals(NamedTuple):
-    """Law of DPTSMAT's draw at round t: the greedy basis for samples of N(mean + 3 ln(Kt)/(eps₀ n),
-    1/n); n = 0: a loop.
+    """DPTSMAT's law at round t: the greedy basis for samples of N(mean + 3 ln(Kt)/(eps₀ n), 1/n); n
+    = 0 for a loop.
     """
 
     matroid: Matroid
@@ -340,12 +357,19 @@ class LazyNormals(NamedTuple):
 @policy_dataclass
 class DPTSMAT(SuperArmPolicy, PrivatePolicy):
     """Private Thompson sampling on a matroid: the greedy basis for samples of N(mean + 3
-    ln(Kt)/(eps₀ n), 1/n), fresh every round.
+    ln(Kt)/(eps₀ n), 1/n), drawn every round.
 
-    Source: Chandak, Hu and Hegde 2023, Algorithm 3 (DPTS-MAT); started by bases that cover all
-    elements but the loops.
-    Guarantee: epsilon-DP. Regret: as DPUCB-MAT's, with Σ ln(KT)/Δ over the elements of the best
-    basis added.
+    The first bases cover all elements except loops.
+
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: that of DPUCB-MAT plus Σ ln(KT)/Δ over the elements of the best basis.
+
+    Source: Chandak, Hu and Hegde 2023, Algorithm 3 (DPTS-MAT).
+
+    >>> from dpbandits import UniformMatroid
+    >>> DPTSMAT(problem=UniformMatroid(arms=4, rank=2), epsilon=1).share
+    0.5
     """
 
     about: ClassVar[About] = About(
@@ -386,7 +410,7 @@ class DPTSMAT(SuperArmPolicy, PrivatePolicy):
 
 
 class Betas(NamedTuple):
-    """The greedy basis for samples of Beta(successes + 1, failures + 1), one an element."""
+    """The greedy basis for one sample of Beta(successes + 1, failures + 1) per element."""
 
     matroid: Matroid
     successes: tuple[float, ...]
@@ -399,7 +423,7 @@ class Betas(NamedTuple):
 
 
 class Normals(NamedTuple):
-    """The greedy basis for samples of N(mean, sd²), one an element."""
+    """The greedy basis for one sample of N(mean, sd²) per element."""
 
     matroid: Matroid
     means: tuple[float, ...]
@@ -412,12 +436,21 @@ class Normals(NamedTuple):
 
 @policy_dataclass
 class CTSBeta(SuperArmPolicy):
-    """Combinatorial Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded
-    to Bernoulli first.
+    """Combinatorial Thompson sampling with Beta(1, 1) priors, without privacy. Rewards are first
+    rounded to Bernoulli.
 
-    Source: Wang and Chen 2018, CTS. Guarantee: none. Regret: O(Σ ln T/Δ) + Õ(L/Δ⁴) on a matroid.
-    `regret_order` is the first term alone: the second does not grow with T, and states neither its
-    constant nor its logarithms.
+    `regret_order` is the first term of the bound alone: the second does not grow with T, and its
+    constant and logarithms are not stated.
+
+    Guarantee: none.
+
+    Regret: O(Σ ln T/Δ) + Õ(L/Δ⁴) on a matroid.
+
+    Source: Wang and Chen 2018, CTS.
+
+    >>> from dpbandits import UniformMatroid
+    >>> CTSBeta(problem=UniformMatroid(arms=4, rank=2)).guarantee is None
+    True
     """
 
     about: ClassVar[About] = About(
@@ -444,12 +477,18 @@ class CTSBeta(SuperArmPolicy):
 
 @policy_dataclass
 class CTSGaussian(SuperArmPolicy):
-    """Combinatorial Thompson sampling with samples of N(mean, 1/n), without privacy; the first
+    """Combinatorial Thompson sampling with samples of N(mean, 1/n), without privacy. The first
     bases cover the elements.
 
-    Source: Chandak, Hu and Hegde 2023, the reference of its figures (CTS with Gaussian priors).
     Guarantee: none.
-    Regret: O(Σ ln T/Δ) as for DPTS-MAT without noise.
+
+    Regret: O(Σ ln T/Δ), as for DPTS-MAT without noise.
+
+    Source: Chandak, Hu and Hegde 2023, the reference in its figures (CTS with Gaussian priors).
+
+    >>> from dpbandits import UniformMatroid
+    >>> CTSGaussian(problem=UniformMatroid(arms=4, rank=2)).guarantee is None
+    True
     """
 
     about: ClassVar[About] = About(

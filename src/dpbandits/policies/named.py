@@ -1,6 +1,4 @@
-"""What a name stands for: a policy of ours, or an object in a module of the user's own, written
-module:object.
-"""
+"""Look policies up by name: built-in policies, or user-defined objects written module:object."""
 
 import importlib
 import sys
@@ -14,23 +12,23 @@ from typing import Any
 from dpbandits.policies import POLICIES
 
 NO_ABOUT = (
-    "Expected the class of a policy to say what it is, in a field about: ClassVar[About] = "
+    "Expected the class of a policy to have a field about: ClassVar[About] = "
     "About(paper=…, algorithm=…, bound=…, twin=…) of dpbandits.policies.contract;"
 )
 
 
 def close_to(name: str, known: Iterable[str]) -> str:
-    """ " (did you mean …?)" where a known name is close, else nothing."""
+    """Return " (did you mean …?)" if a known name is close, else an empty text."""
     lower = {k.lower(): k for k in known}
     close = get_close_matches(name.lower(), lower, n=3, cutoff=0.5)
     return f" (did you mean {' or '.join(lower[c] for c in close)}?)" if close else ""
 
 
 def named_object(text: str, folder: Path | None = None) -> Any:
-    """The object that module:object names; `folder` is where the user's own modules lie.
+    """Return the object that module:object names; `folder` contains the user's modules.
 
     Raises:
-        ValueError: no such module or object, or the module itself fails; the message has its error.
+        ValueError: no such module or object, or the module fails; the message has its error.
     """
     module, _, attribute = text.partition(":")
     if not all(part.isidentifier() for part in (*module.split("."), *attribute.split("."))):
@@ -40,20 +38,22 @@ def named_object(text: str, folder: Path | None = None) -> Any:
         )
     with importing_from(folder):
         try:
-            found: Any = importlib.import_module(module)
+            named: Any = importlib.import_module(module)
             for part in attribute.split("."):
-                found = getattr(found, part)
+                named = getattr(named, part)
         except (Exception, SystemExit) as error:
-            # the file is the user's: whatever it raises, it cannot be used
-            said = f"{type(error).__name__}: {error}{line_in(module, error)}"
+            # the file is the user's and may raise any error
+            reason = f"{type(error).__name__}: {error}{line_in(module, error)}"
             raise ValueError(
-                f"Expected {text!r} to be module:object, importable from here: {said}."
+                f"Expected {text!r} to be module:object, importable from here: {reason}."
             ) from error
-    return found
+    return named
 
 
 def line_in(module: str, error: BaseException) -> str:
-    """ " (mypolicies.py, line 7)" where a module of this name raised, else nothing."""
+    """Return " (mypolicies.py, line 7)" if a module of this name raised the error, else an empty
+    text.
+    """
     file = f"{module.rpartition('.')[2]}.py"
     lines = [
         frame.lineno or 0
@@ -65,11 +65,11 @@ def line_in(module: str, error: BaseException) -> str:
 
 @contextmanager
 def importing_from(folder: Path | None) -> Iterator[None]:
-    """Modules in this folder can be imported, after all others: a file scipy.py in it never stands
-    in for the real one.
+    """Make modules in this folder importable, after all others: a file scipy.py in it never hides
+    the real one.
 
-    The folder stays at the end of the path, for what the module itself imports later, in other
-    processes too.
+    The folder stays at the end of the path, for later imports of the module, in other processes
+    too.
     """
     if folder is not None and str(folder.resolve()) not in sys.path:
         sys.path.append(str(folder.resolve()))
@@ -77,16 +77,16 @@ def importing_from(folder: Path | None) -> Iterator[None]:
 
 
 def policy_class(name: str, folder: Path | None = None) -> Any:
-    """The class of a policy of ours by its name, or of another one by module:object.
+    """Return the class of a built-in policy by its name, or a user-defined one by module:object.
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: there is no policy of that name.
     """
     if name in POLICIES:
         return POLICIES[name]
     if ":" in name:
         return named_object(name, folder)
     raise ValueError(
-        f"There is no policy {name!r}{close_to(name, POLICIES)}. See `dpbandits list`; your own "
-        "is module:object."
+        f"There is no policy {name!r}{close_to(name, POLICIES)}. See `dpbandits list`; write "
+        "your own as module:object."
     )

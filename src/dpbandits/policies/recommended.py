@@ -1,4 +1,6 @@
-"""Which policy we would use. Figures are those of rate.md and joint.md in docs/measured/regret."""
+"""The recommended policy for a problem. Figures come from rate.md and joint.md in
+docs/measured/regret.
+"""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,10 +17,10 @@ from dpbandits.policies.joint import DPJointCUCB, DPJointMAT
 from dpbandits.policies.super_arms import CUCBLDP2
 
 MEASURED = 20_000
-"""Rounds for which docs/measured/regret/joint.md plays the preset "sharp" of joint releases."""
+"""Rounds for which docs/measured/regret/joint.md measures the preset "sharp" of joint releases."""
 
 RECOMMENDED = ("DPRateIMED", "DPJointMAT", "DPJointCUCB", "RNMFTNL", "LDPKLUCB", "CUCBLDP2")
-"""Names of all that `recommend` returns."""
+"""Names of all policies that `recommend` returns."""
 
 
 def recommend(
@@ -31,28 +33,37 @@ def recommend(
     feedback: str = "bandit",
     grid: int | None = None,
 ) -> PrivatePolicy:
-    """The policy we would use, ready for `Session` or `simulate`.
+    """Return the recommended policy, ready for `Session` or `simulate`.
 
-    One arm a round: `DPRateIMED`, whose regret is proved asymptotically optimal; on average over
-    settings 20 % (epsilon = 1) and 5 % (.1) below DPKLUCB's, 99.9 % quantiles 9 % and 4 %
-    below.
-    Several arms: `DPJointMAT` on a matroid, else `DPJointCUCB`, which pay epsilon once for a whole
-    super arm. For at most 20,000 rounds, preset "sharp": on the matroids that were measured, the
-    least regret among private policies; else "level", 1.9 to 2.6 times that there, whose level is
-    ln t (so on small super arms its mean is above `DPKLMAT`'s, whose single runs may stay with a
-    wrong one). Both are unproved. Give bases as a matroid: other super arms are taken for sums.
+    One arm a round: `DPRateIMED`, whose regret is proved asymptotically optimal. Its regret, on
+    average over settings, is 20 % (epsilon = 1) and 5 % (.1) below DPKLUCB's, its 99.9 % quantiles
+    9 % and 4 % below.
+
+    Several arms a round: `DPJointMAT` on a matroid, else `DPJointCUCB`. Both cost epsilon once for
+    a whole super arm. For at most 20,000 rounds they get the preset "sharp", which had the least
+    regret among private policies on the measured matroids. For more rounds, or an unknown horizon,
+    they get "level", 1.9 to 2.6 times that there; its level is ln t. (On small super arms its mean
+    regret is above `DPKLMAT`'s, whose single runs may settle on a wrong super arm.) Neither preset
+    is proved. Give bases as a matroid: other super arms are treated as sums.
 
     Args:
-        epsilon: budget for one round's reward, or rewards.
-        arms: how many there are, or their names, one played a round; or else
-        problem: which super arms are feasible.
-        horizon: rounds it will be played for, if known.
-        model: "central", or "local", where users do not trust the server: `LDPKLUCB`, `CUCBLDP2`.
-        feedback: "bandit", or "full", where all arms' rewards are seen: `RNMFTNL`.
-        grid: steps that rewards are rounded to; 1 where they are 0 or 1. By default the policy's.
+        epsilon: ε for one round's reward, or rewards.
+        arms: number of arms, or their names, for problems with one arm a round.
+        problem: the feasible super arms, for problems with several arms a round.
+        horizon: number of rounds, if known.
+        model: "central"; or "local", where users do not trust the server (`LDPKLUCB`, `CUCBLDP2`).
+        feedback: "bandit"; or "full", where all arms' rewards are seen (`RNMFTNL`).
+        grid: grid steps of rewards; 1 for 0/1 rewards. By default the policy's.
+
+    Returns:
+        The policy.
 
     Raises:
-        TypeError, ValueError: arguments that no policy takes; the message says which are right.
+        TypeError, ValueError: no policy takes these arguments; the message says which are valid.
+
+    Example:
+        >>> recommend(arms=5, epsilon=1).name
+        'DPRateIMED'
     """
     _check(arms, problem, horizon, model, feedback)
     steps: dict[str, Any] = {} if grid is None else {"grid": grid}

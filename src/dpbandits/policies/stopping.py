@@ -1,4 +1,4 @@
-"""Stopping rules for a mean: how many values it takes to know it up to a relative error."""
+"""Stopping rules for a mean: sample until it is known up to a relative error."""
 
 import math
 from abc import abstractmethod
@@ -19,20 +19,23 @@ __all__ = ["DPNAS", "NAS", "DPExponentialNAS"]
 
 
 class Watching(NamedTuple):
-    """Public state."""
+    """The state of a stopping rule. Public."""
 
-    t: int  # values seen when last asked
+    t: int  # values seen at the last test
     value: float | None  # the estimate, once the rule has stopped
     rounds: int  # values behind it; 0: not yet
     capped: bool
 
 
 class Stopped(NamedTuple):
-    """The estimate, the values behind it, and whether the cap (or the stream's end) came before the
-    rule halted.
+    """The estimate of a stopping rule.
 
-    value: within alpha·|mean| of the mean with probability 1 − beta, if not capped; a capped one
-        makes no such promise.
+    Args:
+        value: the estimate; with probability 1 − beta within alpha·|mean| of the mean, unless
+            capped.
+        rounds: number of values behind it.
+        capped: True if the cap (or the stream's end) came before the rule halted; then the estimate
+            has no such accuracy.
     """
 
     value: float
@@ -42,14 +45,16 @@ class Stopped(NamedTuple):
 
 @policy_dataclass
 class StoppingRule(Policy):
-    """What the rules share: one arm, values in [low, high], and a question put at public times.
+    """Base class of stopping rules: one arm, values in [low, high], and a test at public times.
 
     Args:
         alpha: relative error of the estimate, in (0, 1).
         beta: probability of a larger error, in (0, 1).
-        low: least value there can be; public, as is high.
-        high: largest value there can be.
-        cap: values after which the mean is said in any case; a mean of 0 never halts the rule.
+        low: the smallest possible value; public.
+        high: the largest possible value; public.
+        cap: number of values after which the mean is released in any case; a mean of 0 never halts
+            the rule.
+        grid: public steps per unit of reward.
     """
 
     arms: ArmsField = field(init=False, repr=False, default=1)  # type: ignore[assignment]  # read as 1
@@ -69,12 +74,12 @@ class StoppingRule(Policy):
 
     @abstractmethod
     def bar(self, count: int) -> float:
-        """How far from 0 the sum of `count` values halts the rule, in ranges high − low; noise not
-        included.
+        """Return the distance from 0 at which the sum of `count` values halts the rule, in ranges
+        high − low, without noise.
         """
 
     def following(self, count: int) -> int:
-        """The number of values at which to ask next, after `count` of them."""
+        """Return the number of values at the next test, after a test at `count` values."""
         return count + 1
 
     @final
@@ -113,7 +118,7 @@ class StoppingRule(Policy):
 
     @final
     def estimate(self, state: Watching) -> Stopped | None:
-        """The estimate; None while the rule watches on."""
+        """Return the estimate; None while the rule samples."""
         return None if state.value is None else Stopped(state.value, state.rounds, state.capped)
 
     @final
@@ -128,13 +133,15 @@ class StoppingRule(Policy):
 @final
 @policy_dataclass
 class NAS(StoppingRule):
-    """Nonmonotonic adaptive sampling, without privacy: halts as soon as |mean| >= h(1 + 1/alpha), h
+    """Nonmonotonic adaptive sampling, without privacy: halt as soon as |mean| >= h(1 + 1/alpha), h
     the mean's confidence radius.
 
-    Source: Domingo, Gavaldà and Watanabe 2002, as Sajed and Sheffet 2019, section 3, state it.
-    Guarantee: none. With probability
-    1 − beta it does not halt at a wrong estimate. On a stream of two arms' differences it finds the
-    better one and by how much.
+    With probability 1 − beta it does not halt at a wrong estimate. On a stream of two arms'
+    differences it identifies the better one, and by how much.
+
+    Guarantee: none.
+
+    Source: Domingo, Gavaldà and Watanabe 2002, in the form of Sajed and Sheffet 2019, section 3.
 
     >>> rule = NAS(alpha=0.5, beta=0.05, low=0, high=1, cap=1000)
     >>> rule.guarantee is None
@@ -157,12 +164,15 @@ class NAS(StoppingRule):
 @final
 @policy_dataclass
 class DPNAS(StoppingRule, PrivatePolicy):
-    """DP-NAS: asks after every value, by sparse vector, and says the noised mean once.
+    """DP-NAS: test after every value by sparse vector, and release the noisy mean once.
 
-    Source: Sajed and Sheffet 2019, Algorithm 1. Guarantee: epsilon-DP for one value, all questions
-    and the estimate together. With probability 1 − beta it does not halt at a wrong estimate (1 −
-    1.17 beta where epsilon exceeds 5.4 grid steps). On a stream of two arms' differences it finds
-    the better one and by how much.
+    With probability 1 − beta it does not halt at a wrong estimate (1 − 1.17 beta where epsilon
+    exceeds 5.4 grid steps). On a stream of two arms' differences it identifies the better one, and
+    by how much.
+
+    Guarantee: ε-DP for one value, all tests and the estimate together.
+
+    Source: Sajed and Sheffet 2019, Algorithm 1.
 
     >>> print(DPNAS(alpha=0.5, beta=0.05, cap=10**6, epsilon="1/2").guarantee)
     ε = 0.5 per round (replace-one), central trust, noise not chosen yet
@@ -185,13 +195,16 @@ class DPNAS(StoppingRule, PrivatePolicy):
 @final
 @policy_dataclass
 class DPExponentialNAS(StoppingRule, PrivatePolicy):
-    """DP exponential NAS: asks after 2, 4, 8, … values (and at the cap) only, so it stops later by
-    a factor of two at most.
+    """DP exponential NAS: test after 2, 4, 8, … values (and at the cap) only, so it stops later by
+    at most a factor of two.
 
-    Source: Sajed and Sheffet 2019, Algorithm 2. Guarantee: epsilon-DP for one value, all questions
-    and the estimate together. With probability 1 − beta it does not halt at a wrong estimate (1 −
-    1.17 beta where epsilon exceeds 5.4 grid steps), and it halts within 2000(t₀ + t₁ + t₂) values.
-    On a stream of two arms' differences it finds the better one and by how much.
+    With probability 1 − beta it does not halt at a wrong estimate (1 − 1.17 beta where epsilon
+    exceeds 5.4 grid steps), and it halts within 2000(t₀ + t₁ + t₂) values. On a stream of two arms'
+    differences it identifies the better one, and by how much.
+
+    Guarantee: ε-DP for one value, all tests and the estimate together.
+
+    Source: Sajed and Sheffet 2019, Algorithm 2.
 
     >>> rule = DPExponentialNAS(alpha=0.5, beta=0.05, cap=10**12, epsilon=1)
     >>> [rule.following(t) for t in (0, 2, 4)]
@@ -211,18 +224,18 @@ class DPExponentialNAS(StoppingRule, PrivatePolicy):
     )
 
     def bar(self, count: int) -> float:
-        asked = max(1, (count - 1).bit_length())  # k at 2^k; the cap takes the next k
-        return private_bar(count, math.log(asked), self.alpha, self.beta, float(self.epsilon))
+        test = max(1, (count - 1).bit_length())  # k at 2^k; the cap takes the next k
+        return private_bar(count, math.log(test), self.alpha, self.beta, float(self.epsilon))
 
     def following(self, count: int) -> int:
         return 1 << max(1, count.bit_length())
 
 
 def exact(value: Fraction | float | str, name: str) -> Fraction:
-    """The finite number a user meant: 0.1 is one tenth.
+    """Return the finite number that the user meant: 0.1 is one tenth.
 
     Raises:
-        ValueError: no finite number.
+        ValueError: not a finite number.
     """
     try:
         number = read_exactly(value)

@@ -55,20 +55,22 @@ from dpbandits.policies.formulas.joint import joint_level, report_square
 
 __all__ = ["CUCB", "CUCBDP", "CUCBLDP1", "CUCBLDP2", "DPKLCUCB", "CUCBDPMax", "LazyCUCB"]
 
-# What the policies for super arms share: the problem with its oracle, plans that fill batches of
-# several arms at a time, and CUCB's way of playing: means plus radii, clipped at 1, handed to it.
+# The base class of policies for super arms: the problem, its oracle, and plans that fill batches
+# of several arms at a time. CUCB gives the oracle means plus radii, clipped at 1.
 
 
 @policy_dataclass
 class SuperArmPolicy(Policy):
-    """A policy that plays a super arm each round and sees the reward of every arm in it.
+    """Base class of policies that play a super arm each round and see the reward of every arm in
+    it.
 
     Args:
-        problem: which super arms are feasible, and the oracle that finds the best one for given
-            weights; for some policies it has to be a matroid.
+        problem: the feasible super arms, and the oracle that returns the best one for given
+            weights. Some policies require a matroid.
 
     Raises:
-        TypeError: `problem` is no decision set, or no matroid where the policy plays matroids only.
+        TypeError: `problem` is not a decision set, or not a matroid for a policy that plays
+            matroids only.
     """
 
     problem: DecisionSet
@@ -94,56 +96,54 @@ class SuperArmPolicy(Policy):
         return fold_dropped(state, release, arms)
 
     def batch(self, s: Statistics, arm: int) -> int:
-        """Rounds in the arm's next batch; one, where a policy does not say more."""
+        """Return the rounds in the arm's next batch; 1 by default."""
         return 1
 
     def batches(self, s: Statistics, arms: Sequence[int]) -> list[int]:
-        """`batch` of each of these arms; in one go, where a basis has thousands of them."""
+        """Return `batch` of each of these arms, in one call for bases of thousands of arms."""
         return [self.batch(s, arm) for arm in arms]
 
     @final
     @cached_property
     def width(self) -> int:
-        """How many rewards of a super arm are read, at most."""
+        """The most rewards of a super arm that are used."""
         return 1 if self.about.narrow else self.problem.size
 
     @final
     @cached_property
     def share(self) -> float:
-        """What the rewards of one arm cost a private policy: epsilon/K, or all of it where one
-        reward is read.
-        """
+        """ε of one arm's rewards: epsilon/K, or all of it if one reward is used."""
         assert isinstance(self, PrivatePolicy)
         return float(self.budget / self.width)
 
     @final
     def observed(self, s: Statistics, action: tuple[int, ...]) -> tuple[int, ...] | None:
-        """The arms of a super arm whose rewards are told; None: all.
+        """Return the arms of a super arm whose rewards are recorded; None for all.
 
-        A policy that reads one of them reads the arm with the fewest released rewards, the lowest
-        on a tie: public, as the counts are.
+        A policy that uses one reward uses that of the arm with the fewest released rewards (lowest
+        on a tie). The choice is public, because the counts are.
         """
         return (min(action, key=lambda arm: (s.rounds[arm], arm)),) if self.about.narrow else None
 
     @final
     def best(self, weights: Sequence[float] | Floats) -> tuple[int, ...]:
-        """The oracle's answer. What a user's own oracle says is checked before anything is played.
+        """Return the oracle's super arm, validated before it is played.
 
         Raises:
-            ValueError: no sorted tuple of different arms, or longer than the problem's `size`, for
-                which the noise is scaled.
+            ValueError: not a sorted tuple of different arms, or longer than the problem's `size`,
+                which scales the noise.
         """
         return checked_answer(self.problem, self.problem.best(weights))
 
     @final
     def batch_left(self, s: Statistics, arm: int) -> int:
-        """Rounds until the arm's open batch is full."""
+        """Return the rounds until the arm's open batch is full."""
         return max(1, self.batch(s, arm) - s.open[arm])
 
     @final
     def hold(self, s: Statistics, action: tuple[int, ...]) -> Hold:
-        """Play the super arm until the batch of one of its arms is full; release the arms whose
-        batches are full then.
+        """Return the plan that plays the super arm until the batch of one of its arms is full, and
+        then releases the arms with full batches.
         """
         observe = self.observed(s, action)
         if type(self).batch is SuperArmPolicy.batch:  # every batch is full after a round
@@ -157,8 +157,8 @@ class SuperArmPolicy(Policy):
 
     @final
     def hold_best(self, s: Statistics, scores: Sequence[float] | Floats, unseen: float) -> Hold:
-        """Hold the best super arm for these indices; `unseen` is the weight of an arm without a
-        release.
+        """Return the plan that plays the best super arm for these indices; `unseen` is the weight
+        of an arm without a release.
         """
         weights = np.where(np.array(s.rounds) > 0, scores, unseen)
         return self.hold(s, self.best(weights))
@@ -181,7 +181,7 @@ def check_problem(problem: object, *, matroid: bool) -> None:
 
 
 def checked_answer(problem: DecisionSet, action: tuple[int, ...]) -> tuple[int, ...]:
-    """An oracle's answer in the form every host relies on."""
+    """Return an oracle's super arm after validation."""
     if (
         type(action) is not tuple
         or not 1 <= len(action) <= problem.size
@@ -191,26 +191,26 @@ def checked_answer(problem: DecisionSet, action: tuple[int, ...]) -> tuple[int, 
             f"Expected the oracle {type(problem).__name__} to answer a super arm, a sorted tuple "
             f"of 1 to size={problem.size} different "
             f"arms; got {shortened(action)}. Correct its _best, or its size; "
-            "dpbandits.oracles.check_decision_set tries all of it."
+            "dpbandits.oracles.check_decision_set checks both."
         )
     return action
 
 
 Radius = Callable[[Floats, Floats, int], Floats]
-"""What is added to the means at round t: of the rewards and the noise draws behind each arm's mean,
-each of shape (arms,) and the rewards at least 1, and of t.
+"""Returns the radii at round t, shape (arms,), from the rewards behind each arm's mean (at least
+1), its noise draws, and t.
 """
 
 
 def upper_bounds(s: Statistics, radius: Radius) -> Floats:
-    """min(1, mean + radius) of every arm in the next round, shape (arms,); 1 for an arm without a
+    """Return min(1, mean + radius) of every arm in the next round, shape (arms,); 1 without a
     release.
     """
     return bounds(s, radius)[0]
 
 
 def bounds(s: Statistics, radius: Radius) -> tuple[Floats, Floats]:
-    """`upper_bounds`, and max(0, mean − radius), 0 for an arm without a release."""
+    """Return `upper_bounds`, and max(0, mean − radius), which is 0 without a release."""
     n = np.array(s.rounds, np.float64)
     seen = n > 0
     n[~seen] = 1.0
@@ -220,10 +220,10 @@ def bounds(s: Statistics, radius: Radius) -> tuple[Floats, Floats]:
 
 
 def hold_optimistic(policy: SuperArmPolicy, s: Statistics, radius: Radius) -> Hold:
-    """Hold the best super arm for the upper bounds.
+    """Return the plan that plays the best super arm for the upper bounds.
 
-    Where an index is not above 0 any super arm will do (Chen et al. 2020); here one with such arms,
-    so that they are seen again.
+    If an index is not above 0, any super arm is allowed (Chen et al. 2020); this one plays such
+    arms, so that they are seen again.
     """
     index = upper_bounds(s, radius)
     lost = index <= 0.0
@@ -231,16 +231,16 @@ def hold_optimistic(policy: SuperArmPolicy, s: Statistics, radius: Radius) -> Ho
     return policy.hold(s, policy.best(weights))
 
 
-def statistical(n: Floats, log_t: float) -> Floats:
-    """√(3 ln t / (2n)), CUCB's radius: exceeded with probability at most t⁻³ on a side. Chen, Wang,
-    Yuan and Wang 2016.
+def statistical_radius(n: Floats, log_t: float) -> Floats:
+    """Return √(3 ln t / (2n)), CUCB's radius. It is exceeded with probability at most t⁻³ on each
+    side. Chen, Wang, Yuan and Wang 2016.
     """
     return np.asarray(np.sqrt(1.5 * log_t / n))
 
 
 def noise_radius(n: Floats, draws: Floats, scale: float, log_t: float) -> Floats:
-    """What `draws` Laplace draws of this scale add to a mean of n, at δ = t⁻³. Chan, Shi and Song
-    2011, Corollary 2.9.
+    """Return the error that `draws` Laplace draws of this scale add to a mean of n, at δ = t⁻³.
+    Chan, Shi and Song 2011, Corollary 2.9.
     """
     log_term = math.log(2.0) + 3.0 * log_t
     return np.asarray(
@@ -249,19 +249,20 @@ def noise_radius(n: Floats, draws: Floats, scale: float, log_t: float) -> Floats
 
 
 def per_gap(problem: DecisionSet, means: Sequence[float], cost: float, each: float = 0.0) -> float:
-    """Σ B₁(B₁·cost/Δ + each) over arms with a gap, Δ the smallest of a super arm with the arm.
+    """Return Σ B₁(B₁·cost/Δ + each) over arms with a gap, Δ the smallest gap of a super arm with
+    the arm.
 
-    NaN where super arms are too many to list, or no smoothness is known.
+    NaN if the super arms are too many to list, or no smoothness is known.
     """
-    found, smooth = super_arm_gaps(problem, means), problem.b_one
-    if found is None or math.isnan(smooth):
+    gaps, smooth = super_arm_gaps(problem, means), problem.b_one
+    if gaps is None or math.isnan(smooth):
         return math.nan
-    least = [gap for gap in found.least if math.isfinite(gap)]
+    least = [gap for gap in gaps.least if math.isfinite(gap)]
     return math.fsum(smooth * (smooth * cost / gap + each) for gap in least)
 
 
-# Combinatorial semi-bandits in the central model: any decision set with its oracle, the reward of
-# every arm of a super arm seen.
+# Combinatorial semi-bandits in the central model: any decision set with its oracle; the reward of
+# every arm of a super arm is seen.
 
 
 @final
@@ -269,8 +270,18 @@ def per_gap(problem: DecisionSet, means: Sequence[float], cost: float, each: flo
 class CUCB(SuperArmPolicy):
     """Combinatorial UCB, without privacy.
 
-    Source: Chen, Wang, Yuan and Wang 2016, CUCB. Guarantee: none.
+    Guarantee: none.
+
     Regret: O(Σ K ln T/Δ) for linear rewards, against αβ times the optimum for an (α, β) oracle.
+
+    Source: Chen, Wang, Yuan and Wang 2016, CUCB.
+
+    Args:
+        grid: steps per unit of reward.
+
+    >>> from dpbandits.oracles import TopK
+    >>> CUCB(problem=TopK(arms=5, k=2)).guarantee is None
+    True
     """
 
     about: ClassVar[About] = About(
@@ -290,7 +301,8 @@ class CUCB(SuperArmPolicy):
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        return statistical(n, math.log(t))
+        """Return the arms' radii at round t, shape (arms,)."""
+        return statistical_radius(n, math.log(t))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         low = failing_rounds(self.arms, rounds, 2.0)
@@ -304,16 +316,18 @@ class CUCB(SuperArmPolicy):
 @final
 @policy_dataclass
 class LazyCUCB(SuperArmPolicy, PrivatePolicy):
-    """CUCB on the newest full batch of each arm; batch sizes double, each reward is read once
-    (ours).
+    """CUCB on the newest full batch of each arm (ours). Batch sizes double, and each reward is
+    released once.
 
-    Source: ours, on the batches of Hu, Huang and Mehta 2021. Guarantee: epsilon-DP; a record of up
-    to K rewards pays epsilon/K for each.
+    The index is the mean of the newest batch of n plus √(3 ln(mt)/(2n)) + 3 K ln(mt)/(epsilon n),
+    clipped at 1. Each term fails with probability about (mt)⁻³. A super arm is played until the
+    batch of one of its arms is full.
+
+    Guarantee: ε-DP; a record of up to K rewards is charged ε/K for each.
+
     Regret: O(Σ K ln(mT)/Δ + m K ln(mT)/epsilon) for linear rewards; the horizon need not be known.
 
-    Index: mean of the newest batch of n + √(3 ln(mt)/(2n)) + 3 K ln(mt)/(epsilon n), clipped at 1:
-    each term fails with probability about (mt)⁻³. A super arm is held until the batch of one of its
-    arms is full.
+    Source: ours, on the batches of Hu, Huang and Mehta 2021.
 
     >>> from dpbandits.oracles import TopK
     >>> str(LazyCUCB(problem=TopK(arms=5, k=2), epsilon=1).mechanism().inner.epsilon)
@@ -339,6 +353,7 @@ class LazyCUCB(SuperArmPolicy, PrivatePolicy):
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         log_mt = math.log(self.arms) + math.log(t)
         return np.asarray(
             np.sqrt(1.5 * log_mt / n) + 3.0 * self.problem.size * log_mt / (float(self.budget) * n)
@@ -362,19 +377,33 @@ class LazyCUCB(SuperArmPolicy, PrivatePolicy):
 class DPKLCUCB(SuperArmPolicy, PrivatePolicy):
     """The DP-KLUCB index on every arm with its share of the budget, and any oracle (ours).
 
-    Source: ours, on the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025. Guarantee:
-    epsilon-DP; a record of up to K rewards pays epsilon/K for each. Regret: none proved.
+    The defaults of `first` and `level` belong together: with much shorter first batches, single
+    runs settle on a wrong super arm. The table compares mean regret of level ½ with level 1 (60
+    runs each on top 5 of 20, top 3 of 10 with gaps .1, and paths in a 5 × 5 grid, T = 10⁶; 30 runs
+    on the Sioux Falls roads).
+
+    | instances                             | mean of level ½ / mean of level 1 |
+    |---------------------------------------|-----------------------------------|
+    | top k and grid paths, epsilon ½ and 2 | .53 to .64, better worst run      |
+    | paths on the Sioux Falls roads        | .56                               |
+
+    On top 5 with epsilon = 2, a first batch a fourth as long has a worst run of 24,646 instead of
+    977.
+
+    Guarantee: ε-DP; a record of up to K rewards is charged ε/K for each.
+
+    Regret: no bound proved.
+
+    Source: ours, on the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025.
 
     Args:
-        first: rounds in an arm's first batch; None stands for ⌈32 K/epsilon⌉.
-        alpha: growth of an arm's rounds.
+        first: rounds in an arm's first batch; None means ⌈32 K/epsilon⌉.
+        alpha: growth factor of an arm's rounds.
         level: factor on ln t.
 
-    Both defaults belong together (60 runs each on top 5 of 20, top 3 of 10 with gaps .1, and paths
-    in a 5 × 5 grid, epsilon = .5 and 2): at T = 10⁶ level ½ has .53 to .64 of the mean regret of
-    level 1, and a better worst run; with a first batch a fourth as long single runs lock on a wrong
-    super arm (top 5, epsilon = 2: worst 24,646 against 977), with a sixteenth several do. Paths on
-    the Sioux Falls roads (30 runs): .56 of level 1's at both epsilons.
+    >>> from dpbandits.oracles import TopK
+    >>> DPKLCUCB(problem=TopK(arms=5, k=2), epsilon=1).first
+    64
     """
 
     about: ClassVar[About] = About(
@@ -405,7 +434,7 @@ class DPKLCUCB(SuperArmPolicy, PrivatePolicy):
         return self.hold_best(state, self.scores(state, state.t + 1), unseen)
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        """Every arm's index at round t; NaN where an arm has no release behind it."""
+        """Return every arm's index at round t; NaN without a release."""
         level, share = self.level * math.log(t), self.share
         return [
             dp_klucb(total / n, n, level, share) if n else math.nan
@@ -416,62 +445,71 @@ class DPKLCUCB(SuperArmPolicy, PrivatePolicy):
         return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
 
 
-# Which arms of a super arm are in it only because little is known of them. Public values only.
+# The arms of a super arm that are in it only because of their width. Public values only.
 
 
 Answering = Callable[[Sequence[float]], SuperArm]
 
 CARRIED = 0.25
-"""What `contested` names carries at least this part of the width in dispute."""
+"""`contested` returns arms with at least this share of the disputed width."""
 
 
 @lru_cache(maxsize=32)
 def exchanges_of(matroid: Matroid, basis: SuperArm) -> Booleans:
-    """One row an element of the basis; kept, as a basis is played for many rounds."""
+    """Return one row per element of the basis; cached, because a basis is played for many
+    rounds.
+    """
     return matroid.exchanges(basis).T
 
 
 def outbid(
     matroid: Matroid, basis: SuperArm, upper: Sequence[float], lower: Sequence[float]
 ) -> SuperArm:
-    """The elements of the best basis that would leave it if their lower bound stood in place of
-    their upper one: an element that can replace them comes before them then. lower: of the basis's
-    elements.
+    """Return the elements of the best basis that would leave it with their lower bound in place of
+    their upper one: an element that can replace them would come before them. `lower` has the
+    basis's elements.
     """
     weights, low = np.asarray(upper), np.asarray(lower)[:, None]
-    arms, own = np.arange(len(weights)), np.array(basis)[:, None]
+    arms, elements = np.arange(len(weights)), np.array(basis)[:, None]
     # in the greedy's order at that weight; ties: the lower number
-    before = (weights > low) | ((weights == low) & (arms < own))
-    leaves = (exchanges_of(matroid, basis) & before & (arms != own)).any(axis=1)
-    return tuple(arm for arm, gone in zip(basis, leaves.tolist(), strict=True) if gone)
+    before = (weights > low) | ((weights == low) & (arms < elements))
+    leaves = (exchanges_of(matroid, basis) & before & (arms != elements)).any(axis=1)
+    return tuple(
+        arm for arm, leaves_basis in zip(basis, leaves.tolist(), strict=True) if leaves_basis
+    )
 
 
 def leaving(
     best: Answering, action: SuperArm, upper: Sequence[float], lower: Sequence[float]
 ) -> SuperArm:
-    """The arms of the best super arm that would leave it if their lower bound, and no other arm's,
-    stood in place of their upper one. lower: of the super arm's.
+    """Return the arms of the best super arm that would leave it if their lower bound, and no other
+    arm's, replaced their upper one. `lower` has the super arm's arms.
     """
-    found = []
+    arms = []
     for arm, low in zip(action, lower, strict=True):
         weights = list(upper)
         weights[arm] = low
         if arm not in best(weights):
-            found.append(arm)
-    return tuple(found)
+            arms.append(arm)
+    return tuple(arms)
 
 
 def contested(
     best: Answering, action: SuperArm, upper: Sequence[float], lower: Sequence[float]
 ) -> SuperArm:
-    """What has to be known better before the best super arm may be held unread: nothing, if it is
-    the oracle's answer still with the lower bounds of all its arms at once.
+    """Return the arms that must be known better before the best super arm may be played without a
+    release; none if it is still the oracle's answer with the lower bounds of all its arms.
 
-    Else a rival is the answer then, and the arms that the rival does without are in dispute. Named
-    are the arms that leave when lowered alone and, until a quarter of the width in dispute is
-    carried, the widest of those in dispute. Lowered alone is not enough: each arm may stay where
-    all together would not, and a wrong super arm would never be read again. lower: of the super
-    arm's.
+    Otherwise a rival is the answer, and the arms that the rival lacks are disputed. The result has
+    the arms that leave when lowered alone, and the widest disputed arms until it has a quarter of
+    the disputed width. Lowering arms one by one is not enough: each arm may remain where all
+    together would not, and a wrong super arm would never be released again.
+
+    Args:
+        best: the oracle.
+        action: the best super arm for `upper`.
+        upper: upper bounds of all arms.
+        lower: lower bounds of the super arm's arms.
     """
     weights = list(upper)
     for arm, low in zip(action, lower, strict=True):
@@ -482,12 +520,12 @@ def contested(
     widths = {arm: upper[arm] - low for arm, low in zip(action, lower, strict=True)}
     open_ = [arm for arm in action if arm not in rival] or list(action)  # a rival may have all
     needed = CARRIED * math.fsum(widths[arm] for arm in open_)
-    found = set(leaving(best, action, upper, lower))
+    chosen = set(leaving(best, action, upper, lower))
     for arm in sorted(open_, key=lambda arm: (-widths[arm], arm)):
-        if math.fsum(widths[one] for one in found) >= needed:
+        if math.fsum(widths[one] for one in chosen) >= needed:
             break
-        found.add(arm)
-    return tuple(sorted(found))
+        chosen.add(arm)
+    return tuple(sorted(chosen))
 
 
 def disputed(
@@ -498,11 +536,19 @@ def disputed(
     lower: Sequence[float],
     rounds: Sequence[int],
 ) -> SuperArm:
-    """The arms without which the best super arm would not stand: the others may all have their
-    lower bounds at once, and it is the oracle's answer still.
+    """Return the arms that the best super arm depends on: with the lower bounds of all other arms
+    at once, it is still the oracle's answer.
 
-    Best known arms are lowered first. On a matroid one arm's bound is nothing to another's place,
-    so these are the arms that leave when lowered alone. upper, lower, rounds: of all arms.
+    Best known arms are lowered first. On a matroid, arms do not depend on each other's bounds, so
+    these are the arms that leave when lowered alone.
+
+    Args:
+        problem: the decision set.
+        best: the oracle.
+        action: the best super arm for `upper`.
+        upper: upper bounds of all arms.
+        lower: lower bounds of all arms.
+        rounds: released rounds of all arms.
     """
     if isinstance(problem, Matroid):
         return outbid(problem, action, upper, [lower[arm] for arm in action])
@@ -521,27 +567,29 @@ def disputed(
 
 
 # The super arm with the largest Σ means + √Σ squares: the joint radius of independent reports, and
-# an oracle that only knows sums. Public values only.
+# an oracle for sums only. Public values only.
 #
-# Up to `MOST` candidates all super arms are tried. On a larger matroid a basis is improved by
-# single exchanges; other oracles are asked about sums that lie above (`certified_answer`). What
-# each way is worth: proofs/cucb_ldp2_joint.md.
+# Up to `MOST` candidates, all super arms are tried. On a larger matroid, a basis is improved by
+# single exchanges. Other oracles are called with upper bounds that are sums (`certified_answer`).
+# The quality of each method is proved in proofs/cucb_ldp2_joint.md.
 
 
 Solver = Callable[[Floats], SuperArm]
 
 MOST = 2_000
-"""Sets of arms that are tried one by one."""
+"""The most sets of arms that are tried one by one."""
 
 SLACK = 1e-9
-"""An exchange has to gain more than this, so that there are finitely many."""
+"""An exchange must gain more than this, so that there are finitely many."""
 
 STEPS = 8
-"""Questions to the oracle, each halving the ratio between the ends of where the best root lies."""
+"""Number of calls of the oracle; each halves the ratio of the ends of the interval of the best
+root.
+"""
 
 
-class Everything(NamedTuple):
-    """Super arms one after the other: super arm i is arms[starts[i]:], up to the next start."""
+class ListedSuperArms(NamedTuple):
+    """Super arms in a row: super arm i is arms[starts[i]:], up to the next start."""
 
     actions: tuple[SuperArm, ...]
     arms: Integers
@@ -549,19 +597,21 @@ class Everything(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def every_set(problem: DecisionSet) -> Everything | None:
-    """All super arms of a list, or of a problem with few candidates; None for others."""
+def every_set(problem: DecisionSet) -> ListedSuperArms | None:
+    """Return all super arms of a list, or of a problem with few candidates; None for others."""
     if not isinstance(problem, ExplicitSet) and possible_sets(problem) > MOST:
         return None
-    found = super_arms(problem)
-    if not found:
+    rows = super_arms(problem)
+    if not rows:
         return None
-    starts = np.cumsum([0, *map(len, found[:-1])])
-    return Everything(tuple(found), np.concatenate([np.array(row) for row in found]), starts)
+    starts = np.cumsum([0, *map(len, rows[:-1])])
+    return ListedSuperArms(tuple(rows), np.concatenate([np.array(row) for row in rows]), starts)
 
 
 def check_exact_sums(problem: DecisionSet) -> None:
-    """Refuse what is solved approximately, or is worth something else than the sum of its arms."""
+    """Refuse problems that are solved approximately, or whose value is not the sum of their
+    arms.
+    """
     if not problem.linear or problem.alpha != 1 or problem.beta < 1:
         raise ValueError(
             'Expected radius="sum" for a problem whose value is no sum of means, or whose oracle '
@@ -570,8 +620,9 @@ def check_exact_sums(problem: DecisionSet) -> None:
 
 
 def ceiling_factor(problem: DecisionSet) -> float:
-    """Where the radius of the best super arm is √Σq, this times the largest √q in the played one
-    makes up for it: √K if all are tried, 2√K by exchanges, else at least K.
+    """Return the factor of the approximation: if the best super arm's radius is √Σq, this factor
+    times the largest √q of the played one covers it. √K if all are tried, 2√K by exchanges, else at
+    least K.
     """
     root = math.sqrt(problem.size)
     if every_set(problem) is not None:
@@ -580,36 +631,41 @@ def ceiling_factor(problem: DecisionSet) -> float:
 
 
 def rooted(problem: DecisionSet, action: SuperArm, means: Floats, squares: Floats) -> float:
-    """Σ means + √Σ squares of a super arm; less one an arm where arms cost."""
+    """Return Σ means + √Σ squares of a super arm, minus one per arm where arms cost."""
     arms = list(action)
     total = float(means[arms].sum()) - problem.costs * len(arms)
     return total + math.sqrt(float(squares[arms].sum()))
 
 
 def largest_rooted(problem: DecisionSet, best: Solver, means: Floats, squares: Floats) -> SuperArm:
-    """The super arm to play. best: the problem's oracle. means, squares: shape (arms,), squares at
-    least 0.
+    """Return the super arm with the (approximately) largest Σ means + √Σ squares.
+
+    Args:
+        problem: the decision set.
+        best: its oracle.
+        means: shape (arms,).
+        squares: shape (arms,), at least 0.
     """
-    found = every_set(problem)
-    if found is not None:
-        totals = np.add.reduceat(means[found.arms] - problem.costs, found.starts)
-        roots = np.sqrt(np.add.reduceat(squares[found.arms], found.starts))
-        return found.actions[int(np.argmax(totals + roots))]
+    listed = every_set(problem)
+    if listed is not None:
+        totals = np.add.reduceat(means[listed.arms] - problem.costs, listed.starts)
+        roots = np.sqrt(np.add.reduceat(squares[listed.arms], listed.starts))
+        return listed.actions[int(np.argmax(totals + roots))]
     if isinstance(problem, Matroid):
         return exchanged(problem, best(means + np.sqrt(squares)), means, squares)
     return certified_answer(problem, best, means, squares)
 
 
 def exchanged(matroid: Matroid, basis: SuperArm, means: Floats, squares: Floats) -> SuperArm:
-    """A basis that no single exchange improves: Σ means + 2√Σ squares is then at least the largest
-    Σ means + √Σ squares.
+    """Return a basis that no single exchange improves. Its Σ means + 2√Σ squares is at least the
+    largest Σ means + √Σ squares.
     """
     while True:
         arms = list(basis)
         total, square = means[arms].sum(), squares[arms].sum()
         able = matroid.exchanges(basis)
         able[arms] = False
-        # a sum of squares that loses its only term may come out below 0
+        # rounding may leave a negative sum of squares
         left = np.maximum(0.0, square + squares[:, None] - squares[arms])
         values = np.where(able, total + means[:, None] - means[arms] + np.sqrt(left), -math.inf)
         e, j = np.unravel_index(int(np.argmax(values)), values.shape)
@@ -621,8 +677,8 @@ def exchanged(matroid: Matroid, basis: SuperArm, means: Floats, squares: Floats)
 def certified_answer(
     problem: DecisionSet, best: Solver, means: Floats, squares: Floats
 ) -> SuperArm:
-    """Of the oracle's answers the best one with Σ means + 2√Σ squares no less than what any super
-    arm's Σ means + √Σ squares can be, if there is one; else the answer to the sum of the roots.
+    """Return the best of the oracle's answers whose Σ means + 2√Σ squares is at least the bound of
+    any super arm's Σ means + √Σ squares; without one, the answer to the sum of the roots.
 
     For every s > 0, √x <= x/(2s) + s/2, so an answer to means + squares/(2s) bounds them all.
     """
@@ -657,33 +713,36 @@ def first_best(
     squares: Floats,
     ceiling: float,
 ) -> SuperArm | None:
-    """The answer with the largest Σ means + √Σ squares of those with Σ means + 2√Σ squares >=
-    ceiling.
+    """Return the answer with the largest Σ means + √Σ squares among those with Σ means + 2√Σ
+    squares >= ceiling.
     """
-    found, most = None, -math.inf
+    chosen, most = None, -math.inf
     for answer in answers:
         value = rooted(problem, answer, means, squares)
         if rooted(problem, answer, means, 4.0 * squares) >= ceiling and value > most:
-            found, most = answer, value
-    return found
+            chosen, most = answer, value
+    return chosen
 
 
-# Combinatorial semi-bandits in the local model: what users send about their super arm is
-# randomised on their side.
+# Combinatorial semi-bandits in the local model: users randomise the rewards of their super arm.
 
 
 PAPER = "Chen, Zheng, Zhou, Yang, Chen and Wang 2020"
 
 
 def report_radius(n: Floats, t: int, scale: float, published: int | None) -> Floats:
-    """CUCB's radius and the noise's; published: the horizon, for the radius that was published."""
+    """Return CUCB's radius plus the noise's. `published` is the horizon, for the published
+    radius.
+    """
     if published is not None:
         return np.asarray(4.0 * scale * np.sqrt(2.0 * math.log(published) / n))
-    return statistical(n, math.log(t)) + noise_radius(n, n, scale, math.log(t))
+    return statistical_radius(n, math.log(t)) + noise_radius(n, n, scale, math.log(t))
 
 
 def report_bound(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: int) -> float:
-    """Chen et al. 2020, Theorems 2 and 4, by their sums, for the radius in use."""
+    """Return the bounds of Chen et al. 2020, Theorems 2 and 4, by their sums, for the radius in
+    use.
+    """
     scale = policy.width / float(policy.budget)
     if policy.preset == "published":
         assert policy.horizon is not None
@@ -697,7 +756,7 @@ def report_bound(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: in
 
 
 def report_order(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: int) -> float:
-    """Σ B∞² (1 + scale)² ln T/Δ, B∞ = K·B₁."""
+    """Return Σ B∞² (1 + scale)² ln T/Δ, B∞ = K·B₁."""
     cost = (1.0 + policy.width / float(policy.budget)) ** 2 * policy.problem.size**2
     return per_gap(policy.problem, means, cost * math.log(rounds))
 
@@ -705,16 +764,24 @@ def report_order(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: in
 @final
 @policy_dataclass
 class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
-    """CUCB where every reward of the super arm is reported, K of them at epsilon/K each.
+    """CUCB in the local model, with a report on every reward of the super arm: K reports at ε/K
+    each.
 
-    Source: Chen et al. 2020, Algorithm 1 (CUCB-LDP1). Guarantee: epsilon-LDP for every report.
+    Guarantee: ε-LDP for the reports of a round together.
+
     Regret: O(Σ K² B∞² ln T/(epsilon² Δ)).
 
+    Source: Chen et al. 2020, Algorithm 1 (CUCB-LDP1).
+
     Args:
-        preset: "valid" (default): radius √(3 ln t/(2n)) plus the noise's at δ = t⁻³, any horizon.
-            "published": 4√(2 K² ln T/(epsilon² n)), which needs T and is no confidence bound for
-            large epsilon or few reports; the guarantee is the same.
-        horizon: T, for "published".
+        preset: "valid" (default): radius √(3 ln t/(2n)) plus the noise's at δ = t⁻³, for any
+            horizon. "published": 4√(2 K² ln T/(epsilon² n)), which needs T and is not a confidence
+            bound for large epsilon or few reports. The guarantee is the same.
+        horizon: T, number of rounds, for "published".
+
+    >>> from dpbandits.oracles import TopK
+    >>> CUCBLDP1(problem=TopK(arms=5, k=3), epsilon=1).randomizer().width
+    3
     """
 
     about: ClassVar[About] = About(
@@ -745,6 +812,7 @@ class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         published = self.horizon if self.preset == "published" else None
         return report_radius(n, t, self.width / float(self.budget), published)
 
@@ -758,23 +826,28 @@ class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
 @final
 @policy_dataclass
 class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
-    """CUCB where one reward of the super arm is reported, that of its least-reported arm, at the
-    whole epsilon.
+    """CUCB in the local model, with a report on one reward of the super arm, that of its
+    least-reported arm, at the whole ε.
 
-    Source: Chen et al. 2020, Algorithm 2 (CUCB-LDP2); `ask` and `radius` are ours. Guarantee:
-    epsilon-LDP for every report; which arm is reported is public.
+    The arm that is reported is public.
+
+    Guarantee: ε-LDP for every report.
+
     Regret: O(Σ B∞² ln T/(epsilon² Δ)), optimal for rewards that are smooth in the largest error
     (B∞); with radius="joint" O(Σ K ln T/(epsilon² Δ)) for sums of rewards, lists and matroids.
 
+    Source: Chen et al. 2020, Algorithm 2 (CUCB-LDP2); `ask` and `radius` are ours.
+
     Args:
-        preset: "valid" (default) or "published": as in CUCBLDP1, with 1 for K. "sharp": radius
-            √(5 v ln t/(2n) + 5 (ln t/(epsilon n))²), v = 1/4 + 2/epsilon²; no proof.
-        horizon: T, for "published".
-        ask: "least" (default): the least-reported arm of the super arm is asked about. "undecided":
-            the least-reported one of those that are in it only because of their radius.
+        preset: "valid" (default) or "published": as in CUCBLDP1, with 1 for K. "sharp": radius √(5
+            v ln t/(2n) + 5 (ln t/(epsilon n))²), v = 1/4 + 2/epsilon²; no proof.
+        horizon: T, number of rounds, for "published".
+        ask: "least" (default): the report is on the least-reported arm of the super arm.
+            "undecided": on the least-reported arm among those that are in it only because of their
+            radius.
         radius: "sum" (default): an arm's index is its mean plus its radius. "joint": a super arm's
             index is the sum of its arms' means plus one radius for that sum, the root of the sum of
-            their squares; at a proved level where the preset is "valid".
+            their squares; at a proved level with the preset "valid".
 
     Raises:
         ValueError: radius="joint" with preset="published", with ask="undecided", or on a problem
@@ -832,14 +905,14 @@ class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
             return hold_optimistic(self, state, self.bonus)
         action = self.best(upper)
         open_ = disputed(self.problem, self.best, action, upper, lower, state.rounds) or action
-        asked = (min(open_, key=lambda arm: (state.rounds[arm], arm)),)
-        return Hold(action, 1, asked, observe=asked)
+        reported = (min(open_, key=lambda arm: (state.rounds[arm], arm)),)
+        return Hold(action, 1, reported, observe=reported)
 
     def rooted(self, s: Statistics) -> tuple[int, ...]:
-        """The super arm with the largest sum of means and one radius for it; first of all those of
-        a cover, until every arm was reported.
+        """Return the super arm with the largest sum of means plus one radius for it; first the
+        super arms of a cover, until every arm was reported.
         """
-        if 0 in s.rounds:  # perhaps a loop's
+        if 0 in s.rounds:  # also true for a loop
             for action in self.problem.cover():
                 if any(not s.rounds[arm] for arm in action):
                     return action
@@ -848,12 +921,12 @@ class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
         return largest_rooted(self.problem, self.best, np.array(s.totals) / n, squares)
 
     def level(self, t: int) -> float:
-        """Of the joint radius in round t."""
+        """Return the level of the joint radius in round t."""
         valid = self.preset == "valid"
         return joint_level(t, self.problem.size, float(self.budget)) if valid else math.log(t)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """An arm's radius in round t, where every arm has its own."""
+        """Return the arms' radii in round t."""
         if self.preset == "sharp":
             return np.asarray(np.sqrt(report_square(n, math.log(t), float(self.budget))))
         published = self.horizon if self.preset == "published" else None
@@ -878,32 +951,34 @@ class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
         return order / size if joint else order
 
 
-# Combinatorial semi-bandits on continual counters: a binary tree for each arm, a release every
-# round.
+# Combinatorial semi-bandits on continual counters: a binary tree for each arm, and a release after
+# every round.
 
 
 def tree_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
-    """CUCB's radius and the noise's, for nodes of this scale."""
-    return statistical(n, math.log(t)) + noise_radius(n, draws, scale, math.log(t))
+    """Return CUCB's radius plus the noise's, for nodes of this scale."""
+    return statistical_radius(n, math.log(t)) + noise_radius(n, draws, scale, math.log(t))
 
 
 @final
 @policy_dataclass
 class CUCBDP(SuperArmPolicy, PrivatePolicy):
-    """CUCB on trees that see every reward of the super arm; the horizon must be known.
+    """CUCB on trees that use every reward of the super arm. The horizon must be known.
 
-    Source: Chen et al. 2020, Algorithm 3 (CUCB-DP).
-    Guarantee: "tight" (default): epsilon-DP, epsilon/K for each of the K trees that a round feeds,
-    ⌊lg T⌋ + 1 levels each. "published": noise of scale 2K ln T/epsilon on a node: (⌊lg T⌋ + 1)/(2
-    ln T)·epsilon, about 0.76 epsilon for T = 10⁴, and above epsilon for T = 2, 4.
+    Guarantee: ε-DP with "tight" (default): ε/K for each of the K trees that a round enters, ⌊lg T⌋
+    + 1 levels each. With "published", noise of scale 2K ln T/epsilon on a node gives (⌊lg T⌋ +
+    1)/(2 ln T)·ε: about 0.76 ε for T = 10⁴, and above ε for T = 2, 4.
+
     Regret: O(Σ K ln T/Δ + m K ln² T/epsilon) up to ln ln factors ("tight", linear rewards); as
     published O(Σ K ln² T/Δ + m K ln³ T ln(K ln T)/epsilon).
 
+    Source: Chen et al. 2020, Algorithm 3 (CUCB-DP).
+
     Args:
         preset: "tight": radius √(3 ln t/(2n)) as CUCB's, and the Chan–Shi–Song radius of the noise
-            at δ = t⁻³. "published": √(4 ln(mT)/n) + 12 K ln³ T/(epsilon n), the second term above 1
-            until an arm has 158 000 rewards at T = 10⁶, K = 5, epsilon = 1.
-        horizon: T, rounds; an arm's tree has T leaves.
+            at δ = t⁻³. "published": √(4 ln(mT)/n) + 12 K ln³ T/(epsilon n); the second term is
+            above 1 until an arm has 158 000 rewards at T = 10⁶, K = 5, epsilon = 1.
+        horizon: T, number of rounds; an arm's tree has T leaves.
 
     >>> from dpbandits.oracles import TopK
     >>> str(CUCBDP(problem=TopK(arms=5, k=2), epsilon=1, horizon=1000).guarantee.epsilon)
@@ -929,7 +1004,7 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
 
     @property
     def tree_epsilon(self) -> Fraction:
-        """What one tree costs its rewards."""
+        """ε of one tree."""
         if self.preset == "tight":
             return self.budget / self.width
         log_horizon = Fraction(str(round(math.log(max(2, self.horizon)), 6)))
@@ -954,6 +1029,7 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         if self.preset == "tight":
             return tree_radius(n, draws, t, self.node_scale)
         log_h = math.log(max(2, self.horizon))
@@ -975,23 +1051,29 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_t = math.log(rounds)
         more = log_t if self.preset == "published" else 1.0
-        price = self.width * log_t**2 * more / float(self.budget)
-        return per_gap(self.problem, means, self.width * log_t * more, price)
+        noise_cost = self.width * log_t**2 * more / float(self.budget)
+        return per_gap(self.problem, means, self.width * log_t * more, noise_cost)
 
 
 @final
 @policy_dataclass
 class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
-    """CUCB on trees of which a round feeds one, that of the super arm's least-seen arm; the horizon
-    must be known.
+    """CUCB on trees, of which a round enters one, that of the super arm's least-seen arm. The
+    horizon must be known.
 
-    Source: Chen et al. 2020, section 3.2 (the form of Algorithm 2 for epsilon-DP, described there
-    in words).
-    Guarantee: epsilon-DP; one reward a round is read, so no factor K. Regret: O(Σ B∞² ln T/Δ + m B∞
-    ln² T/epsilon), with B∞ as in CUCBLDP2.
+    Guarantee: ε-DP. One reward a round is used, so there is no factor K.
+
+    Regret: O(Σ B∞² ln T/Δ + m B∞ ln² T/epsilon), with B∞ as in CUCBLDP2.
+
+    Source: Chen et al. 2020, section 3.2 (the form of Algorithm 2 for ε-DP, described there in
+    words).
 
     Args:
-        horizon: T, rounds; an arm's tree has T leaves.
+        horizon: T, number of rounds; an arm's tree has T leaves.
+
+    >>> from dpbandits.oracles import TopK
+    >>> str(CUCBDPMax(problem=TopK(arms=5, k=2), epsilon=1, horizon=1000).guarantee.epsilon)
+    '1'
     """
 
     about: ClassVar[About] = About(
@@ -1024,6 +1106,7 @@ class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         return tree_radius(n, draws, t, self.node_scale)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
@@ -1033,5 +1116,5 @@ class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         most, log_t = self.problem.size, math.log(rounds)  # B∞ = K·B₁
-        price = most * log_t**2 / float(self.budget)
-        return per_gap(self.problem, means, most**2 * log_t, price)
+        noise_cost = most * log_t**2 / float(self.budget)
+        return per_gap(self.problem, means, most**2 * log_t, noise_cost)

@@ -25,9 +25,7 @@ __all__ = ["LazyDPTS", "ThompsonBeta"]
 
 
 class BetaPosteriors(NamedTuple):
-    """Law of ThompsonBeta's draw: the arm with the largest Beta(successes + 1, failures + 1)
-    sample.
-    """
+    """ThompsonBeta's law: the arm with the largest sample of Beta(successes + 1, failures + 1)."""
 
     successes: tuple[float, ...]
     failures: tuple[float, ...]
@@ -41,8 +39,8 @@ class BetaPosteriors(NamedTuple):
 
 
 class LazyBetas(NamedTuple):
-    """Law of LazyDPTS's draw at round t: largest Beta(c·n + 1, (1 − c)·n + 1), c = clip(mean + 3 ln
-    t/(eps n)).
+    """LazyDPTS's law at round t: the arm with the largest sample of Beta(c·n + 1, (1 − c)·n + 1), c
+    = clip(mean + 3 ln t/(eps n)).
     """
 
     means: tuple[float, ...]
@@ -59,11 +57,17 @@ class LazyBetas(NamedTuple):
 
 @policy_dataclass
 class ThompsonBeta(StatisticsPolicy):
-    """Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded to Bernoulli
-    first.
+    """Thompson sampling with Beta(1, 1) priors, without privacy. Rewards are first rounded to
+    Bernoulli.
 
-    Source: Agrawal and Goyal 2012, Algorithms 1 and 2. Guarantee: none.
+    Guarantee: none.
+
     Regret: Σ Δ ln T/kl(μ, μ*) + o(ln T) (Kaufmann, Korda and Munos 2012).
+
+    Source: Agrawal and Goyal 2012, Algorithms 1 and 2.
+
+    >>> ThompsonBeta(arms=3).guarantee is None
+    True
     """
 
     about: ClassVar[About] = About(
@@ -88,15 +92,21 @@ class ThompsonBeta(StatisticsPolicy):
 
 @policy_dataclass
 class LazyDPTS(StatisticsPolicy, PrivatePolicy):
-    """Private Thompson sampling on forgetful doubling batches, with a bonus for the noise.
+    """Private Thompson sampling on doubling batches, each released alone, with a bonus for the
+    noise.
+
+    The played index is drawn every round, which is post-processing of released values. Rewards
+    other than 0/1 are rounded to Bernoulli before they are added.
+
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: O(Σ ln T/min(Δ, epsilon)).
 
     Source: Hu, Huang, Mehta and Hegde 2024 (journal version of the lazy paper), Algorithm 3
     (Lazy-DP-TS).
-    Guarantee: epsilon-DP. Regret: O(Σ ln T/min(Δ, epsilon)); rewards other than 0/1 are rounded to
-    Bernoulli before they are added.
 
-    The index that is played is drawn afresh each round, which is post-processing of released
-    values.
+    >>> str(LazyDPTS(arms=3, epsilon=1).guarantee.epsilon)
+    '1'
     """
 
     about: ClassVar[About] = About(
@@ -118,7 +128,7 @@ class LazyDPTS(StatisticsPolicy, PrivatePolicy):
         return self.drawn(state) if arm is None else Hold(arm, 1, (arm,))
 
     def drawn(self, state: Statistics, eligible: Sequence[int] | None = None) -> Draw:
-        """Arms drawn round by round until a batch is full."""
+        """Return the plan that draws an arm each round until a batch is full."""
         arms = seen_among(state, eligible)
         s = of_arms(state, arms)
         means = tuple(total / n for total, n in zip(s.totals, s.rounds, strict=True))

@@ -1,5 +1,6 @@
-"""What is played between two releases: a turn. Every host opens it here; simulations and audits end
-it here, too (release, update, plan). A session does that in two commits (`Session._advance`).
+"""A turn: the period between two releases. All simulations and sessions open turns here.
+Simulations and audits also end them here (release, update, plan); a session does that in two
+commits (`Session._advance`).
 """
 
 from collections.abc import Callable
@@ -10,14 +11,21 @@ from dpbandits.core.plan import Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies.contract import Policy, Release
 
 ToldCounts = tuple[tuple[Any, int], ...]
+"""(action, rewards recorded since the turn began)."""
 
 Public = Callable[[int], PublicRng]
-"""Makes the public randomness of a step."""
+"""Creates the public randomness of a step."""
 
 
 class Turn(NamedTuple):
-    """What is played between two releases: public, and replaced whole. step: turns before this
-    one.
+    """The period between two releases, an immutable value. Public.
+
+    Args:
+        state: the policy's state.
+        step: number of turns before this one.
+        rng: public randomness of this step.
+        plan: the policy's plan.
+        progress: recorded decisions of the plan.
     """
 
     state: Any
@@ -28,7 +36,13 @@ class Turn(NamedTuple):
 
 
 class Releasing(Protocol):
-    """What a turn needs of a vault. turns: releases that were answered; newest: the last answer."""
+    """The vault of a turn.
+
+    Attributes:
+        records: number of rewards recorded.
+        turns: number of releases made.
+        newest: the last release.
+    """
 
     @property
     def records(self) -> int: ...
@@ -37,20 +51,28 @@ class Releasing(Protocol):
     @property
     def newest(self) -> Release | None: ...
     def release(
-        self, coordinates: tuple[int, ...], round: int, told: ToldCounts, drop: tuple[int, ...] = ()
+        self,
+        coordinates: tuple[int, ...],
+        round: int,
+        counts: ToldCounts,
+        drop: tuple[int, ...] = (),
     ) -> Release: ...
     def emptied(self) -> tuple[int, ...]: ...
 
 
 def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
-    """Plan from this state.
+    """Return the turn that a policy plans from this state.
 
-    public: makes the public randomness of a step. Nothing else of that is looked at: a host may
-        want to know whether a policy tosses coins at all.
+    Args:
+        policy: the policy.
+        state: its state.
+        step: number of turns before this one.
+        public: creates the public randomness of a step. It is only passed on, so that a caller can
+            see whether a policy uses it.
 
     Raises:
-        TypeError: the policy plans something that is no plan.
-        ValueError: it plans an arm that is none, or a `Draw` without a limit for each arm.
+        TypeError: the policy's plan is not a plan.
+        ValueError: it plans an invalid arm, or a `Draw` without a limit for each arm.
     """
     rng = public(step)
     plan = policy.plan(state, rng)
@@ -73,41 +95,42 @@ def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
 
 
 def turn_after(policy: Policy, turn: Turn, release: Release, public: Public) -> Turn:
-    """Update and plan: the turn that a release begins."""
+    """Return the turn after a release: update, then plan."""
     state = policy.update(turn.state, turn.plan, release)
     return open_turn(policy, state, turn.step + 1, public)
 
 
 def next_turn(policy: Policy, turn: Turn, vault: Releasing, public: Public) -> Turn:
-    """Release, update, plan: the turn after one whose plan is complete.
+    """Return the turn after one whose plan is complete: release, update, plan.
 
-    Nothing but the vault changes before it returns. Where an earlier call failed after the release,
-    the vault has answered this turn already: the answer is used, and nothing is released twice.
+    Only the vault changes before it returns. If an earlier call failed after the release, the
+    vault's newest release is used, and nothing is released twice.
     """
     if vault.turns == turn.step:
         assert turn.progress.due is not None
-        vault.release(turn.progress.due, vault.records, told_in(turn), turn.plan.drop)
+        vault.release(turn.progress.due, vault.records, recorded_counts(turn), turn.plan.drop)
     newest = vault.newest
     assert newest is not None
-    if turn.progress.due is None and not newest.coordinates:  # a drop that no plan spoke of
+    if turn.progress.due is None and not newest.coordinates:  # an unplanned drop
         state = policy.dropped(turn.state, newest, vault.emptied())
         return open_turn(policy, state, turn.step + 1, public)
     return turn_after(policy, turn, newest, public)
 
 
-def told_in(turn: Turn) -> ToldCounts:
-    """(action, rounds told since the turn began), for a release."""
+def recorded_counts(turn: Turn) -> ToldCounts:
+    """Return (action, rewards recorded since the turn began), for a release."""
     return tuple(sorted(turn.progress.told.items()))
 
 
 @final
-class Asking:
-    """Asks a policy for its plans along given releases."""
+class PlanReplay:
+    """Replays a policy's plans along given releases."""
 
     def __init__(self, policy: Policy, seed: int) -> None:
         self.policy, self.public = policy, partial(PublicRng, seed)
         self.turn = open_turn(policy, policy.init(), 0, self.public)
 
     def after(self, release: Release) -> str:
+        """Return the repr of the plan after one more release."""
         self.turn = turn_after(self.policy, self.turn, release, self.public)
         return repr(self.turn.plan)

@@ -30,9 +30,9 @@ from dpbandits.core.inputs import (
     damaged,
     entries,
     finite,
-    frozen,
-    once,
     require_shallow,
+    tuples_for_lists,
+    unique_keys,
     whole,
 )
 from dpbandits.core.plan import EVERY
@@ -442,7 +442,10 @@ def parsed(text: object, format: str, version: int) -> dict[str, Any]:
         try:
             # of a name that is there twice readers would take this one or that one
             data = json.loads(
-                text, object_pairs_hook=once, parse_float=finite, parse_constant=finite
+                text,
+                object_pairs_hook=unique_keys,
+                parse_float=finite,
+                parse_constant=finite,
             )
         except json.JSONDecodeError:
             why = "is not JSON"
@@ -615,7 +618,7 @@ def action_of(policy: Policy, data: object) -> Any:
     Raises:
         DamagedSessionError: it is none.
     """
-    action = frozen(data)
+    action = tuples_for_lists(data)
     weights = policy.weighted and isinstance(action, tuple) and len(action) == policy.arms
     several = isinstance(action, tuple)
     fits = several is (policy.about.feedback == "semi") and are_arms(policy, as_tuple(action))
@@ -626,7 +629,7 @@ def action_of(policy: Policy, data: object) -> Any:
 
 def learned_of(policy: Policy, data: object, asked: int) -> Any:
     """Return a policy's state from plain data."""
-    fresh, found = policy.init(), frozen(data)
+    fresh, found = policy.init(), tuples_for_lists(data)
     if not isinstance(found, tuple) or len(found) != len(fresh):
         raise damaged(f"public.learned does not fit {policy.name}")
     most = max(asked, largest(fresh)) + AHEAD

@@ -1,4 +1,4 @@
-"""Host 2: exact simulation. Fast where the policy allows it, the same law always."""
+"""Exact simulation, compiled where the policy allows it, always with the same law."""
 
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.runs import Runs

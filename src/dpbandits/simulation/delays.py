@@ -1,4 +1,4 @@
-"""Answers that come late: a number of rounds after their decisions, fixed or drawn for each."""
+"""Delayed rewards: a number of rounds after their decisions, fixed or random."""
 
 from __future__ import annotations
 
@@ -14,21 +14,29 @@ from dpbandits.environments.base import Environment
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.session import Session
-from dpbandits.simulation.plain import Path, told_rewards
+from dpbandits.simulation.plain import Path, drawn_feedback
 from dpbandits.simulation.runs import Curve
 
 
 @runtime_checkable
 class DelayLaw(Protocol):
-    """After how many further rounds an answer comes; 0: before the next decision."""
+    """The law of a reward's delay."""
 
-    def sample(self, rng: np.random.Generator) -> int: ...
+    def sample(self, rng: np.random.Generator) -> int:
+        """Return the delay in rounds; 0 means before the next decision."""
+        ...
 
 
 @final
 @dataclass(frozen=True)
 class FixedDelay:
-    """Every answer comes so many rounds late.
+    """Every reward is late by the same number of rounds.
+
+    Args:
+        rounds: the delay, at least 0.
+
+    Raises:
+        ValueError: not a whole number of at least 0.
 
     >>> FixedDelay(3).sample(np.random.default_rng(0))
     3
@@ -40,13 +48,20 @@ class FixedDelay:
         object.__setattr__(self, "rounds", whole_number(self.rounds, "rounds"))
 
     def sample(self, rng: np.random.Generator) -> int:
+        """Return the delay."""
         return self.rounds
 
 
 @final
 @dataclass(frozen=True)
 class GeometricDelay:
-    """Delays with this mean, each round as likely as any other to bring an answer that waits.
+    """Geometric delays: each pending reward arrives with the same probability in every round.
+
+    Args:
+        mean: mean delay in rounds, 0 to 10**12.
+
+    Raises:
+        ValueError: `mean` is outside its range.
 
     >>> GeometricDelay(mean=0).sample(np.random.default_rng(0))
     0
@@ -63,13 +78,21 @@ class GeometricDelay:
         object.__setattr__(self, "mean", float(mean))
 
     def sample(self, rng: np.random.Generator) -> int:
+        """Return a random delay in rounds."""
         return int(rng.geometric(1.0 / (1.0 + self.mean))) - 1
 
 
 @final
 @dataclass(frozen=True)
 class UniformDelay:
-    """Delays from `low` to `high` rounds, all alike.
+    """Uniform delays from `low` to `high` rounds.
+
+    Args:
+        low: the shortest delay, at least 0.
+        high: the longest delay, at least `low`.
+
+    Raises:
+        ValueError: not whole numbers in this order.
 
     >>> UniformDelay(2, 2).sample(np.random.default_rng(0))
     2
@@ -83,11 +106,12 @@ class UniformDelay:
         object.__setattr__(self, "high", whole_number(self.high, "high", self.low))
 
     def sample(self, rng: np.random.Generator) -> int:
+        """Return a random delay in rounds."""
         return int(rng.integers(self.low, self.high + 1))
 
 
 def checked_delay(delay: Any) -> DelayLaw:
-    """A number of rounds as a law.
+    """Return a law of delays; a number of rounds becomes a `FixedDelay`.
 
     Raises:
         TypeError: neither a number of rounds nor a law.
@@ -102,11 +126,11 @@ def checked_delay(delay: Any) -> DelayLaw:
     return FixedDelay(whole_number(delay, "delay"))
 
 
-LATE = 2
-"""Sets the stream of a run's delays apart from its other streams."""
+DELAY_STREAM = 2
+"""Separates the random stream of a run's delays from its other streams."""
 
 
-def play_late(
+def play_delayed(
     policy: Policy,
     environment: Environment,
     rounds: int,
@@ -117,31 +141,29 @@ def play_late(
     rng: np.random.Generator,
     delay: DelayLaw,
 ) -> Path:
-    """One run round by round through a `Session`, whose answers come late; those that come after
-    the last round are never told.
+    """Play one run round by round through a `Session` with delayed rewards; rewards after the last
+    round are never reported.
     """
     environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
     session, randomizer = (
         Session(policy, noise=noise, seed=seed, max_pending=10**7),
         policy.randomizer(),
     )
-    delays, waiting = np.random.default_rng([seed, LATE]), list[tuple[int, int, Any]]()
+    delays, pending = np.random.default_rng([seed, DELAY_STREAM]), list[tuple[int, int, Any]]()
     t = 0
     for t in range(1, rounds + 1):
         decision = session.ask()
         try:
-            reward = told_rewards(environment, policy, decision.action, rng, decision.observe)
+            reward = drawn_feedback(environment, policy, decision.action, rng, decision.observe)
         except EnvironmentExhausted:
             t -= 1
             break
         curve.play(t - 1, decision.action, 1)
-        heapq.heappush(waiting, (t + delay.sample(delays), t, (decision, reward)))
-        while waiting and waiting[0][0] <= t:
-            answered, reward = heapq.heappop(waiting)[2]
-            session.tell(
-                answered, reward if randomizer is None else randomizer.report(reward, noise)
-            )
-    told = session.ledger, session.state, environment.acceptance
+        heapq.heappush(pending, (t + delay.sample(delays), t, (decision, reward)))
+        while pending and pending[0][0] <= t:
+            due, reward = heapq.heappop(pending)[2]
+            session.tell(due, reward if randomizer is None else randomizer.report(reward, noise))
+    outcome = session.ledger, session.state, environment.acceptance
     return Path(
-        curve.close(), t, session.releases, t, *told, earned=curve.worth, rewards=curve.gained
+        curve.close(), t, session.releases, t, *outcome, earned=curve.worth, rewards=curve.gained
     )

@@ -1,8 +1,8 @@
-"""Host 2, the plain way: any policy in any environment, event by event (one draw a block) or round
-by round.
+"""Plain simulation: any policy in any environment, event by event (one draw a block) or round by
+round.
 
-Both run the real vault. Compiled twins of the built-in policies (in `compiled/`) are equal to this
-in law.
+Both run the real vault. The compiled simulations of built-in policies (in `compiled/`) have the
+same law.
 """
 
 from __future__ import annotations
@@ -28,17 +28,26 @@ from dpbandits.vault import open_vault
 
 
 class Path(NamedTuple):
-    """One run. plays: shape (checkpoints, arms), counts after each checkpoint round (of a
-    `weighted` policy: sums of weights).
+    """One run.
 
-    earned: shape (checkpoints,), expected value of all super arms played, where that is not the sum
-        of their arms' means; else None.
-    rewards: shape (checkpoints,), what the played actions gave, where the environment's rewards are
-        fixed beforehand; else None.
+    Args:
+        plays: play counts after each checkpoint, shape (checkpoints, arms); for a `weighted`
+            policy, sums of weights.
+        rounds: rounds played; fewer than requested only if a finite environment ended.
+        releases: number of releases.
+        events: number of events.
+        ledger: entries of the ledger.
+        state: the policy's last state.
+        acceptance: share of accepted entries of a log.
+        earned: expected value of all super arms played, shape (checkpoints,), if it is not the sum
+            of their arms' means; else None.
+        rewards: sum of the played rewards, shape (checkpoints,), if the environment fixes its
+            rewards beforehand; else None.
+        found: the arm that a compiled run identified; other runs have it in the state.
     """
 
     plays: Integers | Floats
-    rounds: int  # played; fewer than asked only where a finite environment ran out
+    rounds: int
     releases: int
     events: int
     ledger: tuple[Entry, ...] = ()
@@ -46,13 +55,12 @@ class Path(NamedTuple):
     acceptance: float = float("nan")
     earned: Floats | None = None
     rewards: Floats | None = None
-    # what a compiled run identified; of other runs the policy tells it from the state
     found: Identified | None = None
 
 
 def seen(policy: Policy, action: Action, observe: tuple[int, ...] | None) -> Integers | None:
-    """The arms whose rewards a round of `action` shows, as an array; None for the one that was
-    played.
+    """Return the arms whose rewards a round of `action` shows, as an array; None for the played
+    arm.
     """
     match policy.about.feedback:
         case "full":
@@ -62,15 +70,15 @@ def seen(policy: Policy, action: Action, observe: tuple[int, ...] | None) -> Int
     return None
 
 
-def told_rewards(
+def drawn_feedback(
     environment: Environment,
     policy: Policy,
     action: Action,
     rng: np.random.Generator,
     arms: tuple[int, ...] | None = None,
 ) -> Any:
-    """What one round of `action` shows this policy: a reward, or a vector of them (of `arms` alone,
-    where the plan says so).
+    """Return the feedback of one round of `action` for this policy: a reward, or a vector of
+    rewards (of `arms` alone, if the plan names them).
     """
     many = seen(policy, action, arms)
     if many is not None:
@@ -88,7 +96,7 @@ def observe_block(
     rng: np.random.Generator,
     arms: tuple[int, ...] | None = None,
 ) -> Any:
-    """The sum of `times` such rounds, in grid steps."""
+    """Return the sum of `times` such rounds, in grid steps."""
     many = seen(policy, action, arms)
     if many is not None:
         return environment.block_many(many, times, grid, rng)
@@ -97,8 +105,8 @@ def observe_block(
 
 
 def moves(plan: Plan, t: int, left: int, rng: PublicRng) -> Iterator[tuple[Action, int]]:
-    """(action, times) in playing order for at most `left` rounds after round t. A `Draw` is
-    endless: its reader stops.
+    """Yield (action, times) in playing order for at most `left` rounds after round t. A `Draw` does
+    not end; its consumer stops.
     """
     match plan:
         case Hold(action, rounds, _):
@@ -124,12 +132,20 @@ def play_events(
     until: Callable[[Any], bool] | None = None,
     opened: Callable[..., Any] = open_vault,
 ) -> Path:
-    """One run by events: cost grows with plans and releases, not with rounds (but for `Draw`
-    plans).
+    """Play one run by events. The cost grows with plans and releases, not with rounds (except for
+    `Draw` plans).
 
-    until: ends the run early, at the first state (the initial one, or one after a release) of which
-        it is true.
-    opened: opens the vault; an audit puts a scribe before it.
+    Args:
+        policy: the policy.
+        environment: the environment.
+        rounds: number of rounds.
+        checkpoints: rounds at which play counts are kept.
+        noise: source of noise.
+        seed: seed of the public randomness.
+        rng: source of the rewards.
+        until: ends the run at the first state (the initial one, or one after a release) for which
+            it is true.
+        opened: opens the vault; audits insert a recorder here.
     """
     environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
     randomizer = policy.randomizer()
@@ -145,8 +161,8 @@ def play_events(
             if turn.progress.count(plan.observe or action, times) is not None:
                 turn = next_turn(policy, turn, vault, public)
                 break
-    told = vault.releases, events, vault.ledger, turn.state
-    return Path(curve.close(), t, *told, earned=curve.worth, rewards=curve.gained)
+    outcome = vault.releases, events, vault.ledger, turn.state
+    return Path(curve.close(), t, *outcome, earned=curve.worth, rewards=curve.gained)
 
 
 def enter_rounds(
@@ -159,14 +175,14 @@ def enter_rounds(
     rng: np.random.Generator,
     observe: tuple[int, ...] | None,
 ) -> None:
-    """What `times` rounds of an action bring, into the vault: their sum, or a report each."""
+    """Record `times` rounds of an action in the vault: their sum, or one report each."""
     randomizer = policy.randomizer()
     if randomizer is None:
         sums = observe_block(environment, policy, action, times, policy.reader.grid, rng, observe)
         vault.add_block(observe or action, sums, times)
         return
     for _ in range(times):
-        rewards = told_rewards(environment, policy, action, rng, observe)
+        rewards = drawn_feedback(environment, policy, action, rng, observe)
         vault.add(observe or action, randomizer.report(rewards, noise))
 
 
@@ -181,9 +197,8 @@ def play_rounds(
     rng: np.random.Generator,
     each: Callable[[int, Session], None] | None = None,
 ) -> Path:
-    """One run round by round through a `Session`: the reference every faster way is tested against.
-
-    each: is shown the session after every round.
+    """Play one run round by round through a `Session`: the reference for all faster simulations.
+    `each` is called with the session after every round.
     """
     environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
     session = Session(policy, noise=noise, seed=seed)
@@ -192,7 +207,7 @@ def play_rounds(
     for t in range(1, rounds + 1):
         decision = session.ask()
         try:
-            reward = told_rewards(environment, policy, decision.action, rng, decision.observe)
+            reward = drawn_feedback(environment, policy, decision.action, rng, decision.observe)
         except EnvironmentExhausted:
             t -= 1
             break
@@ -200,7 +215,7 @@ def play_rounds(
         curve.play(t - 1, decision.action, 1)
         if each is not None:
             each(t, session)
-    told = session.ledger, session.state, environment.acceptance
+    outcome = session.ledger, session.state, environment.acceptance
     return Path(
-        curve.close(), t, session.releases, t, *told, earned=curve.worth, rewards=curve.gained
+        curve.close(), t, session.releases, t, *outcome, earned=curve.worth, rewards=curve.gained
     )

@@ -1,4 +1,4 @@
-"""What `simulate` returns: the regret of every run at checkpoints, curves, and what is kept."""
+"""The result of `simulate`: the regret of every run at checkpoints, and curves."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ from dpbandits.core.tables import FigureTable, Tabular
 from dpbandits.environments.base import Environment
 from dpbandits.policies.contract import Policy, problem_of
 
-# What is counted while a run is played the plain way: plays, and what they earned, at every
-# checkpoint.
+# The counts of a plain run: plays and their rewards at every checkpoint.
 
 
 class Curve:
     """Counts plays and keeps a copy at every checkpoint (increasing rounds).
 
-    Two sums beside them, where they say more than the counts: the expected value of super arms that
-    are worth something else than the sum of their arms, and the rewards that were played where all
-    rewards are fixed beforehand.
+    It keeps two further sums: the expected value of super arms whose value is not the sum of their
+    arms, and the played rewards if all rewards are fixed beforehand.
     """
 
     def __init__(self, policy: Policy, environment: Environment, checkpoints: Integers) -> None:
@@ -46,7 +44,7 @@ class Curve:
         self.at = np.zeros((len(checkpoints), policy.arms), kind)
 
     def play(self, t: int, action: Action, times: int) -> None:
-        """`times` rounds of `action` after round t."""
+        """Count `times` rounds of `action` after round t."""
         end = t + times
         while self._next < len(self.checkpoints) and self.checkpoints[self._next] <= end:
             mark = int(self.checkpoints[self._next])
@@ -93,16 +91,20 @@ class Curve:
         return self._gained_at if self._environment is not None else None
 
 
-# What a simulation returns: integer play counts, from which everything else follows.
+# The result of a simulation: integer play counts, from which all figures follow.
 
 
 RegretKind = Literal["pseudo", "hindsight"]
-"""Pseudo-regret, or regret against the best fixed arm in hindsight: see `Runs.regret`."""
+"""Pseudo-regret, or regret against the best fixed arm in hindsight (see `Runs.regret`)."""
 
 
 class Kept(NamedTuple):
-    """What is kept of runs at checkpoints; see `Runs`. Shapes (runs, checkpoints, arms), and (runs,
-    checkpoints) twice.
+    """Counts of runs at checkpoints (see `Runs`).
+
+    Args:
+        counts: shape (runs, checkpoints, arms).
+        earned: shape (runs, checkpoints), or None.
+        rewards: shape (runs, checkpoints), or None.
     """
 
     counts: Integers
@@ -111,25 +113,35 @@ class Kept(NamedTuple):
 
 
 Recompute = Callable[[Integers], Kept]
-"""The same runs at other checkpoints."""
+"""Plays the same runs with other checkpoints."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Runs(Tabular):
-    """Independent runs of one policy in one environment. As a table, a row for each run and kept
-    round: run (from 0), round, regret, and plays, a list with a count for each arm.
+    """Independent runs of one policy in one environment.
 
-    plays: play counts at the end, shape (runs, arms). releases, events: counts per run, shape
-        (runs,). An event is a choice: where arms are drawn afresh in each round, the plain way has
-        one a round, and a compiled player one for each streak of rounds that it plays at once.
-    lengths: rounds played, shape (runs,); below `rounds` only where a log ran out. acceptance: of a
-        replayed log, else None.
-    earned: expected value of the super arms played, shape (runs, checkpoints), where that is no sum
-        over arms; else None.
-    rewards: realised rewards of what was played, shape (runs, checkpoints), where the environment
-        fixes all rewards beforehand (a Table in its order); else None: where rounds are
-        independent, sums are drawn for releases only.
+    As a table it has a row for each run and kept round: run (from 0), round, regret, and plays, a
+    list with a count for each arm.
+
+    Attributes:
+        policy: the policy.
+        environment: the environment.
+        rounds: number of rounds.
+        seed: seed of all runs.
+        checkpoints: kept rounds, shape (checkpoints,).
+        counts: play counts, shape (runs, checkpoints, arms).
+        releases: number of releases, shape (runs,).
+        events: number of choices, shape (runs,). If arms are drawn in each round, a plain run has
+            one a round, and a compiled run one for each streak of rounds that it plays at once.
+        lengths: rounds played, shape (runs,); below `rounds` only if a log ended.
+        acceptance: share of accepted entries of a replayed log, shape (runs,); else None.
+        earned: expected value of the super arms played, shape (runs, checkpoints), if it is not a
+            sum over arms; else None.
+        recompute: plays the same runs with other checkpoints; None for stored runs.
+        rewards: played rewards, shape (runs, checkpoints), if the environment fixes all rewards
+            beforehand (a Table in its order); else None, because sums of independent rounds are
+            drawn for releases only.
     """
 
     policy: Policy
@@ -137,7 +149,7 @@ class Runs(Tabular):
     rounds: int
     seed: int
     checkpoints: Integers
-    counts: Integers  # (runs, checkpoints, arms)
+    counts: Integers
     releases: Integers
     events: Integers
     lengths: Integers
@@ -154,6 +166,7 @@ class Runs(Tabular):
 
     @property
     def plays(self) -> Integers:
+        """Play counts at the end, shape (runs, arms)."""
         return self.counts[:, -1]
 
     @property
@@ -163,10 +176,10 @@ class Runs(Tabular):
         return None if guarantee is None else replace(guarantee, noise="simulated")
 
     def plays_at(self, at: Sequence[int] | NDArray[np.int64]) -> Integers:
-        """Play counts after the given rounds, shape (runs, len(at), arms).
+        """Return play counts after the given rounds, shape (runs, len(at), arms).
 
-        Rounds other than `checkpoints` are found by playing the same seeded runs again: exact,
-        nothing is interpolated.
+        For rounds other than `checkpoints` the same seeded runs are played again, so the counts are
+        exact.
 
         Raises:
             ValueError: a round outside 1 … `rounds`.
@@ -174,60 +187,64 @@ class Runs(Tabular):
         return self._at(at).counts
 
     def rewards_at(self, at: Sequence[int] | NDArray[np.int64]) -> Floats:
-        """Realised rewards up to the given rounds, shape (runs, len(at)), of a Table played in its
+        """Return played rewards up to the given rounds, shape (runs, len(at)), for a Table in its
         order.
 
         Raises:
             ValueError: a round outside 1 … `rounds`, or an environment that does not fix its
-            rewards beforehand.
+                rewards beforehand.
         """
         rewards = self._at(at).rewards
         if rewards is None:
             raise ValueError(
-                "Expected a Table played in its order; realised rewards are not kept of "
+                "Expected a Table played in its order; realised rewards are not kept for "
                 f"{self.environment!r:.80}."
             )
         return rewards
 
     def _at(self, at: Sequence[int] | NDArray[np.int64]) -> Kept:
-        """What is kept, after the given rounds."""
+
         wanted = checked_rounds(at, self.rounds)
         order = np.unique(wanted)
         if np.isin(order, self.checkpoints).all():
             known = np.searchsorted(self.checkpoints, wanted)
-            return chosen(Kept(self.counts, self.earned, self.rewards), known)
+            return at_checkpoints(Kept(self.counts, self.earned, self.rewards), known)
         if self.recompute is None:
             raise ValueError(f"These runs were stored at rounds {self.checkpoints.tolist()} only.")
-        return chosen(self.recompute(order), np.searchsorted(order, wanted))
+        return at_checkpoints(self.recompute(order), np.searchsorted(order, wanted))
 
     @property
     def kind(self) -> RegretKind:
-        """What `regret` gives by itself: "hindsight" where realised rewards are kept, else
-        "pseudo".
-        """
+        """The default kind of `regret`: "hindsight" if realised rewards are kept, else "pseudo"."""
         return "pseudo" if self.rewards is None else "hindsight"
 
     def regret(
         self, at: Sequence[int] | NDArray[np.int64] | None = None, kind: RegretKind | None = None
     ) -> Floats:
-        """Regret after the given rounds: shape (runs, len(at)), or (runs,) at the end if `at` is
-        None.
+        """Return the regret after the given rounds.
 
-        Two kinds, both in units of reward; None is the environment's own, `self.kind`:
+        There are two kinds, in units of reward:
 
-        * "pseudo": the pseudo-regret Σ_t (best mean − mean played). Right where rounds are
-          independent. Of a Table in its order the means are those of whole columns, so it says
-          nothing of what was lost to the order.
+        * "pseudo": the pseudo-regret Σ_t (best mean − mean played), for independent rounds. For a
+        Table in its order the means are those of whole columns, so it ignores losses due to the
+        order.
         * "hindsight": the regret against the best fixed arm in hindsight, max_a Σ_t x_{t,a} − Σ_t
-          x_{t,a_t}, of realised rewards up to that round. Of a Table in its order. It can be
-          negative: a policy may beat every fixed arm.
+        x_{t,a_t}, of realised rewards up to that round, for a Table in its order. It can be
+        negative: a policy may be better than every fixed arm.
 
-        With super arms: αβ times the value of the best one less the value of what was played; (α,
-        β) are the oracle's.
+        With super arms, it is αβ times the value of the best super arm minus the value of the
+        played ones; (α, β) are the oracle's.
+
+        Args:
+            at: rounds; None for the end.
+            kind: "pseudo" or "hindsight"; None for the environment's default, `self.kind`.
+
+        Returns:
+            Shape (runs, len(at)), or (runs,) if `at` is None.
 
         Raises:
             ValueError: a round outside 1 … `rounds`, another kind, or "hindsight" where realised
-            rewards are not kept.
+                rewards are not kept.
         """
         kind = kind or self.kind
         if kind not in ("pseudo", "hindsight"):
@@ -261,7 +278,7 @@ class Runs(Tabular):
         )
 
     def quantiles(self, q: Sequence[float] | float, at: Sequence[int] | None = None) -> Floats:
-        """Quantiles of the regret over runs, shape (len(q), …); q = 1 is the worst run."""
+        """Return quantiles of the regret over runs, shape (len(q), …); q = 1 is the worst run."""
         levels = numbers_in(q, "q")
         if levels.ndim > 1 or not np.all((levels >= 0) & (levels <= 1)):
             raise ValueError(
@@ -271,13 +288,13 @@ class Runs(Tabular):
         return np.quantile(self.regret(at), levels, axis=0, method="higher")
 
     def summary(self) -> FigureTable:
-        """Mean, its standard error, median, 99 %, 99.9 % and worst regret at the end; mean releases
-        and events. A dict that prints as a table.
+        """Return mean, standard error, median, 99 %, 99.9 % and worst regret at the end, and mean
+        releases and events, as a dict that prints as a table.
         """
         regret = self.regret()
         median, q99, q999, worst = self.quantiles([0.5, 0.99, 0.999, 1.0])
         error = regret.std(ddof=1) / np.sqrt(len(regret)) if len(regret) > 1 else np.nan
-        found = {
+        figures = {
             "mean": float(regret.mean()),
             "error": float(error),
             "median": float(median),
@@ -288,7 +305,7 @@ class Runs(Tabular):
             "events": float(self.events.mean()),
         }
         title = f"Regret of {self.policy.name} after {self.rounds:,} rounds, {len(regret)} runs"
-        return FigureTable.of_runs(found, title, len(regret))
+        return FigureTable.of_runs(figures, title, len(regret))
 
     def _columns(self) -> dict[str, Any]:
         runs, kept, arms = self.counts.shape
@@ -300,14 +317,14 @@ class Runs(Tabular):
         }
 
 
-def chosen(kept: Kept, where: NDArray[np.intp]) -> Kept:
-    """These checkpoints of what is kept."""
+def at_checkpoints(kept: Kept, where: NDArray[np.intp]) -> Kept:
+    """Return these checkpoints of the counts."""
     columns: Any = (None if array is None else array[:, where] for array in kept)
     return Kept(*columns)
 
 
 def checked_rounds(at: object, last: int) -> Integers:
-    """A list of rounds from 1 to `last`, shape (len(at),)."""
+    """Return a list of rounds from 1 to `last`, shape (len(at),)."""
     try:
         wanted = numbers_in(at, "at")
     except ValueError:

@@ -1,5 +1,5 @@
-"""`simulate`: many runs of a policy in an environment, compiled where the policy allows it, of the
-same law always.
+"""`simulate`: many runs of a policy in an environment, compiled where the policy allows it, always
+with the same law.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from dpbandits.environments.base import Environment, require_pair
 from dpbandits.environments.laws import Reordered, SharedCoins, random_order
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, problem_of
-from dpbandits.simulation.delays import DelayLaw, checked_delay, play_late
+from dpbandits.simulation.delays import DelayLaw, checked_delay, play_delayed
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.runs import Kept, Recompute, Runs, checked_rounds
 
-# What `simulate` and its relatives are given, checked before a round is played.
+# Validation of the arguments of simulations.
 
 
 def checked(
     policy: Policy, environment: Environment, rounds: object, runs: object, seed: object
 ) -> tuple[int, int, int]:
-    """Rounds, runs and seed as plain ints; raises for what cannot be played."""
+    """Return rounds, runs and seed as ints; raise if they cannot be played."""
     require_pair(policy, environment)
     rounds, runs, seed = (
         whole_number(rounds, "rounds", 1),
@@ -42,7 +42,7 @@ def checked(
     horizon = getattr(policy, "horizon", None)
     if policy.about.needs_horizon and horizon is not None and horizon < rounds:
         raise ValueError(
-            f"{policy.name} was made for horizon={horizon}; it cannot be played for "
+            f"Expected rounds of at most horizon={horizon} of this {policy.name}, got "
             f"rounds={rounds}."
         )
     if rounds * policy.reader.grid.steps >= 2**62:
@@ -53,36 +53,35 @@ def checked(
 
 
 def checked_workers(workers: object) -> int | None:
-    """How many runs are played at once; None: as many as pay."""
+    """Return the number of runs that are played at once; None for as many as are useful."""
     return None if workers is None else whole_number(workers, "workers", 1, 10_000)
 
 
 def require_memory(runs: int, checkpoints: int, arms: int) -> None:
-    """Refuse play counts that would fill any memory, before a round is played."""
+    """Refuse play counts that would exceed the memory."""
     if runs * checkpoints * arms > MOST_COUNTS:
         raise ValueError(
             f"Expected runs × kept rounds × arms to stay below {MOST_COUNTS:_}, got {runs} × "
             f"{checkpoints} × {arms}. "
-            "Simulate fewer runs at a time (another seed, other runs), or keep fewer rounds: "
-            "at=[rounds]."
+            "Simulate fewer runs at a time (first=), or keep fewer rounds (at=[rounds])."
         )
 
 
 MOST_RUNS = 10**9
-"""Runs of one simulation: each takes some microseconds and some bytes at the least."""
+"""The most runs of one simulation: each takes at least some microseconds and some bytes."""
 
 MOST_COUNTS = 2**33
-"""Play counts of one simulation, 64 GiB of them."""
+"""The most play counts of one simulation, 64 GiB."""
 
 MANY = 20_000
-"""Arms from which play counts are kept at the last round only: fifty copies of them would fill the
-memory.
+"""From this number of arms on, play counts are kept for the last round only: fifty copies would
+fill the memory.
 """
 
 
 def default_checkpoints(rounds: int, arms: int = 1) -> Integers:
-    """About fifty rounds, half of them evenly spaced, half by ratio; the last is `rounds`. With
-    many arms the last alone.
+    """Return about fifty rounds, half of them evenly spaced, half in geometric progression; the
+    last is `rounds`. With many arms, the last round alone.
     """
     if arms >= MANY:
         return np.array([rounds], np.int64)
@@ -92,7 +91,7 @@ def default_checkpoints(rounds: int, arms: int = 1) -> Integers:
 
 
 def kept_rounds(policy: Policy, rounds: int, runs: int, at: Sequence[int] | None) -> Integers:
-    """The rounds whose play counts are kept, the last among them."""
+    """Return the rounds whose play counts are kept, with the last round."""
     checkpoints = (
         default_checkpoints(rounds, policy.arms)
         if at is None
@@ -102,23 +101,21 @@ def kept_rounds(policy: Policy, rounds: int, runs: int, at: Sequence[int] | None
     return checkpoints
 
 
-# Runs shared out: several in one compiled call, in threads, or in processes.
+# Parallel runs: several in one compiled call, in threads, or in processes.
 
 
 Player = Callable[[Integers, int], Path]
-"""Plays the run of this number; the play counts at the checkpoints are kept. Where it is true that
-`in_one_call`, it plays several by its method `several`.
+"""Plays the run of this number with these checkpoints. If its attribute `in_one_call` is true, its
+method `several` plays several runs.
 """
 
 Several = Callable[[Integers, range], list[Path]]
 
 LONG, WORTH = 5e-4, 2e-2
-"""Seconds of a run, and of all runs where several are played in one call, from which sharing them
-out among threads gains more than their handing over costs.
-"""
+"""Minimum seconds per run, and in total for runs in one call, for threads to pay off."""
 
 TOGETHER = 64
-"""Short runs that are played in one call: so many take no longer than one may wait for Ctrl-C."""
+"""The most short runs in one call, so that Ctrl-C works without delay."""
 
 
 def play_all(
@@ -130,7 +127,7 @@ def play_all(
     threads: bool,
     first: int = 0,
 ) -> list[Path]:
-    """Every run, in order; in threads where the player leaves the interpreter, else in
+    """Play all runs, in order; in threads if the player releases the interpreter, else in
     processes.
     """
     paths = [player(checkpoints, first)]  # compiles, and fails early
@@ -168,8 +165,7 @@ def play_span(
     return [path for group in groups for path in several(checkpoints, group)]
 
 
-# Many runs at once: each by the compiled player of its policy where there is one, or the plain
-# way.
+# Many runs: compiled if the policy has a compiled player, else plain.
 
 
 Host = Callable[..., Path]
@@ -192,36 +188,52 @@ def simulate(
     """Play `runs` independent runs of `rounds` rounds with seeded, simulated noise (not private:
     see `Runs.guarantee`).
 
-    A run's path depends on (policy, environment, rounds of a known horizon, seed, its number) only:
-    never on `workers`, on `runs`, or on what else is simulated.
+    A run depends only on policy, environment, rounds (if the policy knows its horizon), seed and
+    the run's number; never on `workers`, `runs` or other simulations.
 
     Args:
-        workers: runs played at once; None: one per core where a run takes long enough to gain by
-            it.
-        at: rounds whose play counts are kept beside the last; others are recomputed when asked for.
-        compiled: use the compiled twin where there is one (equal in law); False plays the policy's
-            own Python.
-        first: number of the first run: runs 100 to 199 are what a simulation of 200 adds to one of
-            100.
-        shuffle: each run numbers the arms in a random order of its own, drawn from its seed, so
-            that the order they were given in favours none of them (a first batch goes to the first
-            arm, and ties go to lower numbers). Results keep the given order.
+        policy: the policy.
+        environment: the environment; it has as many arms.
+        rounds: number of rounds.
+        runs: number of runs.
+        seed: seed of all runs.
+        workers: number of runs at once; None for one per core if runs are long enough.
+        at: rounds whose play counts are kept besides the last; others are recomputed on request.
+        compiled: True uses the compiled player if there is one (equal in law); False runs the
+            policy's Python code.
+        first: number of the first run: runs 100 to 199 are those that a simulation of 200 adds to
+            one of 100.
+        shuffle: True numbers the arms of each run in a random order, drawn from its seed, so that
+            the given order favours no arm (a first batch goes to the first arm, and ties to lower
+            numbers). Results keep the given order.
+        delay: delay of rewards in rounds, a number or a law such as `GeometricDelay(mean=500)`;
+            None for no delay.
+
+    Returns:
+        The runs.
 
     Raises:
-        ValueError: a number out of its range, a policy and an environment of different sizes, or
-        shuffle=True for a policy over super arms, whose problem names its arms by their numbers.
-        TypeError: `environment` is none.
+        ValueError: a number out of range, a policy and an environment of different sizes, or
+            shuffle=True for a policy over super arms, whose problem names its arms by their
+            numbers.
+        TypeError: not a policy, or not an environment.
+
+    Example:
+        >>> from dpbandits import UCB1, Bernoulli
+        >>> runs = simulate(UCB1(arms=2), Bernoulli([0.9, 0.1]), 100, runs=3, seed=1)
+        >>> runs.plays.sum(axis=1).tolist()
+        [100, 100, 100]
     """
     rounds, runs, seed = checked(policy, environment, rounds, runs, seed)
     workers, first = checked_workers(workers), whole_number(first, "first")
     checkpoints = kept_rounds(policy, rounds, runs, at)
-    host = None if delay is None else partial(play_late, delay=checked_delay(delay))
+    host = None if delay is None else partial(play_delayed, delay=checked_delay(delay))
     player, threads = choose_player(policy, environment, rounds, seed, compiled, host)
     if shuffle:
         if problem_of(policy) is not None:
             raise ValueError(
-                f"{policy.name} plays super arms: its problem names arms by their numbers, so "
-                "shuffle=True is not for it."
+                f"Expected shuffle=False for {policy.name}: it plays super arms, and its problem "
+                "names arms by their numbers."
             )
         player = partial(play_shuffled, policy, environment, rounds, seed, compiled, host)
     play = partial(play_all, player, runs=runs, workers=workers, threads=threads, first=first)
@@ -241,7 +253,7 @@ def runs_made(
     paths: list[Path],
     recompute: Recompute,
 ) -> Runs:
-    """The paths of all runs, as what `simulate` returns."""
+    """Return the result of `simulate` from the paths of all runs."""
     kept = stacked(paths)
     return Runs(
         policy=policy,
@@ -261,7 +273,7 @@ def runs_made(
 
 
 def stacked(paths: list[Path]) -> Kept:
-    """What the paths kept at their checkpoints, one run a row."""
+    """Return the counts of the paths at their checkpoints, one run per row."""
     earned = [path.earned for path in paths if path.earned is not None]
     rewards = [path.rewards for path in paths if path.rewards is not None]
     return Kept(
@@ -279,9 +291,8 @@ def choose_player(
     compiled: bool,
     host: Host | None = None,
 ) -> tuple[Player, bool]:
-    """How one run is played, and whether threads can play several at once.
-
-    host: plays it, whatever else could.
+    """Return the player of one run, and whether threads can play several at once. If `host` is
+    given, it plays.
     """
     if compiled and host is None and has_laws(policy, environment):
         from dpbandits.simulation.compiled.players import (
@@ -295,7 +306,7 @@ def choose_player(
 
 
 def has_laws(policy: Policy, environment: Environment) -> bool:
-    """Whether compiled players may know how the rewards come."""
+    """Return whether compiled players can use the laws of the rewards."""
     grid = policy.reader.grid
     together = policy.about.feedback != "bandit" and not environment.apart
     if together and not isinstance(environment, SharedCoins):
@@ -304,7 +315,7 @@ def has_laws(policy: Policy, environment: Environment) -> bool:
 
 
 SHUFFLE = 1
-"""Sets the stream of a run's order of arms apart from its other streams."""
+"""Separates the random stream of a run's order of arms from its other streams."""
 
 
 def play_shuffled(
@@ -317,8 +328,8 @@ def play_shuffled(
     checkpoints: Integers,
     run: int,
 ) -> Path:
-    """Run number `run` with its arms in a random order; play counts come back in the environment's
-    own.
+    """Play run number `run` with its arms in a random order; play counts are in the environment's
+    order.
     """
     order = random_order(environment, np.random.default_rng([seed, run, SHUFFLE]))
     player, _ = choose_player(policy, Reordered(environment, order), rounds, seed, compiled, host)
@@ -338,7 +349,7 @@ def play_plain(
     *,
     host: Host | None = None,
 ) -> Path:
-    """Run number `run`, by events (round by round on a log), or in the given host."""
+    """Play run number `run` by events (round by round on a log), or with the given host."""
     noise_seed, public_seed, feedback = (
         np.random.SeedSequence([seed, run]).generate_state(3, np.uint64).tolist()
     )

@@ -1,5 +1,5 @@
-"""`identify` and `estimates`: many runs of what stops by itself, best arm identification and
-stopping rules for a mean.
+"""`identify` and `estimates`: many runs of best-arm identification and of stopping rules for a
+mean.
 """
 
 from __future__ import annotations
@@ -33,24 +33,26 @@ from dpbandits.simulation.simulate import (
     play_plain,
 )
 
-# Which arm a policy names, after how many rounds, and how often it is right: `simulate` for
-# best-arm identification.
+# Best-arm identification: the identified arm, its number of rounds, and how often it is right.
 
 
 CAP = 10**8
-"""Rounds after which a run is given up, unless the caller or a finite environment says
-otherwise.
-"""
+"""Default number of rounds after which a run is stopped."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """Independent runs of one policy in one environment, each until it named an arm or came to the
-    cap.
+    """Independent runs of one policy in one environment, each until it identifies an arm or reaches
+    the cap.
 
-    arms: the named arm, −1 for a run that named none, shape (runs,). samples: rounds it took (`cap`
-        if none), shape (runs,).
+    Attributes:
+        policy: the policy.
+        environment: the environment.
+        seed: seed of all runs.
+        cap: the most rounds of a run.
+        arms: the identified arm, −1 for none, shape (runs,).
+        samples: rounds until then (`cap` if none), shape (runs,).
     """
 
     policy: Policy
@@ -74,36 +76,36 @@ class Identification:
 
     @property
     def correct(self) -> float:
-        """Share of all runs that named a best arm (any of them, if several are)."""
+        """Share of all runs that identified a best arm (any of them, if there are several)."""
         return float((self._right & (self.arms >= 0)).mean())
 
     @property
     def wrong(self) -> float:
-        """Share of all runs that named an arm that is not best: what the policy keeps below its
+        """Share of all runs that identified an arm that is not best; the policy keeps it below its
         failure probability.
         """
         return float((~self._right & (self.arms >= 0)).mean())
 
     @property
     def undecided(self) -> int:
-        """Runs that came to the cap; their `samples` are a lower limit."""
+        """Number of runs that reached the cap; their `samples` are lower limits."""
         return int((self.arms < 0).sum())
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """What decisions and named arm promise together, marked as simulated; None for a policy
-        without privacy.
+        """The guarantee of decisions and identified arm together, marked as simulated; None without
+        privacy.
         """
         guarantee = self.policy.guarantee
         return None if guarantee is None else replace(guarantee, noise="simulated")
 
     def summary(self) -> FigureTable:
-        """Shares of correct, wrong and undecided runs; mean, its standard error, median, 99 % and
-        worst of the rounds. A dict, which prints as a table.
+        """Return shares of correct, wrong and undecided runs, and mean, standard error, median, 99
+        % and worst number of rounds, as a dict that prints as a table.
         """
         n, x = len(self.samples), self.samples
         median, q99 = np.quantile(x, [0.5, 0.99], method="higher")
-        found = {
+        figures = {
             "correct": self.correct,
             "wrong": self.wrong,
             "undecided": self.undecided / n,
@@ -114,7 +116,7 @@ class Identification:
             "worst": float(x.max()),
         }
         title = f"{self.policy.name}, {n} runs: shares of them, and rounds until an arm was named"
-        return FigureTable.of_runs(found, title, n)
+        return FigureTable.of_runs(figures, title, n)
 
     @property
     def _right(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -133,25 +135,30 @@ def identify(
     workers: int | None = None,
     compiled: bool = True,
 ) -> Identification:
-    """Play `runs` independent runs until the policy names the best arm, with seeded, simulated
+    """Play `runs` independent runs until the policy identifies the best arm, with seeded, simulated
     noise.
 
     Args:
-        policy: one with a method `best_arm(state)`: DPSE, SuccessiveElimination, AdaPTT, CTBTT, or
-            your own.
-        delta: failure probability to play with, in place of the policy's `delta` or `beta`.
-        cap: rounds after which a run is given up and counted as undecided; 10⁸ unless environment
-            or horizon are shorter. Must be
-            given where several arms are best: most runs never end there.
-        workers: runs played at once; None: one per core where a run takes long enough to gain by
-            it.
-        compiled: use the compiled twin where there is one (equal in law).
+        policy: a policy with a method `best_arm(state)`: DPSE, SuccessiveElimination, AdaPTT,
+            CTBTT, or a user-defined one.
+        environment: the environment; it has as many arms.
+        delta: failure probability, in place of the policy's `delta` or `beta`.
+        runs: number of runs.
+        seed: seed of all runs.
+        cap: rounds after which a run is stopped and counted as undecided; by default 10⁸, or less
+            if environment or horizon are shorter. Required if several arms are best, because most
+            runs never end then.
+        workers: number of runs at once; None for one per core if runs are long enough.
+        compiled: True uses the compiled player if there is one (equal in law).
+
+    Returns:
+        The runs.
 
     Raises:
-        TypeError: the policy names no arm, or the environment is a log, whose rounds cannot be
-        ordered.
-        ValueError: numbers out of range; a policy whose failure probability is not fixed; tied best
-        arms and no cap.
+        TypeError: the policy identifies no arm, or the environment is a log, whose rounds cannot be
+            ordered.
+        ValueError: numbers out of range, a policy whose failure probability is not fixed, or tied
+            best arms without a cap.
 
     >>> from dpbandits import Bernoulli
     >>> from dpbandits.policies import AdaPTT
@@ -163,16 +170,18 @@ def identify(
     cap = checked_cap(policy, environment, cap)
     cap, runs, seed = checked(policy, environment, cap, runs, seed)
     workers = checked_workers(workers)
-    player, is_compiled = naming_player(policy, environment, cap, seed, compiled)
+    player, is_compiled = identifying_player(policy, environment, cap, seed, compiled)
     paths = play_all(player, np.array([cap]), runs=runs, workers=workers, threads=is_compiled)
-    named = [path.found if is_compiled else named_by(policy, path.state) for path in paths]
-    arms = np.array([-1 if found is None else found.arm for found in named])
-    samples = np.array([cap if found is None else found.rounds for found in named])
+    identified = [
+        path.found if is_compiled else identified_by(policy, path.state) for path in paths
+    ]
+    arms = np.array([-1 if each is None else each.arm for each in identified])
+    samples = np.array([cap if each is None else each.rounds for each in identified])
     return Identification(policy, environment, seed, cap, arms, samples)
 
 
 def with_confidence(policy: Policy, delta: float | None) -> Policy:
-    """The policy with failure probability `delta`, or as it is if that already has a fixed one."""
+    """Return the policy with failure probability `delta`; the policy itself if `delta` is None."""
     refuse_class(policy, "a policy", "dpbandits.AdaPTT(arms=5, epsilon=1)")
     if not isinstance(policy, Policy) or not callable(getattr(policy, "best_arm", None)):
         raise TypeError(
@@ -204,7 +213,7 @@ def with_confidence(policy: Policy, delta: float | None) -> Policy:
 
 
 def checked_cap(policy: Policy, environment: Environment, cap: int | None) -> int:
-    """The rounds a run may take."""
+    """Return the most rounds of a run."""
     if environment.logged:
         raise TypeError(
             "Expected an environment that shows the reward of any arm; a log shows those of its "
@@ -223,41 +232,43 @@ def checked_cap(policy: Policy, environment: Environment, cap: int | None) -> in
     return min(CAP, length or CAP, horizon or CAP)
 
 
-def naming_player(
+def identifying_player(
     policy: Policy, environment: Environment, cap: int, seed: int, compiled: bool
 ) -> tuple[Player, bool]:
-    """How one run is played: compiled (which tells what it found), or by events until an arm is
-    named.
-    """
+    """Return the player of one run: compiled, or by events until an arm is identified."""
     player, is_compiled = choose_player(policy, environment, cap, seed, compiled)
     if is_compiled:
         return player, True
-    host: Callable[..., Path] = partial(play_events, until=partial(has_named, policy))
+    host: Callable[..., Path] = partial(play_events, until=partial(has_identified, policy))
     return partial(play_plain, policy, environment, cap, seed, host=host), False
 
 
-def named_by(policy: Policy, state: Any) -> Identified | None:
-    """What the policy says of a state; anything that is a pair (arm, rounds) will do."""
-    # only policies that identify have it: `identify` has asked for one of these
-    found = policy.best_arm(state)  # type: ignore[attr-defined]
-    return None if found is None else Identified(int(found[0]), int(found[1]))
+def identified_by(policy: Policy, state: Any) -> Identified | None:
+    """Return the policy's identified arm in a state; any pair (arm, rounds) is accepted."""
+    # `identify` requires this method
+    pair = policy.best_arm(state)  # type: ignore[attr-defined]
+    return None if pair is None else Identified(int(pair[0]), int(pair[1]))
 
 
-def has_named(policy: Policy, state: Any) -> bool:
-    return named_by(policy, state) is not None
+def has_identified(policy: Policy, state: Any) -> bool:
+    return identified_by(policy, state) is not None
 
 
-# Stopping rules, simulated: when they stop and what they say, over many runs, without touching
-# single values where that is exact.
+# Stopping rules: their estimates and numbers of values, over many runs.
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Independent runs of one stopping rule, each shape (runs,).
+    """Independent runs of one stopping rule; arrays have shape (runs,).
 
-    value: what it said. rounds: values behind it. capped: the cap (or the environment's end) came
-        before it halted.
+    Attributes:
+        rule: the rule.
+        environment: the environment.
+        seed: seed of all runs.
+        value: the estimates.
+        rounds: values behind them.
+        capped: True if the cap (or the environment's end) came before the rule halted.
     """
 
     rule: StoppingRule
@@ -282,15 +293,15 @@ class Estimates:
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """Runs that did not halt at a value further than alpha·|mean| from the mean; a capped one
-        claims nothing, so it is right.
+        """Runs that did not halt at an estimate further than alpha·|mean| from the mean. A capped
+        run claims nothing, so it counts as right.
         """
         wrong = np.abs(self.value - self.mean) > self.rule.alpha * abs(self.mean)
         return self.capped | ~wrong
 
     @property
     def coverage(self) -> float:
-        """Share of the runs that are right: at least 1 − beta is claimed."""
+        """Share of the runs that are right; the rule guarantees at least 1 − beta."""
         return float(self.right.mean())
 
     @property
@@ -311,15 +322,25 @@ def estimates(
 ) -> Estimates:
     """Play a stopping rule to its end `runs` times, with seeded, simulated noise (not private).
 
-    The environment's one arm gives rewards in [0, 1], which stand for values in [low, high]. A rule
-    that asks at doublings only costs time by its questions, any other by its values. A run depends
-    on (rule, environment, seed, its number) only.
+    The environment's one arm gives rewards in [0, 1], which represent values in [low, high]. A rule
+    that tests at doublings only costs time by its tests, others by their values. A run depends only
+    on rule, environment, seed and the run's number.
 
     Args:
-        workers: runs played at once; None: one per core where a run takes long enough to gain by
-            it.
-        compiled: use the compiled twin where there is one (equal in law); False plays the rule's
-            own Python.
+        rule: the stopping rule.
+        environment: an environment with one arm.
+        runs: number of runs.
+        seed: seed of all runs.
+        workers: number of runs at once; None for one per core if runs are long enough.
+        compiled: True uses the compiled player if there is one (equal in law); False runs the
+            rule's Python code.
+
+    Returns:
+        The runs.
+
+    Raises:
+        TypeError, ValueError: not a stopping rule and an environment with one arm, or numbers out
+            of range.
 
     >>> from dpbandits import Bernoulli, DPExponentialNAS
     >>> rule = DPExponentialNAS(alpha=0.5, beta=0.05, cap=10**12, epsilon=1)
@@ -332,22 +353,22 @@ def estimates(
     player, threads = choose_rule_player(rule, environment, seed, compiled)
     paths = play_all(player, np.array([rule.cap]), runs=runs, workers=workers, threads=threads)
     stops = [rule.estimate(path.state) for path in paths]
-    found = [stop for stop in stops if stop is not None]
-    assert len(found) == runs
+    halted = [stop for stop in stops if stop is not None]
+    assert len(halted) == runs
     return Estimates(
         rule=rule,
         environment=environment,
         seed=seed,
-        value=np.array([stop.value for stop in found]),
-        rounds=np.array([stop.rounds for stop in found], np.int64),
-        capped=np.array([stop.capped for stop in found]),
+        value=np.array([stop.value for stop in halted]),
+        rounds=np.array([stop.rounds for stop in halted], np.int64),
+        capped=np.array([stop.capped for stop in halted]),
     )
 
 
 def choose_rule_player(
     rule: StoppingRule, environment: Environment, seed: int, compiled: bool
 ) -> tuple[Player, bool]:
-    """How one run is played to its end, and whether threads can play several at once."""
+    """Return the player of one run to its end, and whether threads can play several at once."""
     if compiled and environment.lattice(rule.reader.grid) is not None:
         # numba: only when it is used
         from dpbandits.simulation.compiled.stopping import stopping_player
@@ -371,8 +392,8 @@ def play_stream(
     seed: int,
     rng: np.random.Generator,
 ) -> Path:
-    """One run value by value through a `Session`, which is finished where the environment ends
-    before the rule stops.
+    """Play one run value by value through a `Session`, which is finished if the environment ends
+    before the rule halts.
     """
     assert isinstance(policy, StoppingRule)
     environment, session = environment.fresh(), Session(policy, noise=noise, seed=seed)

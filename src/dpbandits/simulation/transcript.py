@@ -1,5 +1,5 @@
-"""Host 2 with a scribe: what passed the vault's two doors in a run, and the same again with other
-rewards. Audits stand on this.
+"""Simulation with a transcript: all rewards recorded and all releases of a run, and its replay with
+other rewards. Audits use it.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback, Policy, Release
-from dpbandits.policies.turn import Asking, next_turn, open_turn
+from dpbandits.policies.turn import PlanReplay, next_turn, open_turn
 from dpbandits.simulation.plain import Path, moves, play_events, seen
 from dpbandits.vault import open_vault
 
 Written = tuple[Any, ...]
-"""A public value as it was when it was answered; nothing in it can change."""
+"""An immutable copy of a public value at the time of its release."""
 
 PLAIN = {int, bool, str, bytes, Fraction, type(None)}
 
 
 def form_of(value: Any) -> Written:
-    """All that can be read in a value, now: it may be changed later.
+    """Return an immutable copy of everything that can be read in a value.
 
-    `True` equals 1 and 0.0 equals -0.0, and whoever looks closely sees a difference all the same.
+    Values that compare equal may differ for a reader, such as `True` and 1, or 0.0 and -0.0; their
+    forms differ.
 
     Raises:
-        Foreign: it is not made of numbers, text, tuples, lists, dictionaries and arrays alone, and
-            may hold what is not seen here.
+        Foreign: the value does not consist of numbers, text, tuples, lists, dictionaries and arrays
+            alone, and may hide something.
     """
     kind = type(value)
     if kind is float:
@@ -48,7 +49,7 @@ def form_of(value: Any) -> Written:
     if isinstance(value, (tuple, list)) and not hasattr(value, "__dict__"):
         return kind, *map(form_of, value)
     if kind is dict:
-        return kind, *((form_of(key), form_of(held)) for key, held in value.items())
+        return kind, *((form_of(key), form_of(item)) for key, item in value.items())
     if isinstance(value, np.generic) or (kind is np.ndarray and value.base is None):
         dtype = value.dtype
         if dtype.kind in "biufSU" and not dtype.metadata:
@@ -60,7 +61,7 @@ def form_of(value: Any) -> Written:
 
 
 def identical(one: object, other: object) -> bool:
-    """Whether two public values are the same to whoever reads them.
+    """Return whether two public values are the same for every reader.
 
     Raises:
         Foreign: a value of a type that cannot be compared.
@@ -69,12 +70,17 @@ def identical(one: object, other: object) -> bool:
 
 
 FINISH = ("finish",)
-"""What was asked of the vault when no more records come."""
+"""The request to the vault at the end of the records."""
 
 
 class Entered(NamedTuple):
-    """Rounds told at once: of which arms, and their sums in grid steps. start: rounds before
-    them.
+    """Rounds recorded at once.
+
+    Args:
+        where: their arms.
+        steps: their sums in grid steps.
+        rounds: their number.
+        start: number of rounds before them.
     """
 
     where: Any
@@ -84,8 +90,12 @@ class Entered(NamedTuple):
 
 
 class Released(NamedTuple):
-    """What was asked of the vault, and what it answered. form: the answer as it was then; an object
-    that a mechanism keeps may be changed by later releases.
+    """A request to the vault and its answer.
+
+    Args:
+        asked: arguments of the request.
+        answer: the answer.
+        form: a copy of the answer; a mechanism may change its objects later.
     """
 
     asked: tuple[Any, ...]
@@ -96,9 +106,14 @@ class Released(NamedTuple):
 @final
 @dataclass
 class Transcript:
-    """One run of a policy; stands in for the vault it writes down.
+    """One run of a policy. It takes the place of the vault that it records.
 
-    begins: called before every release.
+    Args:
+        policy: the policy.
+        noise: source of noise.
+        begins: called before every release.
+        events: recorded rounds and releases, in order.
+        path: the run.
     """
 
     policy: Policy
@@ -131,8 +146,8 @@ class Transcript:
         return self
 
     def add_block(self, where: Any, steps: Any, count: int) -> None:
-        own = steps.copy() if isinstance(steps, np.ndarray) else steps
-        self.events.append(Entered(where, own, count, self.records))
+        copied = steps.copy() if isinstance(steps, np.ndarray) else steps
+        self.events.append(Entered(where, copied, count, self.records))
         self._vault.add_block(where, steps, count)
 
     def release(self, *asked: Any) -> Release:
@@ -165,7 +180,7 @@ class Transcript:
         return entries
 
     def finish(self) -> None:
-        """Ask for the answer that a stopping rule still owes; nothing, where none is owed."""
+        """Request the last answer of a stopping rule, if it has one."""
         if self.begins is not None:
             self.begins()
         try:
@@ -182,17 +197,22 @@ class Transcript:
         seed: int | None = None,
         wrap: Callable[[Mechanism], Mechanism] | None = None,
     ) -> Replay:
-        """The same rounds through a fresh vault; `changes[event]` is added to the event's sums.
+        """Replay the same rounds through a fresh vault, until the first event with another answer,
+        after which decisions may differ.
 
-        It ends at the first event that answers otherwise than it did, after which decisions may
-        differ.
-        seed: of the public randomness; where given, the policy is asked again for every plan. wrap:
-            put around the mechanism.
+        Args:
+            changes: by event, a number that is added to its sums.
+            noise: source of noise.
+            seed: seed of the public randomness; if given, the policy plans again.
+            wrap: wraps the mechanism.
         """
-        asking, plans = Asking(self.policy, seed) if seed is not None else None, list[str]()
+        replayed_plans, plans = (
+            PlanReplay(self.policy, seed) if seed is not None else None,
+            list[str](),
+        )
         for at, event, answer in self.answers(changes, noise, wrap):
-            if asking is not None and event.asked != FINISH:
-                plans.append(asking.after(answer))
+            if replayed_plans is not None and event.asked != FINISH:
+                plans.append(replayed_plans.after(answer))
             if form_of(answer) != event.form:
                 return Replay(at, answer, plans)
         return Replay(None, None, plans)
@@ -203,7 +223,9 @@ class Transcript:
         noise: Noise,
         wrap: Callable[[Mechanism], Mechanism] | None = None,
     ) -> Iterator[tuple[int, Released, Release]]:
-        """What a fresh vault answers to the same requests: (event, as it was, the answer now)."""
+        """Yield (event index, recorded release, new answer) for the same requests to a fresh
+        vault.
+        """
         vault = self._fresh(noise, wrap)
         for at, event in enumerate(self.events):
             if isinstance(event, Entered):
@@ -223,8 +245,12 @@ class Transcript:
 
 
 class Replay(NamedTuple):
-    """at: the first event that answered otherwise, and what it answered; None: all answered alike.
-    plans: as text, where asked.
+    """The result of a replay.
+
+    Args:
+        at: index of the first event with another answer; None if all answers are the same.
+        answer: that answer.
+        plans: the plans as text, if requested.
     """
 
     at: int | None
@@ -241,10 +267,7 @@ def transcript(
     seed: int,
     begins: Callable[[], None] | None = None,
 ) -> Transcript:
-    """Play a central policy by events and write it down.
-
-    begins: called before every release.
-    """
+    """Play a central policy by events and record it. `begins` is called before every release."""
     written = Transcript(policy, noise, begins)
     marks, rng = np.array([rounds]), np.random.default_rng(seed)
     written.path = play_events(
@@ -261,10 +284,8 @@ def decisions(
     seed: int,
     public: Callable[[int, int], PublicRng] = PublicRng,
 ) -> list[Action]:
-    """What is played in each round of a reward table, shape (rounds, arms), known in advance: a
-    short run, made quickly.
-
-    public: makes the public randomness of a seed and a step.
+    """Return the actions in each round of a known reward table, shape (rounds, arms); a fast way
+    for short runs. `public` creates the public randomness of a seed and a step.
     """
     randomizer, rounds = policy.randomizer(), len(table)
     vault = open_vault(policy.about.feedback, policy.reader, policy.arms, noise, randomizer)

@@ -14,7 +14,7 @@ from dpbandits.policies.base import IndexPolicy, Statistics
 from dpbandits.policies.formulas.indices import (
     MARGIN,
     RUNG,
-    believed,
+    discounted,
     exact_rate,
     next_rung,
     settling_batch,
@@ -103,7 +103,7 @@ def test_an_arm_that_is_behind_is_played_until_it_would_be_settled(
 
         asked = level * math.log(leading) + MARGIN
         settled = {
-            at: believed(exact_rate(mean, best, at, draws, epsilon), doubt, trust)
+            at: discounted(exact_rate(mean, best, at, draws, epsilon), doubt, trust)
             >= asked - level * math.log(at)
             for at in rungs
         }
@@ -161,28 +161,28 @@ def test_presets_give_way_to_arguments() -> None:
 def test_the_balanced_doubt_is_larger_where_noise_is_more(epsilon: str, doubt: float) -> None:
     """On a line up to ε = 1; preset "safe" doubts as much everywhere."""
     policy = dpb.DPRateIMED(arms=3, epsilon=epsilon)
-    assert policy.belief == (pytest.approx(doubt, abs=1e-3), 0.75)
-    assert dpb.DPRateIMED(arms=3, epsilon=epsilon, preset="safe").belief == (4.0, 0.6)
+    assert policy.discount == (pytest.approx(doubt, abs=1e-3), 0.75)
+    assert dpb.DPRateIMED(arms=3, epsilon=epsilon, preset="safe").discount == (4.0, 0.6)
 
 
 def test_a_level_of_ones_own_has_no_doubt_but_ones_own() -> None:
     """So a session that was saved with its level, before there was a doubt, goes on as it did."""
     given: dict[str, Any] = {"arms": 3, "epsilon": 1, "preset": "safe"}
-    assert dpb.DPRateIMED(**given).belief == (4.0, 0.6)
-    assert dpb.DPRateIMED(**given, level=2).belief == (0.0, 1.0)
-    assert dpb.DPRateIMED(**given, level=2, doubt=3, trust=0.5).belief == (3, 0.5)
-    assert dpb.DPRateIMED(**given, doubt=3).belief == (3, 0.6)
+    assert dpb.DPRateIMED(**given).discount == (4.0, 0.6)
+    assert dpb.DPRateIMED(**given, level=2).discount == (0.0, 1.0)
+    assert dpb.DPRateIMED(**given, level=2, doubt=3, trust=0.5).discount == (3, 0.5)
+    assert dpb.DPRateIMED(**given, doubt=3).discount == (3, 0.6)
     whole = dpb.DPRateIMED(**given)
-    assert dataclasses.replace(whole, arms=5).belief == whole.belief
+    assert dataclasses.replace(whole, arms=5).discount == whole.discount
 
 
 def test_evidence_of_preset_safe_counts_for_less() -> None:
     """An arm that lies low is played again far sooner than its whole rate would have it, and as
-    soon as the believed one does.
+    soon as the discounted one does.
     """
     n, best, rate = 48, 0.6, exact_rate(0.1, 0.6, 48, 1, 1)
     policy = dpb.DPRateIMED(arms=2, epsilon=1, preset="safe")
-    due = n * math.exp(believed(rate, 4.0, 0.6) / 1.5)
+    due = n * math.exp(discounted(rate, 4.0, 0.6) / 1.5)
     assert due < 0.1 * n * math.exp(rate / 1.5)
     for leading, played in ((math.floor(due), 0), (math.ceil(due) + 1, 1)):
         totals, rounds = (best * leading, 0.1 * n), (leading, n)

@@ -86,7 +86,7 @@ def test_what_shows_one_reward_a_round_cannot_be_played() -> None:
         (lambda: dpb.RNMFTNL(actions=2, epsilon=1, selection="gumbel"), "selection='gumbel'"),
         (
             lambda: dpb.RNMFTNL(actions=2, epsilon=1, selection="exponential", preset="published"),
-            "what was published",
+            "selection=.laplace",
         ),
         (lambda: dpb.DecreasingHedge(actions=2, play="both"), "play='both'"),
         (lambda: dpb.TreeFTRL(actions=2, epsilon=1, horizon=0), "horizon"),

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from dpbandits.policies.formulas.indices import (
-    believed,
     best_share,
     d_eps,
+    discounted,
     exact_rate,
     exponent,
     rate_imed,
@@ -134,9 +134,9 @@ def test_index_by_hand() -> None:
 @settings(max_examples=200, derandomize=True)
 def test_evidence_counts_for_no_more_than_there_is(rate: float, doubt: float, trust: float) -> None:
     """A rising convex function that is 0 at 0: what bounds of many arms stand on."""
-    found = believed(rate, doubt, trust)
-    assert believed(0.0, doubt, trust) == 0.0
+    found = discounted(rate, doubt, trust)
+    assert discounted(0.0, doubt, trust) == 0.0
     assert max(0.0, trust * rate) <= found <= rate
     assert found >= rate - doubt
-    assert believed(0.5 * rate, doubt, trust) <= 0.5 * found * (1 + 1e-12)
-    assert believed(rate, 0.0, 1.0) == rate
+    assert discounted(0.5 * rate, doubt, trust) <= 0.5 * found * (1 + 1e-12)
+    assert discounted(rate, 0.0, 1.0) == rate

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbandits.core.inputs import Floats
-from dpbandits.policies.formulas.indices import believed, best_share, d_eps, exact_rate, exponent
+from dpbandits.policies.formulas.indices import best_share, d_eps, discounted, exact_rate, exponent
 
 MEAN = 0.5
 STEPS = 8
@@ -135,7 +135,7 @@ def test_a_doubt_makes_it_rarer_that_much_is_lost(
         x, law = released(n, count, eps)
         x, law = x[x < y], law[x < y]
         rate, ahead = rates(x, y, n, count, eps), exact_rate(y, MEAN, n, count, eps)
-        counts = np.array([believed(value, doubt, trust) for value in rate])
+        counts = np.array([discounted(value, doubt, trust) for value in rate])
         for v in np.unique(counts):
             most = math.exp(-min(v + doubt, v / trust) - ahead)
             assert law[counts >= v].sum() <= most * (1 + 1e-9)

@@ -15,8 +15,8 @@ from dpbandits.policies.formulas.joint import (
     WIDEST,
     ReadArm,
     normal_bound,
-    own_spread,
     shrinking_level,
+    spread_for_arm,
     summed_bound,
     summed_level,
 )
@@ -98,7 +98,7 @@ def test_being_hardly_read_never_makes_a_bound_say_more(mean: float, side: float
             25.0,
             summed_level(0.5, t, 100, 20),
             0.3,
-            own_spread(mean * 25, 25.0, 0.3, 4e-3),
+            spread_for_arm(mean * 25, 25.0, 0.3, 4e-3),
             side,
         )
         assert found >= max(before, side * told)
@@ -128,16 +128,16 @@ def test_a_prior_of_ones_own_by_hand() -> None:
     """Mean .47, variance .04, centre .02: .45 is 1.5 standard deviations where these are .3, so
     both variances sum to .09.
     """
-    assert own_spread(0.62 * 25, 25.0, 0.02, 4e-4) == WIDEST
-    assert own_spread(0.47 * 25, 25.0, 0.02, 4e-4) == pytest.approx(0.09 - 0.04)
-    assert own_spread(0.32 * 25, 25.0, 0.02, 4e-4) == 4e-4, "near: as all others"
-    assert own_spread(0.47 * 25, 25.0, 0.02, 0.07) == 0.07, "never narrower"
+    assert spread_for_arm(0.62 * 25, 25.0, 0.02, 4e-4) == WIDEST
+    assert spread_for_arm(0.47 * 25, 25.0, 0.02, 4e-4) == pytest.approx(0.09 - 0.04)
+    assert spread_for_arm(0.32 * 25, 25.0, 0.02, 4e-4) == 4e-4, "near: as all others"
+    assert spread_for_arm(0.47 * 25, 25.0, 0.02, 0.07) == 0.07, "never narrower"
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.3, 0.5, 0.9, 1.0])
 def test_it_is_the_least_at_which_an_arm_is_not_far(mean: float) -> None:
     for precision in (3.0, 30.0, 3e3, 3e6):
-        spread = own_spread(mean * precision, precision, 0.1, 1e-3)
+        spread = spread_for_arm(mean * precision, precision, 0.1, 1e-3)
         distance = abs(mean - 0.1) / math.sqrt(1 / precision + spread)
         assert 1e-3 <= spread <= WIDEST
         assert distance <= FAR * (1 + 1e-9) or spread == WIDEST

@@ -93,16 +93,16 @@ def test_prices_are_probabilities() -> None:
     rivals.
     """
     lates = np.arange(1, 10**6)
-    assert math.exp(-th.late_price(0)) + np.sum(th.LATE / (lates * (lates + 1.0))) == pytest.approx(
+    assert math.exp(-th.late_cost(0)) + np.sum(th.LATE / (lates * (lates + 1.0))) == pytest.approx(
         1, abs=1e-6
     )
-    assert math.exp(-th.late_price(7)) == pytest.approx(th.LATE / 56)
+    assert math.exp(-th.late_cost(7)) == pytest.approx(th.LATE / 56)
     weights = [
-        math.exp(-th.log_price(k, 1, 0, 0, 2, 1.0) + th.log_price(1, 1, 0, 0, 2, 1.0))
+        math.exp(-th.comparison_cost(k, 1, 0, 0, 2, 1.0) + th.comparison_cost(1, 1, 0, 0, 2, 1.0))
         for k in range(1, 4000)
     ]
     assert sum(weights) / 2 == pytest.approx(1, abs=1e-3)  # phase 1 has weight 1/2
-    assert math.exp(-th.log_price(1, 1, 0, 0, 5, 0.04)) == pytest.approx(
+    assert math.exp(-th.comparison_cost(1, 1, 0, 0, 5, 0.04)) == pytest.approx(
         0.01 / 4 * (1 - th.LATE) ** 2
     )
 
@@ -132,7 +132,7 @@ def test_published_threshold_is_its_formula() -> None:
 def test_first_batch_is_the_smallest() -> None:
     for arms, delta, eps in ((2, 0.1, 10.0), (5, 0.01, 1.0), (20, 1e-6, 0.01)):
         n = th.first_batch(arms, delta, eps)
-        price = th.log_price(1, 1, 0, 0, arms, delta)
+        price = th.comparison_cost(1, 1, 0, 0, arms, delta)
         assert (
             th.least_gap(n, 1, n, 1, eps, price, 0.0, 1.0)
             <= 0.5

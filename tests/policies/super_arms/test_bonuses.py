@@ -12,7 +12,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.mechanisms import LocalLaplace
 from dpbandits.policies import CUCBLDP2
-from dpbandits.policies.super_arms import noise_radius, statistical
+from dpbandits.policies.super_arms import noise_radius, statistical_radius
 from tests.policies.super_arms.test_semibandit import TOP
 
 
@@ -55,7 +55,9 @@ def test_valid_bonuses_hold(n: int, eps: float) -> None:
     1e-6.
     """
     t, runs, size = 6, 100_000, np.array([float(n)])
-    bonus = (statistical(size, math.log(t)) + noise_radius(size, size, 1 / eps, math.log(t)))[0]
+    bonus = (
+        statistical_radius(size, math.log(t)) + noise_radius(size, size, 1 / eps, math.log(t))
+    )[0]
     allowed = 2 * t**-3
     assert (sides(n, eps, runs) < -bonus).mean() < allowed + 5 * math.sqrt(allowed / runs)
 

@@ -1,1 +1,1 @@
-"""Upper bounds on regret and their orders, as plain functions of means, rounds and budget."""
+"""Upper bounds of the regret and their orders, as functions of means, rounds and budget."""

@@ -1,5 +1,5 @@
-"""Upper bounds of the regret of policies for single arms, with all constants: the sums that their
-proofs end in.
+"""Upper bounds of the regret of policies for single arms, with all constants: the sums in which
+their proofs end.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from dpbandits.policies.formulas.indices import (
     next_guess,
 )
 
-# Sums over many rounds by few terms, rounded up; and the means at which evidence is enough.
+# Sums over many rounds by few terms, rounded up; and the means at which the evidence is sufficient.
 
 
 RATIO = 1.01
-"""A cell's end is at most so many times its start, so a sum of falling terms is at most 1 % high
-where its terms fall like 1/n.
+"""The end of a cell is at most this factor times its start, so a sum of terms that fall like 1/n is
+at most 1 % too large.
 """
 
 
 class Cells(NamedTuple):
-    """Whole numbers in order, cut into cells: first and last number of each, as floats."""
+    """Whole numbers in order, divided into cells: first and last number of each, as floats."""
 
     first: Floats
     last: Floats
@@ -47,7 +47,7 @@ class Cells(NamedTuple):
 
 @lru_cache(maxsize=256)
 def whole_cells(first: int, last: int) -> Cells:
-    """The whole numbers from `first` (at least 1) to `last`; none if there are none."""
+    """Return cells of the whole numbers from `first` (at least 1) to `last`."""
     starts = [first] if first <= last else []
     while starts and (after := max(starts[-1] + 1, int(starts[-1] * RATIO))) <= last:
         starts.append(after)
@@ -56,16 +56,16 @@ def whole_cells(first: int, last: int) -> Cells:
 
 
 def falling_sum(term: Callable[[Floats], Floats], first: int, last: int) -> float:
-    """At least the sum of `term` over first … last, for a term that never grows."""
-    found = whole_cells(first, last)
-    return float(np.sum(found.sizes * term(found.first))) if len(found.first) else 0.0
+    """Return an upper bound of the sum of `term` over first … last, for a term that never grows."""
+    cells = whole_cells(first, last)
+    return float(np.sum(cells.sizes * term(cells.first))) if len(cells.first) else 0.0
 
 
 BISECTIONS = 60  # to the last bit of a mean
 
 
 def reaches(target: float, levels: Floats, eps: float = math.inf) -> Floats:
-    """The x <= target with d_eps(x, target) = level (kl for eps = inf), from below; −1 where even
+    """Return the x <= target with d_eps(x, target) = level (kl for eps = inf), from below; −1 if
     d_eps(0, target) is not above the level.
     """
     low, high = np.zeros(levels.shape), np.full(levels.shape, target)
@@ -77,7 +77,7 @@ def reaches(target: float, levels: Floats, eps: float = math.inf) -> Floats:
 
 
 def evidence(x: Floats, target: float, eps: float) -> Floats:
-    """d_eps(x, target) for x <= target, as `formulas.divergences` has it for one x."""
+    """Return d_eps(x, target) for x <= target, the vectorised form of `formulas.indices.d_eps`."""
     if target >= 1.0:
         return np.asarray(eps * (1.0 - x)) if math.isfinite(eps) else np.full(x.shape, math.inf)
     some = np.maximum(x, 1e-300)
@@ -90,27 +90,30 @@ def evidence(x: Floats, target: float, eps: float) -> Floats:
     return np.asarray(np.where(x >= edge, np.maximum(0.0, plain), linear))
 
 
-# Policies that play the largest upper confidence bounds: of one arm, or of a basis's elements.
+# Policies that play the largest upper confidence bounds: one arm, or the elements of a basis.
 #
-# Where a bound is not below its own mean, an arm is played in place of a better one only if its
-# bound reaches that one's mean. With U the bound of an arm e at some number of its rewards, a
-# wrong play costs the gap to the best arm whose mean U reaches. So, gaps Δ_1 >= Δ_2 >= … > 0 of e
-# to the best arms μ_1 >= μ_2 >= …, regret <= Σ_e Σ_k (Δ_k − Δ_{k+1}) · E[plays of e with U >=
-# μ_k], and for every best arm its largest gap times the rounds in which its bound is below its
-# mean. On a matroid the pairs are those of Kveton et al. 2014, Lemma 1; one arm is a basis of rank
-# 1 (Auer et al. 2002).
+# If no bound is below its mean, an arm is played instead of a better one only if its bound reaches
+# the better one's mean. With U the bound of an arm e at some number of its rewards, a wrong play
+# costs the gap to the best arm whose mean U reaches. So, with gaps Δ_1 >= Δ_2 >= … > 0 of e to the
+# best arms μ_1 >= μ_2 >= …, regret <= Σ_e Σ_k (Δ_k − Δ_{k+1}) · E[plays of e with U >= μ_k], plus
+# for every best arm its largest gap times the rounds in which its bound is below its mean. On a
+# matroid the pairs are those of Kveton et al. 2014, Lemma 1; one arm is a basis of rank 1 (Auer et
+# al. 2002).
 
 
 PlayCount = Callable[[float, float], float]
-"""Expected plays of an arm of the first mean with a bound that reaches the second."""
+"""Expected plays of an arm with the first mean whose bound reaches the second."""
 
 
 class Playable(NamedTuple):
-    """What an optimistic policy chooses from.
+    """The choices of an optimistic policy.
 
-    best: arms of the best action. playable: arms of any action.
-    first: the first round in which bounds are compared.
-    largest: what the worst action loses in a round.
+    Args:
+        means: of all arms.
+        best: arms of the best action.
+        playable: arms of any action.
+        first: the first round in which bounds are compared.
+        largest: loss of the worst action in a round.
     """
 
     means: tuple[float, ...]
@@ -121,14 +124,18 @@ class Playable(NamedTuple):
 
 
 def one_arm(means: Sequence[float]) -> Playable:
-    """One arm a round, each once before bounds are compared."""
+    """Return the choices with one arm a round; each arm is played once before bounds are
+    compared.
+    """
     best = (list(means).index(max(means)),)
     largest = max(means) - min(means)
     return Playable(tuple(means), best, tuple(range(len(means))), len(means) + 1, largest)
 
 
 def basis(problem: DecisionSet, means: Sequence[float]) -> Playable:
-    """A basis of a matroid; the first ones hold elements that were not seen yet."""
+    """Return the choices with a basis of a matroid; the first ones contain elements that were not
+    seen yet.
+    """
     playable = sorted(set(range(problem.arms)) - set(problem.loops))
     best, worst = problem.best(means), problem.best([-mean for mean in means])
     largest = math.fsum(means[k] for k in best) - math.fsum(means[k] for k in worst)
@@ -136,32 +143,39 @@ def basis(problem: DecisionSet, means: Sequence[float]) -> Playable:
 
 
 def positive_gaps(means: Sequence[float]) -> list[float]:
-    """The best mean less each smaller one."""
+    """Return the best mean minus each smaller one."""
     return [max(means) - mean for mean in means if mean < max(means)]
 
 
 def least_gaps(problem: DecisionSet, means: Sequence[float]) -> list[float]:
-    """Of every element outside the best basis, the smallest positive gap to an element of it,
-    Δ_{e,min}. Elements without such a gap, and loops, are left out.
+    """Return, for every element outside the best basis, the smallest positive gap to an element of
+    it, Δ_{e,min}. Elements without such a gap, and loops, are omitted.
     """
     arms = basis(problem, means)
     outside = sorted(set(arms.playable) - set(arms.best))
     larger = [[means[k] - means[e] for k in arms.best if means[k] > means[e]] for e in outside]
-    return [min(found) for found in larger if found]
+    return [min(gaps) for gaps in larger if gaps]
 
 
 def best_gaps(problem: DecisionSet, means: Sequence[float]) -> list[float]:
-    """Of every element of the best basis, the smallest positive gap to an element outside it."""
+    """Return, for every element of the best basis, the smallest positive gap to an element outside
+    it.
+    """
     arms = basis(problem, means)
     outside = sorted(set(arms.playable) - set(arms.best))
     smaller = [[means[k] - means[e] for e in outside if means[k] > means[e]] for k in arms.best]
-    return [min(found) for found in smaller if found]
+    return [min(gaps) for gaps in smaller if gaps]
 
 
 def optimistic_bound(arms: Playable, rounds: int, count: PlayCount, low: float) -> float:
-    """At most this regret in `rounds` rounds, and never more than the worst action each round.
+    """Return an upper bound of the regret in `rounds` rounds, at most the worst action's.
 
-    low: rounds, at most, in which the bound of one best arm is expected below its mean.
+    Args:
+        arms: the choices.
+        rounds: number of rounds.
+        count: expected plays.
+        low: upper bound of the expected rounds in which the bound of one best arm is below its
+            mean.
     """
     means = arms.means
     least = min(means[e] for e in arms.playable)
@@ -182,13 +196,15 @@ def optimistic_bound(arms: Playable, rounds: int, count: PlayCount, low: float) 
 
 
 def harmonic(count: int) -> float:
-    """1 + 1/2 + … + 1/count."""
+    """Return 1 + 1/2 + … + 1/count."""
     return math.fsum(1.0 / i for i in range(1, count + 1))
 
 
 def rank_factor(gaps: Sequence[float] | Floats) -> float:
-    """What rank costs in the noise's term on a uniform matroid, for an element with gaps Δ_1 >= Δ_2
-    >= … > 0 to the best ones: Σ_k (A_k − A_{k+1})/Δ_k, A_k the mean of Δ_k, Δ_{k+1}, …; at most
+    """Return the factor of rank in the noise's term on a uniform matroid, for an element with gaps
+    Δ_1 >= Δ_2 >= … > 0 to the best ones.
+
+    It is Σ_k (A_k − A_{k+1})/Δ_k, where A_k is the mean of Δ_k, Δ_{k+1}, …; at most
     `harmonic(len(gaps))` and 1 + ln(Δ_1/Δ_K) (proofs/uniform_matroid.md).
     """
     sums, total = [0.0], 0.0
@@ -199,10 +215,11 @@ def rank_factor(gaps: Sequence[float] | Floats) -> float:
     return math.fsum((means[k] - means[k + 1]) / float(gap) for k, gap in enumerate(gaps))
 
 
-# How likely a noised mean is far from the true one: Chernoff bounds that hold for every exponent.
+# The probability that a noisy mean is far from the true one: Chernoff bounds, valid for every
+# exponent.
 #
-# A released sum has n rewards of mean μ in [0, 1] and independent draws of discrete noise in it.
-# For θ > 0, E e^{θ reward} <= 1 + μ(e^θ − 1) (convexity), and noise has at most the moments of its
+# A released sum has n rewards of mean μ in [0, 1] and independent draws of discrete noise. For
+# θ > 0, E e^{θ reward} <= 1 + μ(e^θ − 1) (convexity), and the noise has at most the moments of its
 # continuous law (proofs/discrete_noise.md, 4). So P[sum/n >= x] <= exp(−θnx) times both, at any θ:
 # a search over θ can lose accuracy, never validity.
 
@@ -211,13 +228,16 @@ INNER = np.logspace(-7.0, -0.3, 72)
 SHARES = np.concatenate([INNER, 1.0 - np.logspace(-0.301, -6.0, 32)])
 """Exponents to try, as shares of the largest."""
 STEEP = 60.0
-"""The largest exponent a reward where there is no noise to bound it."""
+"""The largest exponent per reward if there is no noise to bound it."""
 
 
 class AddedNoise(NamedTuple):
-    """What is added to a sum of rewards, in reward units.
+    """The noise in a sum of rewards, in reward units.
 
-    draws: of Laplace laws of this scale; a number, or one for each sum. variance: of Gaussian laws.
+    Args:
+        draws: number of Laplace draws; a number, or one for each sum.
+        scale: their scale.
+        variance: variance of Gaussian noise.
     """
 
     draws: Floats | float = 0.0
@@ -229,7 +249,9 @@ SILENT = AddedNoise()
 
 
 def upper_tail(n: Floats, mean: float, level: Floats, noise: AddedNoise = SILENT) -> Floats:
-    """P[(n rewards of this mean + noise)/n >= level] is at most this; n and level of one shape."""
+    """Return an upper bound of P[(n rewards of this mean + noise)/n >= level]; n and level have one
+    shape.
+    """
     n, level = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(level, np.float64))
     widest = STEEP if noise.scale == 0.0 else min(STEEP, 1.0 / noise.scale)
     theta = widest * SHARES
@@ -238,37 +260,37 @@ def upper_tail(n: Floats, mean: float, level: Floats, noise: AddedNoise = SILENT
     draws = np.broadcast_to(np.asarray(noise.draws, np.float64), n.shape)
     cost = np.multiply.outer(draws, -np.log1p(-np.square(theta * noise.scale)))
     exponent = cost + 0.5 * noise.variance * theta**2 - n[..., None] * shift
-    found = np.exp(np.minimum(0.0, exponent.min(axis=-1)))
-    return np.asarray(np.where(level <= mean, 1.0, found))
+    chances = np.exp(np.minimum(0.0, exponent.min(axis=-1)))
+    return np.asarray(np.where(level <= mean, 1.0, chances))
 
 
 def lower_tail(n: Floats, mean: float, level: Floats, noise: AddedNoise = SILENT) -> Floats:
-    """P[(n rewards of this mean + noise)/n <= level] is at most this."""
+    """Return an upper bound of P[(n rewards of this mean + noise)/n <= level]."""
     return upper_tail(n, 1.0 - mean, 1.0 - np.asarray(level), noise)
 
 
 def excess(eps: float, grid: int) -> float:
-    """c in P[noise >= x] <= c·e^{−eps·x}, x > 0, for one discrete Laplace draw: ½(1 + tanh(eps/2g))
-    (proofs/discrete_noise.md, 6).
+    """Return c in P[noise >= x] <= c·e^{−eps·x}, x > 0, for one discrete Laplace draw: ½(1 +
+    tanh(eps/2g)) (proofs/discrete_noise.md, 6).
     """
     return float(0.5 * (1.0 + np.tanh(eps / (2.0 * grid))))
 
 
-# Forgetful batches of 1, 2, 4, 8, … rewards: expected plays, and rounds lost to a low bound.
+# Batches of 1, 2, 4, 8, … rewards, each released alone: expected plays, and rounds lost to a low
+# bound.
 #
-# While an arm's newest batch has n rewards it is played 2n times at most (AdaP: n or 2n), and only
-# while the bound made of that batch reaches the target. So the plays are at most the first one and
-# Σ_s (rounds in the batch after the s-th)·P[bound of 2^s rewards at the last round >= target], the
-# sum that the proofs bound by 2^{d+2} − 1 up to the batch d where the chance becomes small, and by
+# While an arm's newest batch has n rewards, the arm is played at most 2n times (AdaP: n or 2n), and
+# only while the bound of that batch reaches the target. So the plays are at most the first one plus
+# Σ_s (rounds in the batch after the s-th)·P[bound of 2^s rewards at the last round >= target]. The
+# proofs bound this sum by 2^{d+2} − 1 up to the batch d where the probability becomes small, and by
 # O(1) from there on (Hu, Huang, Mehta and Hegde 2024, Theorem 3 and Lemma 19).
 
 
 def batch_plays(
     mean: float, rounds: int, level: Callable[[Floats], Floats], noise: AddedNoise, growth: int
 ) -> float:
-    """1 + Σ growth·n·P[released mean of n = 1, 2, 4, … >= level(n)], at most `rounds` each.
-
-    growth: rounds in the next batch over n.
+    """Return 1 + Σ growth·n·P[released mean of n = 1, 2, 4, … >= level(n)], at most `rounds` each.
+    `growth` is the ratio of the next batch's rounds to n.
     """
     n: Floats = np.asarray(2.0 ** np.arange(max(1, rounds.bit_length())), np.float64)
     chances = upper_tail(n, mean, level(n), noise)
@@ -276,7 +298,9 @@ def batch_plays(
 
 
 def lazy_plays(mean: float, target: float, rounds: int, eps: float, rank: int = 1) -> float:
-    """Anytime-Lazy-UCB: the radius √(3 ln T/n) + 3 ln T/(εn), ln(KT) on a matroid of rank K."""
+    """Return the plays of Anytime-Lazy-UCB: the radius √(3 ln T/n) + 3 ln T/(εn), with ln(KT) on a
+    matroid of rank K.
+    """
     log_t = math.log(rank * rounds)
     return batch_plays(
         mean,
@@ -288,9 +312,8 @@ def lazy_plays(mean: float, target: float, rounds: int, eps: float, rank: int = 
 
 
 def lazy_low(first: int, rounds: int, tail: float, rank: int = 1) -> float:
-    """Σ_t (⌊lg t⌋ + 1)((Kt)⁻⁶ + c(Kt)⁻³): Hoeffding and one draw's tail, for each batch by round t.
-
-    tail: c, `excess` of the noise.
+    """Return Σ_t (⌊lg t⌋ + 1)((Kt)⁻⁶ + c(Kt)⁻³): Hoeffding and one draw's tail, for each batch by
+    round t. `tail` is c, the `excess` of the noise.
     """
     return falling_sum(
         lambda t: (np.log2(t) + 1.0) * ((rank * t) ** -6.0 + tail * (rank * t) ** -3.0),
@@ -300,7 +323,9 @@ def lazy_low(first: int, rounds: int, tail: float, rank: int = 1) -> float:
 
 
 def lazy_bound(arms: Playable, rounds: int, eps: float, grid: int) -> float:
-    """Anytime-Lazy-UCB, and DPUCB-MAT with eps = ε/K; K is the number of arms played at once."""
+    """Return the bound of Anytime-Lazy-UCB, and of DPUCB-MAT with eps = ε/K; K is the number of
+    arms played at once.
+    """
     rank = len(arms.best)
 
     def count(mean: float, target: float) -> float:
@@ -311,7 +336,7 @@ def lazy_bound(arms: Playable, rounds: int, eps: float, grid: int) -> float:
 
 
 def adap_plays(mean: float, target: float, rounds: int, eps: float, a: float) -> float:
-    """AdaP-UCB: the radius √(a ln T/(2n)) + a ln T/(εn)."""
+    """Return the plays of AdaP-UCB: the radius √(a ln T/(2n)) + a ln T/(εn)."""
     log_t = math.log(rounds)
     return 1.0 + batch_plays(
         mean,
@@ -323,8 +348,8 @@ def adap_plays(mean: float, target: float, rounds: int, eps: float, a: float) ->
 
 
 def adap_kl_plays(mean: float, target: float, rounds: int, eps: float, a: float) -> float:
-    """AdaP-KLUCB: the bound reaches the target where kl(noised mean + a ln T/(εn), target) <=
-    a ln T/n, or that lifted mean reaches it by itself.
+    """Return the plays of AdaP-KLUCB: the bound reaches the target if kl(noisy mean + a ln T/(εn),
+    target) <= a ln T/n, or if that lifted mean reaches it.
     """
     log_t = math.log(rounds)
 
@@ -335,7 +360,9 @@ def adap_kl_plays(mean: float, target: float, rounds: int, eps: float, a: float)
 
 
 def adac_plays(mean: float, target: float, rounds: int, rho: float, b: float) -> float:
-    """AdaC-UCB: the radius √((1/(2n) + 1/(ρn²)) b ln T), one Gaussian draw of variance 1/(2ρ)."""
+    """Return the plays of AdaC-UCB: the radius √((1/(2n) + 1/(ρn²)) b ln T), one Gaussian draw of
+    variance 1/(2ρ).
+    """
     log_t = math.log(rounds)
     return 1.0 + batch_plays(
         mean,
@@ -347,7 +374,9 @@ def adac_plays(mean: float, target: float, rounds: int, rho: float, b: float) ->
 
 
 def episode_low(first: int, rounds: int, a: float, tail: float) -> float:
-    """Σ_t t(⌊lg t⌋ + 1)(1 + c)t^{−a}: an episode begun at round t lasts less than t rounds."""
+    """Return Σ_t t(⌊lg t⌋ + 1)(1 + c)t^{−a}: an episode that starts at round t has fewer than t
+    rounds.
+    """
     return falling_sum(
         lambda t: np.minimum(t, (np.log2(t) + 1.0) * (1.0 + tail) * t ** (1.0 - a)),
         max(3, first),
@@ -356,13 +385,13 @@ def episode_low(first: int, rounds: int, a: float, tail: float) -> float:
 
 
 def adap_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
-    """AdaP-UCB (Azize and Basu 2022)."""
+    """Return the bound of AdaP-UCB (Azize and Basu 2022)."""
     low = episode_low(arms.first, rounds, a, excess(eps, grid))
     return optimistic_bound(arms, rounds, lambda mean, y: adap_plays(mean, y, rounds, eps, a), low)
 
 
 def adap_kl_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
-    """AdaP-KLUCB (Azize and Basu 2022)."""
+    """Return the bound of AdaP-KLUCB (Azize and Basu 2022)."""
 
     def count(mean: float, target: float) -> float:
         return adap_kl_plays(mean, target, rounds, eps, a)
@@ -372,40 +401,43 @@ def adap_kl_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) 
 
 
 def adac_bound(arms: Playable, rounds: int, rho: float, b: float) -> float:
-    """AdaC-UCB (Azize and Basu 2024); discrete Gaussian noise has no more than its moments."""
+    """Return the bound of AdaC-UCB (Azize and Basu 2024); discrete Gaussian noise has at most its
+    moments.
+    """
     low = episode_low(arms.first, rounds, b, 0.0)
     return optimistic_bound(arms, rounds, lambda mean, y: adac_plays(mean, y, rounds, rho, b), low)
 
 
-# DP-KLUCB: batches that do not forget, and the index in d_eps. Ours, after Azize et al. 2025.
+# DP-KLUCB: batches that accumulate, and the index in d_eps. Ours, after Azize et al. 2025.
 #
-# For any y below the best mean (and above the others): an arm is played while its own index
-# reaches y, or while the best arm's is below y. While the best arm has n rewards, m draws and
-# released mean x, its index is below y before round e^I only, I = n·d_eps(x, y). A batch begun
-# then ends by round αe^I + 1. So the rounds lost in this state are expected to be at most the
-# integral of P[I >= u] against that end, and P[I >= u] is a Chernoff bound at the mean where
-# n·d_eps(x, y) = u. It falls like e^{−u − n·d_eps(y, μ*)}, so the sum over the states converges.
-# Every y gives a valid bound.
+# Let y be below the best mean and above the others. An arm is played while its index reaches y, or
+# while the best arm's index is below y. While the best arm has n rewards, m draws and released mean
+# x, its index is below y only before round e^I, I = n·d_eps(x, y). A batch that starts then ends by
+# round αe^I + 1. So the expected rounds lost in this state are at most the integral of P[I >= u]
+# against that end, and P[I >= u] is a Chernoff bound at the mean where n·d_eps(x, y) = u. It falls
+# like e^{−u − n·d_eps(y, μ*)}, so the sum over the states converges. Every y gives a valid bound.
 
 
-SLACKS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8)  # where y lies between the best means
-LAST_BIT = 1e-12  # what bisection leaves
+SLACKS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8)  # positions of y between the best means
+LAST_BIT = 1e-12  # error of the bisection
 STEP = 0.1  # of u in the integral, which is rounded up
 
 
 @lru_cache(maxsize=256)
 def stages(rounds: int, first: int, alpha: float) -> tuple[int, ...]:
-    """Rewards behind an arm's mean after its first, second, … batch, up to `rounds`."""
+    """Return the rewards behind an arm's mean after its first, second, … batch, up to `rounds`."""
     sizes = [first]
     while sizes[-1] < rounds:
         sizes.append(sizes[-1] + growing_batch(sizes[-1], first, alpha))
     return tuple(sizes)
 
 
-def own_plays(
+def plays_by_index(
     mean: float, y: float, rounds: int, eps: float, sizes: Sequence[int], level: float
 ) -> float:
-    """The first batch, and each later one by the chance that the index before it reaches y."""
+    """Return the plays in the first batch, plus each later one times the probability that the index
+    before it reaches y.
+    """
     n = np.array(sizes, np.float64)
     levels = reaches(y, level / n, eps)
     draws = np.arange(1.0, len(n) + 1.0)
@@ -414,8 +446,8 @@ def own_plays(
 
 
 class Levels(NamedTuple):
-    """States of the best arm and levels of its I: one entry for each pair, and the rounds lost up
-    to that level; state by state, levels rising.
+    """States of the best arm and levels of its I, one entry for each pair; state by state, with
+    rising levels.
     """
 
     n: Floats
@@ -427,10 +459,10 @@ class Levels(NamedTuple):
 def states(
     best_reach: float, arms: int, rounds: int, eps: float, sizes: Sequence[int], alpha: float
 ) -> list[Levels]:
-    """A grid for each number of rewards that the best arm may have, from the first round at which
-    it has so many; best_reach: y.
+    """Return a grid for each number of rewards that the best arm may have, from the first round
+    with that number. `best_reach` is y.
     """
-    found = []
+    grids = []
     for k, n in enumerate(sizes):
         start = n + (arms - 1) * sizes[0] + 1
         if start > rounds:
@@ -438,14 +470,16 @@ def states(
         end = min(math.log(rounds), n * d_eps(0.0, best_reach, eps))
         u = np.arange(math.log(start), end, STEP)
         ends = np.minimum(float(rounds), alpha * np.exp(u + STEP) + 1.0) - start + 1.0
-        found.append(Levels(np.full(len(u), float(n)), np.full(len(u), k + 1.0), u, ends))
-    return [grid for grid in found if len(grid.u)]
+        grids.append(Levels(np.full(len(u), float(n)), np.full(len(u), k + 1.0), u, ends))
+    return [grid for grid in grids if len(grid.u)]
 
 
-def lost(
+def lost_rounds(
     best: float, y: float, arms: int, rounds: int, eps: float, sizes: Sequence[int], alpha: float
 ) -> float:
-    """Rounds in which the best arm's index is expected below y, to the end of their batches."""
+    """Return the expected rounds in which the best arm's index is below y, up to the end of their
+    batches.
+    """
     grids = states(y, arms, rounds, eps, sizes, alpha)
     if not grids:
         return 0.0
@@ -459,80 +493,86 @@ def lost(
 def dp_klucb_bound(
     means: Sequence[float], rounds: int, eps: float, first: int, alpha: float, c: float
 ) -> float:
-    """At most this regret, whatever the rewards' laws on [0, 1] with these means."""
+    """Return an upper bound of the regret for any laws on [0, 1] with these means."""
     best, worst = max(means), max(means) - min(means)
     others = [mean for mean in means if mean < best]
     if not others:
         return 0.0
     sizes, level = stages(rounds, first, alpha), kl_level(math.log(max(3, rounds)), c)
-    found = [worst * rounds]
+    bounds = [worst * rounds]
     for slack in SLACKS:
         y = best - slack * (best - max(others))
-        own = {mean: own_plays(mean, y, rounds, eps, sizes, level) for mean in sorted(set(others))}
-        wrong = math.fsum((best - mean) * own[mean] for mean in others)
-        found.append(
-            wrong + worst * lost(best, y, len(means), rounds, eps, sizes, alpha)
-            if wrong < min(found)
+        plays = {
+            mean: plays_by_index(mean, y, rounds, eps, sizes, level) for mean in sorted(set(others))
+        }
+        wrong = math.fsum((best - mean) * plays[mean] for mean in others)
+        bounds.append(
+            wrong + worst * lost_rounds(best, y, len(means), rounds, eps, sizes, alpha)
+            if wrong < min(bounds)
             else math.inf
         )
-    return min(found)
+    return min(bounds)
 
 
 # UCB policies that release after every round: expected plays, and rounds lost to a low bound.
 #
-# Each count is Σ_n P[mean of n rewards + radius >= target], radius at the last round; each `low`
-# sums over rounds t and over the n <= t that the best arm may have the chance that its bound is
-# below its mean.
+# Each count is Σ_n P[mean of n rewards + radius >= target], with the radius at the last round. Each
+# `low` sums, over rounds t and the n <= t rewards that the best arm may have, the probability that
+# its bound is below its mean.
 
 
 def mean_plays(
     mean: float, target: float, rounds: int, radius: Callable[[Floats, Floats], Floats]
 ) -> float:
-    """1 + Σ_n P[mean of n + radius >= target]; `radius` of the first and the last n of a cell."""
-    found = whole_cells(1, rounds - 1)
-    if not len(found.first):
+    """Return 1 + Σ_n P[mean of n + radius >= target]; `radius` takes the first and the last n of a
+    cell.
+    """
+    cells = whole_cells(1, rounds - 1)
+    if not len(cells.first):
         return 1.0
-    level = target - radius(found.first, found.last)
-    return 1.0 + float(np.sum(found.sizes * upper_tail(found.first, mean, level)))
+    level = target - radius(cells.first, cells.last)
+    return 1.0 + float(np.sum(cells.sizes * upper_tail(cells.first, mean, level)))
 
 
 def ucb1_plays(mean: float, target: float, rounds: int) -> float:
-    """The radius √(2 ln T/n)."""
+    """Return the plays of UCB1: the radius √(2 ln T/n)."""
     width = 2.0 * math.log(rounds)
     return mean_plays(mean, target, rounds, lambda n, _: np.sqrt(width / n))
 
 
 def ucb1_low(first: int, rounds: int) -> float:
-    """Σ_t t·t⁻⁴ from round `first` on: Hoeffding for each n <= t (Auer et al. 2002)."""
+    """Return Σ_t t·t⁻⁴ from round `first` on: Hoeffding for each n <= t (Auer et al. 2002)."""
     return falling_sum(lambda t: t**-3.0, first, rounds)
 
 
 def ucb1_bound(arms: Playable, rounds: int) -> float:
-    """UCB1 and OMM; below Σ 8 ln T/Δ + (1 + π²/3)Δ (Auer, Cesa-Bianchi and Fischer 2002, Theorem
-    1) and Σ 16 ln T/Δ + … (Kveton et al. 2014, Theorem 2).
+    """Return the bound of UCB1 and OMM; below Σ 8 ln T/Δ + (1 + π²/3)Δ (Auer, Cesa-Bianchi and
+    Fischer 2002, Theorem 1) and Σ 16 ln T/Δ + … (Kveton et al. 2014, Theorem 2).
     """
     low = ucb1_low(arms.first, rounds)
     return optimistic_bound(arms, rounds, lambda mean, y: ucb1_plays(mean, y, rounds), low)
 
 
 def kl_plays(mean: float, target: float, rounds: int, c: float) -> float:
-    """The index reaches the target where n·kl(mean of n, target) <= ln T + c ln ln T."""
-    found, level = whole_cells(1, rounds - 1), kl_level(math.log(max(3, rounds)), c)
-    if not len(found.first):
+    """Return the plays of KL-UCB: the index reaches the target if n·kl(mean of n, target) <= ln T +
+    c ln ln T.
+    """
+    cells, level = whole_cells(1, rounds - 1), kl_level(math.log(max(3, rounds)), c)
+    if not len(cells.first):
         return 1.0
-    reach = reaches(target, level / found.first)
-    return 1.0 + float(np.sum(found.sizes * upper_tail(found.first, mean, reach)))
+    reach = reaches(target, level / cells.first)
+    return 1.0 + float(np.sum(cells.sizes * upper_tail(cells.first, mean, reach)))
 
 
 def kl_low(first: int, rounds: int, c: float) -> float:
-    """Σ_t e⌈δ ln t⌉e^{−δ}, δ = ln t + c ln ln t, each at most 1 (Garivier and Cappé 2011, Theorem
-    10).
+    """Return Σ_t e⌈δ ln t⌉e^{−δ}, δ = ln t + c ln ln t, each at most 1 (Garivier and Cappé 2011,
+    Theorem 10).
     """
 
     def missed(t: Floats) -> Floats:
         log_t = np.log(np.maximum(t, 3.0))
         delta = log_t + c * np.log(log_t)
-        late = np.log(t * 1.02)  # of a cell's end, where ⌈δ ln t⌉ is largest
+        late = np.log(t * 1.02)  # at a cell's end, where ⌈δ ln t⌉ is largest
         ceiling = np.ceil((late + c * np.log(np.maximum(late, 1.0))) * late)
         return np.asarray(np.minimum(1.0, math.e * ceiling * np.exp(-delta)))
 
@@ -540,15 +580,17 @@ def kl_low(first: int, rounds: int, c: float) -> float:
 
 
 def kl_bound(arms: Playable, rounds: int, c: float) -> float:
-    """KL-UCB and KL-OSM. With c = 3 the rounds lost to a low bound grow like ln ln T (Garivier and
-    Cappé 2011); with c = 0 like ln³T.
+    """Return the bound of KL-UCB and KL-OSM. With c = 3 the rounds lost to a low bound grow like ln
+    ln T (Garivier and Cappé 2011); with c = 0 like ln³T.
     """
     low = kl_low(arms.first, rounds, c)
     return optimistic_bound(arms, rounds, lambda mean, y: kl_plays(mean, y, rounds, c), low)
 
 
 def bits_bound(arms: Playable, rounds: int, eps: float, c: float) -> float:
-    """KL-UCB on randomised response: bits of mean (μe^ε + 1 − μ)/(1 + e^ε), the gaps of μ."""
+    """Return the bound of KL-UCB on randomised response: bits of mean (μe^ε + 1 − μ)/(1 + e^ε),
+    with the gaps of μ.
+    """
 
     def bit(mean: float) -> float:
         return 0.5 + (mean - 0.5) * math.tanh(eps / 2.0)
@@ -560,71 +602,77 @@ def bits_bound(arms: Playable, rounds: int, eps: float, c: float) -> float:
 
 
 def reports_plays(mean: float, target: float, rounds: int, eps: float) -> float:
-    """LDP-UCB-L: √(2 ln T/n) + √(32 ln T/(ε² n)), n draws; 4 ln(T + 1) rounds are forced."""
+    """Return the plays of LDP-UCB-L: √(2 ln T/n) + √(32 ln T/(ε² n)), n draws, and 4 ln(T + 1)
+    forced rounds.
+    """
     forced = math.floor(forced_rounds(rounds)) + 1
-    found, log_t = whole_cells(forced + 1, rounds - 1), math.log(rounds)
-    if not len(found.first):
+    cells, log_t = whole_cells(forced + 1, rounds - 1), math.log(rounds)
+    if not len(cells.first):
         return float(forced + 1)
-    n = found.first
+    n = cells.first
     level = target - np.sqrt(2.0 * log_t / n) - np.sqrt(32.0 * log_t / n) / eps
     return (
         1.0
         + forced
-        + float(np.sum(found.sizes * upper_tail(n, mean, level, AddedNoise(n, 1.0 / eps))))
+        + float(np.sum(cells.sizes * upper_tail(n, mean, level, AddedNoise(n, 1.0 / eps))))
     )
 
 
 def reports_low(first: int, rounds: int) -> float:
-    """Σ_t t(t⁻⁴ + t^{−4.69}): Hoeffding, and Chernoff for n >= 4 ln t draws (proofs/ldp_ucb.md)."""
+    """Return Σ_t t(t⁻⁴ + t^{−4.69}): Hoeffding, and Chernoff for n >= 4 ln t draws
+    (proofs/ldp_ucb.md).
+    """
     return falling_sum(lambda t: t**-3.0 + t**-3.69, first, rounds)
 
 
 def reports_bound(arms: Playable, rounds: int, eps: float) -> float:
-    """LDP-UCB-L (Ren, Zhou, Liu and Shroff 2020)."""
+    """Return the bound of LDP-UCB-L (Ren, Zhou, Liu and Shroff 2020)."""
     low = reports_low(arms.first, rounds)
     return optimistic_bound(arms, rounds, lambda mean, y: reports_plays(mean, y, rounds, eps), low)
 
 
 # UCB on continual counters: expected plays, and rounds lost to a low bound.
 #
-# An arm with n rewards has the noise of at most n.bit_length() nodes of a tree in its sum; under
-# the hybrid counter that of at most r closed segments and r nodes of the open one, r the bit
+# The sum of an arm with n rewards has the noise of at most n.bit_length() nodes of a tree. With the
+# hybrid counter it has that of at most r closed segments and r nodes of the open one, r the bit
 # length of n.
 
 
 def bit_lengths(n: Floats) -> Floats:
-    """The bit length of whole numbers."""
+    """Return the bit lengths of whole numbers."""
     return np.asarray(np.floor(np.log2(n)) + 1.0)
 
 
 def sum_radii(draws: Floats, scale: float, log_term: float) -> Floats:
-    """`sum_radius` of many: Chan, Shi and Song 2011, Corollary 2.9."""
+    """Return `sum_radius` of arrays: Chan, Shi and Song 2011, Corollary 2.9."""
     widest = np.maximum(np.sqrt(draws), math.sqrt(log_term))
     return np.asarray(scale * widest * math.sqrt(8.0 * log_term))
 
 
 def noise_chance(draws: float, scale: float, level: float) -> float:
-    """P[sum of Laplace draws >= level] is at most this."""
+    """Return an upper bound of P[sum of Laplace draws >= level]."""
     return float(upper_tail(np.array([1.0]), 0.0, np.array([level]), AddedNoise(draws, scale))[0])
 
 
 def tree_plays(mean: float, target: float, rounds: int, scale: float) -> float:
-    """DP-UCB, tight: √(2 ln T/n) and the Chan–Shi–Song radius at 2T⁻⁴, nodes of this scale."""
-    found, log_t = whole_cells(1, rounds - 1), math.log(rounds)
-    if not len(found.first):
+    """Return the plays of DP-UCB ("tight"): √(2 ln T/n) and the Chan–Shi–Song radius at 2T⁻⁴, nodes
+    of this scale.
+    """
+    cells, log_t = whole_cells(1, rounds - 1), math.log(rounds)
+    if not len(cells.first):
         return 1.0
-    n, draws = found.first, bit_lengths(found.last)
+    n, draws = cells.first, bit_lengths(cells.last)
     level = target - np.sqrt(2.0 * log_t / n) - sum_radii(draws, scale, 4.0 * log_t) / n
-    return 1.0 + float(np.sum(found.sizes * upper_tail(n, mean, level, AddedNoise(draws, scale))))
+    return 1.0 + float(np.sum(cells.sizes * upper_tail(n, mean, level, AddedNoise(draws, scale))))
 
 
 def tree_low(first: int, rounds: int) -> float:
-    """Σ_t t(t⁻⁴ + t⁻⁴): Hoeffding, and Chan, Shi and Song, on one side each."""
+    """Return Σ_t t(t⁻⁴ + t⁻⁴): Hoeffding, and Chan, Shi and Song, on one side each."""
     return falling_sum(lambda t: 2.0 * t**-3.0, first, rounds)
 
 
 def tree_bound(arms: Playable, rounds: int, scale: float) -> float:
-    """DP-UCB, tight, with nodes of this scale."""
+    """Return the bound of DP-UCB ("tight") with nodes of this scale."""
     low = tree_low(arms.first, rounds)
     return optimistic_bound(arms, rounds, lambda mean, y: tree_plays(mean, y, rounds, scale), low)
 
@@ -632,26 +680,28 @@ def tree_bound(arms: Playable, rounds: int, scale: float) -> float:
 def wide_tree_plays(
     mean: float, target: float, rounds: int, scale: float, width: float, levels: int
 ) -> float:
-    """DP-UCB as published: √(2 ln T/n) + width/n, nodes of this scale."""
-    found, log_t = whole_cells(1, rounds - 1), math.log(rounds)
-    if not len(found.first):
+    """Return the plays of DP-UCB as published: √(2 ln T/n) + width/n, nodes of this scale."""
+    cells, log_t = whole_cells(1, rounds - 1), math.log(rounds)
+    if not len(cells.first):
         return 1.0
-    n = found.first
+    n = cells.first
     level = target - np.sqrt(2.0 * log_t / n) - width / n
     return 1.0 + float(
-        np.sum(found.sizes * upper_tail(n, mean, level, AddedNoise(float(levels), scale)))
+        np.sum(cells.sizes * upper_tail(n, mean, level, AddedNoise(float(levels), scale)))
     )
 
 
 def wide_tree_low(first: int, rounds: int, scale: float, width: float, levels: int) -> float:
-    """Σ_t t(t⁻⁴ + P[noise of `levels` nodes >= width]), each at most 1."""
+    """Return Σ_t t(t⁻⁴ + P[noise of `levels` nodes >= width]), each at most 1."""
     chance = noise_chance(float(levels), scale, width)
     noisy = min(float(rounds), chance * rounds * (rounds + 1.0) / 2.0)
     return falling_sum(lambda t: t**-3.0, first, rounds) + noisy
 
 
 def wide_tree_bound(arms: Playable, rounds: int, scale: float, width: float, levels: int) -> float:
-    """DP-UCB as published (Mishra and Thakurta 2015), trees of so many levels."""
+    """Return the bound of DP-UCB as published (Mishra and Thakurta 2015), for trees of `levels`
+    levels.
+    """
 
     def count(mean: float, target: float) -> float:
         return wide_tree_plays(mean, target, rounds, scale, width, levels)
@@ -661,12 +711,14 @@ def wide_tree_bound(arms: Playable, rounds: int, scale: float, width: float, lev
 
 
 def hybrid_plays(mean: float, target: float, rounds: int, eps: float) -> float:
-    """Hybrid-UCB: √(3 lg T/n) + 6√8 s lg T/(εn), s = ⌊lg(n + 1)⌋, and 2s draws of scale 2s/ε."""
-    found, lg_t = whole_cells(1, rounds - 1), math.log2(max(2, rounds))
-    if not len(found.first):
+    """Return the plays of Hybrid-UCB: √(3 lg T/n) + 6√8 s lg T/(εn), s = ⌊lg(n + 1)⌋, and 2s draws
+    of scale 2s/ε.
+    """
+    cells, lg_t = whole_cells(1, rounds - 1), math.log2(max(2, rounds))
+    if not len(cells.first):
         return 1.0
-    n, sizes = found.first, found.sizes
-    levels = np.floor(np.log2(found.last + 1.0))
+    n, sizes = cells.first, cells.sizes
+    levels = np.floor(np.log2(cells.last + 1.0))
     wide = 6.0 * math.sqrt(8.0) * lg_t * levels / (eps * n)
     target_less = target - np.sqrt(3.0 * lg_t / n) - wide
     total = 1.0
@@ -678,20 +730,20 @@ def hybrid_plays(mean: float, target: float, rounds: int, eps: float) -> float:
 
 
 def hybrid_low(first: int, rounds: int) -> float:
-    """Σ_t t(t^−8.65 + t^−6.84): Hoeffding, and Chernoff at .8 for 2s <= 2 lg t draws
+    """Return Σ_t t(t^−8.65 + t^−6.84): Hoeffding, and Chernoff at .8 for 2s <= 2 lg t draws
     (proofs/hybrid_ucb.md).
     """
     return falling_sum(lambda t: t**-7.65 + t**-5.84, first, rounds)
 
 
 def hybrid_bound(arms: Playable, rounds: int, eps: float) -> float:
-    """Hybrid-UCB (Hu, Huang and Mehta 2021, Theorem 5)."""
+    """Return the bound of Hybrid-UCB (Hu, Huang and Mehta 2021, Theorem 5)."""
     low = hybrid_low(arms.first, rounds)
     return optimistic_bound(arms, rounds, lambda mean, y: hybrid_plays(mean, y, rounds, eps), low)
 
 
-# Successive elimination: what a run pulls while every confidence bound holds, and what the others
-# may cost (Even-Dar, Mannor and Mansour 2006, Theorem 8; Sajed and Sheffet 2019, Lemma 4.2).
+# Successive elimination: the pulls of a run in which every confidence bound holds, and the cost of
+# other runs (Even-Dar, Mannor and Mansour 2006, Theorem 8; Sajed and Sheffet 2019, Lemma 4.2).
 #
 # DP-SE's Lemma 4.2 rounds the sum of its epochs up to constants 1024 and 96; here it is the sum.
 
@@ -700,7 +752,9 @@ BASEL = math.pi**2 / 6.0
 
 
 def passes(gap: float, arms: int, beta: float, rounds: int) -> int:
-    """Passes after which an arm with this gap is surely out: two widths below it."""
+    """Return the passes after which an arm with this gap is surely eliminated: two widths below
+    it.
+    """
     low, high = 0, 1
     while high < rounds and 2.0 * elimination_width(high, arms, beta) >= gap:
         low, high = high, 2 * high
@@ -712,8 +766,8 @@ def passes(gap: float, arms: int, beta: float, rounds: int) -> int:
 
 
 def passes_bound(means: Sequence[float], rounds: int, beta: float) -> float:
-    """SuccessiveElimination: a mean is ever further from its arm's than its radius with probability
-    at most βπ²/12.
+    """Return the bound of SuccessiveElimination: a mean is ever further from its arm's than its
+    radius with probability at most βπ²/12.
     """
     gaps = [max(means) - mean for mean in means if mean < max(means)]
     wrong = math.fsum(gap * passes(gap, len(means), beta, rounds) for gap in gaps)
@@ -722,14 +776,16 @@ def passes_bound(means: Sequence[float], rounds: int, beta: float) -> float:
 
 
 def last_epoch(gap: float) -> int:
-    """The first epoch with 2^−e <= gap: its radii add up to less than the gap, so it is the arm's
-    last.
+    """Return the arm's last epoch, the first with 2^−e <= gap: its radii add up to less than the
+    gap.
     """
     return max(1, math.ceil(-math.log2(gap) - 1e-12))
 
 
 def epochs_cost(gaps: Sequence[float], beta: float, eps: float, rounds: int) -> float:
-    """Σ Δ · (pulls of the arm up to its last epoch), the arms alive being those not yet out."""
+    """Return Σ Δ · (pulls of the arm up to its last epoch), where the remaining arms are those
+    without an earlier last epoch.
+    """
     arms = len(gaps)
     wrong = [(gap, last_epoch(gap)) for gap in gaps if gap > 0.0]
     cost, pulled = 0.0, 0.0
@@ -747,7 +803,9 @@ def epochs_cost(gaps: Sequence[float], beta: float, eps: float, rounds: int) -> 
 def elimination_bound(
     means: Sequence[float], rounds: int, beta: float, eps: float, tail: float
 ) -> float:
-    """DP-SE with β: some width fails with probability at most β(2 + 2c − 1)π²/24, c `tail`."""
+    """Return the bound of DP-SE with β: some width fails with probability at most β(2 + 2c −
+    1)π²/24, c `tail`.
+    """
     gaps = [max(means) - mean for mean in means]
     worst = max(gaps)
     fails = min(1.0, beta * (1.0 + 2.0 * tail) * BASEL / 4.0)
@@ -757,11 +815,12 @@ def elimination_bound(
 def guessing_bound(
     means: Sequence[float], rounds: int, first: int, squared: bool, eps: float, tail: float
 ) -> float:
-    """DP-SE that guesses the horizon: the sum over guesses G, a phase of each with β = 1/G.
+    """Return the bound of DP-SE that guesses the horizon: the sum over guesses G of a phase with β
+    = 1/G.
 
-    The phase of a guess begins when the one before is reached, or later. It ends by round 6G, or
-    after the first epoch: later epochs begin before G, and the next is at most five times as long
-    as all before.
+    The phase of a guess starts when the previous guess is reached, or later. It ends by round 6G,
+    or after the first epoch: later epochs start before G, and the next is at most five times as
+    long as all before.
     """
     gaps = [max(means) - mean for mean in means]
     worst, total, guess, begins = max(gaps), 0.0, first, 0
@@ -778,9 +837,9 @@ def guessing_bound(
 def comparisons_bound(
     means: Sequence[float], rounds: int, beta: float, share: float, tail: float
 ) -> float:
-    """SparseVectorSE: an arm is out at the first question for which its gap adds up to four radii,
-    twice the noise and a unit of rounding. Some radius fails with probability at most βπ²/24, some
-    draw of noise with at most 2c(π²/6 + 1)β/16, c `tail`.
+    """Return the bound of SparseVectorSE: an arm is eliminated at the first test at which its gap
+    adds up to four radii, twice the noise and a unit of rounding. Some radius fails with
+    probability at most βπ²/24, some draw of noise with at most 2c(π²/6 + 1)β/16, c `tail`.
     """
     worst = max(means) - min(means)
 

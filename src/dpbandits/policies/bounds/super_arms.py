@@ -23,19 +23,21 @@ from dpbandits.policies.bounds.arms import (
 )
 from dpbandits.policies.formulas.joint import joint_level, raised_level, report_square
 
-# Gaps over super arms: of each arm the smallest gap of a super arm that contains it, Δⁱ_min, and
+# Gaps over super arms: for each arm the smallest gap of a super arm that contains it, Δⁱ_min, and
 # the largest gap of all.
 
 
-MOST = 20_000  # super arms or subsets that are tried one by one
+MOST = 20_000  # the most super arms or subsets that are tried one by one
 SAME = 1e-9  # values that differ by less are equal
 
 
 class SuperArmGaps(NamedTuple):
     """Gaps to alpha times the best value.
 
-    least: of each arm the smallest positive gap of a super arm with it; infinite if there is none.
-    largest: 0 if every super arm is best.
+    Args:
+        least: for each arm the smallest positive gap of a super arm with it; infinite if there is
+            none.
+        largest: the largest gap; 0 if every super arm is best.
     """
 
     least: tuple[float, ...]
@@ -43,9 +45,9 @@ class SuperArmGaps(NamedTuple):
 
 
 def super_arm_gaps(problem: DecisionSet, means: Sequence[float]) -> SuperArmGaps | None:
-    """The gaps of this instance; None where super arms are too many to list.
+    """Return the gaps of this instance; None if the super arms are too many to list.
 
-    On a matroid the least gap is that of single exchanges, which no basis undercuts.
+    On a matroid the least gap is that of single exchanges; no basis has a smaller one.
     """
     if isinstance(problem, Matroid):
         return exchange_gaps(problem, means)
@@ -63,8 +65,8 @@ def super_arm_gaps(problem: DecisionSet, means: Sequence[float]) -> SuperArmGaps
 
 
 def exchange_gaps(matroid: Matroid, means: Sequence[float]) -> SuperArmGaps:
-    """A basis loses the sum of the gaps of its exchanges, none negative, so at least the smallest
-    positive one of its elements outside the best basis.
+    """Return the gaps on a matroid. A basis loses the sum of the gaps of its exchanges, none of
+    them negative, so at least the smallest positive one of its elements outside the best basis.
     """
     best = matroid.best(means)
     outside = sorted(set(range(matroid.arms)) - set(best) - set(matroid.loops))
@@ -82,7 +84,7 @@ def exchange_gaps(matroid: Matroid, means: Sequence[float]) -> SuperArmGaps:
 
 
 def super_arms(problem: DecisionSet) -> list[SuperArm] | None:
-    """Every super arm; None if there may be too many."""
+    """Return every super arm; None if there may be too many."""
     if isinstance(problem, ExplicitSet):
         return list(problem.super_arms)
     if possible_sets(problem) > MOST:
@@ -91,15 +93,15 @@ def super_arms(problem: DecisionSet) -> list[SuperArm] | None:
         nodes = list(dict.fromkeys(node for node, _ in problem.edges))
         return [problem.action(chosen) for chosen in combinations(nodes, problem.k)]
     sizes = range(1, problem.size + 1)
-    tried: Iterable[SuperArm] = chain.from_iterable(
+    candidates: Iterable[SuperArm] = chain.from_iterable(
         combinations(range(problem.arms), size) for size in sizes
     )
-    return [action for action in tried if problem.contains(action)]
+    return [action for action in candidates if problem.contains(action)]
 
 
 def possible_sets(problem: DecisionSet) -> int:
-    """How many sets of arms would have to be tried to list every super arm; counted up to more than
-    `MOST`.
+    """Return the number of sets of arms to try for a list of all super arms, counted up to more
+    than `MOST`.
     """
     if isinstance(problem, VertexChoice):
         return math.comb(len({node for node, _ in problem.edges}), problem.k)
@@ -111,17 +113,16 @@ def possible_sets(problem: DecisionSet) -> int:
     return count
 
 
-# Semi-bandits: what super arms with gaps can cost while every bound holds, and otherwise.
+# Semi-bandits: the cost of super arms with gaps while every bound holds, and otherwise.
 #
 # While every arm's index is at least its mean and at most w above it, a super arm S with gap Δ has
 # Δ <= B₁ Σ_{i in S} w_i. As Δ >= Δⁱ_min for its arms, Δ <= Σ_i 2(B₁w_i − Δⁱ_min/(2K)) (Wang and
 # Chen 2017; Chen et al. 2020, Lemma 2), so regret is at most the sum of that over arms and their
-# rewards. Likewise Δ <= B∞ w_i of the least-seen arm, which every round that reads it sees once
-# more.
+# rewards. Likewise Δ <= B∞ w_i for the least-seen arm, which every round that uses it sees again.
 
 
 Width = Callable[[Floats, Floats], Floats]
-"""Twice the radius at the last round, of the first and the last number of rewards of a cell."""
+"""Twice the radius at the last round, by the first and the last number of rewards of a cell."""
 
 
 def smooth_bound(
@@ -134,15 +135,23 @@ def smooth_bound(
     narrow: bool = False,
     batches: bool = False,
 ) -> float:
-    """At most this regret; NaN where super arms are too many to list, or no smoothness is known.
+    """Return an upper bound of the regret; NaN if the super arms are too many to list, or no
+    smoothness is known.
 
-    low: rounds in which some bound is expected to fail. narrow: one reward a round is read.
-    batches: the mean is that of a batch of 1, 2, 4, … rewards, held for twice as many rounds.
+    Args:
+        problem: the decision set.
+        means: mean rewards, shape (arms,).
+        rounds: number of rounds.
+        width: see `Width`.
+        low: expected number of rounds in which some bound fails.
+        narrow: True if one reward a round is used.
+        batches: True if the mean is that of a batch of 1, 2, 4, … rewards, in use for twice as many
+            rounds.
     """
-    found = super_arm_gaps(problem, means)
-    if found is None or math.isnan(problem.b_one):
+    gaps = super_arm_gaps(problem, means)
+    if gaps is None or math.isnan(problem.b_one):
         return math.nan
-    if found.largest <= 0.0:
+    if gaps.largest <= 0.0:
         return 0.0
     if batches:
         n: Floats = np.asarray(2.0 ** np.arange(max(1, rounds.bit_length())), np.float64)
@@ -150,22 +159,22 @@ def smooth_bound(
     else:
         parts = whole_cells(1, rounds)
         sizes, wide = parts.sizes, np.minimum(1.0, width(parts.first, parts.last))
-    sizes, wide = np.append(1.0, sizes), np.append(1.0, wide)  # unseen, an index is 1
-    least = np.array([gap for gap in found.least if math.isfinite(gap)])[:, None]
-    largest_error = np.minimum(found.largest, problem.b_max * wide)
+    sizes, wide = np.append(1.0, sizes), np.append(1.0, wide)  # an unseen arm's index is 1
+    least = np.array([gap for gap in gaps.least if math.isfinite(gap)])[:, None]
+    largest_error = np.minimum(gaps.largest, problem.b_max * wide)
     single = float(np.sum(sizes * np.where(problem.b_max * wide >= least, largest_error, 0.0)))
     each = np.maximum(0.0, problem.b_one * wide - least / (2.0 * problem.size))
     every = math.inf if narrow else 2.0 * float(np.sum(sizes * each))
-    return min(min(single, every) + low * found.largest, rounds * found.largest)
+    return min(min(single, every) + low * gaps.largest, rounds * gaps.largest)
 
 
 def statistical_width(log_t: float) -> Width:
-    """CUCB's: 2√(3 ln T/(2n))."""
+    """Return CUCB's width: 2√(3 ln T/(2n))."""
     return lambda n, _: 2.0 * np.sqrt(1.5 * log_t / n)
 
 
 def noisy_width(log_t: float, scale: float, draws: Width) -> Width:
-    """CUCB's and the Chan–Shi–Song radius of so many draws at δ = T⁻³."""
+    """Return the width of CUCB's plus the Chan–Shi–Song radius of `draws` at δ = T⁻³."""
     log_term = math.log(2.0) + 3.0 * log_t
 
     def width(n: Floats, last: Floats) -> Floats:
@@ -176,34 +185,36 @@ def noisy_width(log_t: float, scale: float, draws: Width) -> Width:
 
 
 def tree_draws(_: Floats, last: Floats) -> Floats:
-    """Nodes of a tree in the sum of n rewards, at most."""
+    """Return the most nodes of a tree in the sum of n rewards."""
     return bit_lengths(last)
 
 
 def report_draws(first: Floats, _: Floats) -> Floats:
-    """One draw a report; over a cell the radius is largest at its start, as √n/n falls."""
+    """Return one draw per report; in a cell the radius is largest at its start, because √n/n
+    falls.
+    """
     return first
 
 
 def lazy_width(log_mt: float, eps: float, size: int) -> Width:
-    """LazyCUCB: √(3 ln(mT)/(2n)) + 3K ln(mT)/(εn)."""
+    """Return the width of LazyCUCB: √(3 ln(mT)/(2n)) + 3K ln(mT)/(εn)."""
     return lambda n, _: 2.0 * (np.sqrt(1.5 * log_mt / n) + 3.0 * size * log_mt / (eps * n))
 
 
 def published_tree_width(arms: int, horizon: int, size: int, eps: float) -> Width:
-    """CUCB-DP as published: √(4 ln(mT)/n) + 12K ln³T/(εn)."""
+    """Return the width of CUCB-DP as published: √(4 ln(mT)/n) + 12K ln³T/(εn)."""
     log_h = math.log(max(2, horizon))
     extra, log_mt = 12.0 * size * log_h**3 / eps, math.log(arms) + log_h
     return lambda n, _: 2.0 * (np.sqrt(4.0 * log_mt / n) + extra / n)
 
 
 JOINT_FAILING = 11.0
-"""Σ_t 4/(t max(1, ln t)²), rounded up: rounds in which some joint radius is expected to fail."""
+"""Σ_t 4/(t max(1, ln t)²), rounded up: the expected rounds in which some joint radius fails."""
 
 
 def joint_width(problem: DecisionSet, rounds: int, eps: float, factor: float) -> Width:
-    """(factor·√q + √K·√q')/K: the joint radius of the best super arm, by `ceiling_factor`, and that
-    of the one played, at the level of all super arms at once.
+    """Return (factor·√q + √K·√q')/K: the joint radius of the best super arm, by `ceiling_factor`,
+    and that of the played one, at the level of all super arms together.
     """
     size = problem.size
     log_t = math.log(rounds)
@@ -218,17 +229,17 @@ def joint_width(problem: DecisionSet, rounds: int, eps: float, factor: float) ->
 
 
 def published_report_width(horizon: int, scale: float) -> Width:
-    """CUCB-LDP as published: 4·scale·√(2 ln T/n)."""
+    """Return the width of CUCB-LDP as published: 4·scale·√(2 ln T/n)."""
     return lambda n, _: 8.0 * scale * np.sqrt(2.0 * math.log(horizon) / n)
 
 
 def failing_rounds(arms: int, rounds: int, each: float) -> float:
-    """Σ_t of m·t·each·t⁻³, at most 1: each of m arms, n <= t rewards, and both sides."""
+    """Return Σ_t of m·t·each·t⁻³, at most 1: each of m arms, n <= t rewards, and both sides."""
     return falling_sum(lambda t: np.minimum(1.0, each * arms * t**-2.0), 1, rounds)
 
 
 def lazy_failing(arms: int, rounds: int, tail: float) -> float:
-    """The same for batches held up to 2t rounds: 2t·m(lg t + 1)(2 + 2c)(mt)⁻³."""
+    """Return the same for batches in use up to 2t rounds: 2t·m(lg t + 1)(2 + 2c)(mt)⁻³."""
 
     def missed(t: Floats) -> Floats:
         chance = arms * (np.log2(t) + 1.0) * (2.0 + 2.0 * tail) * (arms * t) ** -3.0
@@ -240,17 +251,17 @@ def lazy_failing(arms: int, rounds: int, tail: float) -> float:
 def published_tree_failing(
     arms: int, rounds: int, horizon: int, scale: float, eps: float, size: int
 ) -> float:
-    """Σ_t m·t·2((mT)⁻⁸ + P[nodes of this scale >= 12K ln³T/ε])."""
+    """Return Σ_t m·t·2((mT)⁻⁸ + P[nodes of this scale >= 12K ln³T/ε])."""
     log_h = math.log(max(2, horizon))
     noise = noise_chance(float(horizon.bit_length()), scale, 12.0 * size * log_h**3 / eps)
-    once = 2.0 * ((arms * float(max(2, horizon))) ** -8.0 + noise)
-    return float(min(float(rounds), arms * once * rounds * (rounds + 1.0) / 2.0))
+    each = 2.0 * ((arms * float(max(2, horizon))) ** -8.0 + noise)
+    return float(min(float(rounds), arms * each * rounds * (rounds + 1.0) / 2.0))
 
 
 def published_report_failing(arms: int, rounds: int, horizon: int, scale: float) -> float:
-    """T·m·Σ_n 2P[error of n reports >= 4·scale·√(2 ln T/n)], at most T.
+    """Return T·m·Σ_n 2P[error of n reports >= 4·scale·√(2 ln T/n)], at most T.
 
-    At any exponent the logarithm of Chernoff's bound is convex in √n: over a cell it is largest at
+    At any exponent the logarithm of Chernoff's bound is convex in √n, so in a cell it is largest at
     an end.
     """
     parts, log_h = whole_cells(1, rounds), math.log(horizon)

@@ -1,3 +1,3 @@
-"""Indices, divergences and schedules in plain arithmetic: the simulator compiles every function of
-this folder as it stands.
+"""Indices, divergences and schedules as scalar functions; the simulator compiles every function of
+this folder as it is.
 """

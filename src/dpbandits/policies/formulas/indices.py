@@ -1,5 +1,5 @@
-"""Formulas of index policies: divergences, schedules of batches, indices, and each policy's rule,
-as scalar functions that sessions call and the simulator compiles.
+"""Formulas of index policies: divergences, batch schedules, indices, and each policy's rule.
+Sessions call these scalar functions, and the simulator compiles them.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-# Bernoulli divergences and their inverses, as plain scalar functions (the simulator compiles these
-# same functions).
+# Bernoulli divergences and their inverses.
 #
 # `d_eps` is the divergence of Azize, Wu, Honda, Orabona, Ito and Basu 2025 that governs regret
 # under epsilon-DP: d_eps(x, y) = inf over z between x and y of eps·|z − x| + kl(z, y). It is kl
@@ -17,12 +16,14 @@ from typing import NamedTuple
 
 
 def clip01(x: float) -> float:
-    """x held in [0, 1]."""
+    """Return x clipped to [0, 1]."""
     return min(1.0, max(0.0, x))
 
 
 def kl(p: float, q: float) -> float:
-    """Relative entropy of Bernoulli(p) to Bernoulli(q); inf where q cannot produce what p does."""
+    """Return the relative entropy of Bernoulli(p) to Bernoulli(q); infinite if q excludes an
+    outcome of p.
+    """
     if p == q:
         return 0.0
     value = 0.0
@@ -38,11 +39,11 @@ def kl(p: float, q: float) -> float:
 
 
 def kl_upper(p: float, level: float) -> float:
-    """The largest q in [p, 1] with kl(p, q) <= level.
+    """Return the largest q in [p, 1] with kl(p, q) <= level.
 
-    Halley's steps, of which each leaves about the cube of what was missing. They begin at the first
-    terms of the root's series in √level, where these are near, and else at the less of two bounds
-    above it. Five are enough wherever rounding lets a step count; eight end the rest.
+    It uses Halley's steps, each of which leaves about the cube of the error. They start at the
+    first terms of the root's series in √level if these are accurate, else at the smaller of two
+    upper bounds. Five steps are enough wherever rounding allows progress; eight end the rest.
     """
     if p >= 1.0 or level <= 0.0:
         return p
@@ -72,7 +73,7 @@ def kl_upper(p: float, level: float) -> float:
 
 
 def d_eps(x: float, y: float, eps: float) -> float:
-    """inf over z between x and y of eps·|z − x| + kl(z, y), in closed form."""
+    """Return inf over z between x and y of eps·|z − x| + kl(z, y), in closed form."""
     if x > y:
         x, y = 1.0 - x, 1.0 - y
     if y >= 1.0:
@@ -84,56 +85,54 @@ def d_eps(x: float, y: float, eps: float) -> float:
 
 
 def d_eps_upper(x: float, level: float, eps: float) -> float:
-    """The largest q in [x, 1] with d_eps(x, q) <= level, in closed form but for the ordinary KL
-    inverse.
+    """Return the largest q in [x, 1] with d_eps(x, q) <= level, in closed form except for the
+    ordinary KL inverse.
     """
     if x >= 1.0 or level <= 0.0:
         return x
-    # x e^eps/(1 − x + x e^eps) without the overflow: up to there the infimum is reached inside,
-    # beyond it d_eps is kl.
+    # x e^eps/(1 − x + x e^eps) without overflow: up to there d_eps is kl
     edge = x / (x + (1.0 - x) * math.exp(-eps)) if x > 0.0 else 0.0
     if level >= kl(x, edge):
         return min(1.0, -math.expm1(-(level + eps * x)) / -math.expm1(-eps))
     return kl_upper(x, level)
 
 
-# Schedules: how long an arm is played before its next release, how far apart two arms must be
-# then, and how fast the policies with full information learn.
+# Schedules: the rounds of batches and epochs, the widths of elimination, and learning rates.
 
 
 def growing_batch(rounds: int, first: int, alpha: float) -> int:
-    """Rounds in the batch of an arm with `rounds` released: `first`, then what makes its rounds
-    grow by the factor alpha.
+    """Return the rounds in the batch of an arm with `rounds` released: `first`, then the rounds
+    that make its total grow by the factor alpha.
     """
     return first if rounds == 0 else max(1, math.ceil(min(2.0**62, (alpha - 1.0) * rounds)))
 
 
 RUNG = 0.25
-"""How far apart the first two totals of the ladder are."""
+"""Relative distance of the first two totals of the ladder."""
 
 
 def next_rung(rounds: int, first: int) -> int:
-    """The total after `rounds` on a ladder that is fixed in advance: larger by the factor
-    1 + RUNG/√(1 + ln(rounds/first)), which tends to 1.
+    """Return the total after `rounds` on a fixed ladder: larger by the factor 1 + RUNG/√(1 +
+    ln(rounds/first)), which tends to 1.
     """
     growth = RUNG / math.sqrt(1.0 + max(0.0, math.log(rounds / first)))
     return rounds + max(1, math.ceil(min(2.0**61, growth * rounds)))
 
 
 def slowing_total(rounds: int, first: int, alpha: float) -> float:
-    """Rounds grown by 1 + (alpha − 1)/√(1 + ln(rounds/first)): by alpha at first, by ever less
+    """Return rounds grown by 1 + (alpha − 1)/√(1 + ln(rounds/first)): by alpha at first, by less
     later.
     """
     return rounds * (1.0 + (alpha - 1.0) / math.sqrt(1.0 + max(0.0, math.log(rounds / first))))
 
 
 def elimination_width(pulls: int, arms: int, beta: float) -> float:
-    """Two confidence radii √(ln(4 K n²/beta)/(2n)) after n pulls of each arm."""
+    """Return two confidence radii √(ln(4 K n²/beta)/(2n)) after n pulls of each arm."""
     return 2.0 * math.sqrt(math.log(4.0 * arms * pulls * pulls / beta) / (2.0 * pulls))
 
 
 def epoch(stage: int, alive: int, beta: float, eps: float) -> tuple[int, float]:
-    """Pulls of each arm in epoch `stage`, R_e, and the elimination width 2h_e + 2c_e."""
+    """Return the pulls of each arm in epoch `stage`, R_e, and the elimination width 2h_e + 2c_e."""
     gap = 2.0**-stage
     log8 = math.log(8.0 * alive * stage * stage / beta)
     log4 = math.log(4.0 * alive * stage * stage / beta)
@@ -141,24 +140,24 @@ def epoch(stage: int, alive: int, beta: float, eps: float) -> tuple[int, float]:
     return pulls, 2.0 * math.sqrt(log8 / (2.0 * pulls)) + 2.0 * log4 / (pulls * eps)
 
 
-def comparison_radius(pulls: int, question: int, arms: int, beta: float) -> float:
-    """How far the sum of an arm's pulls may be from its mean: n√(ln(8 K k²/beta)/(2n)) at question
-    number k.
+def comparison_radius(pulls: int, test: int, arms: int, beta: float) -> float:
+    """Return the largest deviation of the sum of an arm's pulls from its mean: n√(ln(8 K
+    k²/beta)/(2n)) at test number k.
     """
-    return math.sqrt(0.5 * pulls * math.log(8.0 * arms * question * question / beta))
+    return math.sqrt(0.5 * pulls * math.log(8.0 * arms * test * test / beta))
 
 
-def comparison_noise(question: int, arms: int, beta: float, share: float) -> float:
-    """How far a question's noise and its threshold's may lie together, in rewards: each has scale
+def comparison_noise(test: int, arms: int, beta: float, share: float) -> float:
+    """Return the largest sum of a test's and its threshold's noise, in rewards: each has scale
     3/share, and there are at most K² at a time.
     """
     log = math.log(16.0 * arms * arms / beta)
-    return 3.0 * (2.0 * log + 2.0 * math.log(question)) / share
+    return 3.0 * (2.0 * log + 2.0 * math.log(test)) / share
 
 
 def next_guess(guess: int, t: int, squared: bool) -> int:
-    """The first guess of the horizon beyond round t, from one to the next doubled or squared; at
-    most 2⁶².
+    """Return the first guess of the horizon beyond round t, each doubled or squared; at most
+    2⁶².
     """
     while guess <= t and guess < 2**62:
         if not squared:
@@ -171,45 +170,43 @@ def next_guess(guess: int, t: int, squared: bool) -> int:
 
 
 def hedge_rate(round: int, actions: int) -> float:
-    """2√(ln K/t)."""
+    """Return 2√(ln K/t)."""
     return 2.0 * math.sqrt(math.log(actions) / round)
 
 
 def ftrl_rate(horizon: int, actions: int) -> float:
-    """√(8 ln K/T)."""
+    """Return √(8 ln K/T)."""
     return math.sqrt(8.0 * math.log(actions) / horizon)
 
 
-# Index formulas: how much an arm is worth at round t, from released values. Plain scalar
-# functions, compiled as they stand.
+# Indices of an arm at round t, from released values.
 #
-# mean: released mean; n: rounds behind it; log_t: ln of the round about to be played; eps: the
-# budget as a float.
+# mean: released mean; n: rounds behind it; log_t: ln of the next round; eps: ε as a float.
 
 
 def ucb1(mean: float, n: int, log_t: float) -> float:
-    """mean + √(2 ln t / n). Auer, Cesa-Bianchi and Fischer 2002."""
+    """Return mean + √(2 ln t / n). Auer, Cesa-Bianchi and Fischer 2002."""
     return mean + math.sqrt(2.0 * log_t / n)
 
 
 def kl_level(log_t: float, c: float) -> float:
-    """ln t + c·ln ln t, never below 0."""
+    """Return ln t + c·ln ln t, at least 0."""
     return max(0.0, log_t + c * math.log(log_t)) if log_t > 0.0 and c != 0.0 else log_t
 
 
 def kl_ucb(mean: float, n: int, level: float) -> float:
-    """max{q: n·kl(mean, q) <= level}, level = ln t + c ln ln t. Garivier and Cappé 2011."""
+    """Return max{q: n·kl(mean, q) <= level}, level = ln t + c ln ln t. Garivier and Cappé 2011."""
     return kl_upper(clip01(mean), level / n)
 
 
 def lazy_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
-    """mean + √(3 ln t / n) + 3 ln t / (eps n). Hu, Huang and Mehta 2021, Algorithm 1."""
+    """Return mean + √(3 ln t / n) + 3 ln t / (eps n). Hu, Huang and Mehta 2021, Algorithm 1."""
     return mean + math.sqrt(3.0 * log_t / n) + 3.0 * log_t / (eps * n)
 
 
 def hybrid_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
-    """mean + √(3 lg t / n) + 6√8 lg t ⌊lg(n + 1)⌋ / (eps n), lg to base 2. Hu, Huang and Mehta
-    2021, equation (35).
+    """Return mean + √(3 lg t / n) + 6√8 lg t ⌊lg(n + 1)⌋ / (eps n), lg to base 2. Hu, Huang and
+    Mehta 2021, equation (35).
     """
     lg_t = log_t / math.log(2.0)
     return (
@@ -220,32 +217,32 @@ def hybrid_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
 
 
 def adap_ucb(mean: float, n: int, log_t: float, eps: float, a: float) -> float:
-    """mean + √(a ln t / (2n)) + a ln t / (eps n). Azize and Basu 2022, AdaP-UCB."""
+    """Return mean + √(a ln t / (2n)) + a ln t / (eps n). Azize and Basu 2022, AdaP-UCB."""
     return mean + math.sqrt(a * log_t / (2.0 * n)) + a * log_t / (eps * n)
 
 
 def adap_klucb(mean: float, n: int, log_t: float, eps: float, a: float) -> float:
-    """max{q: kl(Clip01(mean + a ln t/(eps n)), q) <= a ln t / n}. Azize and Basu 2022,
+    """Return max{q: kl(Clip01(mean + a ln t/(eps n)), q) <= a ln t / n}. Azize and Basu 2022,
     AdaP-KLUCB.
     """
     return kl_upper(clip01(mean + a * log_t / (eps * n)), a * log_t / n)
 
 
 def adac_ucb(mean: float, n: int, log_t: float, rho: float, b: float) -> float:
-    """mean + √((1/(2n) + 1/(rho n²)) b ln t). Azize and Basu 2024, AdaC-UCB."""
+    """Return mean + √((1/(2n) + 1/(rho n²)) b ln t). Azize and Basu 2024, AdaC-UCB."""
     return mean + math.sqrt((1.0 / (2.0 * n) + 1.0 / (rho * n * n)) * b * log_t)
 
 
 def dp_klucb(mean: float, n: int, level: float, eps: float) -> float:
-    """max{q: n·d_eps(Clip01 mean, q) <= level}, level = ln t + c ln ln t. Azize et al. 2025,
+    """Return max{q: n·d_eps(Clip01 mean, q) <= level}, level = ln t + c ln ln t. Azize et al. 2025,
     DP-KLUCB.
     """
     return d_eps_upper(clip01(mean), level / n, eps)
 
 
 def dp_imed(mean: float, n: int, best: float, eps: float) -> float:
-    """−(n·d_eps(Clip01 mean, best) + ln n), best = the largest clipped mean. Azize et al. 2025,
-    DP-IMED.
+    """Return −(n·d_eps(Clip01 mean, best) + ln n), best = the largest clipped mean. Azize et al.
+    2025, DP-IMED.
     """
     return -(n * d_eps(clip01(mean), best, eps) + math.log(n))
 
@@ -253,29 +250,29 @@ def dp_imed(mean: float, n: int, best: float, eps: float) -> float:
 def dp_ucb_published(
     mean: float, n: int, log_t: float, eps: float, arms: int, horizon: int, gamma: float
 ) -> float:
-    """mean + √(2 ln t / n) + K ln²T ln(K T ln T/γ) / (eps n). Mishra and Thakurta 2015."""
+    """Return mean + √(2 ln t / n) + K ln²T ln(K T ln T/γ) / (eps n). Mishra and Thakurta 2015."""
     log_h = math.log(max(2, horizon))
     width = arms * log_h * log_h * math.log(arms * max(2, horizon) * log_h / gamma) / eps
     return mean + math.sqrt(2.0 * log_t / n) + width / n
 
 
 def sum_radius(draws: int, scale: float, log_term: float) -> float:
-    """With probability 1 − 2e^−log_term, |sum of `draws` Laplace(scale)| is at most this. Chan, Shi
-    and Song 2011, Corollary 2.9.
+    """Return a bound of |sum of `draws` Laplace(scale)| that holds with probability 1 −
+    2e^−log_term. Chan, Shi and Song 2011, Corollary 2.9.
     """
     return scale * max(math.sqrt(draws), math.sqrt(log_term)) * math.sqrt(8.0 * log_term)
 
 
 def dp_ucb_tight(mean: float, n: int, log_t: float, draws: int, scale: float) -> float:
-    """mean + √(2 ln t / n) + Chan–Shi–Song radius at 2t^−4 / n: the tree's own noise and no
-    more.
+    """Return mean + √(2 ln t / n) + the Chan–Shi–Song radius at 2t^−4 / n, for the tree's actual
+    noise.
     """
     return mean + math.sqrt(2.0 * log_t / n) + sum_radius(draws, scale, 4.0 * log_t) / n
 
 
 def dp_ucb_bound(mean: float, n: int, log_t: float, eps: float) -> float:
-    """mean + √(2 ln t / n) + ν/n, ν = (√8/eps) ln(4t⁴)(1 + ln n unless n is a power of 2). Tossou
-    and Dimitrakakis 2016.
+    """Return mean + √(2 ln t / n) + ν/n, ν = (√8/eps) ln(4t⁴)(1 + ln n unless n is a power of 2).
+    Tossou and Dimitrakakis 2016.
     """
     nu = math.sqrt(8.0) / eps * (math.log(4.0) + 4.0 * log_t)
     if n & (n - 1) != 0:
@@ -284,26 +281,30 @@ def dp_ucb_bound(mean: float, n: int, log_t: float, eps: float) -> float:
 
 
 def ldp_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
-    """mean + √(2 ln t / n) + √(32 ln t / (eps² n)). Ren, Zhou, Liu and Shroff 2020, LDP-UCB-L."""
+    """Return mean + √(2 ln t / n) + √(32 ln t / (eps² n)). Ren, Zhou, Liu and Shroff 2020,
+    LDP-UCB-L.
+    """
     return mean + math.sqrt(2.0 * log_t / n) + math.sqrt(32.0 * log_t / (eps * eps * n))
 
 
 def lifted_mean(mean: float, n: int, t: int, eps: float) -> float:
-    """Bonus first, then clip: min(1, max(0, mean + 3 ln t/(eps n))). Hu, Huang, Mehta and Hegde
-    2024, Lazy-DP-TS.
+    """Return min(1, max(0, mean + 3 ln t/(eps n))): bonus first, then clipping. Hu, Huang, Mehta
+    and Hegde 2024, Lazy-DP-TS.
     """
     return clip01(mean + 3.0 * math.log(t) / (eps * n))
 
 
 def forced_rounds(t: int) -> float:
-    """4 ln(t + 1): an arm with no more rounds is played before any index is looked at. Ren, Zhou,
-    Liu and Shroff 2020.
+    """Return 4 ln(t + 1): an arm with no more rounds is played before any index is compared. Ren,
+    Zhou, Liu and Shroff 2020.
     """
     return 4.0 * math.log(t + 1.0)
 
 
 def overtakes(j: int, index_j: float, i: int, index_i: float) -> bool:
-    """Whether arm j is chosen before arm i: the larger index, the smaller number on a tie."""
+    """Return whether arm j is chosen before arm i: the larger index, the smaller number on a
+    tie.
+    """
     return index_j > index_i or (index_j == index_i and j < i)
 
 
@@ -318,7 +319,9 @@ def overtakes_at(
     eps: float,
     rank: int = 1,
 ) -> bool:
-    """Whether `lazy_ucb` prefers arm j to arm i at round t, with ln(rank·t) in place of ln t."""
+    """Return whether `lazy_ucb` prefers arm j to arm i at round t, with ln(rank·t) in place of ln
+    t.
+    """
     log_t = math.log(rank * t)
     return overtakes(j, lazy_ucb(mean_j, n_j, log_t, eps), i, lazy_ucb(mean_i, n_i, log_t, eps))
 
@@ -335,19 +338,19 @@ def crossing(
     eps: float,
     rank: int = 1,
 ) -> int:
-    """The first round in (t, end) at which `lazy_ucb` prefers arm j to arm i, which it prefers at
-    t; `end` if there is none.
+    """Return the first round in (t, end) at which `lazy_ucb` prefers arm j to arm i, which it
+    prefers at t; `end` if there is none.
 
-    rank: indices at round t take ln(rank·t), as on a matroid of that rank.
+    Indices at round t take ln(rank·t), as on a matroid of that rank.
 
     In x = √ln(rank·t) the difference of two indices is a quadratic, so at most two rounds are
-    candidates; about each the rounded formula itself is asked, so that the answer equals that of a
+    candidates. The rounded formula itself decides around each, so the result equals that of a
     round-by-round comparison.
     """
     a = mean_i - mean_j
     b = math.sqrt(3.0 / n_i) - math.sqrt(3.0 / n_j)
     c = 3.0 / (eps * n_i) - 3.0 / (eps * n_j)
-    # b and c have one sign, so the lead of i is smallest at one end
+    # b and c have the same sign, so the lead of i is smallest at one end
     x = math.sqrt(math.log(rank * (t if n_i <= n_j else end - 1)))
     if a + x * (b + c * x) > 1e-9 * (abs(mean_i) + 3.0 * x * (1.0 + x / (eps * n_i))):
         return end  # more than rounding can hide
@@ -370,8 +373,8 @@ def crossing(
 
 
 def _next_root(a: float, b: float, c: float, x: float) -> float:
-    """The smallest root above x (with a margin below it for rounding) at which a + b·x + c·x² turns
-    negative; inf if none.
+    """Return the smallest root above x (with a margin below it for rounding) at which a + b·x +
+    c·x² becomes negative; inf if there is none.
     """
     floor = x * (1.0 - 1e-12)
     if c == 0.0:
@@ -386,30 +389,30 @@ def _next_root(a: float, b: float, c: float, x: float) -> float:
     return root if root > floor else math.inf
 
 
-# What a released total says against a mean when every draw of Laplace noise in it is counted: the
-# exact rate of one arm.
+# The exact rate of one arm: the evidence of a released total against a mean, with every draw of
+# Laplace noise counted.
 #
-# x: the arm's released mean; q: the mean it is held against; n: its rounds; draws: how many
-# Laplace draws are in the total.
+# x: the arm's released mean; q: the mean it is compared with; n: its rounds; draws: number of
+# Laplace draws in the total.
 #
 # Source: ours; proofs/dp_rate_imed.md. Every theta in [0, eps) gives a valid (Chernoff) value, so
 # an early stop of the search costs size, never validity.
 
 
 NEWTON = 60
-"""Steps at most; about five are taken."""
+"""The most steps; about five are taken."""
 
 MARGIN = 0.7
-"""Added to what the leader's rounds ask for now, so that the arm stays behind for some time while
-they grow (at level 1, until they are twice as many).
+"""Added to the requirement by the leader's rounds, so that the arm remains behind for some time
+while they grow (at level 1, until they have doubled).
 """
 
 NEAREST = 1.0 - 2.0**-40
-"""theta/eps stays below: at eps itself the moment of the noise ends."""
+"""theta/eps is below this: at eps the moment of the noise is infinite."""
 
 
 def log_laplace(q: float, theta: float) -> float:
-    """ln(1 − q + q e^−θ), also where q is 1 or θ is large."""
+    """Return ln(1 − q + q e^−θ), also if q is 1 or θ is large."""
     if q >= 1.0:
         return -theta
     if theta < 1.0:
@@ -418,17 +421,18 @@ def log_laplace(q: float, theta: float) -> float:
 
 
 def exponent(share: float, x: float, q: float, n: int, draws: int, eps: float) -> float:
-    """−θnx − n ln(1 − q + q e^−θ) + draws·ln(1 − θ²/eps²) at θ = share·eps."""
+    """Return −θnx − n ln(1 − q + q e^−θ) + draws·ln(1 − θ²/eps²) at θ = share·eps."""
     theta = share * eps
     noise = math.log1p(-share) + math.log1p(share)
     return -n * (theta * x + log_laplace(q, theta)) + draws * noise
 
 
 def best_share(x: float, q: float, n: int, draws: int, eps: float) -> float:
-    """θ/eps at which `exponent`, which is concave, is largest; x < q.
+    """Return the θ/eps at which `exponent`, which is concave, is largest; x < q.
 
-    Newton's method on the derivative, kept inside a bracket. It starts at the smaller of two points
-    beyond the maximum: that without noise, and that with the slope's largest value everywhere.
+    It is Newton's method on the derivative, within a bracket. It starts at the smaller of two
+    points beyond the maximum: the optimum without noise, and the one with the slope's largest value
+    everywhere.
     """
     slope = eps * n * (q - x)
     low, high = 0.0, min(NEAREST, slope / (draws + math.hypot(draws, slope)))
@@ -455,8 +459,8 @@ def best_share(x: float, q: float, n: int, draws: int, eps: float) -> float:
 
 
 def exact_rate(x: float, q: float, n: int, draws: int, eps: float) -> float:
-    """sup over 0 <= θ < eps of −θnx − n ln(1 − q + q e^−θ) + draws·ln(1 − θ²/eps²), x clipped to
-    [0, 1]; 0 where x >= q.
+    """Return sup over 0 <= θ < eps of −θnx − n ln(1 − q + q e^−θ) + draws·ln(1 − θ²/eps²), x
+    clipped to [0, 1]; 0 if x >= q.
     """
     x = clip01(x)
     if x >= q:
@@ -464,8 +468,8 @@ def exact_rate(x: float, q: float, n: int, draws: int, eps: float) -> float:
     return max(0.0, exponent(best_share(x, q, n, draws, eps), x, q, n, draws, eps))
 
 
-def believed(rate: float, doubt: float, trust: float) -> float:
-    """What a rate counts for: `doubt` less than it is, but never less than its share `trust`."""
+def discounted(rate: float, doubt: float, trust: float) -> float:
+    """Return a rate minus `doubt`, but at least the share `trust` of it."""
     return max(rate - doubt, trust * rate)
 
 
@@ -479,9 +483,11 @@ def rate_imed(
     doubt: float = 0.0,
     trust: float = 1.0,
 ) -> float:
-    """−(believed(exact_rate(mean, best)) + level·ln n), best = the largest clipped mean."""
+    """Return −(discounted(exact_rate(mean, best)) + level·ln n), best = the largest clipped
+    mean.
+    """
     rate = exact_rate(mean, best, n, draws, eps)
-    return -(believed(rate, doubt, trust) + level * math.log(n))
+    return -(discounted(rate, doubt, trust) + level * math.log(n))
 
 
 def settling_batch(
@@ -497,12 +503,12 @@ def settling_batch(
     doubt: float = 0.0,
     trust: float = 1.0,
 ) -> int:
-    """Rounds in the next batch of an arm with n released, which end on a rung of the ladder of
-    totals (`next_rung`).
+    """Return the rounds in the next batch of an arm with n released rounds. Its total is on the
+    ladder (`next_rung`).
 
-    Of an arm that is behind: until its index, should its mean stay, is past the leader's, which
-    has `leading` rounds; its rounds grow by alpha at most. Of the leader: so that its rounds grow
-    by alpha at first, and by ever less later. draws: in the arm's total after this batch.
+    For an arm that is behind: until its index, with its current mean, exceeds the leader's, which
+    has `leading` rounds; its total grows at most by alpha. For the leader: its total grows by alpha
+    at first, by less later. `draws` counts the draws after this batch.
     """
     x, total = clip01(mean), next_rung(n, first)
     if x >= best:
@@ -510,40 +516,48 @@ def settling_batch(
         while total < goal:
             total = next_rung(total, first)
         return total - n
-    asked, most = level * math.log(leading) + MARGIN, d_eps(x, best, eps)
+    required, most = level * math.log(leading) + MARGIN, d_eps(x, best, eps)
     while total < alpha * n:
-        left = asked - level * math.log(total)
-        # the rate is below total·d_eps, which takes a tenth of its time
-        if believed(total * most, doubt, trust) >= left:
+        left = required - level * math.log(total)
+        # the rate is below total·d_eps, which is ten times as fast
+        if discounted(total * most, doubt, trust) >= left:
             rate = exact_rate(x, best, total, draws, eps)
-            if believed(rate, doubt, trust) >= left:
+            if discounted(rate, doubt, trust) >= left:
                 break
         total = next_rung(total, first)
     return total - n
 
 
 # Index policies as scalar functions: an arm's score, and the length of its next batch. Sessions
-# call them as they stand, and the simulator compiles them.
+# call them, and the simulator compiles them.
 #
 # A score is called as score(p, mean, n, draws, log_t, best) and a batch rule as size(p, mean, n,
 # draws, pulls, best, leading). p: `IndexNumbers`. mean, n, draws: an arm's released mean, and the
-# rounds and noise draws behind it. log_t: ln of the round about to be played. pulls: rounds for
-# which the arm was played. best: the largest released mean of all arms, clipped to [0, 1];
-# leading: the rounds behind it.
+# rounds and noise draws behind it. log_t: ln of the next round. pulls: rounds for which the arm was
+# played. best: the largest released mean of all arms, clipped to [0, 1]; leading: the rounds behind
+# it.
 
 
 ALL_DRAWS = 2**62
-"""More noise draws than are in any total."""
+"""More noise draws than any total has."""
 
 
 class IndexNumbers(NamedTuple):
     """The constants of an index policy.
 
-    eps: the budget, or rho. constant: the factor in its level. first, alpha: rounds in a first
-        batch, and growth of an arm's rounds by a later one. counted: noise draws that are counted,
-        at most. doubt, trust: see `believed`. arms, horizon, gamma, scale: of DP-UCB, the
-        last of a tree's node in rewards. noise: scale of the mechanism's noise in grid steps, of
-        which the simulator alone asks.
+    Args:
+        eps: ε, or ρ.
+        constant: factor in its level.
+        first: rounds in a first batch.
+        alpha: growth factor of an arm's rounds by a later batch.
+        counted: the most noise draws that are counted.
+        doubt: see `discounted`.
+        trust: see `discounted`.
+        arms: for DP-UCB, number of arms.
+        horizon: for DP-UCB, number of rounds.
+        gamma: for DP-UCB, failure probability.
+        scale: for DP-UCB, scale of a tree's node, in rewards.
+        noise: scale of the mechanism's noise in grid steps, for the simulator only.
     """
 
     eps: float = 0.0
@@ -563,16 +577,21 @@ class IndexNumbers(NamedTuple):
 def one_round(
     p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
 ) -> int:
-    """A release after every round."""
+    """Return 1: release after every round."""
     return 1
 
 
 class IndexRule(NamedTuple):
     """An index policy: its formulas and their constants.
 
-    capped: whether no index is above 1, and one that is 1 stays so until the arm's next release.
-    timeless: whether a score depends on `best` and not on `log_t`; else it is the other way round.
-    by_best: whether the batch rule looks at `best` and `leading`.
+    Args:
+        score: formula of the index.
+        numbers: its constants.
+        size: formula of the batch length.
+        capped: True if no index is above 1, and an index of 1 remains until the arm's next release.
+        timeless: True if a score depends on `best` and not on `log_t`; otherwise it depends on
+            `log_t` and not on `best`.
+        by_best: True if the batch rule uses `best` and `leading`.
     """
 
     score: Callable[..., float]
@@ -586,28 +605,28 @@ class IndexRule(NamedTuple):
 def growing(
     p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
 ) -> int:
-    """Batches that make an arm's rounds grow by alpha."""
+    """Return batches that make an arm's rounds grow by alpha."""
     return growing_batch(n, p.first, p.alpha)
 
 
 def as_long_again(
     p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
 ) -> int:
-    """Episodes that double the rounds for which an arm was played."""
+    """Return episodes that double the rounds for which an arm was played."""
     return max(1, pulls)
 
 
 def twice_the_last(
     p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
 ) -> int:
-    """Batches of 1, 2, 4, … rounds, of which the newest alone counts."""
+    """Return batches of 1, 2, 4, … rounds, of which the newest alone is used."""
     return max(1, 2 * n)
 
 
 def settling(
     p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
 ) -> int:
-    """Batches as long as DP-Rate-IMED's index asks for."""
+    """Return batches as long as DP-Rate-IMED's index requires."""
     if n == 0:
         return p.first
     return settling_batch(

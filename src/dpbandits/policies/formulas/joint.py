@@ -6,20 +6,21 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-# How far sums of means of reports may miss; a report is a reward in [0, 1] and a Laplace draw of
-# scale 1/eps.
+# The error of sums of means of reports; a report is a reward in [0, 1] plus a Laplace draw of scale
+# 1/eps.
 #
 # Source: ours; proofs/cucb_ldp2_joint.md.
 
 
 def report_variance(eps: float) -> float:
-    """v = 1/4 + 2/eps², no less than the variance of one report."""
+    """Return v = 1/4 + 2/eps², an upper bound of the variance of one report."""
     return 0.25 + 2.0 / (eps * eps)
 
 
 def report_square(n: Any, level: float, eps: float) -> Any:
-    """q(n) = (5/2)·v·u/n + 5·(u/(eps·n))² at level u, n a number or an array: the mean of n reports
-    misses by √q, and the sum of several arms' means by √Σq, with probability about e^−u.
+    """Return q(n) = (5/2)·v·u/n + 5·(u/(eps·n))² at level u, for a number or an array n. The mean
+    of n reports has an error above √q, and the sum of several arms' means one above √Σq, with
+    probability about e^−u.
 
     √(2Vu) + cu, the sub-gamma bound of variance V = vΣ1/n and scale c = max 1/(eps·n), is at most
     √(5Vu/2 + 5c²u²).
@@ -29,46 +30,48 @@ def report_square(n: Any, level: float, eps: float) -> Any:
 
 
 def joint_level(t: int, size: int, eps: float) -> float:
-    """u = 1 + L + K ln(1 + wΛ), of which √Σq is a bound for every super arm of at most K = `size`
-    arms, however counts came about: it fails in round t with probability at most 2e^−L, L = ln t +
-    2 ln ln t.
+    """Return u = 1 + L + K ln(1 + wΛ), at which √Σq is a bound for every super arm of at most K =
+    `size` arms, for any history. It fails in round t with probability at most 2e^−L, L = ln t + 2
+    ln ln t.
     """
     base = math.log(t) + 2.0 * math.log(max(1.0, math.log(t)))
     return raised_level(base, t, size, eps)
 
 
 def raised_level(base: float, t: int, size: int, eps: float) -> float:
-    """The same for another L. Λ = ln((2 + eps)t) is the width of a grid of exponents, w = 2(L + K
-    ln(2Λ + 2)) what all arms together can deviate by.
+    """Return the same for another L. Λ = ln((2 + eps)t) is the width of a grid of exponents, and w
+    = 2(L + K ln(2Λ + 2)) bounds the deviation of all arms together.
     """
     reach = math.log((2.0 + eps) * t)
     most = 2.0 * (base + size * math.log(2.0 * reach + 2.0))
     return 1.0 + base + size * math.log(1.0 + most * reach)
 
 
-# Bounds of preset "sharp" where super arms are no bases: their arms' worth is taken for a sum.
+# Bounds of the preset "sharp" for super arms that are not bases: the value is treated as a sum.
 #
-# A basis trades one element for another, so an element's place among the others is what counts,
-# and a prior that draws all to the centre helps. In a sum errors of many arms partly cancel, so
-# each needs less room; but what draws many arms the same way does not cancel, so the prior lets go
-# of arms that are far from the others, and of those that are hardly read.
+# A basis exchanges one element for another, so an element's rank among the others matters, and a
+# prior that shrinks all elements to the centre helps. In a sum, errors of many arms partly cancel,
+# so each needs less width. Errors in one direction do not cancel, so arms that are far from the
+# others, or hardly released, get a wider prior.
 #
 # Source: ours; decision 7.
 
 
 FAR = 1.5
-"""Standard deviations from the centre, beyond which an arm has a prior of its own."""
+"""Standard deviations from the centre beyond which an arm has a separate prior."""
 
 HARDLY = 4.0
-"""Logarithm of t/n beyond which an arm is hardly read: in less than one round in e⁴ = 55."""
+"""Logarithm of t/n beyond which an arm counts as hardly released: in less than one round in e⁴ =
+55.
+"""
 
 WIDEST = 1.0 / 12.0
-"""Variance of a prior that knows nothing: that of a uniform mean."""
+"""Variance of an uninformative prior: that of a uniform mean."""
 
 
 class ReadArm(NamedTuple):
-    """What is known of one arm: of its released blocks the sum of precision times mean, and of
-    precision; its released rounds.
+    """Released values of one arm: the sums of precision times mean, and of precision, over its
+    blocks; and its released rounds.
     """
 
     weighted: float
@@ -79,80 +82,86 @@ class ReadArm(NamedTuple):
 def summed_bound(
     known: ReadArm, factor: float, t: int, size: int, centre: float, spread: float, side: float
 ) -> float:
-    """Upper (side 1) or lower (−1) bound of an arm's mean at round t, in super arms of up to `size`
-    arms; factor: on the level; centre, spread: mean and variance of the prior.
+    """Return the upper (side 1) or lower (−1) bound of an arm's mean at round t.
 
-    An arm that is hardly read may have nothing to do with the others. Then neither their means nor
-    its own few rewards say how much it varies: it has the widest prior and the largest variance.
+    A hardly released arm may be unrelated to the others. Then neither their means nor its few
+    rewards show its variance, so it gets the widest prior and the largest variance.
+
+    Args:
+        known: released values of the arm.
+        factor: factor on the level.
+        t: next round.
+        size: the most arms of a super arm.
+        centre: mean of the prior.
+        spread: variance of the prior.
+        side: 1 or −1.
     """
-    told = known.weighted, known.precision
+    moments = known.weighted, known.precision
     level = summed_level(factor, t, known.n, size)
-    bound = normal_bound(*told, level, centre, own_spread(*told, centre, spread), side)
+    bound = normal_bound(*moments, level, centre, spread_for_arm(*moments, centre, spread), side)
     late = math.log(t / known.n) - HARDLY
     if late <= 0.0:
         return bound
     kept = min(1.0, 4.0 * known.n / known.precision)  # of n rewards with the variance 1/4 at least
-    told = kept * known.weighted, kept * known.precision
-    alone = normal_bound(*told, factor * late, centre, WIDEST, side)
+    moments = kept * known.weighted, kept * known.precision
+    alone = normal_bound(*moments, factor * late, centre, WIDEST, side)
     return side * max(side * bound, side * alone)
 
 
 def summed_level(factor: float, t: int, n: int, size: int) -> float:
-    """`joint.shrinking_level` where super arms of up to `size` arms are no bases: with x = max(1,
-    ln(t/n)), factor·min(x, (x + max(0, x − 4)²)/max(1, √(size/4), size/6)).
+    """Return `shrinking_level` for super arms of up to `size` arms that are not bases: with x =
+    max(1, ln(t/n)), factor·min(x, (x + max(0, x − 4)²)/max(1, √(size/4), size/6)).
 
-    An arm that is hardly read gets more room, up to all of it: without that, single runs stay with
-    a wrong super arm.
+    A hardly released arm gets more width, up to all of it: otherwise single runs settle on a wrong
+    super arm.
     """
     x = max(1.0, math.log(t / n))
-    apart = max(1.0, math.sqrt(size / 4.0), size / 6.0)
-    return factor * min(x, (x + max(0.0, x - HARDLY) ** 2) / apart)
+    divisor = max(1.0, math.sqrt(size / 4.0), size / 6.0)
+    return factor * min(x, (x + max(0.0, x - HARDLY) ** 2) / divisor)
 
 
-def own_spread(weighted: float, precision: float, centre: float, spread: float) -> float:
-    """The prior's variance for one arm: `spread`, and for an arm that would be farther than `FAR`
-    so much that it is not, up to `WIDEST`.
+def spread_for_arm(weighted: float, precision: float, centre: float, spread: float) -> float:
+    """Return the prior's variance for one arm: `spread`, or for an arm beyond `FAR` the variance at
+    which it is not, up to `WIDEST`.
 
-    weighted, precision: as in `joint.normal_bound`. The distance is that of the arm's released mean
-    from the centre, in standard deviations of that mean under the prior, noise and all.
+    The distance is that of the arm's released mean from the centre, in standard deviations of that
+    mean under the prior, with noise.
     """
     variance = 1.0 / precision
     distance = (weighted * variance - centre) / FAR
     return max(spread, min(WIDEST, distance * distance - variance))
 
 
-# Indices that know the exact law of joint noise: how much a released total with this very noise
-# speaks against a mean.
+# Indices with the exact law of joint noise.
 #
-# total: an element's released total, in rewards, noise included; n: its rounds; drawn: how many of
-# its releases had noise that was drawn for k elements together, k = 0, 1, 2, …; u: the level,
-# about ln t.
+# total: an element's released total, in rewards, with noise; n: its rounds; drawn: number of its
+# releases whose noise was drawn for k elements together, k = 0, 1, 2, …; u: the level, about ln t.
 #
-# Source: ours; proofs/joint_release.md. One theta alone gives a valid bound (Chernoff); the best
-# one is looked for, so an early stop of the search costs width, never validity.
+# Source: ours; proofs/joint_release.md. Any theta gives a valid bound (Chernoff), and a search
+# approximates the best one, so an early stop costs width, never validity.
 
 
 STEPS = 24
-"""Of a golden section: the bracket shrinks by 10⁵, and the bound is flat at its minimum."""
+"""Golden-section steps: the bracket shrinks by 10⁵, and the bound is flat at its minimum."""
 
 GOLDEN = 0.6180339887498949
 
 WIDEST_PRIOR = (0.5, 1.0 / 12.0)
-"""Mean and variance of the prior before anything is fitted: those of a uniform law."""
+"""Mean and variance of the prior before it is fitted: those of a uniform law."""
 
 FITTED = 6
-"""Steps in which it is."""
+"""Number of steps of the fit."""
 
 AT_ONCE = 4
-"""So many elements, or fewer, are explored together in any case."""
+"""Up to this many elements are always explored together."""
 
 EDGE = 1e-9
-"""theta stays this far, as a share of eps, from 0 and from eps, where the moments end."""
+"""Distance of theta, as a share of eps, from 0 and from eps, where the moments end."""
 
 
 def log_moment(dimension: int, share: float) -> float:
-    """ln E e^(θz) of one coordinate of a joint draw, θ = share·eps, 0 < share < 1:
-    [(1 − y)^(−k) − (1 + y)^(−k)]/(2ky), y = share. The continuous law's, which is the larger.
+    """Return ln E e^(θz) of one coordinate of a joint draw, θ = share·eps, 0 < share < 1: [(1 −
+    y)^(−k) − (1 + y)^(−k)]/(2ky), y = share. It is that of the continuous law, which is larger.
     """
     if share * dimension < 1e-4:
         return share * share * (dimension + 1.0) * (dimension + 2.0) / 6.0
@@ -164,7 +173,7 @@ def log_moment(dimension: int, share: float) -> float:
 def rate_bound(
     share: float, total: float, n: int, drawn: Sequence[int], u: float, eps: float
 ) -> float:
-    """The upper confidence bound that this theta = share·eps gives at level u."""
+    """Return the upper confidence bound of theta = share·eps at level u."""
     theta = share * eps
     noise = 0.0
     for dimension in range(1, len(drawn)):
@@ -174,8 +183,8 @@ def rate_bound(
 
 
 def rate_index(total: float, n: int, drawn: Sequence[int], u: float, eps: float) -> float:
-    """min(1, inf over 0 < theta < eps of `rate_bound`), by golden section; the total is clipped to
-    what n rewards can be.
+    """Return min(1, inf over 0 < theta < eps of `rate_bound`), by golden section; the total is
+    clipped to the range of n rewards.
     """
     total = min(float(n), max(0.0, total))
     left, right = EDGE, 1.0 - EDGE
@@ -195,23 +204,22 @@ def rate_index(total: float, n: int, drawn: Sequence[int], u: float, eps: float)
 
 
 def rate_lower(total: float, n: int, drawn: Sequence[int], u: float, eps: float) -> float:
-    """The lower confidence bound: what `rate_index` says of the losses."""
+    """Return the lower confidence bound: `rate_index` of the losses."""
     return 1.0 - rate_index(n - total, n, drawn, u, eps)
 
 
 def joint_variance(dimension: int, eps: float) -> float:
-    """(k + 1)(k + 2)/(3 eps²): the variance of one coordinate of a joint draw."""
+    """Return (k + 1)(k + 2)/(3 eps²), the variance of one coordinate of a joint draw."""
     return (dimension + 1.0) * (dimension + 2.0) / (3.0 * eps * eps)
 
 
 def block_precision(total: float, n: int, rounds: int, dimension: int, eps: float) -> float:
-    """One over the variance of the noised mean of b = `rounds` rewards:
-    p(1 − p)/b + (k + 1)(k + 2)/(3 eps² b²), k the dimension, the first held between .02/b and
-    .25/b.
+    """Return one over the variance of the noisy mean of b = `rounds` rewards: p(1 − p)/b + (k +
+    1)(k + 2)/(3 eps² b²), k the dimension, the first term between .02/b and .25/b.
 
-    total, n: all that was released of the element, this block included. p is the mean of all that
-    and not of the block: a block whose noise made it small would count for more. Two rewards more
-    pull it towards 1/2 (Laplace's rule), for one reward says nothing of its variance.
+    p is the mean of all releases of the element (`total` over `n`, with this block), not of the
+    block: otherwise a block with a low noisy mean would get a larger weight. Two rewards more pull
+    it towards 1/2 (Laplace's rule), because one reward says nothing about its variance.
     """
     p = (total + 1.0) / (n + 2.0)
     sampling = min(0.25, max(0.02, p * (1.0 - p))) / rounds
@@ -219,8 +227,8 @@ def block_precision(total: float, n: int, rounds: int, dimension: int, eps: floa
 
 
 def fitted_prior(means: Sequence[float], precisions: Sequence[float]) -> tuple[float, float]:
-    """Mean and variance of a normal prior, fitted to the released means of all elements with a
-    precision above 0 (Paule and Mandel's estimate, in `FITTED` steps from `WIDEST_PRIOR`).
+    """Return mean and variance of a normal prior, fitted to the released means of all elements with
+    positive precision (Paule and Mandel's estimate, in `FITTED` steps from `WIDEST_PRIOR`).
     """
     centre, spread = WIDEST_PRIOR
     for _ in range(FITTED):
@@ -241,9 +249,9 @@ def fitted_prior(means: Sequence[float], precisions: Sequence[float]) -> tuple[f
 
 
 def shrinking_level(factor: float, t: int, n: int) -> float:
-    """factor·ln(t/n), at least factor: the level of preset "sharp" at round t, for an element with
-    n released rounds. What was read often needs no more room (as in MOSS, Audibert and Bubeck
-    2009); what was read once is looked at again.
+    """Return factor·ln(t/n), at least factor: the level of the preset "sharp" at round t for an
+    element with n released rounds. An element with many releases needs no more width (as in MOSS,
+    Audibert and Bubeck 2009), and one with few is released again.
     """
     return factor * max(1.0, math.log(t / n))
 
@@ -251,24 +259,29 @@ def shrinking_level(factor: float, t: int, n: int) -> float:
 def normal_bound(
     weighted: float, precision: float, level: float, centre: float, spread: float, side: float
 ) -> float:
-    """Mean of an element's posterior under the normal prior (centre, spread: its variance), plus
-    side·√(2·level·variance).
+    """Return the mean of an element's posterior plus side·√(2·level·variance).
 
-    weighted, precision: of its released blocks, the sum of precision times mean, and of precision.
+    Args:
+        weighted: sum of precision times mean over its released blocks.
+        precision: sum of their precisions.
+        level: the level.
+        centre: mean of the normal prior.
+        spread: variance of the normal prior.
+        side: 1 or −1.
     """
     both = precision + 1.0 / spread
     return (weighted + centre / spread) / both + side * math.sqrt(2.0 * level / both)
 
 
 def explored_at_once(size: int) -> int:
-    """How many elements of a basis of `size` preset "sharp" explores in one plan: half of them, and
-    four where half is fewer. Chosen on instances of their own (decision 7).
+    """Return the number of elements of a basis of `size` that the preset "sharp" explores in one
+    plan: half of them, at least four. Chosen on separate instances (decision 7).
     """
     return max(AT_ONCE, (size + 1) // 2)
 
 
 def hoped_for(centre: float, spread: float) -> float:
-    """What an arm without a release counts for where it is not explored on purpose: a standard
-    deviation more than the mean of the prior, so that it goes before what is known to be poor.
+    """Return the weight of an arm without a release that is not explored on purpose: the prior's
+    mean plus one standard deviation, so that it precedes arms that are known to be poor.
     """
     return centre + math.sqrt(spread)

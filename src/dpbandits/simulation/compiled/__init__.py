@@ -1,1 +1,1 @@
-"""Compiled loops, one kind of policy a module; `players` says which loop plays a policy."""
+"""Compiled loops, one kind of policy per module; `players` maps policies to loops."""

@@ -1,4 +1,4 @@
-"""Super arms that are written down, whose arms share coins (`SharedCoins`)."""
+"""Listed super arms whose arms share coins (`SharedCoins`)."""
 
 from __future__ import annotations
 
@@ -24,46 +24,43 @@ from dpbandits.simulation.compiled.set_players import BY_INDEX, set_player, sets
 from dpbandits.simulation.compiled.together import player_together
 from dpbandits.simulation.plain import Path
 
-# The loop of `together.py` where arms share coins (`SharedCoins`) and super arms are written down.
+# The loop of `together.py` for arms that share coins (`SharedCoins`) and listed super arms.
 #
-# A world's rows are three, a column an arm: its coin's number, that coin's chance, and the grid
-# steps of a reward of 1.
+# A world has three rows and a column for each arm: its coin's number, that coin's success
+# probability, and the grid steps of a reward of 1.
 
 
 @jit
-def add_coins(rows: Any, times: int, told: Any, count: int, sums: Any, rng: Any) -> None:
-    """Add up what so many rounds give the first `count` arms of `told`: a draw for each coin, which
-    the first arm that reads it makes for the others.
+def add_coins(rows: Any, times: int, observed: Any, count: int, sums: Any, rng: Any) -> None:
+    """Add the sums of `times` rounds for the first `count` arms of `observed`: one draw for each
+    coin, made for its first arm.
     """
     for i in range(count):
-        coin, first = rows[0, told[i]], True
+        coin, first = rows[0, observed[i]], True
         for j in range(i):
-            first = first and rows[0, told[j]] != coin
+            first = first and rows[0, observed[j]] != coin
         if first:
-            total = binomial(rng, times, rows[1, told[i]]) * int(rows[2, told[i]])
+            total = binomial(rng, times, rows[1, observed[i]]) * int(rows[2, observed[i]])
             for j in range(i, count):
-                if rows[0, told[j]] == coin:
-                    sums[told[j]] += total
+                if rows[0, observed[j]] == coin:
+                    sums[observed[j]] += total
 
 
 play_coins = player_together("coins", add_rows=add_coins, **LISTED_OPTIMISTIC)
 play_coins_by_index = player_together("coins_by_index", add_rows=add_coins, **LISTED_INDICES)
 
 
-# How compiled players are called where arms share coins: super arms that are written down.
-
-
 ONE_ARM = (CUCBLDP2, CUCBDPMax)
-"""These read one arm a round: rewards of one round that are equal or independent are the same to
-them, and each arm's law is enough.
+"""These use one reward a round, so equal and independent rewards of one round are the same to them,
+and each arm's law is enough.
 """
 
 
 def coin_player(
     policy: Policy, environment: SharedCoins, rounds: int, seed: int
 ) -> partial[Path] | None:
-    """A function of (checkpoints, run) that plays one run; None for problems that are no list of
-    super arms, and policies no loop knows.
+    """Return a function of (checkpoints, run) that plays one run; None for problems without a list
+    of super arms, and policies without a loop.
     """
     problem = problem_of(policy)
     sets = sets_of(problem)
@@ -84,6 +81,6 @@ def coin_player(
 
 
 def coin_rows(environment: SharedCoins, steps: int) -> Floats:
-    """A world of `coins.py`, shape (3, arms)."""
+    """Return a world of this module, shape (3, arms)."""
     every = np.full(environment.arms, float(steps))
     return np.stack([environment.coins.astype(np.float64), environment.means, every])

@@ -1,4 +1,4 @@
-"""The one loop over events: choose arms, play them to a release, read their blocks, learn."""
+"""The loop over events: choose arms, play them until a release, release their blocks, learn."""
 
 from __future__ import annotations
 
@@ -22,39 +22,43 @@ Kernel = Callable[..., Any]
 """Called as kernel(values, probabilities, rounds, checkpoints, rng, out); returns (releases,
 events).
 
-A kernel that identifies the best arm appends (arm, rounds it took), arm −1 if it has none yet.
+A kernel that identifies the best arm appends (arm, its number of rounds), arm −1 for none.
 """
 
 
-# The one loop over events: choose arms, play them to the next release, read their blocks, learn.
+# A policy's player is this loop compiled with these parts:
 #
-# A policy's player is this loop compiled with parts of its own, written like those of the policy:
-#
-# * `start(p, s)`: its own arrays, `own` in the other parts.
-# * `choose(p, s, own, t, rng)`: what round t plays. It writes the arms into `s.chosen` and returns
-#   how many they are, and for how many rounds at most.
-# * `batch(p, s, own, arm)`: the rewards in the arm's open block at which it is read.
-# * `read(p, s, own, arm, total, rng)`: the mechanism's twin: fold an exact sum into `s.totals`,
-#   `s.n` and `s.draws`.
-# * `learn(p, s, own, t)`: what a finished event changes beside; of an arm in `s.chosen` whose
-#   block was read, `s.open_` is 0.
-# * `observe(p, s, own, size)`: the arms whose rewards are told, of those played, and how many.
-# * `named(p, s, own)`: the arm it identified, or −1, and the rounds that took.
+# * `start(p, s)`: return the policy's arrays, `state` in the other parts.
+# * `choose(p, s, state, t, rng)`: choose the arms of round t. It writes them into `s.chosen` and
+#   returns their number and the most rounds to play them.
+# * `batch(p, s, state, arm)`: return the rewards in the arm's open block at which it is released.
+# * `read(p, s, state, arm, total, rng)`: the mechanism: fold an exact sum into `s.totals`, `s.n`
+#   and `s.draws`.
+# * `learn(p, s, state, t)`: update after an event; `s.open_` is 0 for arms in `s.chosen` whose
+#   block was released.
+# * `observe(p, s, state, size)`: return the played arms whose rewards are recorded, and the number.
+# * `named(p, s, state)`: return the identified arm, or −1, and its number of rounds.
 #
 # p: the policy's numbers, a named tuple of the player's class `Numbers`. IN_TURN: arms are played
-# one after the other, as by `Cycle`, and not together. TOGETHER: what an event reads is one
+# one after the other, as by `Cycle`, and not together. TOGETHER: the blocks of an event are one
 # release.
 
 
-FAR = 2**62
+UNLIMITED = 2**62
 """More rounds than any horizon."""
 
 
 class Arms(NamedTuple):
-    """What every policy's twin counts, one number an arm. Sums are in grid steps, means in rewards.
+    """The counts of every player, one number per arm. Sums are in grid steps, means in rewards.
 
-    plays: rounds. n, draws, totals, means: of what was read. open_: rewards not yet read. chosen:
-        room for the arms of an event.
+    Args:
+        plays: rounds played.
+        n: released rewards.
+        draws: noise draws in `totals`.
+        totals: released sums.
+        open_: rewards not released yet.
+        means: released means.
+        chosen: arms of an event.
     """
 
     plays: Any
@@ -72,32 +76,32 @@ def start(p: Any, s: Any) -> int:
 
 
 @inline
-def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
-    """Lazy and cumulative: a block is noised once (scale 0: never) and stays in the sum."""
+def read(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> None:
+    """Lazy and cumulative: a block gets one noise draw (scale 0: none) and remains in the sum."""
     s.totals[arm] += total + (laplace(rng, p.scale) if p.scale > 0.0 else 0)
     s.n[arm] += s.open_[arm]
     s.draws[arm] += 1
 
 
 @inline
-def learn(p: Any, s: Any, own: Any, t: int) -> None:
+def learn(p: Any, s: Any, state: Any, t: int) -> None:
     pass
 
 
 @inline
-def observe(p: Any, s: Any, own: Any, size: int) -> tuple[Any, int]:
+def observe(p: Any, s: Any, state: Any, size: int) -> tuple[Any, int]:
     return s.chosen, size
 
 
 @inline
-def named(p: Any, s: Any, own: Any) -> tuple[int, int]:
+def named(p: Any, s: Any, state: Any) -> tuple[int, int]:
     return -1, 0
 
 
 Numbers: Any = None
 choose: Any = None
 batch: Any = None
-"""Every player brings these three."""
+"""Every player defines these three."""
 
 IN_TURN, TOGETHER = False, False
 
@@ -112,72 +116,71 @@ def drive(
     rng: Any,
     seats: Any,
     outs: Any,
-    found: Any,
+    results: Any,
 ) -> None:
-    """One run after the other. found: of each (releases, events, the arm identified or −1, rounds
-    that took).
+    """Play one run after the other. `results` gets for each (releases, events, the identified arm
+    or −1, its number of rounds).
 
-    numbers: as a plain tuple, whose type is found in a tenth of a named one's time. rng: a
-        generator of the kind of those at the runs' seats.
+    `numbers` is a plain tuple, whose type is determined ten times as fast as a named one's. `rng`
+    is a generator of the kind of those at the runs' seats.
     """
     arms = probabilities.shape[0]
     for run in range(len(seats)):
         counts = np.zeros((6, arms), np.int64)
         s = Arms(counts[0], counts[1], counts[2], counts[3], counts[4], np.zeros(arms), counts[5])
         p = Numbers(*numbers)
-        own, kept = start(p, s), (checkpoints, outs[run])
-        law, own_rng = (values, probabilities), seated(rng, seats[run])
-        told = run_events(p, s, own, steps, law, rounds, kept, own_rng)
-        found[run, 0], found[run, 1], found[run, 2], found[run, 3] = told
+        state, kept = start(p, s), (checkpoints, outs[run])
+        law, run_rng = (values, probabilities), seated(rng, seats[run])
+        result = run_events(p, s, state, steps, law, rounds, kept, run_rng)
+        results[run, 0], results[run, 1], results[run, 2], results[run, 3] = result
 
 
 def run_events(
-    p: Any, s: Any, own: Any, steps: int, law: Any, rounds: int, kept: Any, rng: Any
+    p: Any, s: Any, state: Any, steps: int, law: Any, rounds: int, kept: Any, rng: Any
 ) -> tuple[int, int, int, int]:
-    """What `drive` makes of its arguments. law: levels and their probabilities. kept: rounds at
-    which play counts are kept, and where.
+    """Run one simulation. `law` has levels and their probabilities; `kept` has the rounds at which
+    play counts are kept, and the array for them.
     """
-    p, s, own, rng = borrowed(p), borrowed(s), borrowed(own), borrowed(rng)
+    p, s, state, rng = borrowed(p), borrowed(s), borrowed(state), borrowed(rng)
     (values, probabilities), (checkpoints, out) = borrowed(law), borrowed(kept)
     t, at, releases, events = 0, 0, 0, 0
     while t < rounds:
-        size, times = choose(p, s, own, t + 1, rng)
-        (told, count), cut = observe(p, s, own, size), False
+        size, times = choose(p, s, state, t + 1, rng)
+        (observed, count), cut = observe(p, s, state, size), False
         if IN_TURN:
             for i in range(size):
-                turn = min(times, rounds - t)
-                at = play(s.chosen[i], turn, t, s.plays, checkpoints, out, at)
-                t, events, cut = t + turn, events + int(turn > 0), turn < times
-            if cut:  # the horizon came between two arms: nothing of this cycle is read
+                played = min(times, rounds - t)
+                at = play(s.chosen[i], played, t, s.plays, checkpoints, out, at)
+                t, events, cut = t + played, events + int(played > 0), played < times
+            if cut:  # the horizon is between two arms: nothing of this cycle is released
                 break
         else:
             for i in range(count):
-                arm = told[i]
-                times = min(times, batch(p, s, own, arm) - s.open_[arm])
+                arm = observed[i]
+                times = min(times, batch(p, s, state, arm) - s.open_[arm])
             times = min(times, rounds - t)
             at = play_together(s.chosen, size, times, t, s.plays, checkpoints, out, at)
             t, events = t + times, events + 1
         before = releases
         for i in range(count):
-            arm = told[i]
+            arm = observed[i]
             s.open_[arm] += times
-            if s.open_[arm] >= batch(p, s, own, arm):
+            if s.open_[arm] >= batch(p, s, state, arm):
                 total = block_sum(rng, arm, s.open_[arm], values, probabilities)
-                read(p, s, own, arm, total, rng)
+                read(p, s, state, arm, total, rng)
                 s.means[arm] = s.totals[arm] / (steps * s.n[arm])
                 s.open_[arm], releases = 0, releases + 1
         if TOGETHER:
             releases = min(releases, before + 1)
-        learn(p, s, own, t)
-    found, decided = named(p, s, own)
-    return releases, events, found, decided
+        learn(p, s, state, t)
+    identified, decided = named(p, s, state)
+    return releases, events, identified, decided
 
 
 @final
 class EventPlayer:
-    """A compiled player. Called, it plays one run.
-
-    together: plays several in one call, each by bits of its own.
+    """A compiled player of one run. Its method `together` plays several in one call, each with its
+    bit generator.
     """
 
     def __init__(self, compiled: Any) -> None:
@@ -189,13 +192,13 @@ class EventPlayer:
 
     def together(self, numbers: Any, *given: Any) -> list[tuple[int, ...]]:
         *law, bits, outs = given
-        found = np.empty((len(bits), 4), np.int64)
+        results = np.empty((len(bits), 4), np.int64)
         rng = np.random.Generator(bits[0])
-        self.compiled(numbers, *law, rng, seats_of(bits), outs, found)
-        return list(map(tuple, found.tolist()))
+        self.compiled(numbers, *law, rng, seats_of(bits), outs, results)
+        return list(map(tuple, results.tolist()))
 
 
 def player(name: str, **parts: Any) -> EventPlayer:
-    """The loop with these parts, compiled when it is first called."""
+    """Return the loop with these parts, compiled at its first call."""
     parts["run_events"] = specialised(run_events, name, **parts)
     return EventPlayer(specialised(drive, name, **parts))

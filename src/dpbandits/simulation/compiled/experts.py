@@ -1,4 +1,4 @@
-"""Full information: leaders by epochs, and policies with a release every round; for independent
+"""Full information: policies by epochs, and policies with a release every round; for independent
 rewards by their laws, or for whole records.
 """
 
@@ -33,19 +33,18 @@ from dpbandits.simulation.compiled.matroid_players import (
 from dpbandits.simulation.compiled.parts import argmax, block_sum, copy_to, laplace, play, reward
 from dpbandits.simulation.plain import Path
 
-# Full information: leaders by epochs. Memory and cost of an epoch are those of one pass over the
-# actions.
+# Policies by epochs. Memory and time of an epoch are those of one pass over the actions.
 
 
 LAPLACE, GUMBEL, EXPONENTIAL = range(3)
 
 OVERLOOKED = 64.0 * math.log(2.0) + math.log(62.0)
-"""−ln of the chance that an epoch may overlook: 62 epochs have 2^−64 together."""
+"""−ln of the probability that an epoch may ignore: 62 epochs have 2^−64 together."""
 
 
 @inline
 def noise_of(noise: int, scale: float, rng: Any) -> float:
-    """Noise of one sum."""
+    """Draw the noise of one sum."""
     if noise == LAPLACE:
         return float(laplace(rng, scale))
     draw = rng.standard_exponential()
@@ -54,7 +53,7 @@ def noise_of(noise: int, scale: float, rng: Any) -> float:
 
 @jit
 def mean_steps(values: Any, probabilities: Any) -> Any:
-    """Every action's expected reward, in grid steps."""
+    """Return every action's expected reward, in grid steps."""
     means = np.zeros(probabilities.shape[0])
     for action in range(len(means)):
         for level in range(len(values)):
@@ -64,8 +63,8 @@ def mean_steps(values: Any, probabilities: Any) -> Any:
 
 @inline
 def largest_sum(mean: float, rounds: int, low: float, high: float, log_odds: float) -> float:
-    """What the sum of so many rewards in [low, high] exceeds with probability e^−log_odds at most
-    (Bernstein).
+    """Return a value that the sum of `rounds` rewards in [low, high] exceeds with probability at
+    most e^−log_odds (Bernstein).
     """
     third = (high - low) * log_odds / 3.0
     spread = 2.0 * rounds * (mean - low) * (high - mean) * log_odds
@@ -76,12 +75,12 @@ def largest_sum(mean: float, rounds: int, low: float, high: float, log_odds: flo
 def noisy_winner(
     noise: int, scale: float, rounds: int, values: Any, probabilities: Any, means: Any, rng: Any
 ) -> int:
-    """The action with the largest noised sum of `rounds` fresh rewards, the lowest on a tie; sums
-    are drawn, compared and forgotten one by one.
+    """Return the action with the largest noisy sum of `rounds` fresh rewards, the lowest on a tie;
+    sums are drawn and compared one by one.
 
-    The action with the largest mean comes first. Of another one the sum is not drawn if its noise
-    leaves it no way to the top, nor the noise if that has none to leave; a chance of 2^−64 in all
-    is overlooked, less than one uniform number can tell. Hence most actions cost a comparison.
+    The action with the largest mean comes first. For another one the sum is not drawn if its noise
+    cannot make it win, nor the noise if no noise could. Events of total probability 2^−64 are
+    ignored, less than the resolution of a uniform number. So most actions take one comparison.
     """
     actions, low, high = len(means), float(values[0]), float(values[-1])
     log_odds = OVERLOOKED + math.log(2.0 * actions)
@@ -117,8 +116,8 @@ def play_epochs(
     rng: Any,
     out: Any,
 ) -> tuple[int, int]:
-    """Epochs of 1, 2, 4, … rounds; `prefix`: only a random first part of each is read. Returns
-    (releases, events).
+    """Play epochs of 1, 2, 4, … rounds; with `prefix`, only a random first part of each is
+    released. Return (releases, events).
     """
     plays = np.zeros(probabilities.shape[0], out.dtype)
     means = mean_steps(values, probabilities)
@@ -137,15 +136,17 @@ def play_epochs(
     return releases, events
 
 
-# Full information with a release every round: follow the leader, Decreasing Hedge, FTRL on a tree;
-# for independent rewards by their laws, or for whole records.
+# Policies with a release every round: follow the leader, Decreasing Hedge, FTRL on a tree; for
+# independent rewards by their laws, or for whole records.
 
 
 LEADER, HEDGE, FTRL = range(3)
 
 
 class Hedging(NamedTuple):
-    """scale: of a draw's noise, in grid steps. levels: of a tree."""
+    """The constants of a policy; `scale` is that of a draw's noise in grid steps, `levels` are
+    those of a tree.
+    """
 
     rule: int
     weighted: bool
@@ -156,8 +157,8 @@ class Hedging(NamedTuple):
 
 
 class World(NamedTuple):
-    """What is played: records (of no row: independent rewards by their laws), and the rewards that
-    are summed up as the actions earn them, perhaps none.
+    """The environment: records (no row: independent rewards by their laws), and the rewards to add
+    up as actions earn them, perhaps none.
     """
 
     records: Any
@@ -167,7 +168,7 @@ class World(NamedTuple):
 
 @jit
 def weigh(rate: float, totals: Any, weights: Any) -> None:
-    """Weights proportional to exp(rate · total), in place."""
+    """Set weights proportional to exp(rate · total)."""
     top, mass = totals.max(), 0.0
     for action in range(len(totals)):
         weights[action] = math.exp(rate * (totals[action] - top))
@@ -190,7 +191,7 @@ def drawn(rng: Any, weights: Any) -> int:
 def add_tree_noise(
     exact: Any, noised: Any, leaf: int, new: Any, scale: float, rng: Any, totals: Any
 ) -> None:
-    """Put a vector of rewards into every action's binary tree; `totals` become its padded sums (in
+    """Add a vector of rewards to every action's binary tree; `totals` become its padded sums (in
     grid steps).
     """
     actions, levels = exact.shape
@@ -215,8 +216,8 @@ def add_tree_noise(
 
 @inline
 def set_rewards(t: int, law: Any, records: Any, drawn_rows: bool, rng: Any, new: Any) -> int:
-    """The rewards of round t + 1, in place: independent ones by their laws or, if there are
-    records, those of a row, whose number is returned.
+    """Set the rewards of round t + 1: independent ones by their laws or, with records, those of a
+    row; return the row's number.
     """
     values, probabilities = law
     if len(records) == 0:
@@ -230,7 +231,7 @@ def set_rewards(t: int, law: Any, records: Any, drawn_rows: bool, rng: Any, new:
 
 @inline
 def keep(t: int, plays: Any, gain: float, checkpoints: Any, out: Any, gained: Any, at: int) -> int:
-    """Keep what was counted if round t is a checkpoint; returns the next one's place."""
+    """Keep the counts if round t is a checkpoint; return the next checkpoint's index."""
     while at < len(checkpoints) and checkpoints[at] <= t:
         copy_to(out[at], plays)
         if len(gained) > 0:
@@ -241,7 +242,7 @@ def keep(t: int, plays: Any, gain: float, checkpoints: Any, out: Any, gained: An
 
 @jit
 def set_stakes(p: Any, t: int, totals: Any, weights: Any, rng: Any) -> None:
-    """What round t plays, in place: a weight for each action, 1 for the only one."""
+    """Set the weights that round t plays: 1 for a single action."""
     if p.rule == LEADER:
         action = argmax(totals)
     else:
@@ -267,7 +268,9 @@ def play_every_round(
     out: Any,
     gained: Any,
 ) -> tuple[int, int]:
-    """Returns (releases, events). gained: what was earned, at every checkpoint; perhaps empty."""
+    """Play one run; return (releases, events). `gained` gets the earned rewards at every
+    checkpoint; it may be empty.
+    """
     p, w, actions = Hedging(*numbers), World(*world), out.shape[1]
     plays, totals = np.zeros(actions, out.dtype), np.zeros(actions)
     new, weights = np.zeros(actions, np.int64), np.zeros(actions)
@@ -288,8 +291,7 @@ def play_every_round(
     return rounds, rounds
 
 
-# How compiled players are called that see whole records: rewards of one round that may belong
-# together, in the rows of a table.
+# Players on whole records: the rows of a table.
 
 
 HEDGING: dict[type[Policy], int] = {
@@ -299,11 +301,11 @@ HEDGING: dict[type[Policy], int] = {
 }
 
 NOTHING = np.zeros(0), np.zeros((0, 1))
-"""No rewards to sum up, by checkpoints and by rounds."""
+"""No rewards to add up, by checkpoints and by rounds."""
 
 
 def hedging_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
-    """Those of `Hedging`."""
+    """Return the fields of `Hedging`."""
     rule, horizon, levels, scale = HEDGING[type(policy)], 1, 1, 0.0
     if isinstance(policy, TreeFTRL):
         horizon, levels = policy.horizon, policy.horizon.bit_length()
@@ -312,20 +314,20 @@ def hedging_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
 
 
 def independent(arms: int) -> tuple[Any, ...]:
-    """A world without records: rewards are drawn by their laws."""
+    """Return a world without records: rewards are drawn by their laws."""
     return np.zeros((0, arms), np.int64), False, NOTHING[1]
 
 
 def every_record(numbers: Any, world: Any, values: Any, probabilities: Any, *rest: Any) -> Any:
-    """For independent rewards."""
+    """Play independent rewards."""
     return play_every_round(numbers, world, values, probabilities, *rest, NOTHING[0])
 
 
 def record_player(
     policy: Policy, environment: Environment, rounds: int, seed: int
 ) -> partial[Path] | None:
-    """A function of (checkpoints, run) that plays one run on the environment's records; None where
-    it has none, or the policy no compiled twin for them.
+    """Return a function of (checkpoints, run) that plays one run on the environment's records; None
+    without records or a compiled player.
     """
     grid = policy.reader.grid
     records = environment.rows_on(grid)
@@ -349,7 +351,7 @@ def play_rows(
     checkpoints: Integers,
     run: int,
 ) -> Path:
-    """One run over a world without an order, shape (…, arms): random rows, say."""
+    """Play one run in a world without an order, shape (…, arms), such as random rows."""
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
     rows = np.ascontiguousarray(world)
     out = np.empty((len(checkpoints), rows.shape[1]), np.int64)
@@ -375,14 +377,14 @@ def play_records(
         records.drawn,
         NOTHING[1] if records.drawn else np.ascontiguousarray(records.rewards, np.float64),
     )
-    law = np.zeros(1, np.int64), np.zeros((1, 1))  # not looked at
+    law = np.zeros(1, np.int64), np.zeros((1, 1))  # unused
     releases, events = play_every_round(numbers, world, *law, rounds, checkpoints, rng, out, gained)
     return Path(out, rounds, releases, events, rewards=None if records.drawn else gained)
 
 
 def leaders(policy: Any, steps: int) -> Kernel:
-    """Epochs of one action; every kind of noise has scale 2/price, but the sums of NaiveFTNL, at
-    price ε/K, 1/price.
+    """Return the kernel of epochs with one action. Every kind of noise has scale 2/ε, except for
+    the sums of NaiveFTNL, at ε/K each, with scale K/ε.
     """
     if isinstance(policy, NaiveFTNL):
         return partial(

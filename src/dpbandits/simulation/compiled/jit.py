@@ -1,5 +1,5 @@
-"""How the simulator compiles: the policies' own scalar formulas, jitted as they stand, and a cache
-that cannot go stale.
+"""Compilation of the simulator: the policies' scalar formulas as they are, and a cache that cannot
+become stale.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ CACHE = cache_folder()
 
 
 def jit(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile to machine code that needs no interpreter (threads run side by side) and is kept on
-    disk, in our folder only.
+    """Compile to machine code that releases the interpreter (so threads run in parallel) and is
+    cached on disk, in our folder only.
     """
     # numba's types leave its configuration out
     others, config = numba.config.CACHE_DIR, numba.config  # type: ignore[attr-defined]
@@ -55,15 +55,15 @@ def jit(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def inline(function: Callable[..., Any]) -> Any:
-    """Like `jit`, for what runs once a round: pasted into its caller, which saves counting
-    references on every call.
+    """Like `jit`, for functions that run once a round: inlined into the caller, which saves
+    reference counting on every call.
     """
     return jit(function, inline="always")
 
 
 def pasted(function: Callable[..., Any]) -> Any:
-    """Like `inline`, by the machine's compiler and not by numba: for functions with loops and
-    several returns.
+    """Like `inline`, but inlined by LLVM and not by numba: for functions with loops and several
+    returns.
     """
     return jit(function, forceinline=True)
 
@@ -71,21 +71,24 @@ def pasted(function: Callable[..., Any]) -> Any:
 def specialised(
     template: Callable[..., Any], name: str, compiler: Callable[..., Any] = jit, **parts: Any
 ) -> Any:
-    """The template compiled with these parts in place of its globals of the same names.
+    """Compile the template with these parts in place of its globals of the same names.
 
-    The parts are constants to the compiler, so calls are pasted in and branches on them vanish. The
-    name sets its machine code on disk apart from that of the template's other forms.
+    The parts are constants to the compiler, so calls are inlined and branches on them vanish. The
+    name separates its cached machine code from that of the template's other forms.
     """
-    own = FunctionType(template.__code__, template.__globals__ | parts, template.__name__)
-    own.__qualname__, own.__module__ = f"{template.__qualname__}_{name}", template.__module__
-    return compiler(own)
+    function = FunctionType(template.__code__, template.__globals__ | parts, template.__name__)
+    function.__qualname__, function.__module__ = (
+        f"{template.__qualname__}_{name}",
+        template.__module__,
+    )
+    return compiler(function)
 
 
 def compiled_formulas(*modules: ModuleType) -> dict[str, Any]:
-    """Every function of these modules, compiled as it stands, by its name.
+    """Compile every function of these modules, by its name.
 
     They call each other's compiled forms: numba looks names up when a function is first called, and
-    all of them look them up in one table. No two modules give one name two meanings.
+    all functions share one table. No two modules use one name for two functions.
     """
     names: dict[str, Any] = {}
     for module in modules:
@@ -97,9 +100,9 @@ def compiled_formulas(*modules: ModuleType) -> dict[str, Any]:
         if isinstance(value, FunctionType) and value.__module__ == module.__name__
     ]
     for function in functions:
-        own = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        own.__module__ = function.__module__
-        names[function.__name__] = jit(own)
+        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+        copy.__module__ = function.__module__
+        names[function.__name__] = jit(copy)
     return {function.__name__: names[function.__name__] for function in functions}
 
 
@@ -107,7 +110,7 @@ FORMULAS = compiled_formulas(indices, joint, stopping)
 
 
 def __getattr__(name: str) -> Any:
-    """A compiled formula, so that `from dpbandits.simulation.compiled.jit import ucb1` finds it."""
+    """Return a compiled formula, for `from dpbandits.simulation.compiled.jit import ucb1`."""
     if name not in FORMULAS:
         raise AttributeError(f"There is no formula {name!r} in policies/formulas/.")
     return FORMULAS[name]

@@ -1,5 +1,5 @@
-"""Policies for any super arms where these are written down, or are the k best arms of which only
-the best one counts, or the forests of a large graph: CUCB and its private forms, and indices.
+"""Policies on listed super arms, on the k best arms of which only the best one counts, and on the
+forests of a large graph: CUCB and its private forms, and indices.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpbandits.simulation.compiled import matroid, super_arms
-from dpbandits.simulation.compiled.driver import FAR, player
+from dpbandits.simulation.compiled.driver import UNLIMITED, player
 from dpbandits.simulation.compiled.jit import inline, jit
 
 
 class Optimistic(NamedTuple):
-    """As in `super_arms.py`. sets: the super arms, `Sets`. worth: what they are worth, `Worth`."""
+    """As in `super_arms.py`. `sets` are the super arms, `worth` their values."""
 
     spread: float
     spread_t: float
@@ -32,7 +32,7 @@ class Optimistic(NamedTuple):
 
 
 class Indices(NamedTuple):
-    """As in `matroid.py`. sets, worth: as above."""
+    """As in `matroid.py`. `sets` and `worth` as above."""
 
     rule: int
     eps: float
@@ -45,11 +45,17 @@ class Indices(NamedTuple):
 
 
 class Sets(NamedTuple):
-    """arms: of all super arms, one after the other; super arm i begins at starts[i] and ends where
-    the next one begins. An arm costs `cost`. Without starts: any `size` arms or, if arms have
-    `ends`, shape (arms, 2), the forests that span that graph, of so many nodes.
+    """Super arms.
 
-    unseen: what an arm weighs, by index, that has no release behind it.
+    Args:
+        arms: of all super arms in a row; super arm i is arms[starts[i]:], up to the next start.
+        starts: of the super arms. Without starts: any `size` arms or, with `ends`, spanning
+            forests.
+        cost: of one arm.
+        size: number of arms without `starts`.
+        ends: ends of each edge, shape (arms, 2).
+        nodes: number of nodes of that graph.
+        unseen: weight of an arm without a release, for indices.
     """
 
     arms: Any
@@ -62,8 +68,8 @@ class Sets(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """Of super arms that are worth more or less than their arms: expected rewards, rounds at which
-    the sum of all values is kept, and where. Without rounds nothing is kept.
+    """Values of super arms that are not the sum of their arms: expected rewards, the rounds at
+    which the sum of all values is kept, and the array for it. Without rounds nothing is kept.
     """
 
     means: Any
@@ -71,17 +77,27 @@ class Worth(NamedTuple):
     earned: Any
 
 
-class Own(NamedTuple):
-    """weights, lower: of all arms. exact, noised, told: as `super_arms.Forest` has them. size: of
-    the super arm that is played. at: the next mark, and the round after which the sum stands.
-    total: that sum. other, left: room for another super arm, and for marks on arms.
+class ListedState(NamedTuple):
+    """The state of the player.
+
+    Args:
+        weights: of all arms.
+        lower: lower bounds of all arms.
+        exact: as in `super_arms.Forest`.
+        noised: as in `super_arms.Forest`.
+        observed: as in `super_arms.Forest`.
+        size: of the played super arm.
+        at: the next mark, and the round up to which `total` is added.
+        total: sum of the values.
+        other: buffer for another super arm.
+        left: buffer for marks on arms.
     """
 
     weights: Any
     lower: Any
     exact: Any
     noised: Any
-    told: Any
+    observed: Any
     size: Any
     at: Any
     total: Any
@@ -95,13 +111,15 @@ def start(p: Any, s: Any) -> Any:
     bounds, rooms = np.zeros((2, len(s.n))), np.zeros((2, len(s.n)), np.int64)
     now, total = np.zeros(2, np.int64), np.zeros(1)
     tree, noised, size = trees[0], trees[1], one.copy()
-    return Own(bounds[0], bounds[1], tree, noised, one, size, now, total, rooms[0], rooms[1])
+    return ListedState(
+        bounds[0], bounds[1], tree, noised, one, size, now, total, rooms[0], rooms[1]
+    )
 
 
 @jit
 def best_forest(sets: Any, weights: Any, chosen: Any) -> int:
-    """Kruskal's forest into `chosen`, from the heaviest edge on; returns its size. Union-find with
-    path halving.
+    """Write Kruskal's forest into `chosen`, from the heaviest edge on; return its size. Union-find
+    with path halving.
     """
     parent, taken = np.arange(sets.nodes), np.zeros(len(weights), np.bool_)
     left = sets.size
@@ -123,22 +141,22 @@ def best_forest(sets: Any, weights: Any, chosen: Any) -> int:
 
 @jit
 def best_listed(sets: Any, weights: Any, chosen: Any) -> int:
-    """The first of the heaviest super arms into `chosen`; returns its size."""
-    found, most = 0, -math.inf
+    """Write the first of the heaviest super arms into `chosen`; return its size."""
+    best_at, most = 0, -math.inf
     for i in range(len(sets.starts) - 1):
         value = 0.0
         for arm in sets.arms[sets.starts[i] : sets.starts[i + 1]]:
             value += weights[arm] - sets.cost
         if value > most:
-            found, most = i, value
-    first, last = sets.starts[found], sets.starts[found + 1]
+            best_at, most = i, value
+    first, last = sets.starts[best_at], sets.starts[best_at + 1]
     chosen[: last - first] = sets.arms[first:last]
     return last - first
 
 
 @jit
 def best(given: Any, weights: Any, chosen: Any) -> int:
-    """The oracle's answer into `chosen`; returns its size."""
+    """Write the oracle's super arm into `chosen`; return its size."""
     sets = Sets(*given)
     if len(sets.ends) > 0:
         return best_forest(sets, weights, chosen)
@@ -150,80 +168,82 @@ def best(given: Any, weights: Any, chosen: Any) -> int:
 
 
 @inline
-def choose_optimistic(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    super_arms.set_optimistic_weights(p, t, s, own.weights, own.lower)
-    own.size[0] = best(p.sets, own.weights, s.chosen)
-    return own.size[0], FAR
+def choose_optimistic(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    super_arms.set_optimistic_weights(p, t, s, state.weights, state.lower)
+    state.size[0] = best(p.sets, state.weights, s.chosen)
+    return state.size[0], UNLIMITED
 
 
 @jit
-def stays(p: Any, s: Any, own: Any, size: int) -> bool:
-    """Whether the super arm that is played is still the oracle's answer."""
-    return best(p.sets, own.weights, own.other) == size and np.array_equal(
-        own.other[:size], s.chosen[:size]
+def is_still_best(p: Any, s: Any, state: Any, size: int) -> bool:
+    """Return whether the played super arm is still the oracle's answer."""
+    return best(p.sets, state.weights, state.other) == size and np.array_equal(
+        state.other[:size], s.chosen[:size]
     )
 
 
 @jit
-def mark_undecided(p: Any, s: Any, own: Any, size: int) -> int:
-    """Marks the arms without which the super arm would not stand, the others at their lower bounds,
-    the best known first; returns how many.
+def mark_undecided(p: Any, s: Any, state: Any, size: int) -> int:
+    """Mark the arms that the super arm depends on, with the others at their lower bounds, the best
+    known first; return their number.
     """
-    played, upper = s.chosen[:size], own.weights[s.chosen[:size]]
-    own.left[played] = 0
-    own.weights[played] = own.lower[played]
-    if stays(p, s, own, size):
+    played, upper = s.chosen[:size], state.weights[s.chosen[:size]]
+    state.left[played] = 0
+    state.weights[played] = state.lower[played]
+    if is_still_best(p, s, state, size):
         return 0
-    own.weights[played] = upper
+    state.weights[played] = upper
     count = 0
     for place in np.argsort(-s.n[played], kind="mergesort"):  # stable: the lower number first
         arm = played[place]
-        own.weights[arm] = own.lower[arm]
-        if not stays(p, s, own, size):
-            own.weights[arm], own.left[arm], count = upper[place], 1, count + 1
+        state.weights[arm] = state.lower[arm]
+        if not is_still_best(p, s, state, size):
+            state.weights[arm], state.left[arm], count = upper[place], 1, count + 1
     return count
 
 
 @inline
-def observe(p: Any, s: Any, own: Any, size: int) -> tuple[Any, int]:
-    """As in `super_arms.py`."""
-    told, count = s.chosen, size
+def observe(p: Any, s: Any, state: Any, size: int) -> tuple[Any, int]:
+    """Return the observed arms, as in `super_arms.py`."""
+    observed, count = s.chosen, size
     if p.ask != super_arms.ALL:
-        told, count = own.told, 1
-        if p.ask == super_arms.UNDECIDED and mark_undecided(p, s, own, size) > 0:
-            told[0] = -1
+        observed, count = state.observed, 1
+        if p.ask == super_arms.UNDECIDED and mark_undecided(p, s, state, size) > 0:
+            observed[0] = -1
             for i in range(size):
-                if own.left[s.chosen[i]]:
-                    told[0] = super_arms.less_seen(s, told[0], s.chosen[i])
+                if state.left[s.chosen[i]]:
+                    observed[0] = super_arms.less_seen(s, observed[0], s.chosen[i])
         else:
-            super_arms.least_seen(s, s.chosen, size, told)
-    return told, count
+            super_arms.least_seen(s, s.chosen, size, observed)
+    return observed, count
 
 
 @inline
-def choose_index(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    matroid.set_scores(p.rule, t, 1, s.means, s.n, p.eps, p.constant, own.weights)
+def choose_index(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    matroid.set_scores(p.rule, t, 1, s.means, s.n, p.eps, p.constant, state.weights)
     for arm in range(len(s.n)):
         if s.n[arm] == 0:
-            own.weights[arm] = Sets(*p.sets).unseen
-    own.size[0] = best(p.sets, own.weights, s.chosen)
-    return own.size[0], FAR
+            state.weights[arm] = Sets(*p.sets).unseen
+    state.size[0] = best(p.sets, state.weights, s.chosen)
+    return state.size[0], UNLIMITED
 
 
 @inline
-def learn(p: Any, s: Any, own: Any, t: int) -> None:
-    """What the super arm earned until round t: the chance that one of its arms answers 1."""
+def learn(p: Any, s: Any, state: Any, t: int) -> None:
+    """Add the value of the super arm until round t: the probability that one of its arms gives
+    1.
+    """
     means, marks, earned = p.worth
     if len(marks) > 0:
         none = 1.0
-        for arm in s.chosen[: own.size[0]]:
+        for arm in s.chosen[: state.size[0]]:
             none *= 1.0 - means[arm]
-        while own.at[0] < len(marks) and marks[own.at[0]] <= t:
-            rounds = marks[own.at[0]] - own.at[1]
-            earned[own.at[0]] = own.total[0] + (1.0 - none) * rounds
-            own.at[0] += 1
-        own.total[0] += (1.0 - none) * (t - own.at[1])
-        own.at[1] = t
+        while state.at[0] < len(marks) and marks[state.at[0]] <= t:
+            rounds = marks[state.at[0]] - state.at[1]
+            earned[state.at[0]] = state.total[0] + (1.0 - none) * rounds
+            state.at[0] += 1
+        state.total[0] += (1.0 - none) * (t - state.at[1])
+        state.at[1] = t
 
 
 PARTS = {"start": start, "learn": learn}

@@ -1,4 +1,4 @@
-"""Every policy on a matroid: the greedy basis for indices or for samples, held to the next release
+"""Policies on a matroid: the greedy basis for indices or for samples, played until the next release
 or drawn every round.
 """
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.compiled.driver import FAR, player
+from dpbandits.simulation.compiled.driver import UNLIMITED, player
 from dpbandits.simulation.compiled.jit import (
     crossing,
     dp_klucb,
@@ -25,16 +25,16 @@ from dpbandits.simulation.compiled.parts import improve, laplace
 from dpbandits.simulation.compiled.thompson import beta
 
 OMM, KL_OSM, DP_UCB, DP_KL, BETA, GAUSSIAN, DP_TS = range(7)
-# in place of a first batch: every reward read at once; batches of 1, 2, 4, … that forget
+# in place of a first batch: release every reward; batches of 1, 2, 4, … released alone
 EXACT, FORGET = 0, -1
 
 
-UNSEEN = 1e15  # as `policies/matroid.py` has it
+UNSEEN = 1e15  # as in `policies/matroid.py`
 
 
 class Numbers(NamedTuple):
-    """eps: an element's share of the budget; scale: of its noise, in grid steps. table, start,
-    prime: the matroid's tableau.
+    """The constants of a policy: `eps` is an element's share of the budget, `scale` that of its
+    noise in grid steps; table, start and prime are the matroid's tableau.
     """
 
     rule: int
@@ -49,7 +49,7 @@ class Numbers(NamedTuple):
 
 
 class Greedy(NamedTuple):
-    """The tableau of the basis in `s.chosen`, and what the next one is found from."""
+    """The tableau of the basis in `s.chosen`, and buffers for the next one."""
 
     table: Any
     column: Any
@@ -58,8 +58,8 @@ class Greedy(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """Beside the basis the samples' standard deviations; and `unseen`, one number: elements without
-    a release that are no loops.
+    """The basis, the samples' standard deviations, and the number of elements without a release
+    except loops.
     """
 
     greedy: Greedy
@@ -69,7 +69,7 @@ class Samples(NamedTuple):
 
 @jit
 def begin(p: Any, s: Any) -> Any:
-    """The tableau's own basis."""
+    """Return the tableau with its first basis."""
     arms, rank = p.table.shape
     column = np.full(arms, -1)
     for j in range(rank):
@@ -86,7 +86,7 @@ def start(p: Any, s: Any) -> Any:
 
 
 @inline
-def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+def batch(p: Any, s: Any, state: Any, arm: int) -> int:
     if p.first > 0:
         return growing_batch(s.n[arm], p.first, p.alpha)
     return max(1, 2 * s.n[arm]) if p.first == FORGET else 1
@@ -96,7 +96,7 @@ def batch(p: Any, s: Any, own: Any, arm: int) -> int:
 def set_scores(
     rule: int, t: int, rank: int, means: Any, n: Any, eps: float, constant: float, weights: Any
 ) -> None:
-    """Indices at round t; 0 for seen elements while a policy that samples covers the others."""
+    """Compute indices at round t; 0 for seen elements while a sampling policy covers the others."""
     log_t = math.log(rank * t) if rule == DP_UCB else math.log(t)
     level = kl_level(log_t, constant) if rule == KL_OSM else constant * log_t
     for e in range(len(n)):
@@ -118,7 +118,7 @@ def set_scores(
 def set_samples(
     rule: int, t: int, rank: int, means: Any, n: Any, sds: Any, eps: float, weights: Any, rng: Any
 ) -> None:
-    """Samples at round t; all elements but the loops have a release, or a prior."""
+    """Draw samples at round t; all elements except loops have a release, or a prior."""
     bonus = 3.0 * math.log(rank * t) / eps
     for e in range(len(n)):
         if rule == BETA:
@@ -132,7 +132,9 @@ def set_samples(
 
 @jit
 def first_swap(greedy: Any, basis: Any, means: Any, n: Any, t: int, rounds: int, eps: float) -> int:
-    """Rounds for which DPUCB-MAT's basis at round t stays the greedy one, at most `rounds`."""
+    """Return the rounds for which DPUCB-MAT's basis at round t is still the greedy one, at most
+    `rounds`.
+    """
     table, weights = greedy.table, greedy.weights
     rank, end = len(basis), t + rounds
     if rounds == 1:
@@ -143,7 +145,7 @@ def first_swap(greedy: Any, basis: Any, means: Any, n: Any, t: int, rounds: int,
     for e in range(len(n)):
         if greedy.column[e] >= 0 or n[e] == 0:
             continue
-        # indices grow, so e overtakes nobody who is above this now
+        # indices grow, so e cannot overtake an element that is above this already
         top = lazy_ucb(means[e], n[e], log_end, eps)
         if top < lowest:
             continue
@@ -155,34 +157,36 @@ def first_swap(greedy: Any, basis: Any, means: Any, n: Any, t: int, rounds: int,
 
 
 @inline
-def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    """The greedy basis for indices, or for what seen elements weigh while others are covered."""
-    basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
+def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    """Choose the greedy basis for indices, or for weights that cover unseen elements."""
+    basis, greedy = s.chosen[: p.table.shape[1]], state.greedy
     set_scores(p.rule, t, len(basis), s.means, s.n, p.eps, p.constant, greedy.weights)
     improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
     if p.rule != DP_UCB:
-        return len(basis), FAR
-    times = FAR
+        return len(basis), UNLIMITED
+    times = UNLIMITED
     for arm in basis:
-        times = min(times, batch(p, s, own, arm) - s.open_[arm])
+        times = min(times, batch(p, s, state, arm) - s.open_[arm])
     return len(basis), first_swap(greedy, basis, s.means, s.n, t, times, p.eps)
 
 
 @inline
-def choose_sampled(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    """The greedy basis for samples, drawn every round; before that one that covers new elements."""
-    basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
-    if own.unseen[0] > 0 and p.rule != BETA:
-        return choose(p, s, own, t, rng)
-    set_samples(p.rule, t, len(basis), s.means, s.n, own.sds, p.eps, greedy.weights, rng)
+def choose_sampled(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    """Choose the greedy basis for samples, drawn every round; before that, a basis that covers new
+    elements.
+    """
+    basis, greedy = s.chosen[: p.table.shape[1]], state.greedy
+    if state.unseen[0] > 0 and p.rule != BETA:
+        return choose(p, s, state, t, rng)
+    set_samples(p.rule, t, len(basis), s.means, s.n, state.sds, p.eps, greedy.weights, rng)
     order = np.argsort(-greedy.weights)
     improve(greedy.table, basis, greedy.column, greedy.weights, order, p.prime)
     return len(basis), 1
 
 
 @inline
-def fold_block(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
-    """An element's noised block into its sum or, of batches that forget, in place of it."""
+def fold_block(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> None:
+    """Add an element's noisy block to its sum, or replace the sum."""
     if p.first == FORGET:
         s.totals[arm], s.n[arm] = 0, 0
     s.totals[arm] += total + (laplace(rng, p.scale) if p.scale > 0.0 else 0)
@@ -191,13 +195,13 @@ def fold_block(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None
 
 
 @inline
-def learn_samples(p: Any, s: Any, own: Any, t: int) -> None:
-    """The widths of samples, of elements that were released."""
+def learn_samples(p: Any, s: Any, state: Any, t: int) -> None:
+    """Update the standard deviations of samples of released elements."""
     for arm in s.chosen[: p.table.shape[1]]:
         if s.open_[arm] > 0:
             continue
-        own.unseen[0] -= int(s.draws[arm] == 1)
-        own.sds[arm] = 1.0 / math.sqrt(s.n[arm])
+        state.unseen[0] -= int(s.draws[arm] == 1)
+        state.sds[arm] = 1.0 / math.sqrt(s.n[arm])
 
 
 INDICES = {

@@ -1,5 +1,5 @@
-"""How the compiled players on matroids are called: policies for matroids, and those for any super
-arms where these are a matroid's bases.
+"""Players on matroids: policies for matroids, and policies for any super arms that are a matroid's
+bases.
 """
 
 from __future__ import annotations
@@ -53,23 +53,27 @@ OPTIMISTIC: tuple[type[Policy], ...] = (CUCB, LazyCUCB, CUCBLDP1, CUCBLDP2, CUCB
 
 @lru_cache(maxsize=64)
 def known(problem: Any) -> tuple[Any, ...] | None:
-    """Table, first basis and prime of a matroid's tableau; made once a matroid, not once a
-    simulation. None for other problems, and where there is no tableau.
+    """Return table, first basis and prime of a matroid's tableau, cached; None for other problems,
+    and without a tableau.
     """
-    found = tableau(problem) if isinstance(problem, Matroid) else None
-    return None if found is None else (found.table, np.array(found.basis, np.int64), found.prime)
+    coordinates = tableau(problem) if isinstance(problem, Matroid) else None
+    return (
+        None
+        if coordinates is None
+        else (coordinates.table, np.array(coordinates.basis, np.int64), coordinates.prime)
+    )
 
 
 class Loops(NamedTuple):
-    """The compiled loops of policies by index, by sample, and of CUCB and its private forms."""
+    """The compiled loops of policies by index and by sample, and of CUCB and its private forms."""
 
     indices: Callable[..., Any]
     samples: Callable[..., Any]
     optimistic: Callable[..., Any]
 
 
-APART = Loops(play_indices, play_samples, play_optimistic)
-"""For rewards that are independent of each other."""
+INDEPENDENT = Loops(play_indices, play_samples, play_optimistic)
+"""For independent rewards."""
 
 TOGETHER = Loops(
     player_together("matroid_indices", **matroid.INDICES),
@@ -79,18 +83,20 @@ TOGETHER = Loops(
 """For the rows of a table."""
 
 
-def on_matroid(policy: Any, steps: int, loops: Loops = APART) -> Callable[..., Any] | None:
-    """None where the matroid has no tableau: the policy then plays the plain way."""
-    found = known(policy.problem)
-    if found is None:
+def on_matroid(policy: Any, steps: int, loops: Loops = INDEPENDENT) -> Callable[..., Any] | None:
+    """Return the kernel; None if the matroid has no tableau, so that the policy is played
+    plainly.
+    """
+    coordinates = known(policy.problem)
+    if coordinates is None:
         return None
-    numbers = (*index_numbers(policy, steps), *found)
+    numbers = (*index_numbers(policy, steps), *coordinates)
     loop = loops.samples if numbers[0] >= matroid.BETA else loops.indices
     return partial(loop, numbers, steps)
 
 
 def index_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
-    """Those of `matroid.Numbers` that are the policy's, not the matroid's."""
+    """Return the policy's part of `matroid.Numbers`."""
     rule, private = RULES[type(policy)], isinstance(policy, PrivatePolicy)
     share = policy.share if private else 1.0
     return (
@@ -103,18 +109,18 @@ def index_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
     )
 
 
-def optimistic(policy: Any, steps: int, loops: Loops = APART) -> Callable[..., Any] | None:
-    """CUCB and its private forms; None where the problem is no matroid with a tableau, and where
-    several arms have one radius.
+def optimistic(policy: Any, steps: int, loops: Loops = INDEPENDENT) -> Callable[..., Any] | None:
+    """Return the kernel of CUCB and its private forms; None if the problem is not a matroid with a
+    tableau, or several arms have one radius.
     """
-    found = known(policy.problem)
-    if found is None or getattr(policy, "radius", "sum") == "joint":
+    coordinates = known(policy.problem)
+    if coordinates is None or getattr(policy, "radius", "sum") == "joint":
         return None
-    return partial(loops.optimistic, (*optimistic_numbers(policy, steps), *found), steps)
+    return partial(loops.optimistic, (*optimistic_numbers(policy, steps), *coordinates), steps)
 
 
 def optimistic_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
-    """Those of `super_arms.Numbers` that are the policy's, not the matroid's."""
+    """Return the policy's part of `super_arms.Numbers`."""
     tree, lazy = isinstance(policy, (CUCBDP, CUCBDPMax)), isinstance(policy, LazyCUCB)
     if isinstance(policy, CUCB):
         scale = 0.0
@@ -127,20 +133,20 @@ def optimistic_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
         matroid.FORGET if lazy else matroid.EXACT,
         steps * scale,
         tree,
-        asked(policy),
+        observed_arms(policy),
     )
 
 
-def asked(policy: Policy) -> int:
+def observed_arms(policy: Policy) -> int:
     if isinstance(policy, CUCBLDP2) and policy.ask == "undecided":
         return super_arms.UNDECIDED
     return super_arms.LEAST if isinstance(policy, (CUCBLDP2, CUCBDPMax)) else super_arms.ALL
 
 
 def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
-    """None where the problem is no matroid with a tableau."""
-    found = known(policy.problem)
-    if found is None:
+    """Return the kernel; None if the problem is not a matroid with a tableau."""
+    coordinates = known(policy.problem)
+    if coordinates is None:
         return None
     numbers = joint.Numbers(
         list(policy.presets).index(policy.preset),
@@ -150,13 +156,15 @@ def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
         float(policy.alpha),
         steps,
         UNSEEN,
-        *found,
+        *coordinates,
     )
     return partial(play_joint, tuple(numbers), steps)
 
 
 def radius(policy: Any, scale: float) -> tuple[float, float, float, float, float, float]:
-    """The first six of `Numbers`, from `policy.bonus`. scale: of its noise, in rewards."""
+    """Return the first six of `Numbers`, from `policy.bonus`. `scale` is that of its noise, in
+    rewards.
+    """
     log_arms, horizon = math.log(policy.arms), getattr(policy, "horizon", None)
     if isinstance(policy, CUCB):
         return 0.0, 1.5, 0.0, 0.0, 0.0, 0.0

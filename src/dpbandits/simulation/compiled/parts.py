@@ -1,4 +1,4 @@
-"""What compiled players share: draws of rewards and noise, counters, changes of a basis, and arrays
+"""Parts of compiled players: draws of rewards and noise, counters, exchanges of a basis, and arrays
 without reference counts.
 """
 
@@ -16,19 +16,20 @@ from numba.extending import intrinsic
 from dpbandits.core.inputs import Integers
 from dpbandits.simulation.compiled.jit import inline, jit
 
-# What every compiled player is made of: simulated feedback, simulated noise, and the curve of play
-# counts.
+# Simulated feedback, simulated noise, and the curve of play counts.
 
 
 @inline
 def laplace(rng: Any, scale: float) -> int:
-    """Discrete Laplace: the difference of two geometrics, each the floor of an exponential."""
+    """Draw discrete Laplace noise: the difference of two geometrics, each the floor of an
+    exponential.
+    """
     return int(scale * rng.standard_exponential()) - int(scale * rng.standard_exponential())
 
 
 @jit
 def joint_radius(rng: Any, dimension: int, scale: float) -> int:
-    """The m of a joint draw, which is uniform on {−m … m} in each of its coordinates; as in
+    """Draw the m of a joint draw, which is uniform on {−m … m} in each coordinate, as in
     `SimulatedNoise`.
     """
     while True:
@@ -43,7 +44,9 @@ def joint_radius(rng: Any, dimension: int, scale: float) -> int:
 
 @jit
 def gaussian(rng: Any, sigma: float) -> int:
-    """Discrete Gaussian (Canonne, Kamath and Steinke 2020, Algorithm 3), as in `SimulatedNoise`."""
+    """Draw discrete Gaussian noise (Canonne, Kamath and Steinke 2020, Algorithm 3), as in
+    `SimulatedNoise`.
+    """
     scale = math.floor(sigma) + 1.0
     while True:
         draw = laplace(rng, scale)
@@ -64,7 +67,7 @@ def binomial(rng: Any, n: int, p: float) -> int:
 
 @jit
 def reward(rng: Any, arm: int, values: Any, probabilities: Any) -> int:
-    """One reward in grid steps."""
+    """Draw one reward in grid steps."""
     u = rng.random()
     last = len(values) - 1
     for level in range(last):
@@ -76,7 +79,7 @@ def reward(rng: Any, arm: int, values: Any, probabilities: Any) -> int:
 
 @jit
 def block_sum(rng: Any, arm: int, n: int, values: Any, probabilities: Any) -> int:
-    """The sum of n rewards in grid steps: a multinomial count of each level, as a chain of
+    """Draw the sum of n rewards in grid steps: a multinomial count of each level, as a chain of
     binomials.
     """
     total, left, mass = 0, n, 1.0
@@ -94,7 +97,7 @@ def block_sum(rng: Any, arm: int, n: int, values: Any, probabilities: Any) -> in
 
 @inline
 def argmax(scores: Any) -> int:
-    """The first of the largest."""
+    """Return the first index of the largest score."""
     best = 0
     for arm in range(1, len(scores)):
         if scores[arm] > scores[best]:
@@ -104,15 +107,15 @@ def argmax(scores: Any) -> int:
 
 @jit
 def copy_to(row: Any, values: Any) -> None:
-    """Number by number: a slice would compile a check of shapes and its message, for seconds."""
+    """Copy number by number; a slice would add seconds of compilation for a check of shapes."""
     for i in range(len(row)):
         row[i] = values[i]
 
 
 @jit
 def play(arm: int, times: int, t: int, plays: Any, checkpoints: Any, out: Any, at: int) -> int:
-    """Count `times` rounds of `arm` after round t, copying the counts at every checkpoint passed;
-    returns the next checkpoint.
+    """Count `times` rounds of `arm` after round t, copy the counts at every checkpoint passed, and
+    return the next checkpoint.
     """
     while at < len(checkpoints) and checkpoints[at] <= t + times:
         copy_to(out[at], plays)
@@ -137,15 +140,15 @@ def play_together(
     return at
 
 
-# Compiled twins of the continual counters in `dpbandits.mechanisms`: the tree and the hybrid.
+# The continual counters of `dpbandits.mechanisms`: the tree and the hybrid.
 
 
 @jit
 def tree_leaf(
     exact: Any, noised: Any, leaf: int, x: int, scale: float, rng: Any, prefix: int
 ) -> int:
-    """Add leaf number `leaf` (from 1) to a tree whose noised prefix sum was `prefix`; returns the
-    new one.
+    """Add leaf number `leaf` (from 1) to a tree whose noisy prefix sum was `prefix`; return the new
+    one.
     """
     level, node = 0, x
     while (leaf >> level) & 1 == 0:
@@ -161,11 +164,11 @@ def tree_leaf(
 def hybrid_leaf(
     segment: Any, exact: Any, noised: Any, x: int, half: float, first: int, root: bool, rng: Any
 ) -> int:
-    """Add a leaf to a hybrid counter; returns the noised prefix sum.
+    """Add a leaf to a hybrid counter; return the noisy prefix sum.
 
-    segment: its number, leaves and exact sum while open, noised sum of the closed ones. half: noise
-        scale of the array side, 1/(epsilon/2) in grid steps. first: 1 where segments double from
-        the start (1, 2, 4, …), 0 for 1, 1, 2, 4, …
+    `segment` has its number, leaves and exact sum while open, and the noisy sum of the closed ones.
+    `half` is the noise scale of the array side, 1/(epsilon/2) in grid steps. `first` is 1 if
+    segments double from the start (1, 2, 4, …), 0 for 1, 1, 2, 4, …
     """
     size_level = segment[0] if first == 1 else max(0, segment[0] - 1)
     segment[1] += 1
@@ -195,7 +198,7 @@ def hybrid_leaf(
 
 @inline
 def popcount(n: int) -> int:
-    """Noise draws in a tree's prefix sum of n leaves."""
+    """Return the number of noise draws in a tree's prefix sum of n leaves."""
     bits = 0
     while n:
         n &= n - 1
@@ -203,24 +206,24 @@ def popcount(n: int) -> int:
     return bits
 
 
-# The greedy basis of a matroid, kept up to date by exchanges on a tableau modulo a prime
+# The greedy basis of a matroid, updated by exchanges on a tableau modulo a prime
 # (`oracles/linear.py`).
 #
-# Adding one element to a set changes its best basis by one exchange at most: the element for the
-# lightest it can replace. So one pass over the elements outside, in any order, turns the best
-# basis for old weights into that for new ones; from the heaviest to the lightest it takes the
+# Adding one element to a set changes its best basis by at most one exchange: the element for the
+# lightest one it can replace. So one pass over the elements outside, in any order, turns the best
+# basis for old weights into the one for new weights; from the heaviest to the lightest it takes the
 # fewest exchanges. Ties go to the lower number, as in the oracle: weights are in a strict order.
 
 
 @inline
 def heavier(e: int, f: int, weights: Any) -> bool:
-    """Whether e comes before f in the greedy's order."""
+    """Return whether e comes before f in the greedy order."""
     return weights[e] > weights[f] or (weights[e] == weights[f] and e < f)
 
 
 @jit
 def reciprocal(number: float, prime: int) -> float:
-    """The residue whose product with this one is 1, by Euclid's algorithm."""
+    """Return the residue whose product with this one is 1, by Euclid's algorithm."""
     a, b, x, y = int(number) % prime, prime, 1, 0
     while b:
         quotient = a // b
@@ -232,8 +235,8 @@ def reciprocal(number: float, prime: int) -> float:
 
 @jit
 def exchange(table: Any, basis: Any, column: Any, j: int, e: int, prime: int) -> None:
-    """Put element e in place of basis[j]. Rows without that element stay. Exact: products of two
-    residues are below 2^53.
+    """Put element e in place of basis[j]. Rows without that element do not change. Exact: products
+    of two residues are below 2^53.
     """
     half, share = 0.5 * prime, 1.0 / prime
     row = table[e].copy()
@@ -255,8 +258,8 @@ def exchange(table: Any, basis: Any, column: Any, j: int, e: int, prime: int) ->
 
 @jit
 def improve(table: Any, basis: Any, column: Any, weights: Any, order: Any, prime: int) -> None:
-    """Make the basis the greedy one. column: an element's place in the basis, −1 outside. order: of
-    all elements, any will do.
+    """Turn the basis into the greedy one. `column` is an element's position in the basis, −1
+    outside; `order` is any order of all elements.
     """
     lightest = basis[0]
     for f in basis:
@@ -279,8 +282,8 @@ def improve(table: Any, basis: Any, column: Any, weights: Any, order: Any, prime
                         lightest = f
 
 
-# Arrays and generators whose references nobody counts, for loops that hand them about; and one
-# generator for many runs.
+# Arrays and generators without reference counts, for loops that pass them on; and one generator for
+# many runs.
 
 
 TUPLES: Any = types.BaseTuple
@@ -296,16 +299,15 @@ def without_owner(typing_context: Any, value: Any) -> Any:
 
 
 borrowed: Any = intrinsic(without_owner)
-"""The same array, generator, or tuple of them, without its count of references.
+"""Returns the same array, generator, or tuple of them, without its reference count.
 
-Compiled code counts up and down at every call and every look into a tuple, which costs an event's
-time several times over. To be used of a function's own arguments only, which its caller keeps alive
-until it returns.
+Compiled code counts references at every call and tuple access, which takes several times an event's
+time. Use it only for a function's arguments, which the caller keeps alive until it returns.
 """
 
 
 def uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """The value with the owner of each array in it left out."""
+    """Return the value without the owner of each array in it."""
     if isinstance(kind, TUPLES):
         for at, inner in enumerate(kind):
             part = uncounted(context, builder, inner, builder.extract_value(value, at))
@@ -322,7 +324,9 @@ pointer_in.restype, pointer_in.argtypes = ctypes.c_void_p, (ctypes.py_object, ct
 
 
 def seats_of(bits: Sequence[np.random.PCG64]) -> Integers:
-    """Where NumPy's C interface to each of these is, a `bitgen_t`. They have to outlive its use."""
+    """Return the address of NumPy's C interface to each of these, a `bitgen_t`. They must outlive
+    its use.
+    """
     return np.array([pointer_in(each.capsule, b"BitGenerator") for each in bits], np.int64)
 
 
@@ -341,6 +345,6 @@ def at_seat(typing_context: Any, rng: Any, seat: Any) -> Any:
 
 
 seated: Any = intrinsic(at_seat)
-"""The generator with the state of the one at this seat; both are of one kind. To hand a generator
-of its own to compiled code takes longer than many a run.
+"""Returns the generator with the state of the one at this seat; both are of one kind. Passing a
+separate generator to compiled code takes longer than many runs.
 """

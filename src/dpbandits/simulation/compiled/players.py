@@ -1,7 +1,6 @@
-"""Compiled players of the built-in policies. Equal in law to the plain way; the tests hold them to
-it.
+"""Compiled players of the built-in policies. They have the law of plain runs, as the tests verify.
 
-They see laws of rewards, never anybody's reward: nothing here is on the path of a `Session`.
+They use laws of rewards, never anybody's reward: no `Session` uses them.
 """
 
 from __future__ import annotations
@@ -73,20 +72,15 @@ from dpbandits.simulation.plain import Path
 
 __all__ = ["RunPlayer", "compiled_player"]
 
-# Compiled twins of the built-in policies, for independent rewards and for the rows of a table.
-# Equal in law to the plain way; the tests hold them to it.
-#
-# They see laws of rewards, never anybody's reward: nothing here is on the path of a `Session`.
-
 
 def compiled_player(
     policy: Policy, environment: Environment, rounds: int, seed: int
 ) -> RunPlayer | partial[Path] | None:
-    """A function of (checkpoints, run) that plays one run; None where the policy has no compiled
-    twin. A `RunPlayer` plays several in one call, too.
+    """Return a function of (checkpoints, run) that plays one run, compiled; None if the policy has
+    none. A `RunPlayer` can play several in one call.
     """
     if policy.about.feedback != "bandit" and not environment.apart:
-        # the rewards of one round may belong together, which a law for each arm does not tell
+        # the rewards of one round may be dependent, which a law for each arm does not show
         if isinstance(environment, SharedCoins):
             return coin_player(policy, environment, rounds, seed)
         return record_player(policy, environment, rounds, seed)
@@ -106,8 +100,8 @@ def compiled_player(
 
 @dataclass(frozen=True)
 class RunPlayer:
-    """Plays runs by a kernel that was given the law of the rewards and the rounds. kind: of its
-    counts.
+    """Plays runs by a kernel with the law of the rewards and the number of rounds. `kind` is the
+    type of its counts.
     """
 
     kernel: partial[Any]
@@ -121,33 +115,33 @@ class RunPlayer:
 
     @property
     def in_one_call(self) -> bool:
-        """Whether the kernel plays several runs at once."""
+        """True if the kernel plays several runs at once."""
         return isinstance(self.kernel.func, EventPlayer)
 
     def several(self, checkpoints: Integers, runs: range) -> list[Path]:
-        """These runs, in one call where that can be."""
+        """Play these runs, in one call if possible."""
         outs = np.empty((len(runs), len(checkpoints), self.arms), self.kind)
         bits = [np.random.PCG64(np.random.SeedSequence([self.seed, run])) for run in runs]
         play: Any = self.kernel.func
         if self.in_one_call:
-            told = play.together(*self.kernel.args, checkpoints, bits, outs)
+            results = play.together(*self.kernel.args, checkpoints, bits, outs)
         else:
             rngs = map(np.random.Generator, bits)
-            told = [self.kernel(checkpoints, rng, out) for rng, out in zip(rngs, outs, strict=True)]
+            results = [
+                self.kernel(checkpoints, rng, out) for rng, out in zip(rngs, outs, strict=True)
+            ]
         return [
-            Path(out, self.rounds, releases, events, found=found_in(found))
-            for out, (releases, events, *found) in zip(outs, told, strict=True)
+            Path(out, self.rounds, releases, events, found=identified_in(identified))
+            for out, (releases, events, *identified) in zip(outs, results, strict=True)
         ]
 
 
-def found_in(found: list[int]) -> Identified | None:
-    return Identified(*found) if found and found[0] >= 0 else None
+def identified_in(identified: list[int]) -> Identified | None:
+    return Identified(*identified) if identified and identified[0] >= 0 else None
 
 
-# Which compiled player serves which policy, and with what arguments. An explicit table, exact
-# types only.
-#
-# A subclass may change what is played, so it takes the plain way.
+# The compiled player of each policy, by exact type: a subclass may change the decisions, so it is
+# played plainly.
 
 
 def kernel_for(policy: Policy) -> Kernel | None:

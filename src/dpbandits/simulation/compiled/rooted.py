@@ -1,6 +1,4 @@
-"""CUCB-LDP2 with one radius for a super arm (`policies/super_arms.py`), where super arms
-are written down.
-"""
+"""CUCB-LDP2 with one radius for a super arm (`policies/super_arms.py`), on listed super arms."""
 
 from __future__ import annotations
 
@@ -10,15 +8,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpbandits.simulation.compiled import super_arms
-from dpbandits.simulation.compiled.driver import FAR, player
+from dpbandits.simulation.compiled.driver import UNLIMITED, player
 from dpbandits.simulation.compiled.jit import inline, jit, joint_level, report_square
 from dpbandits.simulation.compiled.listed import Sets
 
 
 class JointRadius(NamedTuple):
-    """proved: the level. scale: of a report's noise, in grid steps. cover: super arms that hold all
-    arms but the loops, one after the other, and where each starts and the last one ends. sets,
-    worth: as in `listed.py`.
+    """The constants of the policy.
+
+    Args:
+        eps: ε of one report.
+        proved: True for the proved level.
+        size: the most arms of a super arm.
+        scale: of a report's noise, in grid steps.
+        cover: super arms that contain all arms except loops, in a row, and the start of each and
+            the end of the last.
+        sets: as in `listed.py`.
+        worth: as in `listed.py`.
     """
 
     eps: float
@@ -31,10 +37,10 @@ class JointRadius(NamedTuple):
 
 
 class Radii(NamedTuple):
-    """squares: of every arm's radius. told: the arm that is."""
+    """The squares of every arm's radius, and the arm that is reported."""
 
     squares: Any
-    told: Any
+    observed: Any
 
 
 @jit
@@ -44,7 +50,9 @@ def start(p: Any, s: Any) -> Any:
 
 @jit
 def uncovered(p: Any, s: Any) -> int:
-    """The first super arm of the cover with an unseen arm into `s.chosen`; its size, 0 if none."""
+    """Write the first super arm of the cover with an unseen arm into `s.chosen`; return its size, 0
+    for none.
+    """
     arms, starts = p.cover
     for i in range(len(starts) - 1):
         for arm in arms[starts[i] : starts[i + 1]]:
@@ -56,9 +64,11 @@ def uncovered(p: Any, s: Any) -> int:
 
 @jit
 def best_rooted(p: Any, s: Any, squares: Any) -> int:
-    """The first super arm with the largest sum of means and root of squares; its size."""
+    """Write the first super arm with the largest sum of means plus root of squares into `s.chosen`;
+    return its size.
+    """
     sets = Sets(*p.sets)
-    found, most = 0, -math.inf
+    best, most = 0, -math.inf
     for i in range(len(sets.starts) - 1):
         total, square = 0.0, 0.0
         for arm in sets.arms[sets.starts[i] : sets.starts[i + 1]]:
@@ -66,32 +76,32 @@ def best_rooted(p: Any, s: Any, squares: Any) -> int:
             square += squares[arm]
         value = total + math.sqrt(square)
         if value > most:
-            found, most = i, value
-    first, last = sets.starts[found], sets.starts[found + 1]
+            best, most = i, value
+    first, last = sets.starts[best], sets.starts[best + 1]
     s.chosen[: last - first] = sets.arms[first:last]
     return last - first
 
 
 @inline
-def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
+def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
     size = uncovered(p, s)
     if size == 0:
         level = joint_level(t, p.size, p.eps) if p.proved else math.log(t)
         for arm in range(len(s.n)):
-            own.squares[arm] = report_square(max(1, s.n[arm]), level, p.eps)
-        size = best_rooted(p, s, own.squares)
-    return size, FAR
+            state.squares[arm] = report_square(max(1, s.n[arm]), level, p.eps)
+        size = best_rooted(p, s, state.squares)
+    return size, UNLIMITED
 
 
 @inline
-def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+def batch(p: Any, s: Any, state: Any, arm: int) -> int:
     return 1
 
 
 @inline
-def observe(p: Any, s: Any, own: Any, size: int) -> tuple[Any, int]:
-    super_arms.least_seen(s, s.chosen, size, own.told)
-    return own.told, 1
+def observe(p: Any, s: Any, state: Any, size: int) -> tuple[Any, int]:
+    super_arms.least_seen(s, s.chosen, size, state.told)
+    return state.told, 1
 
 
 play_rooted = player(

@@ -31,32 +31,35 @@ from dpbandits.simulation.compiled.parts import (
     tree_leaf,
 )
 
-# Index policies that release after every round, in one compiled loop over rounds. Scores are the
-# policy's own (`policies/formulas/indices.py`), compiled. Memory is independent of the rounds.
+# Scores are the policy's formulas (`policies/formulas/indices.py`), compiled. Memory is independent
+# of the rounds.
 #
-# Where scores are dear, an arm is played on without computing them as long as it cannot be
-# overtaken. A score grows with t alone as long as its arm is not played. So the others' scores at
-# a later round, the bar, lie above theirs until then, and the played arm has the largest score as
-# long as its own, at an earlier round, is above the bar. Where that cannot be told, all scores are
-# computed. The decisions are those of all scores, bit for bit: SLACK and ROUNDING are larger than
-# rounding errors.
+# If scores are expensive, an arm is played without computing them while it cannot be overtaken.
+# A score grows only with t while its arm is not played. So the others' scores at a later round, the
+# bar, are above theirs until then, and the played arm has the largest score as long as its score at
+# an earlier round is above the bar. If that is undecided, all scores are computed. The decisions
+# equal those of all scores, bit for bit: SLACK and ROUNDING are larger than rounding errors.
 
 
 PLAIN, LOCAL_LAPLACE, RESPONSE = range(3)
 EXACT, POWERS, DOUBLING, PRINTED, TREE = range(5)
 
 ARM, BAR, SINCE, UNTIL, SPAN = range(5)
-"""Of a streak: the arm that was played; the bar, from what ln t on (of KL-UCB: from which level on)
-and until which round it serves; for how many rounds the next one is to serve.
+"""Entries of a streak: the played arm; the bar; the ln t (for KL-UCB: the level) from which it is
+valid, and the round until which it is; and the number of rounds of the next bar.
 """
 
 SLACK, ROUNDING = 1e-11, 1e-14
-"""Of scores, and of divergences."""
+"""Margins of scores, and of divergences."""
 
 
 class Numbers(NamedTuple):
-    """rule: the policy's constants. noise: scale of that of reports or of a counter's nodes, in
-    grid steps. keep: chance that a randomised bit is the true one.
+    """The constants of a policy.
+
+    Args:
+        rule: of its formulas.
+        noise: scale of the noise of reports or of a counter's nodes, in grid steps.
+        keep: probability that a randomised bit is the true one.
     """
 
     rule: IndexNumbers
@@ -65,9 +68,9 @@ class Numbers(NamedTuple):
 
 
 class Tracked(NamedTuple):
-    """Of each arm: rounds, sum in grid steps, mean, score; the nodes of its counter; and its
-    segment's number, leaves and exact sum while open, noised sum of the closed ones. streak: see
-    above.
+    """Counts by arm: rounds, sum in grid steps, mean, score; nodes of its counter; and its
+    segment's number, leaves and exact sum while open, and noisy sum of the closed ones. And the
+    streak (see above).
     """
 
     n: Any
@@ -82,13 +85,18 @@ class Tracked(NamedTuple):
 
 SCORE: Any = None
 KINDS: Any = None
-"""A policy's formula, and its `Kinds`. Set for each."""
+"""A policy's formula, and its `Kinds`. Set for each policy."""
 
 
 class Kinds(NamedTuple):
-    """feedback, counter: what the server gets of a reward, and how it adds up. kl: whether scores
-    are KL-UCB's, which one divergence compares with a bar. streaks: whether scores are dear.
-    forced: whether the arm with the fewest rounds is played first where these are too few.
+    """Properties of a policy, constants to the compiler.
+
+    Args:
+        feedback: what the server gets of a reward.
+        counter: how rewards are added.
+        kl: True if scores are KL-UCB's, which one divergence compares with a bar.
+        streaks: True if scores are expensive.
+        forced: True if the arm with the fewest rounds is played first while these are too few.
     """
 
     feedback: int
@@ -107,7 +115,7 @@ score: Any = None
 
 
 def still_best(t: int, p: Any, s: Any) -> bool:
-    """Whether the arm played before has the largest score at round t for sure."""
+    """Return whether the arm played before surely has the largest score at round t."""
     streak = s.streak
     if t > streak[UNTIL]:
         return False
@@ -121,12 +129,12 @@ def still_best(t: int, p: Any, s: Any) -> bool:
 
 
 def set_bar(t: int, arm: int, p: Any, s: Any) -> None:
-    """All scores were computed for round t, and `arm` had the largest. Where it had so before, too,
-    a bar is made.
+    """Set the bar after all scores were computed for round t and `arm` had the largest, if it had
+    it before, too.
     """
     streak = s.streak
     again = arm == streak[ARM]
-    # a bar that ran out was too near in time, one that was met too far
+    # a bar that expired was too near in time, one that was reached was too far
     if again and t > streak[UNTIL]:
         streak[SPAN] = min(2.0 * streak[SPAN], 1e15)
     elif streak[UNTIL] > 0.0:
@@ -146,7 +154,7 @@ watch: Any = None
 
 
 def set_scores(t: int, p: Any, s: Any) -> None:
-    """Every arm's score at round t; apart, for the compiler then takes several at once."""
+    """Compute every arm's score at round t; a separate loop, so that the compiler vectorises it."""
     log_t, fewest = math.log(t), s.n[0]
     for arm in range(len(s.n)):
         fewest = min(fewest, s.n[arm])
@@ -160,7 +168,7 @@ fill_scores: Any = None
 
 
 def arm_to_play(t: int, p: Any, s: Any) -> int:
-    """The arm with the largest score at round t, the lowest on a tie."""
+    """Return the arm with the largest score at round t, the lowest on a tie."""
     if KINDS.streaks and is_still_best(t, p, s):
         return int(s.streak[ARM])
     fill_scores(t, p, s)
@@ -173,8 +181,8 @@ def arm_to_play(t: int, p: Any, s: Any) -> int:
 choose: Any = None
 
 
-def received(x: int, steps: int, p: Any, rng: Any) -> int:
-    """What the server gets of a reward of x grid steps."""
+def server_view(x: int, steps: int, p: Any, rng: Any) -> int:
+    """Return what the server gets of a reward of x grid steps."""
     if KINDS.feedback == LOCAL_LAPLACE:
         return x + laplace(rng, p.noise)
     if KINDS.feedback == RESPONSE:
@@ -186,8 +194,8 @@ def received(x: int, steps: int, p: Any, rng: Any) -> int:
 receive: Any = None
 
 
-def taken_in(p: Any, s: Any, arm: int, x: int, rng: Any) -> None:
-    """Take x grid steps of an arm into its sum, exact or through the counter."""
+def added_to_sum(p: Any, s: Any, arm: int, x: int, rng: Any) -> None:
+    """Add x grid steps to an arm's sum, exact or through the counter."""
     s.n[arm] += 1
     exact, noised = s.exact[arm], s.noised[arm]
     if KINDS.counter == EXACT:
@@ -212,9 +220,9 @@ def drive_rounds(
     rng: Any,
     out: Any,
 ) -> tuple[int, int]:
-    """Returns (releases, events)."""
+    """Play one run; return (releases, events)."""
     arms = probabilities.shape[0]
-    # arrays of their own: rows of one would not begin where the processor reads four at once
+    # separate arrays: rows of one array would not be aligned for vector instructions
     n, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, 64), np.int64)
     segments = np.zeros((arms, 4), np.int64)
@@ -229,8 +237,8 @@ def drive_rounds(
 
 
 def run_rounds(p: Any, s: Any, steps: int, law: Any, kept: Any, rng: Any) -> None:
-    """What `drive_rounds` makes of its arguments. law: levels, their probabilities, the last one's.
-    kept: rounds at which play counts are kept, and where.
+    """Run the loop over rounds. `law` has levels, their probabilities, and the last one's; `kept`
+    has the rounds at which play counts are kept, and the array for them.
     """
     p, s, rng = borrowed(p), borrowed(s), borrowed(rng)
     (values, probabilities, chances), (checkpoints, out) = borrowed(law), borrowed(kept)
@@ -252,8 +260,8 @@ def run_rounds(p: Any, s: Any, steps: int, law: Any, kept: Any, rng: Any) -> Non
 
 @cache
 def round_player(score: str, kinds: Kinds) -> Any:
-    """The loop over rounds for a formula, by its name. The kinds are constants to the compiler,
-    which drops every other branch.
+    """Return the loop over rounds for a formula, by its name. The kinds are constants to the
+    compiler, which drops other branches.
     """
     name = "_".join(map(str, (score, *map(int, kinds))))
     parts: dict[str, Any] = {"SCORE": FORMULAS[score], "KINDS": kinds}
@@ -263,8 +271,8 @@ def round_player(score: str, kinds: Kinds) -> Any:
         ("watch", set_bar),
         ("fill_scores", set_scores),
         ("choose", arm_to_play),
-        ("receive", received),
-        ("take_in", taken_in),
+        ("receive", server_view),
+        ("take_in", added_to_sum),
     ):
         parts[part] = specialised(template, name, compiler=inline, **parts)
     run = specialised(run_rounds, name, **parts)
@@ -272,14 +280,14 @@ def round_player(score: str, kinds: Kinds) -> Any:
 
 
 def player_of(rule: IndexRule, feedback: int, counter: int, forced: bool = False) -> Any:
-    """The loop for this rule; streaks pay where a score takes long."""
+    """Return the loop for this rule; streaks are used if a score is expensive."""
     by_kl = rule.score is kl_ucb_score
     kinds = Kinds(feedback, counter, by_kl, by_kl or counter == TREE, forced)
     return round_player(rule.score.__name__, kinds)
 
 
 def by_rounds(policy: Any, steps: int) -> Kernel:
-    """Index policies that release after every round."""
+    """Return the kernel of index policies that release after every round."""
     feedback, counter, noise, keep = PLAIN, EXACT, 0.0, 0.0
     if isinstance(policy, LDPKLUCB):
         feedback, keep = RESPONSE, policy.randomizer().keep

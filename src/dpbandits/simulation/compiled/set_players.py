@@ -1,5 +1,5 @@
-"""How compiled players are called for super arms without a tableau: those of a list, the k best
-arms of which only the best one counts, and the forests of a large graph.
+"""Players of super arms without a tableau: listed ones, the k best arms of which only the best one
+counts, and the forests of a large graph.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpbandits.simulation.plain import Path
 
 
 def sets_of(problem: object) -> Sets | None:
-    """The super arms of exactly these kinds of problems; a subclass may have others."""
+    """Return the super arms of exactly these kinds of problems; a subclass may have others."""
     none, ends = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
     if type(problem) is TopKMax:
         return Sets(none, none, 0.0, problem.size, ends, 0, 1.0)
@@ -44,7 +44,7 @@ def sets_of(problem: object) -> Sets | None:
 
 
 def rooted_numbers(policy: CUCBLDP2, steps: int) -> tuple[Any, ...]:
-    """Those of `rooted.JointRadius` that are the policy's."""
+    """Return the policy's part of `rooted.JointRadius`."""
     rows, eps = policy.problem.cover(), float(policy.budget)
     arms = np.concatenate([np.array(row, np.int64) for row in rows])
     starts = np.cumsum([0, *map(len, rows)]).astype(np.int64)
@@ -52,16 +52,16 @@ def rooted_numbers(policy: CUCBLDP2, steps: int) -> tuple[Any, ...]:
 
 
 BY_INDEX = (DPKLCUCB, DPKLMAT, KLOSM, OMM)
-"""DPUCB-MAT is none of these: it holds its basis until another one overtakes it."""
+"""DPUCB-MAT is not among these: it plays its basis until another one overtakes it."""
 
 
 def set_player(
     policy: Policy, environment: Environment, rounds: int, seed: int
 ) -> partial[Path] | None:
-    """A function of (checkpoints, run) that plays one run; None for other problems, and where the
-    policy or the environment has no law that loops know.
+    """Return a function of (checkpoints, run) that plays one run; None for other problems, and
+    policies or environments without a law.
 
-    environment: its arms are apart, or the policy reads one of them a round.
+    The environment's arms must be independent, or the policy must use one of them a round.
     """
     steps, law = policy.reader.grid.steps, environment.lattice(policy.reader.grid)
     problem = problem_of(policy)
@@ -95,7 +95,9 @@ def play_sets(
     checkpoints: Integers,
     run: int,
 ) -> Path:
-    """means: expected rewards, if super arms are worth something else than the sum of theirs."""
+    """Play one run. `means` are expected rewards, if super arms have another value than the sum of
+    theirs.
+    """
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
     arms = known[1].shape[0]
     out = np.empty((len(checkpoints), arms), np.int64)

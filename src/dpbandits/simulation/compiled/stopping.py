@@ -1,5 +1,5 @@
-"""Stopping rules: NAS, DP-NAS and DP exponential NAS, one loop over questions (a question a value,
-or one a doubling).
+"""Stopping rules: NAS, DP-NAS and DP exponential NAS, in one loop over tests (one per value, or per
+doubling).
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from dpbandits.simulation.compiled.parts import block_sum, laplace, reward
 from dpbandits.simulation.plain import Path
 
 LARGE = 2.0**62
-"""Grid steps: no sum reaches this, so a bar above it is not reached."""
+"""In grid steps: no sum reaches this, so a bar above it is never reached."""
 
 
 class StoppingNumbers(NamedTuple):
-    """shift, unit: numerator and denominator of what a reward of 0 stands for, in grid steps."""
+    """The constants of a rule: shift and unit are numerator and denominator of the value of a
+    reward of 0, in grid steps.
+    """
 
     alpha: float
     beta: float
@@ -34,11 +36,11 @@ class StoppingNumbers(NamedTuple):
 
 @inline
 def reached(
-    private: bool, p: Any, steps: int, t: int, total: int, asked: int, threshold: int, rng: Any
+    private: bool, p: Any, steps: int, t: int, total: int, tests: int, threshold: int, rng: Any
 ) -> bool:
-    """Whether t values, whose sum is `total`, are beyond the bar of this question."""
+    """Return whether t values with the sum `total` are beyond the bar of this test."""
     if private:
-        bar = math.ceil(steps * private_bar(t, math.log(asked), p.alpha, p.beta, p.eps))
+        bar = math.ceil(steps * private_bar(t, math.log(tests), p.alpha, p.beta, p.eps))
     else:
         bar = math.ceil(steps * nas_bar(t, p.alpha, p.beta))
     distance = abs(p.shift * t + p.unit * total)
@@ -54,47 +56,47 @@ DOUBLING: Any = None
 """Set for each kind of rule."""
 
 
-def ask(
+def run_tests(
     numbers: Any, steps: int, values: Any, probabilities: Any, rounds: int, rng: Any
 ) -> tuple[int, int, bool, int]:
-    """Values read when it stopped (0: not within `rounds`), their noised sum in grid steps, capped,
-    questions put.
+    """Return the values taken when it stopped (0: not within `rounds`), their noisy sum in grid
+    steps, whether it was capped, and the number of tests.
     """
     p = StoppingNumbers(*numbers)
-    t, total, asked, levels = 0, 0, 0, len(values)
+    t, total, tests, levels = 0, 0, 0, len(values)
     chance, last = probabilities[0, levels - 1], min(rounds, p.cap)
     threshold = laplace(rng, 6.0 * (steps / p.eps)) if PRIVATE else 0
     while True:
-        size = min(1 << (asked + 1), p.cap) - t if DOUBLING else 1
+        size = min(1 << (tests + 1), p.cap) - t if DOUBLING else 1
         if t + size > last:
-            return 0, 0, False, asked
+            return 0, 0, False, tests
         if DOUBLING:
             total += block_sum(rng, 0, size, values, probabilities)
         elif levels == 2:
             total += values[1] if rng.random() < chance else values[0]
         else:
             total += reward(rng, 0, values, probabilities)
-        t, asked = t + size, asked + 1
-        above = reached(PRIVATE, p, steps, t, total, asked, threshold, rng)
+        t, tests = t + size, tests + 1
+        above = reached(PRIVATE, p, steps, t, total, tests, threshold, rng)
         if above or t >= p.cap:
             noise = laplace(rng, 2.0 * (steps / p.eps)) if PRIVATE else 0
-            return t, total + noise, not above, asked
+            return t, total + noise, not above, tests
 
 
 @cache
 def stopper(private: bool, doubling: bool) -> Any:
-    """The loop for one kind of rule; the two flags are constants to the compiler."""
-    return specialised(ask, f"{private}_{doubling}", PRIVATE=private, DOUBLING=doubling)
+    """Return the loop for one kind of rule; the two flags are constants to the compiler."""
+    return specialised(run_tests, f"{private}_{doubling}", PRIVATE=private, DOUBLING=doubling)
 
 
 def watched(policy: Any, steps: int) -> Any:
-    """The kernel for `simulate`: a single arm's play counts, and the questions put as releases."""
+    """Return the kernel for `simulate`: a single arm's play counts, and tests as releases."""
     run = loop(policy)
     doubling = isinstance(policy, DPExponentialNAS)
-    return None if run is None else partial(count_questions, run, doubling, policy.cap)
+    return None if run is None else partial(count_tests, run, doubling, policy.cap)
 
 
-def count_questions(
+def count_tests(
     run: Any,
     doubling: bool,
     cap: int,
@@ -105,15 +107,15 @@ def count_questions(
     rng: Any,
     out: Any,
 ) -> tuple[int, int]:
-    """Questions put, and events: rounds after the last question are one event more."""
-    asked = run(values, probabilities, rounds, rng)[3]
+    """Return the number of tests, and of events: rounds after the last test are one more event."""
+    tests = run(values, probabilities, rounds, rng)[3]
     out[:, 0] = checkpoints
-    read = min(1 << asked, cap) if doubling and asked else asked
-    return asked, asked + (read < rounds)
+    read = min(1 << tests, cap) if doubling and tests else tests
+    return tests, tests + (read < rounds)
 
 
 def loop(policy: StoppingRule) -> Any:
-    """The compiled loop with this rule's numbers; None where they are too large for machine
+    """Return the compiled loop with this rule's numbers; None if they are too large for machine
     integers.
     """
     mechanism: Any = policy.reader
@@ -130,8 +132,8 @@ def loop(policy: StoppingRule) -> Any:
 def stopping_player(
     policy: StoppingRule, environment: Environment, seed: int
 ) -> partial[Path] | None:
-    """A function of (checkpoints, run) that plays one run to its end; None where there is no
-    compiled way.
+    """Return a function of (checkpoints, run) that plays one run to its end; None if it cannot be
+    compiled.
     """
     run, lattice = loop(policy), environment.lattice(policy.reader.grid)
     if run is None or lattice is None:
@@ -145,11 +147,11 @@ def stopping_player(
 
 def stop_run(mean: Any, stop: Any, seed: int, checkpoints: Integers, run: int) -> Path:
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
-    read, total, capped, asked = stop(rng)
+    read, total, capped, tests = stop(rng)
     return Path(
         np.array([[read]]),
         read,
-        asked,
-        asked,
+        tests,
+        tests,
         state=Watching(read, mean(read, total), read, capped),
     )

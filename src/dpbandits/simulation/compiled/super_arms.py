@@ -1,5 +1,5 @@
-"""CUCB and its private forms (`policies/super_arms.py`) where super arms are the bases
-of a matroid, top k among them.
+"""CUCB and its private forms (`policies/super_arms.py`) on the bases of a matroid, such as top
+k.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.compiled.driver import FAR, player
+from dpbandits.simulation.compiled.driver import UNLIMITED, player
 from dpbandits.simulation.compiled.jit import inline, jit
 from dpbandits.simulation.compiled.matroid import FORGET, Greedy, begin, fold_block
 from dpbandits.simulation.compiled.parts import heavier, improve, popcount, tree_leaf
@@ -18,12 +18,19 @@ ALL, LEAST, UNDECIDED = range(3)
 
 
 class Numbers(NamedTuple):
-    """At round t, √((spread + spread_t·ln t)/n + (square·ln t/n)²) + (noise + noise_t·ln t)/n is
-    added to a mean of n rewards, and `noise_radius` of Laplace draws of scale `laplace`.
+    """The constants of a policy. At round t, the radius of a mean of n rewards is √((spread +
+    spread_t·ln t)/n + (square·ln t/n)²) + (noise + noise_t·ln t)/n, plus `noise_radius` of Laplace
+    draws of scale `laplace`.
 
-    first: EXACT or FORGET. scale: of the noise, in grid steps. tree: a counter an arm. ask: ALL, or
-    one arm of a super arm is told, the LEAST seen one or that of the UNDECIDED ones. table, start,
-    prime: the matroid's tableau.
+    Args:
+        first: EXACT or FORGET.
+        scale: of the noise, in grid steps.
+        tree: True for a counter for each arm.
+        ask: ALL, or the one arm of a super arm that is recorded: the LEAST seen one, or that of the
+            UNDECIDED ones.
+        table: of the matroid's tableau.
+        start: of the matroid's tableau.
+        prime: of the matroid's tableau.
     """
 
     spread: float
@@ -42,14 +49,14 @@ class Numbers(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """greedy: the basis. exact, noised: each arm's tree. told: the arm that is. lower: every arm's
-    lower bound.
+    """The state of the player: the basis, each arm's tree (exact and noisy), the observed arm, and
+    every arm's lower bound.
     """
 
     greedy: Greedy
     exact: Any
     noised: Any
-    told: Any
+    observed: Any
     lower: Any
 
 
@@ -61,8 +68,8 @@ def start(p: Any, s: Any) -> Any:
 
 @jit
 def set_optimistic_weights(p: Any, t: int, s: Any, weights: Any, lower: Any) -> None:
-    """Indices clipped at 1 and lower bounds at 0; where some index is not above 0, 1 for these
-    alone, and lower bounds above all of these, which leave the answer as it is: none is undecided.
+    """Compute indices clipped at 1, and lower bounds clipped at 0. If some index is not above 0,
+    only such arms get weight 1, and all lower bounds are above them, so that no arm is undecided.
     """
     log_t, lost = math.log(t), False
     log_term = math.log(2.0) + 3.0 * log_t
@@ -82,22 +89,22 @@ def set_optimistic_weights(p: Any, t: int, s: Any, weights: Any, lower: Any) -> 
 
 
 @inline
-def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    """The oracle's answer, until one of its batches is full."""
-    basis, greedy = s.chosen[: p.table.shape[1]], own.greedy
-    set_optimistic_weights(p, t, s, greedy.weights, own.lower)
+def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    """Choose the oracle's super arm, until one of its batches is full."""
+    basis, greedy = s.chosen[: p.table.shape[1]], state.greedy
+    set_optimistic_weights(p, t, s, greedy.weights, state.lower)
     improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
-    return len(basis), FAR
+    return len(basis), UNLIMITED
 
 
 @inline
-def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+def batch(p: Any, s: Any, state: Any, arm: int) -> int:
     return max(1, 2 * s.n[arm]) if p.first == FORGET else 1
 
 
 @inline
 def less_seen(s: Any, arm: int, other: int) -> int:
-    """Of two arms the one with fewer rewards, the lower on a tie; the other one if arm < 0."""
+    """Return the arm with fewer rewards, the lower one on a tie; `other` if arm < 0."""
     if arm < 0 or s.n[other] < s.n[arm] or (s.n[other] == s.n[arm] and other < arm):
         return other
     return arm
@@ -105,53 +112,53 @@ def less_seen(s: Any, arm: int, other: int) -> int:
 
 @jit
 def replaceable(greedy: Any, j: int, f: int, lower: float) -> bool:
-    """Whether basis element f, the j-th, would leave the greedy basis at weight `lower`."""
+    """Return whether basis element f, the j-th, would leave the greedy basis at weight `lower`."""
     table, weights = greedy.table, greedy.weights
-    upper, found = weights[f], False
+    upper, is_replaceable = weights[f], False
     weights[f] = lower
     for e in range(len(weights)):
         if greedy.column[e] < 0 and table[e, j] != 0.0 and heavier(e, f, weights):
-            found = True
+            is_replaceable = True
             break
     weights[f] = upper
-    return found
+    return is_replaceable
 
 
 @jit
-def least_seen(s: Any, arms: Any, size: int, told: Any) -> None:
-    """Of the first `size` of these arms that with the fewest rewards, into `told`."""
-    told[0] = -1
+def least_seen(s: Any, arms: Any, size: int, observed: Any) -> None:
+    """Write the arm with the fewest rewards, among the first `size` of `arms`, into `observed`."""
+    observed[0] = -1
     for i in range(size):
-        told[0] = less_seen(s, told[0], arms[i])
+        observed[0] = less_seen(s, observed[0], arms[i])
 
 
 @inline
-def observe(p: Any, s: Any, own: Any, size: int) -> tuple[Any, int]:
-    """All arms, or one alone."""
-    told, count = s.chosen, size
+def observe(p: Any, s: Any, state: Any, size: int) -> tuple[Any, int]:
+    """Return all arms, or one alone."""
+    observed, count = s.chosen, size
     if p.ask != ALL:
-        told, count = own.told, 1
-        told[0] = -1
+        observed, count = state.observed, 1
+        observed[0] = -1
         if p.ask == UNDECIDED:
             for j in range(size):
                 arm = s.chosen[j]
-                if replaceable(own.greedy, j, arm, own.lower[arm]):
-                    told[0] = less_seen(s, told[0], arm)
-        if told[0] < 0:
-            least_seen(s, s.chosen, size, told)
-    return told, count
+                if replaceable(state.greedy, j, arm, state.lower[arm]):
+                    observed[0] = less_seen(s, observed[0], arm)
+        if observed[0] < 0:
+            least_seen(s, s.chosen, size, observed)
+    return observed, count
 
 
 @inline
-def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
+def read(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> None:
     if p.tree:
         s.n[arm] += 1
         s.totals[arm] = tree_leaf(
-            own.exact[arm], own.noised[arm], s.n[arm], total, p.scale, rng, s.totals[arm]
+            state.exact[arm], state.noised[arm], s.n[arm], total, p.scale, rng, s.totals[arm]
         )
         s.draws[arm] = popcount(s.n[arm])
     else:
-        fold_block(p, s, own, arm, total, rng)
+        fold_block(p, s, state, arm, total, rng)
 
 
 OPTIMISTIC = {

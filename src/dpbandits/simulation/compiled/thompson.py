@@ -14,15 +14,14 @@ from dpbandits.simulation.compiled.driver import Kernel, player
 from dpbandits.simulation.compiled.jit import inline, jit, lifted_mean, pasted
 from dpbandits.simulation.compiled.parts import play
 
-# Beta draws for Thompson's rounds, where both parameters are at least 1.
+# Beta draws with both parameters at least 1.
 
 
 @pasted
 def gamma(shape: float, rng: Any) -> float:
-    """A Gamma(shape, 1) draw, shape at least 1. Marsaglia and Tsang 2000.
+    """Draw from Gamma(shape, 1), shape at least 1. Marsaglia and Tsang 2000.
 
-    The same law as the generator's own; pasted into its caller it takes about two thirds of the
-    time.
+    It has the law of the generator's method; inlined, it takes about two thirds of the time.
     """
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
@@ -40,32 +39,32 @@ def gamma(shape: float, rng: Any) -> float:
 
 @pasted
 def beta(a: float, b: float, rng: Any) -> float:
-    """A Beta(a, b) draw, a and b at least 1."""
+    """Draw from Beta(a, b), a and b at least 1."""
     x = gamma(a, rng)
     return x / (x + gamma(b, rng))
 
 
 # Envelopes for the rare tails of Lazy-DP-TS's Beta laws over a window of rounds.
 #
-# Over the window an arm's centre c rises from c0 to c1. For x above the mode the density rises
-# with c, below it falls; so the law at c1 dominates every upper tail and the law at c0 every lower
-# tail. Beta densities with both parameters at least 1 are log-concave, so the tangent at the level
-# dominates the whole tail: an exponential, easy to draw from.
+# In a window, an arm's centre c rises from c0 to c1. For x above the mode the density rises with c,
+# below it falls; so the law at c1 dominates every upper tail and the law at c0 every lower tail.
+# Beta densities with both parameters at least 1 are log-concave, so the tangent at the level
+# dominates the whole tail: an exponential, which is easy to sample.
 
 
 SEARCH = 12
 
 END, LEADER, RARE, GROUP, NEXT, LOST, WINNER = range(7)
-"""Places of a window's whole numbers: its last round, its leader (the first of a group), whether
-rare rounds are jumped to, N of the clipped group (0: one arm leads), the next candidate's round;
-up to which round the leader is known to win, and who wins that one.
+"""Indices of a window's whole numbers: its last round; its leader (the first of a group); whether
+rare rounds are jumped to; N of the clipped group (0: one arm leads); the next candidate's round;
+the round up to which the leader surely wins; and the winner of that round.
 """
 
 
 class Windows(NamedTuple):
-    """Of a window of rounds: each arm's envelope (its rate, slope and top at the level), the mean
-    wait for its candidates, its dominating law, whether it is clipped to 1, the round at which its
-    next candidate is due; the level; and `now`, the whole numbers named above.
+    """A window of rounds: each arm's envelope (rate, slope and top at the level), the mean wait for
+    its candidates, its dominating law, whether it is clipped to 1, and the round of its next
+    candidate; the level; and `now`, the whole numbers named above.
     """
 
     rates: Any
@@ -86,7 +85,7 @@ def log_beta(a: float, b: float) -> float:
 
 @jit
 def digamma(x: float) -> float:
-    """ψ(x) for x >= 1, to 1e-12."""
+    """Return ψ(x) for x >= 1, accurate to 1e-12."""
     value = 0.0
     while x < 10.0:
         value -= 1.0 / x
@@ -102,9 +101,9 @@ def digamma(x: float) -> float:
 
 @pasted
 def set_laws(t: int, end: int, s: Any, w: Any, eps: float, leader: int) -> float:
-    """The dominating law of each arm that is not clipped: (a, b, ln B(a, b), ψ(a) − ψ(b)), and of
-    the law at the window's other end: ln B and how much larger its a is. The leader's law dominates
-    at the window's start, those of others at its end; the largest of their centres is returned.
+    """Set the dominating law of each arm that is not clipped: (a, b, ln B(a, b), ψ(a) − ψ(b)); and
+    for the law at the window's other end, ln B and the increase of a. The leader's law dominates at
+    the window's start, the others' at its end. Return the largest of the others' centres.
     """
     largest = 0.0
     for arm in range(len(s.n)):
@@ -125,11 +124,11 @@ def set_laws(t: int, end: int, s: Any, w: Any, eps: float, leader: int) -> float
 
 @pasted
 def total_rate(level: float, leader: int, group: int, w: Any) -> float:
-    """Sum of all arms' candidate rates at this level, inf where some tangent is no envelope; the
-    arrays are filled on the way. A clipped group's rate is that of its leader, and exact.
+    """Return the sum of all arms' candidate rates at this level, inf if some tangent is not an
+    envelope; fill the arrays. A clipped group's rate is that of its leader, and exact.
 
-    rate: mass of the exponential exp(top + slope·(x − level)) over the tail, an upper bound of the
-        tail's probability.
+    A rate is the mass of the exponential exp(top + slope·(x − level)) over the tail, an upper bound
+    of the tail's probability.
     """
     total, log_x, log_y = 0.0, math.log(level), math.log1p(-level)
     for arm in range(len(w.laws)):
@@ -155,8 +154,8 @@ def total_rate(level: float, leader: int, group: int, w: Any) -> float:
 
 @pasted
 def set_envelopes(t: int, end: int, s: Any, w: Any, eps: float) -> tuple[float, float]:
-    """Fill the arms' envelopes at the level with about the smallest total rate; returns the level
-    and that rate. The window's leader and group are known.
+    """Set the arms' envelopes at the level with about the smallest total rate; return the level and
+    that rate. The window's leader and group are set.
     """
     leader, group = w.now[LEADER], w.now[GROUP]
     low = set_laws(t, end, s, w, eps, leader)
@@ -175,7 +174,7 @@ def set_envelopes(t: int, end: int, s: Any, w: Any, eps: float) -> tuple[float, 
     return best, best_rate
 
 
-# Rare rounds of Lazy-DP-TS (see "by candidate rounds" below): when they are due, and who plays.
+# Rare rounds of Lazy-DP-TS (see "by candidate rounds" below): their times and winners.
 
 
 NEVER = 2**61
@@ -183,7 +182,9 @@ NEVER = 2**61
 
 @pasted
 def jump(wait: float, rng: Any) -> int:
-    """Rounds until the next candidate, at least 1: geometric, an exponential rounded up."""
+    """Return the rounds until the next candidate, at least 1: geometric, an exponential rounded
+    up.
+    """
     rounds = wait * rng.standard_exponential()
     return 1 + int(rounds) if rounds < NEVER / 2 else NEVER
 
@@ -195,11 +196,11 @@ def sample_arm(arm: int, t: int, s: Any, eps: float, rng: Any) -> float:
 
 
 @pasted
-def one_of_group(s: Any, own: Any, rng: Any) -> int:
-    """The clipped arm whose sample is the largest of theirs."""
-    left, last = int(rng.random() * own.now[GROUP]), 0
+def winner_in_group(s: Any, state: Any, rng: Any) -> int:
+    """Return the clipped arm whose sample is the largest of the group's."""
+    left, last = int(rng.random() * state.now[GROUP]), 0
     for arm in range(len(s.n)):
-        if own.clipped[arm]:
+        if state.clipped[arm]:
             last = arm
             left -= s.n[arm] + 1
             if left < 0:
@@ -208,46 +209,46 @@ def one_of_group(s: Any, own: Any, rng: Any) -> int:
 
 
 @pasted
-def rare_round(t: int, s: Any, eps: float, own: Any, rng: Any) -> int:
-    """Play round t, at which at least one arm has a candidate; returns the chosen arm.
+def rare_round(t: int, s: Any, eps: float, state: Any, rng: Any) -> int:
+    """Play round t, in which at least one arm has a candidate; return the chosen arm.
 
     A challenger at the level or above is beaten only by others there: the leader, if it is not
-    rare. A leader below the level is beaten by whoever is above it.
+    rare. A leader below the level is beaten by any arm above it.
     """
-    now, level = own.now, own.level[0]
-    low, arm, high = candidates(t, s, eps, own, rng)
+    now, level = state.now, state.level[0]
+    low, arm, high = candidates(t, s, eps, state, rng)
     if arm >= 0:
-        if low < 0.0 and leader_above(t, s, eps, own, rng) > high:
+        if low < 0.0 and leader_above(t, s, eps, state, rng) > high:
             arm = -1
     elif low >= 0.0:
         high = low
         for other in range(len(s.n)):
-            if other != now[LEADER] and not own.clipped[other]:
+            if other != now[LEADER] and not state.clipped[other]:
                 x = level
-                while x >= level:  # not rare in this round: what remains of its law
+                while x >= level:  # not rare in this round: the rest of its law
                     x = sample_arm(other, t, s, eps, rng)
                 if x > high:
                     arm, high = other, x
     if arm >= 0:
         return arm
-    return one_of_group(s, own, rng) if now[GROUP] else now[LEADER]
+    return winner_in_group(s, state, rng) if now[GROUP] else now[LEADER]
 
 
 @pasted
-def candidates(t: int, s: Any, eps: float, own: Any, rng: Any) -> tuple[float, int, float]:
-    """The leader's sample if it is rare, else −1; of the rare challengers the largest (−1: none)
-    and its sample. Also when candidates are due next.
+def candidates(t: int, s: Any, eps: float, state: Any, rng: Any) -> tuple[float, int, float]:
+    """Return the leader's sample if it is rare, else −1; and the largest of the rare challengers
+    (−1: none) with its sample. Update the times of the next candidates.
     """
-    now, due, level = own.now, own.due, own.level[0]
+    now, due, level = state.now, state.due, state.level[0]
     low, chosen, high = -1.0, -1, -1.0
     now[NEXT] = NEVER
     for arm in range(len(due)):
         if due[arm] == t:
-            due[arm] = t + jump(own.waits[arm], rng)
+            due[arm] = t + jump(state.waits[arm], rng)
             if arm == now[LEADER] and now[GROUP]:  # its rate is exact
                 low = level * math.exp(-rng.standard_exponential() / now[GROUP])
             else:
-                x = candidate(arm, t, s, eps, own, rng)
+                x = candidate(arm, t, s, eps, state, rng)
                 if arm == now[LEADER]:
                     low = x
                 elif x > high:
@@ -257,60 +258,61 @@ def candidates(t: int, s: Any, eps: float, own: Any, rng: Any) -> tuple[float, i
 
 
 @pasted
-def leader_above(t: int, s: Any, eps: float, own: Any, rng: Any) -> float:
-    """The leader's sample where it is not rare."""
-    level, group, x = own.level[0], own.now[GROUP], -1.0
+def leader_above(t: int, s: Any, eps: float, state: Any, rng: Any) -> float:
+    """Draw the leader's sample if it is not rare."""
+    level, group, x = state.level[0], state.now[GROUP], -1.0
     if group:
         below = level**group
         return (below + rng.random() * (1.0 - below)) ** (1.0 / group)
     while x < level:
-        x = sample_arm(own.now[LEADER], t, s, eps, rng)
+        x = sample_arm(state.now[LEADER], t, s, eps, rng)
     return x
 
 
 @pasted
-def candidate(arm: int, t: int, s: Any, eps: float, own: Any, rng: Any) -> float:
-    """A sample in the rare tail, or −1: from the exponential envelope exp(top + slope·(x − level)),
-    kept with the exact ratio. Most refusals need the dominating law only, whose constant is known;
-    most of the kept need a chord only, for ln B is convex in the centre.
+def candidate(arm: int, t: int, s: Any, eps: float, state: Any, rng: Any) -> float:
+    """Draw a sample in the rare tail, or return −1: from the exponential envelope exp(top +
+    slope·(x − level)), accepted with the exact ratio. Most rejections need the dominating law only,
+    whose constant is known; most acceptances need a chord only, because ln B is convex in the
+    centre.
     """
-    level, slope, n = own.level[0], own.slopes[arm], s.n[arm]
+    level, slope, n = state.level[0], state.slopes[arm], s.n[arm]
     if slope > 0.0:
         x = level - tail(slope, level, rng)
     else:
         x = level + tail(-slope, 1.0 - level, rng)
     if not 0.0 < x < 1.0:
         return -1.0
-    height = own.tops[arm] + slope * (x - level) - rng.standard_exponential()
-    a, b, constant = own.laws[arm, 0], own.laws[arm, 1], own.laws[arm, 2]
+    height = state.tops[arm] + slope * (x - level) - rng.standard_exponential()
+    a, b, constant = state.laws[arm, 0], state.laws[arm, 1], state.laws[arm, 2]
     log_x, log_y = math.log(x), math.log(1.0 - x)
     if height > (a - 1.0) * log_x + (b - 1.0) * log_y - constant:
         return -1.0
     moved = lifted_mean(s.means[arm], n, t, eps) * n + 1.0 - a
     density = (a + moved - 1.0) * log_x + (b - moved - 1.0) * log_y
-    share = moved / own.laws[arm, 5] if own.laws[arm, 5] != 0.0 else 0.0
-    if height <= density - constant - share * (own.laws[arm, 4] - constant):
+    share = moved / state.laws[arm, 5] if state.laws[arm, 5] != 0.0 else 0.0
+    if height <= density - constant - share * (state.laws[arm, 4] - constant):
         return x
     return x if height <= density - log_beta(a + moved, b - moved) else -1.0
 
 
 @pasted
 def tail(rate: float, width: float, rng: Any) -> float:
-    """Exponential with this rate, conditioned on being below `width`."""
+    """Draw an exponential with this rate, conditioned on being below `width`."""
     x = rng.standard_exponential() / rate
     if x < width:
         return x
     return -math.log1p(rng.random() * math.expm1(-rate * width)) / rate
 
 
-# Thompson sampling with Beta laws, round by round: ThompsonBeta.
+# ThompsonBeta, round by round.
 
 
 @jit
 def play_thompson(
     probabilities: Any, rounds: int, checkpoints: Any, rng: Any, out: Any
 ) -> tuple[int, int]:
-    """ThompsonBeta. Returns (releases, events)."""
+    """Play ThompsonBeta; return (releases, events)."""
     arms = probabilities.shape[0]
     plays, successes = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     at = 0
@@ -327,25 +329,25 @@ def play_thompson(
 
 # Lazy-DP-TS by candidate rounds.
 #
-# Between two releases the laws drift with ln t only, and the leader wins most rounds. So a window
-# of rounds gets a level y, and a round is *rare* if the leader's sample falls below y or a
-# challenger's reaches it; in all others the leader is played. Each arm's rare rounds are found by
-# geometric jumps at the rate of an envelope that dominates its tail density over the whole window,
-# each candidate's sample is drawn from the envelope and kept with the exact ratio of densities. In
-# a rare round the samples that are not rare are drawn, where they matter, from what remains of
-# their laws. The law of the plays is exact.
+# Between two releases the laws change with ln t only, and the leader wins most rounds. So a window
+# of rounds gets a level y, and a round is *rare* if the leader's sample is below y or a
+# challenger's reaches it; in all others the leader is played. Rare rounds come from jumps at
+# the rate of an envelope that dominates its tail density over the whole window; each candidate's
+# sample is drawn from the envelope and accepted with the exact ratio of densities. In a rare round
+# the relevant samples that are not rare are drawn from the rest of their laws. The law of the plays
+# is exact.
 #
-# Arms whose centre is clipped to 1 draw from Beta(n + 1, 1), and their laws stay. The largest of
-# their samples has the law of one Beta(N, 1), N = Σ (n + 1), whoever wins; the winner is each with
-# probability (n + 1)/N, whatever the sample. Where there are such arms, they lead as one.
+# Arms whose centre is clipped to 1 draw from Beta(n + 1, 1), a constant law. The largest of their
+# samples has the law of one Beta(N, 1), N = Σ (n + 1); each arm is the winner with probability
+# (n + 1)/N, independently of the sample. Such arms lead as one.
 
 
-WINDOW = 0.2  # a window lasts until an arm's centre has moved by so many standard deviations
+WINDOW = 0.2  # a window ends when an arm's centre has moved by this many standard deviations
 BUSY = 0.8  # rate of candidates above which playing each round is cheaper
 
 
 class Lazy(NamedTuple):
-    """noise: scale of the mechanism's, in grid steps."""
+    """The constants of the policy; `noise` is the scale of the mechanism's noise, in grid steps."""
 
     eps: float
     noise: float
@@ -360,47 +362,49 @@ def start(p: Any, s: Any) -> Any:
 
 
 @inline
-def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    """Every arm once, then the leader to the next round that it loses, which is played then."""
-    now = own.now
+def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    """Choose every arm once, then the leader up to the next round that it loses, and then its
+    winner.
+    """
+    now = state.now
     if t <= len(s.n):
         s.chosen[0] = t - 1
         return 1, 1
     if t > now[END]:
-        open_window(t, s, p.eps, own, rng)
+        open_window(t, s, p.eps, state, rng)
     leader = now[LEADER]
-    stop = min(now[END] + 1, t + batch(p, s, own, leader) - s.open_[leader])
+    stop = min(now[END] + 1, t + batch(p, s, state, leader) - s.open_[leader])
     if now[LOST] < t:
-        now[LOST] = next_lost(t, stop, s, p.eps, own, rng)
+        now[LOST] = next_lost(t, stop, s, p.eps, state, rng)
     s.chosen[0] = now[WINNER] if now[LOST] == t else leader
     return 1, max(1, now[LOST] - t)
 
 
 @inline
-def batch(p: Any, s: Any, own: Any, arm: int) -> int:
+def batch(p: Any, s: Any, state: Any, arm: int) -> int:
     return max(1, 2 * s.n[arm])
 
 
 @inline
-def learn(p: Any, s: Any, own: Any, t: int) -> None:
+def learn(p: Any, s: Any, state: Any, t: int) -> None:
     """A release ends the window."""
     if s.open_[s.chosen[0]] == 0:
-        own.now[END] = t
+        state.now[END] = t
 
 
 @pasted
-def next_lost(t: int, stop: int, s: Any, eps: float, own: Any, rng: Any) -> int:
-    """The first round from t on that the leader loses, whose winner is kept, or `stop`, where the
-    leader's block or the window ends.
+def next_lost(t: int, stop: int, s: Any, eps: float, state: Any, rng: Any) -> int:
+    """Return the first round from t on that the leader loses, and set its winner; or `stop`, where
+    the leader's block or the window ends.
     """
-    now = own.now
+    now = state.now
     while t < stop:
         if not now[RARE]:
-            arm = plain_round(t, s, eps, own, rng)
+            arm = plain_round(t, s, eps, state, rng)
         elif now[NEXT] == t:
-            arm = rare_round(t, s, eps, own, rng)
+            arm = rare_round(t, s, eps, state, rng)
         elif now[GROUP]:
-            arm = one_of_group(s, own, rng)
+            arm = winner_in_group(s, state, rng)
         else:
             t = min(now[NEXT], stop)
             continue
@@ -412,54 +416,54 @@ def next_lost(t: int, stop: int, s: Any, eps: float, own: Any, rng: Any) -> int:
 
 
 @pasted
-def plain_round(t: int, s: Any, eps: float, own: Any, rng: Any) -> int:
+def plain_round(t: int, s: Any, eps: float, state: Any, rng: Any) -> int:
     chosen, top = -1, -1.0
-    if own.now[GROUP]:
-        top = math.exp(-rng.standard_exponential() / own.now[GROUP])
+    if state.now[GROUP]:
+        top = math.exp(-rng.standard_exponential() / state.now[GROUP])
     for arm in range(len(s.n)):
-        if not own.clipped[arm]:
+        if not state.clipped[arm]:
             sample = sample_arm(arm, t, s, eps, rng)
             if sample > top:
                 chosen, top = arm, sample
-    return chosen if chosen >= 0 else one_of_group(s, own, rng)
+    return chosen if chosen >= 0 else winner_in_group(s, state, rng)
 
 
 @pasted
-def open_window(t: int, s: Any, eps: float, own: Any, rng: Any) -> None:
-    """The next window, from round t: its leader, end, level and envelopes, and whether rare rounds
-    are rare enough to jump.
+def open_window(t: int, s: Any, eps: float, state: Any, rng: Any) -> None:
+    """Set the next window, from round t: its leader, end, level and envelopes, and whether rare
+    rounds are rare enough for jumps.
     """
-    now, stretch = own.now, find_leader(t, s, eps, own)
+    now, stretch = state.now, find_leader(t, s, eps, state)
     now[LOST] = 0
     end = max(t + 8, min(int(t * math.exp(stretch)), t + NEVER // 2))
-    own.level[0], total = set_envelopes(t, end, s, own, eps)
+    state.level[0], total = set_envelopes(t, end, s, state, eps)
     now[RARE], now[END] = total <= BUSY, end - 1
     if not now[RARE]:
         now[END] = min(end, t + max(32, t // 16))
         return
     now[NEXT] = NEVER
     for arm in range(len(s.n)):
-        own.due[arm] = t - 1 + jump(own.waits[arm], rng)
-        now[NEXT] = min(now[NEXT], own.due[arm])
+        state.due[arm] = t - 1 + jump(state.waits[arm], rng)
+        now[NEXT] = min(now[NEXT], state.due[arm])
 
 
 @pasted
-def find_leader(t: int, s: Any, eps: float, own: Any) -> float:
-    """The arm with the largest centre, or all that are clipped; returns ln(end/t) of a window that
-    moves no centre by more than WINDOW standard deviations.
+def find_leader(t: int, s: Any, eps: float, state: Any) -> float:
+    """Set the arm with the largest centre, or all that are clipped; return ln(end/t) of a window
+    that moves no centre by more than WINDOW standard deviations.
     """
     stretch, leader, best, group = 1.0, 0, -1.0, 0
     for arm in range(len(s.n)):
         n, centre = s.n[arm], lifted_mean(s.means[arm], s.n[arm], t, eps)
         if centre > best:
             leader, best = arm, centre
-        own.clipped[arm] = centre >= 1.0
-        if own.clipped[arm]:
+        state.clipped[arm] = centre >= 1.0
+        if state.clipped[arm]:
             group += n + 1
         elif centre > 0.0 or s.means[arm] < 0.0:
             sd = math.sqrt((centre * (1.0 - centre) + 1.0 / n) / n)
             stretch = min(stretch, WINDOW * sd * eps * n / 3.0)
-    own.now[LEADER], own.now[GROUP] = leader, group
+    state.now[LEADER], state.now[GROUP] = leader, group
     return stretch
 
 

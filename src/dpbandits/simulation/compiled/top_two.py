@@ -1,5 +1,5 @@
-"""Top-two identification: AdaPTT by batches, CTBTT by blocks of randomised bits, whose law it is
-given.
+"""Top-two identification: AdaPTT by batches, CTBTT by blocks of randomised bits, with the law of
+the bits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dpbandits.policies import (
     AdaPTT,
 )
 from dpbandits.policies.identification import LAZY
-from dpbandits.simulation.compiled.driver import FAR, Kernel, player
+from dpbandits.simulation.compiled.driver import UNLIMITED, Kernel, player
 from dpbandits.simulation.compiled.jit import (
     challenging,
     challenging_bits,
@@ -28,15 +28,13 @@ from dpbandits.simulation.compiled.jit import (
 )
 from dpbandits.simulation.compiled.parts import laplace
 
-# Top-two identification: AdaPTT by batches, CTBTT by blocks of randomised bits, whose law it is
-# given.
-
-
-FOUND, DECIDED = range(2)
+IDENTIFIED, DECIDED = range(2)
 
 
 class TopTwo(NamedTuple):
-    """first: rounds in an arm's first batch. keep: newest batches of an arm that its mean is of."""
+    """The constants of AdaPTT: `first` is the rounds in an arm's first batch, `keep` the number of
+    newest batches behind its mean.
+    """
 
     published: bool
     eps: float
@@ -47,12 +45,14 @@ class TopTwo(NamedTuple):
 
 
 class Batches(NamedTuple):
-    """Of each arm the batches read and a ring of the newest; the arm found, −1 before, and when."""
+    """By arm, the number of released batches and a ring of the newest; and the identified arm, −1
+    before, with its round.
+    """
 
     phases: Any
     totals: Any
     sizes: Any
-    found: Any
+    identified: Any
 
 
 @jit
@@ -68,54 +68,54 @@ def start(p: Any, s: Any) -> Any:
 
 
 @inline
-def batch(p: Any, s: Any, own: Any, arm: int) -> int:
-    if own.found[FOUND] >= 0:
-        return FAR
-    return planned(p.first, own.phases[arm] + 1) - planned(p.first, own.phases[arm])
+def batch(p: Any, s: Any, state: Any, arm: int) -> int:
+    if state.identified[IDENTIFIED] >= 0:
+        return UNLIMITED
+    return planned(p.first, state.phases[arm] + 1) - planned(p.first, state.phases[arm])
 
 
 @inline
-def choose(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    """All arms at first, then the leader and its challenger, until the first of their batches is
-    full.
+def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    """Choose all arms at first, then the leader and its challenger, until the first of their
+    batches is full.
     """
     arms = len(s.n)
-    if own.found[FOUND] >= 0:
-        s.chosen[0] = own.found[FOUND]
-        return 1, FAR
+    if state.identified[IDENTIFIED] >= 0:
+        s.chosen[0] = state.identified[IDENTIFIED]
+        return 1, UNLIMITED
     if t == 1:
         for arm in range(arms):
             s.chosen[arm] = arm
     else:
         arms = 2
-        s.chosen[0] = leading(s.means, s.n, own.phases, p.eps)
+        s.chosen[0] = leading(s.means, s.n, state.phases, p.eps)
         s.chosen[1] = challenging(s.chosen[0], s.means, s.plays, t - 1, not p.published)
-    times = FAR
+    times = UNLIMITED
     for i in range(arms):
-        times = min(times, batch(p, s, own, s.chosen[i]) - s.open_[s.chosen[i]])
+        times = min(times, batch(p, s, state, s.chosen[i]) - s.open_[s.chosen[i]])
     return arms, times
 
 
 @inline
-def read(p: Any, s: Any, own: Any, arm: int, total: int, rng: Any) -> None:
-    """A batch is noised once, and takes the place of the oldest that is kept."""
-    slot = own.phases[arm] % p.keep
-    own.totals[arm, slot], own.sizes[arm, slot] = total + laplace(rng, p.scale), s.open_[arm]
-    s.n[arm], s.totals[arm] = own.sizes[arm].sum(), own.totals[arm].sum()
-    own.phases[arm] += 1
+def read(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> None:
+    """Add one noise draw to a batch, which replaces the oldest one in the ring."""
+    slot = state.phases[arm] % p.keep
+    state.totals[arm, slot], state.sizes[arm, slot] = total + laplace(rng, p.scale), s.open_[arm]
+    s.n[arm], s.totals[arm] = state.sizes[arm].sum(), state.totals[arm].sum()
+    state.phases[arm] += 1
 
 
 @inline
-def learn(p: Any, s: Any, own: Any, t: int) -> None:
-    own.found[FOUND] = settled(
-        s.means, s.n, own.phases, p.first, p.keep, p.delta, p.eps, p.published
+def learn(p: Any, s: Any, state: Any, t: int) -> None:
+    state.identified[IDENTIFIED] = settled(
+        s.means, s.n, state.phases, p.first, p.keep, p.delta, p.eps, p.published
     )
-    own.found[DECIDED] = t if own.found[FOUND] >= 0 else 0
+    state.identified[DECIDED] = t if state.identified[IDENTIFIED] >= 0 else 0
 
 
 @inline
-def named(p: Any, s: Any, own: Any) -> tuple[int, int]:
-    return own.found[FOUND], own.found[DECIDED]
+def named(p: Any, s: Any, state: Any) -> tuple[int, int]:
+    return state.identified[IDENTIFIED], state.identified[DECIDED]
 
 
 play_top_two = player(
@@ -132,7 +132,9 @@ play_top_two = player(
 
 
 class BitNumbers(NamedTuple):
-    """lazy: a block is an arm's rounds divided by it. scale: of noise; the bits have their own."""
+    """The constants of CTBTT: a block is an arm's rounds divided by `lazy`; `scale` is 0, because
+    the bits are already noisy.
+    """
 
     delta: float
     lazy: int
@@ -145,12 +147,14 @@ def start_bits(p: Any, s: Any) -> Any:
 
 
 @inline
-def choose_bits(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
-    """All arms at first, then the leader and its challenger, for a share of their rounds so far."""
+def choose_bits(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    """Choose all arms at first, then the leader and its challenger, for a share of their rounds so
+    far.
+    """
     arms = len(s.n)
-    if own[FOUND] >= 0:
-        s.chosen[0] = own[FOUND]
-        return 1, FAR
+    if state[IDENTIFIED] >= 0:
+        s.chosen[0] = state[IDENTIFIED]
+        return 1, UNLIMITED
     if t == 1:
         for arm in range(arms):
             s.chosen[arm] = arm
@@ -158,26 +162,26 @@ def choose_bits(p: Any, s: Any, own: Any, t: int, rng: Any) -> tuple[int, int]:
         arms = 2
         s.chosen[0] = leading_bits(s.means, s.plays, t - 1)
         s.chosen[1] = challenging_bits(s.chosen[0], s.means, s.plays)
-    fewest = FAR
+    fewest = UNLIMITED
     for i in range(arms):
         fewest = min(fewest, s.plays[s.chosen[i]])
     return arms, max(1, fewest // p.lazy)
 
 
 @inline
-def batch_bits(p: Any, s: Any, own: Any, arm: int) -> int:
-    return 1 if own[FOUND] < 0 else FAR
+def batch_bits(p: Any, s: Any, state: Any, arm: int) -> int:
+    return 1 if state[IDENTIFIED] < 0 else UNLIMITED
 
 
 @inline
-def learn_bits(p: Any, s: Any, own: Any, t: int) -> None:
-    own[FOUND] = settled_bits(s.means, s.plays, p.delta)
-    own[DECIDED] = t if own[FOUND] >= 0 else 0
+def learn_bits(p: Any, s: Any, state: Any, t: int) -> None:
+    state[IDENTIFIED] = settled_bits(s.means, s.plays, p.delta)
+    state[DECIDED] = t if state[IDENTIFIED] >= 0 else 0
 
 
 @inline
-def named_bits(p: Any, s: Any, own: Any) -> tuple[int, int]:
-    return own[FOUND], own[DECIDED]
+def named_bits(p: Any, s: Any, state: Any) -> tuple[int, int]:
+    return state[IDENTIFIED], state[DECIDED]
 
 
 play_bits = player(
@@ -199,7 +203,7 @@ def top_two(policy: AdaPTT, steps: int) -> Kernel:
 
 
 def bits(policy: CTBTT, steps: int) -> Kernel:
-    """The loop sees the law of the reports, which are bits."""
+    """Return the kernel, which uses the law of the reports, which are bits."""
     numbers, truth = BitNumbers(float(policy.delta), LAZY), policy.randomizer().keep
 
     def play(values: Any, probabilities: Any, *rest: Any) -> Any:
