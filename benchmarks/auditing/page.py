@@ -8,8 +8,7 @@ from typing import Any
 
 from benchmarks.auditing.subjects import SPECIMENS_NEED
 from dpbandits.auditing.broken import SPECIMENS
-from dpbandits.auditing.report import AuditReport
-from dpbandits.auditing.report_text import figure_of
+from dpbandits.auditing.report import AuditReport, figure_of
 from dpbandits.core.privacy import printed
 
 Reports = Sequence[AuditReport]

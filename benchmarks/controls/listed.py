@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.controls.repeated import Control, broken, correct
 from benchmarks.odd import CORRECT, MISSED, WRONG, Odd, remembering
 from benchmarks.odd.releases import SPECIMENS as RELEASES
-from dpbandits.auditing.mechanism_policy import Feeding
+from dpbandits.auditing.subjects import Feeding
 from dpbandits.policies.contract import Policy
 
 COUNTED = (

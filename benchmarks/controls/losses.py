@@ -12,10 +12,9 @@ from benchmarks.controls.repeated import (
     title,
 )
 from dpbandits.auditing.broken.published import OneVectorStart
-from dpbandits.auditing.effort import Work
-from dpbandits.auditing.exact import exact_law, noisy_max_loss
-from dpbandits.auditing.exact.probe import Streams
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.exact_law import Streams, exact_law, noisy_max_loss
+from dpbandits.auditing.played_noise import Work
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import NoisyMax
 from dpbandits.policies.contract import Policy

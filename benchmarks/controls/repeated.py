@@ -13,14 +13,12 @@ from typing import Any, NamedTuple, final
 
 from dpbandits.auditing.broken import SPECIMENS
 from dpbandits.auditing.broken.half import mechanisms_tried
-from dpbandits.auditing.exact import exact_law
+from dpbandits.auditing.exact_law import exact_law
 from dpbandits.auditing.local.level import report_law_level
-from dpbandits.auditing.mechanism_policy import feed
 from dpbandits.auditing.report import LevelResult
-from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.auditing.statistical.subjects import PolicySubject
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.statistical import statistical_level
+from dpbandits.auditing.subjects import MechanismSubject, PolicySubject, feed
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.checks.examples import examples
 from dpbandits.mechanisms import Mechanism
 from dpbandits.policies import POLICIES

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dpbandits.auditing.broken.specimen import Dishonest
-from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing.subjects import feed
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import Answer, Block, Mechanism

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.odd.parts import Odd
 from dpbandits.auditing.broken.specimen import Dishonest
-from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing.subjects import feed
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import Answer, Block, Mechanism
 from dpbandits.noise import Noise

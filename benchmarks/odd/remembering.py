@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.odd.parts import BITS, ONE, Odd, lap, telling
 from dpbandits.auditing.broken.specimen import Dishonest
-from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing.subjects import feed
 from dpbandits.mechanisms import Answer
 from dpbandits.noise import Noise
 from dpbandits.policies.contract import Policy

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.odd.parts import BITS, ONE, Ahead, EveryThird, Odd, Tossing, lap, telling, whole
-from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing.subjects import feed
 from dpbandits.noise import Noise
 from dpbandits.policies.contract import Policy
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.odd.parts import BITS, ONE, Odd, Running, Told, Tossing, lap, telling, whole
-from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing.subjects import feed
 from dpbandits.noise import Noise
 from dpbandits.policies.contract import Policy
 

@@ -18,8 +18,7 @@ from benchmarks.auditing.subjects import Asked, instances, one_audit
 import dpbandits as dpb
 from dpbandits.auditing import audit as run
 from dpbandits.auditing.page import write_audit_page
-from dpbandits.auditing.report import AuditReport, LevelResult
-from dpbandits.auditing.report_text import conclusion, figure_of
+from dpbandits.auditing.report import AuditReport, LevelResult, conclusion, figure_of
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, LazyForgetful
 from tests.auditing.strange import Leader

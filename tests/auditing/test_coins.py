@@ -16,14 +16,12 @@ from benchmarks.odd.parts import BITS, ONE, Telling, Tossing, lap
 from benchmarks.odd.wrong import leaks_rarely
 
 from dpbandits import AdaCUCB, audit
-from dpbandits.auditing.exact import exact_law
-from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing.exact_law import exact_law
 from dpbandits.auditing.recounting.recount import replay
-from dpbandits.auditing.report_text import conclusion
-from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.auditing.statistical.subjects import PolicySubject
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.report import conclusion
+from dpbandits.auditing.statistical import statistical_level
+from dpbandits.auditing.subjects import MechanismSubject, PolicySubject, feed
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.mechanisms import GaussianBatches
 from dpbandits.noise import Noise
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from dpbandits import audit
-from dpbandits.auditing.exact import exact_law
-from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing.exact_law import exact_law
 from dpbandits.auditing.report import AuditReport
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.subjects import feed
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer
 from dpbandits.mechanisms.base import Pure

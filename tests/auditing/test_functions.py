@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.auditing.functions import FunctionSubject, RandomizerSubject, takes_data
-from dpbandits.auditing.statistical.level import statistical_level
+from dpbandits.auditing.foreign import FunctionSubject, RandomizerSubject, takes_data
+from dpbandits.auditing.statistical import statistical_level
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse
 from dpbandits.noise import Noise
 

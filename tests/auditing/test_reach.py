@@ -16,11 +16,10 @@ import pytest
 from typer.testing import CliRunner
 
 import dpbandits as dpb
+from dpbandits.auditing.events import bound, reach
 from dpbandits.auditing.page import picture
 from dpbandits.auditing.recounting.recount import replay
-from dpbandits.auditing.report import AuditReport
-from dpbandits.auditing.report_text import conclusion, heading
-from dpbandits.auditing.statistical.counting.events import bound, reach
+from dpbandits.auditing.report import AuditReport, conclusion, heading
 from dpbandits.terminal.cli import app
 from tests.auditing.strange import Leader
 

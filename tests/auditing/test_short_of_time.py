@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.auditing import effort
-from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing import played_noise
+from dpbandits.auditing.events import bound
 from dpbandits.auditing.recounting.recount import replay
 from dpbandits.auditing.report import AuditReport, LevelResult
-from dpbandits.auditing.statistical.counting.events import bound
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.subjects import feed
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.mechanisms import Answer, LazyForgetful
 from dpbandits.mechanisms.base import Pure
 
@@ -80,7 +80,7 @@ def test_what_a_tiny_run_shows_is_found_on_a_slow_machine(
         now[0] += 1 / 40
         return now[0]
 
-    monkeypatch.setattr(effort, "time", SimpleNamespace(monotonic=monotonic))
+    monkeypatch.setattr(played_noise, "time", SimpleNamespace(monotonic=monotonic))
     found = transcript_level(feed(made(epsilon=Fraction(1))), budget=1.0)
     assert found.outcome == "failed", found.evidence
 

@@ -13,9 +13,9 @@ import pytest
 
 from dpbandits import AdaCUCB
 from dpbandits.auditing.broken.specimen import Dishonest
-from dpbandits.auditing.exact import exact_law
-from dpbandits.auditing.mechanism_policy import feed
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.exact_law import exact_law
+from dpbandits.auditing.subjects import feed
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (

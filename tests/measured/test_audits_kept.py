@@ -14,8 +14,7 @@ from benchmarks.auditing.subjects import Asked, every_audit, instances, one_audi
 from benchmarks.digest import LOCK, digest_of, imported_by, source_of
 
 from dpbandits.auditing.broken import SPECIMENS
-from dpbandits.auditing.report import AuditReport
-from dpbandits.auditing.report_text import conclusion
+from dpbandits.auditing.report import AuditReport, conclusion
 
 ASKED = [Asked("specimens", 0, 60), Asked("specimens", 0, 61)]
 """Another number of runs is another audit."""

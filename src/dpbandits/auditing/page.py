@@ -11,8 +11,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dpbandits.auditing.report import AuditReport
-from dpbandits.auditing.report_text import COLUMNS, conclusion, figure_of, heading, level_cells
+from dpbandits.auditing.report import (
+    COLUMNS,
+    AuditReport,
+    conclusion,
+    figure_of,
+    heading,
+    level_cells,
+)
 from dpbandits.pages import write_page
 
 COLOURS = {

@@ -1,12 +1,19 @@
-"""What an audit returns: plain data that can be printed, stored as JSON and checked by a
-stranger.
+"""What an audit returns: plain data that can be printed, stored as JSON and checked by a third
+party.
 """
 
 import json
 import math
 from dataclasses import asdict, dataclass, field
+from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, Literal, final
+
+from dpbandits.core.privacy import printed
+
+# What an audit returns: plain data that can be printed, stored as JSON and checked by a
+# stranger.
+
 
 Outcome = Literal["passed", "not refuted", "failed", "no verdict", "not applicable"]
 
@@ -107,7 +114,6 @@ class AuditReport:
 
     def __str__(self) -> str:
         """A table as plain text."""
-        from dpbandits.auditing.report_text import as_text
 
         return as_text(self)
 
@@ -135,3 +141,180 @@ class AuditReport:
 
 def json_number(value: float) -> float | str:
     return value if math.isfinite(value) else "inf"
+
+
+# A report as text: the sentences that a reader may quote, and a table.
+
+
+FOUR_DIGITS = Context(prec=4, rounding=ROUND_FLOOR)
+FLOAT_ERROR = 1e-12
+"""The relative error of floats: .9999999999999 stands for 1."""
+
+
+def figure_of(value: float) -> str:
+    """A number with four digits, rounded down: a value is at least what is printed."""
+    if not math.isfinite(value):
+        return "∞ (no ε holds)"
+    return f"{float(FOUR_DIGITS.create_decimal_from_float(value * (1 + FLOAT_ERROR))):.4g}"
+
+
+def surely(confidence: float) -> str:
+    """A confidence: exact, or one minus a power of ten."""
+    return "exact" if confidence == 1.0 else f"1 − {1 - confidence:.0e}"
+
+
+def heading(report: AuditReport) -> str:
+    claim = "no claim of an ε" if report.claim is None else f"claims ε = {printed(report.claim)}"
+    warned = " (warning: noise of its own)" if warnings(report) else ""
+    return f"{report.subject}: {claim}{warned}"
+
+
+def conclusion(report: AuditReport) -> str:
+    """The sentences that a reader may quote: the verdict, what is certain, and how much was looked
+    at.
+    """
+    failed = [level for level in report.levels if level.outcome == "failed"]
+    leak = (
+        f"at least ε = {figure_of(report.lower_bound)} is certified to leak (confidence "
+        f"{surely(report.confidence)})"
+    )
+    if not report.lower_bound:
+        leak = "no leak is certified"
+    if failed:
+        verdict = f"FAILED at {' and '.join(level.level for level in failed)}: {leak}."
+        if report.lower_bound <= (report.claim or 0):  # that alone would refute nothing
+            verdict += (
+                f" What refutes the claim is no figure of ε: {failed[0].evidence.rstrip('.')}."
+            )
+    elif report.verdict == "passed":
+        verdict = f"Passed: no level found more than the claim; {leak}."
+    elif report.verdict == "not refuted":
+        verdict = f"Not refuted: no event was found that shows more than the claim; {leak}."
+    elif report.claim is None:
+        verdict = f"Nothing to hold it to; {leak}."
+    elif undecided := [level for level in report.levels if level.outcome == "no verdict"]:
+        verdict = (
+            "No verdict: "
+            f"{undecided[0].details.get('why', 'the claim is out of reach of so few runs')}; "
+            f"{leak}."
+        )
+    else:
+        verdict = f"No verdict: no level could decide; {leak}."
+    return " ".join(
+        [verdict, *warnings(report), *untried(report), *coverage(report), *reach_of(report)]
+    )
+
+
+def warnings(report: AuditReport) -> list[str]:
+    return [
+        f"Warning: {level.details['warning']}."
+        for level in report.levels
+        if "warning" in level.details
+    ]
+
+
+def untried(report: AuditReport) -> list[str]:
+    """Sentences on a report law that is exact only for the rewards that were tried: some of those
+    of a fine grid.
+    """
+    few = [
+        level.details
+        for level in report.levels
+        if level.details.get("rewards_tried", 0) < level.details.get("rewards_of", 0)
+    ]
+    return [
+        (
+            f"The report law is exact for {of['rewards_tried']:,} of {of['rewards_of']:,} "
+            "rewards; others were not tried."
+        )
+        for of in few
+    ]
+
+
+def reach_of(report: AuditReport) -> list[str]:
+    """A sentence on what was looked at, for each level that counts runs."""
+    said = []
+    for level in report.levels:
+        seen = level.details
+        if "tried" not in seen:
+            continue
+        rounds, rewards, arms = seen["rounds"], seen["rewards"], seen["arms"]
+        said.append(
+            f"The {level.level} level tried {seen['tried']:,} pairs of tables ({rounds[0]:,} to "
+            f"{rounds[-1]:,} rounds, arms: {arms}, "
+            f"{len(rewards)} rewards from {rewards[0]:g} to {rewards[-1]:g}, {seen['rows']} "
+            "places of the record) and counted "
+            f"{seen['runs']:,} runs on either table of one, which could have shown ε = "
+            f"{figure_of(level.reach)} at most."
+        )
+    return [*said, *setting_of(report)]
+
+
+def setting_of(report: AuditReport) -> list[str]:
+    given = report.setting
+    if not given:
+        return []
+    amount = f"{given['runs']:,} runs" if given.get("runs") else f"{given['budget']:g} seconds"
+    return [f"dpbandits {given['version']}, seed {given['seed']}, {amount}."]
+
+
+def coverage(report: AuditReport) -> list[str]:
+    """Sentences on what was not looked at."""
+    said = []
+    for level in report.levels:
+        done, of = level.details.get("pairs"), level.details.get("of")
+        if done is not None and of is not None and done < of:
+            said.append(f"The {level.level} level replayed {done:,} of {of:,} neighbours.")
+        if level.level == "transcript" and level.outcome == "passed" and "rounds" in level.details:
+            said.append(
+                f"Replayed were runs of up to {level.details['rounds']:,} rounds, with simulated "
+                "noise: what code does later, or only where it is not audited, they do not show."
+            )
+        if level.level == "exact law" and "rounds" in level.details and level.outcome == "passed":
+            of = level.details
+            said.append(
+                f"The exact law is that of the first {of['rounds']} decisions, with "
+                f"{of['arms']} arms and rewards of 0 and 1."
+            )
+    looked = [level.level for level in report.levels if level.outcome != "not applicable"]
+    if looked == ["statistical"] and not report.lower_bound:
+        said.append(
+            "Runs were all there was to look at, and nothing was seen in them: that is no "
+            "evidence of privacy beyond these tapes."
+        )
+    return said
+
+
+COLUMNS = ("level", "verdict", "ε at least", "reach", "confidence", "seconds", "evidence")
+
+
+def level_cells(level: LevelResult) -> list[str]:
+    """A level's row: a text for each of `COLUMNS`."""
+    seen = level.outcome != "not applicable" or level.lower_bound > 0
+    bound, sure = (figure_of(level.lower_bound), surely(level.confidence)) if seen else ("–", "–")
+    reach = "any" if math.isinf(level.reach) else f"{level.reach:.3g}"
+    return [
+        level.level,
+        level.outcome,
+        bound,
+        reach if seen else "–",
+        sure,
+        f"{level.seconds:.1f}",
+        level.evidence,
+    ]
+
+
+def as_text(report: AuditReport) -> str:
+    """The heading, two lines for each level (figures, evidence), and the conclusion."""
+    rows = [COLUMNS[:-1], *(tuple(level_cells(level)[:-1]) for level in report.levels)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS) - 1)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    told = [
+        line
+        for shown, level in zip(lines[1:], report.levels, strict=True)
+        for line in (shown, f"  {level.evidence}")
+    ]
+    return "\n".join([heading(report), lines[0], *told, conclusion(report)])

@@ -16,9 +16,9 @@ from benchmarks.controls.repeated import Control, broken, correct, run, verdicts
 import dpbandits
 from dpbandits.auditing.broken import SPECIMENS
 from dpbandits.auditing.broken.half import half, mechanisms_tried
-from dpbandits.auditing.statistical.counting.tables import Neighbours
-from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.auditing.statistical import statistical_level
+from dpbandits.auditing.subjects import MechanismSubject
+from dpbandits.auditing.tables import Neighbours
 from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms import Mechanism
 from dpbandits.policies.contract import Policy

@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from dpbandits import NaiveFTNL
-from dpbandits.auditing.effort import Work
-from dpbandits.auditing.exact import exact_law
-from dpbandits.auditing.exact.deciding import (
+from dpbandits.auditing.exact_law import (
     MONOTONE,
     Deciding,
+    Enumeration,
     TotalRange,
     by_corners,
+    exact_law,
     heavy,
     known_monotone,
+    mass,
+    of_epochs,
 )
-from dpbandits.auditing.exact.enumeration import Enumeration
-from dpbandits.auditing.exact.lattice import mass
-from dpbandits.auditing.exact.selection import of_epochs
+from dpbandits.auditing.played_noise import Work
 from dpbandits.checks.examples import examples
 from dpbandits.core.errors import Unfit
 from dpbandits.core.plan import Plan, PublicRng
@@ -94,14 +94,14 @@ def test_asking_corners_is_asking_everywhere(
         return Enumeration(policy, 5, Work(), 1e-4).run()
 
     quick = laws()
-    monkeypatch.setattr("dpbandits.auditing.exact.deciding.known_monotone", lambda policy: False)
+    monkeypatch.setattr("dpbandits.auditing.exact_law.known_monotone", lambda policy: False)
     assert laws() == quick
 
 
 def test_asking_a_leader_at_corners_is_asking_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     policy = NaiveFTNL(actions=2, epsilon=1, grid=1)
     loss, error, *_ = of_epochs(policy, 8, Work())
-    monkeypatch.setattr("dpbandits.auditing.exact.deciding.known_monotone", lambda policy: False)
+    monkeypatch.setattr("dpbandits.auditing.exact_law.known_monotone", lambda policy: False)
     assert of_epochs(policy, 8, Work())[:2] == (loss, error)
 
 

@@ -26,10 +26,8 @@ from dpbandits import (
 )
 from dpbandits.auditing.broken.specimen import with_mechanism
 from dpbandits.auditing.broken.sums import Redrawn, remade_as
-from dpbandits.auditing.effort import Effort, Seconds, Work
-from dpbandits.auditing.exact import exact_law, noisy_max_loss
-from dpbandits.auditing.exact.enumeration import Enumeration
-from dpbandits.auditing.exact.probe import Streams
+from dpbandits.auditing.exact_law import Enumeration, Streams, exact_law, noisy_max_loss
+from dpbandits.auditing.played_noise import Effort, Seconds, Work
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import NoisyMax
 from dpbandits.noise import SimulatedNoise

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpbandits.auditing.exact.lattice import Axis, carry, mass
-from dpbandits.auditing.exact.probe import Streams
+from dpbandits.auditing.exact_law import Axis, Streams, carry, mass
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Hybrid, LazyCumulative
 

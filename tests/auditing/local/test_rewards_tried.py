@@ -13,8 +13,7 @@ import pytest
 from dpbandits import audit
 from dpbandits.auditing.local.coin_law import coin_law
 from dpbandits.auditing.local.level import report_law_level
-from dpbandits.auditing.report import LevelResult
-from dpbandits.auditing.report_text import conclusion
+from dpbandits.auditing.report import LevelResult, conclusion
 from dpbandits.core.errors import NotSteps
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer

@@ -9,7 +9,7 @@ import pytest
 
 from dpbandits import audit
 from dpbandits.auditing.recounting.recount import LEAST_RUNS, counted_again, replay
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.auditing.subjects import MechanismSubject
 from dpbandits.mechanisms import LazyForgetful
 from tests.auditing.test_tables import SumOfBoth
 

@@ -117,7 +117,7 @@ def test_answers_that_cannot_be_compared_are_named(function: Any, says: str) -> 
     ],
 )
 def test_answers_of_a_mechanism_that_are_no_numbers_are_named(answer: Any, says: str) -> None:
-    from dpbandits.auditing.statistical.mechanisms import numbers_of
+    from dpbandits.auditing.subjects import numbers_of
 
     with pytest.raises(ValueError, match=says):
         numbers_of(answer)

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from dpbandits import AnytimeLazyUCB, NaiveFTNL, PrefixExponential
-from dpbandits.auditing.statistical import grouped as grouped_runs
-from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.auditing.statistical.counting.tables import Neighbours, TwoTables
-from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.auditing.statistical.subjects import PolicySubject, code
+from dpbandits.auditing import subjects as grouped_runs
+from dpbandits.auditing.statistical import Players, statistical_level
+from dpbandits.auditing.subjects import MechanismSubject, PolicySubject, code
+from dpbandits.auditing.tables import Neighbours, TwoTables
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import SimulatedNoise

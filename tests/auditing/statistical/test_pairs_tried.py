@@ -10,12 +10,9 @@ from benchmarks.odd.parts import BITS, ONE, Telling, lap
 
 import dpbandits as dpb
 from dpbandits.auditing.foreign import ForeignSubject
-from dpbandits.auditing.statistical.counting.levels_tried import with_drawn_levels
-from dpbandits.auditing.statistical.counting.pilot import pilot
-from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
-from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.auditing.statistical import Players, pilot, statistical_level
+from dpbandits.auditing.subjects import MechanismSubject
+from dpbandits.auditing.tables import Neighbours, neighbouring, with_drawn_levels
 from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import Noise

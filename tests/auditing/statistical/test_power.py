@@ -16,9 +16,9 @@ import pytest
 from benchmarks.odd.releases import ALL, ONE, SPECIMENS, Honest, Placed
 
 import dpbandits as dpb
-from dpbandits.auditing.statistical.counting.features import lattice
-from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.auditing.events import lattice
+from dpbandits.auditing.statistical import statistical_level
+from dpbandits.auditing.subjects import MechanismSubject
 
 pytestmark = pytest.mark.long
 

@@ -14,12 +14,10 @@ from benchmarks.odd.parts import BITS, ONE, Telling, lap
 from benchmarks.odd.wrong import leaks_rarely
 
 from dpbandits import DPUCB, RNMFTNL, AnytimeLazyUCB, SimulatedNoise
-from dpbandits.auditing.statistical.counting.events import bound, certified, choose_event, hits
-from dpbandits.auditing.statistical.counting.scorers import keys_of
-from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
-from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.auditing.statistical.subjects import PolicySubject
+from dpbandits.auditing.events import bound, certified, choose_event, hits, keys_of
+from dpbandits.auditing.statistical import statistical_level
+from dpbandits.auditing.subjects import MechanismSubject, PolicySubject
+from dpbandits.auditing.tables import Neighbours, neighbouring
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import AboveThreshold, LazyForgetful, Mechanism, NoisyMax
@@ -148,7 +146,7 @@ def test_grouped_runs_have_the_law_of_single_ones() -> None:
     """
     from scipy.stats import chi2_contingency
 
-    from dpbandits.auditing.statistical.subjects import code
+    from dpbandits.auditing.subjects import code
     from dpbandits.simulation.transcript import decisions
 
     for policy in (

@@ -13,10 +13,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.auditing.statistical.counting.ties import tied_together
-from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
+from dpbandits.auditing.statistical import Players, statistical_level, tied_together
+from dpbandits.auditing.subjects import MechanismSubject
 from dpbandits.core.errors import MixedRuns
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dpbandits import audit
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.plan import Hold, Plan
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Mechanism

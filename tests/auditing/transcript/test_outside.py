@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits.auditing.transcript.outside_randomness import Outside, generators
+from dpbandits.auditing.played_noise import Outside, generators
 
 
 class Mine(random.Random):

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dpbandits.auditing.mechanism_policy import feed
+from dpbandits.auditing.played_noise import AGAIN, PATIENCE, PUSHED, PlayedNoise
 from dpbandits.auditing.report import LevelResult
-from dpbandits.auditing.transcript.level import transcript_level
-from dpbandits.auditing.transcript.played_noise import AGAIN, PATIENCE, PUSHED, PlayedNoise
+from dpbandits.auditing.subjects import feed
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.errors import Foreign
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer

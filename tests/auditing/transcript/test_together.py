@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits.auditing.mechanism_policy import feed
-from dpbandits.auditing.transcript import neighbours
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing import replays
+from dpbandits.auditing.subjects import feed
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import JointBatch
 
@@ -31,7 +31,7 @@ def test_a_record_of_one_arm_costs_what_a_whole_record_does(
         alone = np.where(np.arange(len(steps)) == arm, unit, 0)
         return [alone, -alone]
 
-    monkeypatch.setattr(neighbours, "wishes", moves)
+    monkeypatch.setattr(replays, "wishes", moves)
     result = transcript_level(feed(JointBatch(epsilon=HALF, size=3, grid=Grid(steps=1))), rounds=32)
     assert result.outcome == "passed"
     assert Fraction(result.details["loss"]) == HALF

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbandits import DPKLUCB, DPUCB, AnytimeLazyUCB, HybridUCB
-from dpbandits.auditing.mechanism_policy import feed
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.subjects import feed
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.checks import examples
 from dpbandits.checks.checks import horizon_of
 from dpbandits.core.privacy import Grid

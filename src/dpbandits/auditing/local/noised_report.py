@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple, final
 
 from dpbandits.auditing.local.coin_law import ENDLESS
-from dpbandits.auditing.transcript.played_noise import PlayedNoise
-from dpbandits.auditing.transcript.shown_noise import log_ratio
+from dpbandits.auditing.played_noise import PlayedNoise
+from dpbandits.auditing.shown_noise import log_ratio
 from dpbandits.checks.tape import RecordedDraw, Recorder, loss
 from dpbandits.core.errors import Changed, Diverged, NotSteps
 from dpbandits.mechanisms.randomizers import Randomizer

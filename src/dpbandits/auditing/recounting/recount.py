@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from dpbandits.auditing.mechanism_policy import feedback_of
+from dpbandits.auditing.events import Event, bound, event_of, reach
 from dpbandits.auditing.recounting.written import (
     checked_look,
     claim_of,
@@ -18,12 +18,9 @@ from dpbandits.auditing.recounting.written import (
     tables_of,
     written_setting,
 )
-from dpbandits.auditing.statistical.counting.events import Event, bound, event_of, reach
-from dpbandits.auditing.statistical.counting.pilot import ALPHA
-from dpbandits.auditing.statistical.counting.players import Players
-from dpbandits.auditing.statistical.counting.tables import TwoTables
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.auditing.statistical.subjects import Subject
+from dpbandits.auditing.statistical import ALPHA, Players
+from dpbandits.auditing.subjects import MechanismSubject, Subject, feedback_of
+from dpbandits.auditing.tables import TwoTables
 from dpbandits.core.inputs import LARGEST_SEED, Floats, Integers, whole_number
 from dpbandits.core.privacy import printed
 from dpbandits.policies import POLICIES
@@ -141,8 +138,7 @@ def again(
     seed: int,
 ) -> PlayedAgain:
     """The same event in as many runs, or `LEAST_RUNS`, of this seed."""
-    from dpbandits.auditing.audit import black_box
-    from dpbandits.auditing.resolve import AuditSetting, own_claim, resolve
+    from dpbandits.auditing.audit import AuditSetting, black_box, own_claim, resolve
 
     setting = written_setting(report)
     name = subject or setting.subject

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.auditing.resolve import MOST_AUDITED_ARMS, MOST_AUDITED_ROUNDS
-from dpbandits.auditing.statistical.counting.pilot import ALPHA, LOOKS, MOST
+from dpbandits.auditing.audit import MOST_AUDITED_ARMS, MOST_AUDITED_ROUNDS
+from dpbandits.auditing.statistical import ALPHA, LOOKS, MOST
 from dpbandits.core.inputs import LARGEST_SEED, Floats, shown, whole_number
 
 NEEDED = ("counts", "runs", "alpha", "tables", "event", "pair")
