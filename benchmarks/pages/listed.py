@@ -73,7 +73,6 @@ PAGES = (
     Page("delays", "regret/delays.md", small=runs(2)),
     Page("silence", "regret/silence.md", runs(40), runs(1)),
     Page("eligible", "regret/eligible.md", small=("--rounds", "2000", *runs(4))),
-    Page("strangers", "strangers.md", ("--budget", "30"), ("--budget", "2")),
     Page("forecasts", "forecast.md", small=("--repetitions", "1")),
     Page("cluster", "cluster.md", small=("--cells", "400")),
     Page(

@@ -69,9 +69,6 @@ ALSO = {
     "dpbandits.policies.contract.record": "dpbandits.core",
     "dpbandits.policies.base.PrivatePolicy": "dpbandits.core",
     "dpbandits.noise.laws.published_loss": "dpbandits.noise",
-    "dpbandits.auditing.exact_law.exact_law": "dpbandits.auditing",
-    "dpbandits.auditing.exact_law.noisy_max_loss": "dpbandits.auditing",
-    "dpbandits.auditing.recounting.recount.replay": "dpbandits.auditing",
 }
 """Names of inner rooms that guides use, and the page on which they are explained."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.odd.parts import Telling
+from benchmarks.controls.parts import Telling
 
 import dpbandits as dpb
 from dpbandits.auditing.foreign import ForeignSubject
@@ -97,36 +97,6 @@ def test_a_slow_function_gets_no_verdict_at_once(seconds: float) -> None:
     report = dpb.audit(slow, 1, workers=1, budget=4)
     assert (report.verdict, len(played)) == ("no verdict", 2)
     assert "this budget allows" in str(report)
-
-
-def test_slow_learning_leaves_time_for_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Learning that takes a millisecond a run, as with wide outcomes on a busy machine."""
-    from dpbandits.auditing import statistical
-
-    clock, honest = Clock(monkeypatch), statistical.choose_event
-
-    def slowly(a: Floats, b: Floats, runs: int, alpha: float) -> Any:
-        clock.now += 1e-3 * len(a)
-        return honest(a, b, runs, alpha)
-
-    for module in (statistical,):
-        monkeypatch.setattr(module, "choose_event", slowly)
-    found = statistical_level(Slow(clock, 1e-4), Fraction(1), budget=20.0, workers=1)
-    assert clock.now - 1000 <= 20
-    assert found.details["runs"] >= 10_000
-    assert found.lower_bound > 5
-
-
-def test_looks_share_the_chance_of_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often the last lot is looked at, all looks together are wrong with probability 1e-6
-    at most.
-    """
-    from dpbandits.auditing.statistical import ALPHA, LOOKS
-
-    found = statistical_level(Slow(Clock(monkeypatch), 1e-3), Fraction(1), budget=10.0, workers=1)
-    assert found.details["alpha"] * len(LOOKS) <= ALPHA * (1 + 1e-12)
-    fixed = statistical_level(Slow(Clock(monkeypatch), 1e-3), Fraction(1), runs=100, workers=1)
-    assert fixed.details["alpha"] == ALPHA
 
 
 def plausible(total: int, count: int, draw: Any) -> int:

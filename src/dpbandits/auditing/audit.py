@@ -10,7 +10,6 @@ from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dpbandits.auditing.exact_law import POINTS, deepest_law
 from dpbandits.auditing.foreign import (
     ARMS,
     ForeignSubject,
@@ -22,8 +21,7 @@ from dpbandits.auditing.foreign import (
     takes_data,
     with_arms,
 )
-from dpbandits.auditing.local.level import report_law_level
-from dpbandits.auditing.played_noise import Seconds, Work
+from dpbandits.auditing.laws import randomised_response_level
 from dpbandits.auditing.replays import draws_gaussians
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.auditing.statistical import statistical_level
@@ -251,14 +249,12 @@ def checked_levels(levels: object, known: Sequence[str]) -> tuple[str, ...]:
 # One question of anything that claims to be private: is it? All levels, one report.
 
 
-LEVELS = ("transcript", "report law", "exact law", "statistical")
-SHARES = {"transcript": 0.15, "report law": 0.0, "exact law": 0.25, "statistical": 0.55}
+LEVELS = ("transcript", "randomised response", "statistical")
+SHARES = {"transcript": 0.25, "randomised response": 0.0, "statistical": 0.7}
 """The levels' shares of the budget. What one level leaves unused, the next ones share."""
 
 LEAST = 0.5
 """The part of its share that a level gets even if the levels before it took more than theirs."""
-
-EXACT_ROUNDS = 8
 
 PATIENCE = 0.05
 """The part of its share of the budget in which a black box must finish one long tape; at least a
@@ -393,16 +389,13 @@ def run_level(
     randomizer = made if isinstance(made, Randomizer) else randomizer
     central = isinstance(policy, Policy) and randomizer is None
     match level:
-        case "report law" if isinstance(randomizer, Randomizer):
-            return [report_law_level(randomizer, claim)]
+        case "randomised response" if isinstance(randomizer, Randomizer):
+            return [randomised_response_level(randomizer, claim)]
         case "transcript" if central:
             seconds, replays = (
                 (budget, REPLAYS) if how.runs is None else (None, replays_for(how.runs))
             )
             return [transcript_level(policy, claim, replays=replays, budget=seconds, seed=how.seed)]
-        case "exact law" if isinstance(made, Policy):
-            effort = Seconds(budget) if how.runs is None else Work(POINTS)
-            return [deepest_law(made, EXACT_ROUNDS, effort, claim=claim)]
         case "statistical":
             return [counted_level(made, policy if central else None, claim, budget, how)]
     return []

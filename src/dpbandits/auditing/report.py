@@ -4,11 +4,13 @@ party.
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
-from typing import Any, Literal, final
+from typing import Any, Literal, NamedTuple, final
 
+from dpbandits.auditing.evidence import certified, reach, read
 from dpbandits.core.privacy import printed
 
 # What an audit returns: plain data that can be printed, stored as JSON and checked by a
@@ -23,7 +25,7 @@ Outcome = Literal["passed", "not refuted", "failed", "no verdict", "not applicab
 class LevelResult:
     """One level's verdict.
 
-    level: "transcript", "exact law", "statistical" or "report law" (of a local randomizer).
+    level: "transcript", "statistical" or "randomised response" (of a local randomizer).
     outcome: "passed" by a level that is exact; "not refuted" by runs that were counted; "no
         verdict" if the claim is out of their reach, or cannot be kept by such noise; "not
         applicable" if the level has nothing to look at.
@@ -73,29 +75,18 @@ class AuditReport:
     @property
     def verdict(self) -> Literal["passed", "not refuted", "failed", "no verdict"]:
         """ "passed" if an exact level passed, "not refuted" if all levels that looked counted
-        runs, or a few decisions only passed of a run that replays say nothing of.
+        runs.
         """
-        if self.failed:
-            return "failed"
-        passing = {level.level for level in self.levels if level.outcome == "passed"}
-        if passing and not (passing == {"exact law"} and self.undecided):
-            return "passed"
-        counted = any(level.outcome == "not refuted" for level in self.levels)
-        return "not refuted" if passing or counted else "no verdict"
-
-    @property
-    def undecided(self) -> bool:
-        """Whether replays of whole runs were asked for, and nothing is sure of them."""
-        return any(
-            level.level == "transcript" and level.outcome == "not applicable"
-            for level in self.levels
-        )
+        outcomes = {level.outcome for level in self.levels}
+        for outcome in ("failed", "passed", "not refuted"):
+            if outcome in outcomes:
+                return outcome
+        return "no verdict"
 
     @property
     def passed(self) -> bool:
         """Whether an exact level passed and none failed. Runs in which nothing was found are no
-        pass: their verdict is "not refuted"; nor is the exact law of a few decisions alone, where
-        replays of whole runs say nothing.
+        pass: their verdict is "not refuted".
         """
         return self.verdict == "passed"
 
@@ -214,7 +205,7 @@ def warnings(report: AuditReport) -> list[str]:
 
 
 def untried(report: AuditReport) -> list[str]:
-    """Sentences on a report law that is exact only for the rewards that were tried: some of those
+    """Sentences on a law that is exact only for the rewards that were tried: some of those
     of a fine grid.
     """
     few = [
@@ -224,7 +215,7 @@ def untried(report: AuditReport) -> list[str]:
     ]
     return [
         (
-            f"The report law is exact for {of['rewards_tried']:,} of {of['rewards_of']:,} "
+            f"The law of the report is exact for {of['rewards_tried']:,} of {of['rewards_of']:,} "
             "rewards; others were not tried."
         )
         for of in few
@@ -243,9 +234,8 @@ def reach_of(report: AuditReport) -> list[str]:
             f"The {level.level} level tried {seen['tried']:,} pairs of tables ({rounds[0]:,} to "
             f"{rounds[-1]:,} rounds, arms: {arms}, "
             f"{len(rewards)} rewards from {rewards[0]:g} to {rewards[-1]:g}, {seen['rows']} "
-            "places of the record) and counted "
-            f"{seen['runs']:,} runs on either table of one, which could have shown ε = "
-            f"{figure_of(level.reach)} at most."
+            f"places of the record) and bet on {seen['runs']:,} runs of one, which could have "
+            f"shown ε = {figure_of(level.reach)} at most."
         )
     return [*said, *setting_of(report)]
 
@@ -269,12 +259,6 @@ def coverage(report: AuditReport) -> list[str]:
             said.append(
                 f"Replayed were runs of up to {level.details['rounds']:,} rounds, with simulated "
                 "noise: what code does later, or only where it is not audited, they do not show."
-            )
-        if level.level == "exact law" and "rounds" in level.details and level.outcome == "passed":
-            of = level.details
-            said.append(
-                f"The exact law is that of the first {of['rounds']} decisions, with "
-                f"{of['arms']} arms and rewards of 0 and 1."
             )
     looked = [level.level for level in report.levels if level.outcome != "not applicable"]
     if looked == ["statistical"] and not report.lower_bound:
@@ -318,3 +302,60 @@ def as_text(report: AuditReport) -> str:
         for line in (shown, f"  {level.evidence}")
     ]
     return "\n".join([heading(report), lines[0], *told, conclusion(report)])
+
+
+# A written report, worked out again by somebody who does not trust its writer.
+
+
+class Verified(NamedTuple):
+    """The verdict that the written bets support, and what is to be said of the report."""
+
+    verdict: Literal["not refuted", "failed", "no verdict"]
+    lower_bound: float
+    lines: list[str]
+
+
+def verify(report: Mapping[str, Any]) -> Verified:
+    """Work the bound of a report's statistical level out again from its bets.
+
+    The bets are the writer's word. Who doubts that they were played audits the subject again, with
+    a seed of their own.
+
+    Args:
+        report: what `AuditReport.to_json` wrote, parsed.
+
+    Returns:
+        The verdict, the bound, and a line for each thing to know.
+
+    Raises:
+        ValueError: it is no report, has no bets, or states another bound than follows from them.
+    """
+    levels = report.get("levels") if isinstance(report, Mapping) else None
+    if not isinstance(levels, list) or not all(isinstance(level, Mapping) for level in levels):
+        raise ValueError(
+            "Expected a report with a list of levels, as `AuditReport.to_json` writes."
+        )
+    counted = [level for level in levels if level.get("level") == "statistical"]
+    details = counted[0].get("details") if len(counted) == 1 else None
+    if not isinstance(details, Mapping) or "bets" not in details:
+        raise ValueError("Expected a report with one statistical level that made bets.")
+    try:
+        claim = None if report["claim"] is None else Fraction(report["claim"])
+        stated = float(counted[0]["lower_bound"])
+    except (KeyError, TypeError, ValueError, ArithmeticError):
+        raise ValueError("Expected a report with a claim and a lower_bound.") from None
+    bets = read(details["bets"])
+    found, far = certified(bets), reach(int(bets.sum()))
+    if not math.isclose(found, stated, abs_tol=1e-9):
+        raise ValueError(
+            f"Expected ε ≥ {found:.6g}, which follows from the bets; the report says {stated:.6g}. "
+            "Do not trust it."
+        )
+    refuted = claim is not None and found > claim
+    open_ = claim is not None and far > claim and "why" not in details
+    verdict: Any = "failed" if refuted else "not refuted" if open_ else "no verdict"
+    lines = [f"verified: ε ≥ {found:.6g} follows from {int(bets.sum()):,} bets (reach {far:.4g})"]
+    if report.get("verdict") != verdict:
+        lines.append(f"the report's verdict, {report.get('verdict')!r}, rests on more: {verdict}")
+    others = [str(level.get("level")) for level in levels if level.get("level") != "statistical"]
+    return Verified(verdict, found, lines + [f"not verified: {name}" for name in others])

@@ -3,6 +3,7 @@ rewards, each an outcome, which is a row of numbers.
 """
 
 import math
+from binascii import crc32
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -300,11 +301,11 @@ class NoCoins(PublicRng):
         raise Tossed
 
 
-def grouped(policy: Policy, table: Any, runs: int, seed: int) -> list[tuple[list[Action], int]]:
-    """Decisions with how many of `runs` runs made them. Runs that toss public coins go on alone,
-    each with its own.
+def grouped(policy: Policy, table: Any, runs: int, seed: int) -> list[tuple[list[float], int]]:
+    """Outcomes with how many of `runs` runs had them. Runs that toss public coins go on alone, each
+    with its own.
     """
-    found: list[tuple[list[Action], int]] = []
+    found: list[tuple[list[float], int]] = []
     rest, parted, alone = SimulatedNoise(seed), 0, 0
     groups: list[tuple[tuple[Any, ...], int]] = [((), runs)]
     while groups:
@@ -312,14 +313,14 @@ def grouped(policy: Policy, table: Any, runs: int, seed: int) -> list[tuple[list
         try:
             if size == 1:
                 alone += 1
-                played = decisions(
+                outcome = shown_by(
                     policy, table, noise=Scripted(script, rest), seed=(seed << 32) + alone
                 )
             else:
-                played = decisions(
+                outcome = shown_by(
                     policy, table, noise=Scripted(script, None), seed=seed, public=NoCoins
                 )
-            found.append((played, size))
+            found.append((outcome, size))
         except Tossed:
             groups.extend([(script, 1)] * size)
         except Parting as parting:
@@ -364,8 +365,8 @@ class Subject(Protocol):
 @final
 @dataclass
 class PolicySubject:
-    """Decisions of one of our policies, simulated noise and public randomness drawn afresh each
-    run.
+    """Decisions and releases of one of our policies, simulated noise and public randomness drawn
+    afresh each run. The guarantee is that of the releases; decisions follow from them.
 
     rounds: so many; where not every arm can be released that early, so many after that.
     """
@@ -393,7 +394,7 @@ class PolicySubject:
         if not self.policy.about.randomised and self.stands_still(rows):
             groups = grouped(self.policy, rows, runs, seed)
             outcomes = np.repeat(
-                np.array([code(played) for played, _ in groups], np.float64),
+                np.array([outcome for outcome, _ in groups], np.float64),
                 [size for _, size in groups],
                 axis=0,
             )
@@ -402,7 +403,7 @@ class PolicySubject:
         noise = SimulatedNoise(seed)
         return np.array(
             [
-                code(decisions(self.policy, rows, noise=noise, seed=(seed << 32) + run))
+                shown_by(self.policy, rows, noise=noise, seed=(seed << 32) + run)
                 for run in range(runs)
             ],
             np.float64,
@@ -416,13 +417,35 @@ class PolicySubject:
             with Outside() as outside:  # rare coins do not show in what is played
                 both = [
                     [
-                        decisions(self.policy, rows, noise=SimulatedNoise(run), seed=run)
+                        shown_by(self.policy, rows, noise=SimulatedNoise(run), seed=run)
                         for run in range(20)
                     ]
                     for _ in range(2)
                 ]
             self._still = both[0] == both[1] and not outside.used
         return self._still
+
+
+RELEASED = 64
+"""Numbers of releases in an outcome: of longer runs, half of them from either end."""
+
+
+def shown_by(policy: Policy, table: Any, **how: Any) -> list[float]:
+    """All that a run shows: its decisions, and the numbers that were released."""
+    releases = list[Release]()
+    played = decisions(policy, table, releases=releases, **how)
+    numbers = [number for release in releases for number in released_numbers(release.answers)]
+    if len(numbers) > RELEASED:
+        numbers = numbers[: RELEASED // 2] + numbers[-RELEASED // 2 :]
+    return code(played) + numbers + [-1.0] * (RELEASED - len(numbers))
+
+
+def released_numbers(answers: Any) -> list[float]:
+    """The numbers of an answer; of one that holds other things, a hash of its text."""
+    try:
+        return [float(number) for number in numbers_of(answers)]
+    except (TypeError, ValueError):
+        return [float(crc32(repr(answers).encode()))]
 
 
 def code(actions: Sequence[Action]) -> list[float]:

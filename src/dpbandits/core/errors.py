@@ -250,13 +250,5 @@ class MixedRuns(Error):
     """Runs played at once are not what each of them is alone: they are played one by one then."""
 
 
-class Unfit(Error):
-    """The exact law of this subject cannot be computed; the message says why."""
-
-
 class NotSteps(Error):
     """The report is no function of few coins with few switches: its law is not computed."""
-
-
-class Changed(Error):
-    """No noise was found that makes the same report of another reward; there may be some."""

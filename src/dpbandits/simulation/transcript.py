@@ -260,11 +260,12 @@ def decisions(
     noise: Noise,
     seed: int,
     public: Callable[[int, int], PublicRng] = PublicRng,
+    releases: list[Release] | None = None,
 ) -> list[Action]:
     """What is played in each round of a reward table, shape (rounds, arms), known in advance: a
     short run, made quickly.
 
-    public: makes the public randomness of a seed and a step.
+    public: makes the public randomness of a seed and a step. releases: is given every release.
     """
     randomizer, rounds = policy.randomizer(), len(table)
     vault = open_vault(policy.about.feedback, policy.reader, policy.arms, noise, randomizer)
@@ -287,5 +288,7 @@ def decisions(
                 ended = turn.progress.count(plan.observe or action)
             if ended is not None:
                 turn = next_turn(policy, turn, vault, coins)
+                if releases is not None and vault.newest is not None:
+                    releases.append(vault.newest)
                 break
     return played
