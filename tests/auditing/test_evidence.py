@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.controls.known import half
 
 import dpbandits as dpb
 from dpbandits.auditing.evidence import (
     ALPHA,
+    DELTAS,
     LARGEST,
     SCALE,
     bets_of,
@@ -20,13 +22,14 @@ from dpbandits.auditing.evidence import (
     reach,
     read,
     written,
+    zcdp_epsilon,
 )
 from dpbandits.auditing.statistical import statistical_level
 from dpbandits.auditing.subjects import MechanismSubject
 from dpbandits.auditing.tables import Neighbours, TwoTables
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import LazyForgetful
+from dpbandits.mechanisms import GaussianBatches, LazyForgetful
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
@@ -162,3 +165,36 @@ def test_gaussian_noise_has_a_curve() -> None:
         bound = certified(bets, delta=delta)
         assert true(bound) > delta
         assert true(bound + 1) < delta
+
+
+def test_gaussian_noise_is_held_to_its_rho() -> None:
+    """Half of the noise is four times the rho. Wrong with probability 1e-6."""
+    honest = GaussianBatches(rho=Fraction(1, 2), grid=Grid(steps=1))
+    for made, verdict in ((honest, "not refuted"), (half(honest), "failed")):
+        report = dpb.audit(made, levels=["statistical"], runs=5_000, workers=1)
+        assert report.verdict == verdict, report
+        assert report.levels[0].details["rho"] < (0.5 if made is honest else 2.0)
+
+
+def test_a_claim_with_a_delta_is_refuted_by_runs_alone() -> None:
+    loud = LazyForgetful(epsilon=Fraction(2), grid=Grid(steps=1))
+    report = dpb.audit(loud, 1, delta=0.01, levels=["statistical"], runs=3_000, workers=1)
+    assert report.failed
+    assert 1 < report.lower_bound < 2
+    assert "δ = 0.01" in str(report)
+    replayed = dpb.audit(loud, 1, delta=0.01, levels=["transcript"], runs=100, workers=1)
+    assert (replayed.failed, replayed.lower_bound) == (False, 0.0)
+    with pytest.raises(ValueError, match="below 1"):
+        dpb.audit(loud, 1, delta=1.0)
+
+
+@pytest.mark.parametrize("rho", [0.01, 0.5, 4.0])
+def test_the_epsilon_of_a_rho_is_above_the_gaussian_curve(rho: float) -> None:
+    """N(0, 1) against N(sqrt(2 rho), 1) is rho-zCDP, and keeps less than what that implies."""
+    from scipy.stats import norm
+
+    shift = math.sqrt(2 * rho)
+    for delta in DELTAS:
+        e = zcdp_epsilon(rho, delta)
+        true = norm.cdf(shift / 2 - e / shift) - math.exp(e) * norm.cdf(-shift / 2 - e / shift)
+        assert true <= delta * (1 + 1e-9)

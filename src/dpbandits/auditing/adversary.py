@@ -242,8 +242,14 @@ def cuts_of(numbers: Floats, bins: int) -> Floats:
 FEW = (1, 4)
 """Of the most telling features, so many alone: what many say together drowns what one says."""
 
-CELLS = 16
+CELLS = (4, 16)
 """Cells of like weight that scores are cut into; there are lighter ones at either end."""
+
+DOUBTS = (0.5, 4.0)
+"""Runs that are added to those of either table in a cell."""
+
+WORSE, ENOUGH = 1.0, 500
+"""Standard deviations, of so many runs and more; of fewer runs less, which could show nothing."""
 
 
 TRIED = np.geomspace(0.01, 12, 180)
@@ -290,26 +296,36 @@ def learn(a: Floats, b: Floats, runs: int) -> Adversary:
     either table.
     """
     return max(
-        (calibrated(score, a[1::2], b[1::2], runs) for score in learned_scores(a[::2], b[::2])),
+        (
+            calibrated(score, a[1::2], b[1::2], runs, cells, doubt)
+            for score in learned_scores(a[::2], b[::2])
+            for cells in CELLS
+            for doubt in DOUBTS
+        ),
         key=lambda adversary: adversary.bound,
     )
 
 
-def calibrated(score: Scorer, a: Floats, b: Floats, runs: int) -> Adversary:
-    """Log-odds of each cell of scores, with half a run added to either table's; and what bets would
-    have won here, each run judged by the others.
+def calibrated(
+    score: Scorer, a: Floats, b: Floats, runs: int, cells: int, doubt: float
+) -> Adversary:
+    """Log-odds of each cell of scores, with `doubt` runs added to either table's; and what bets
+    would have won here, each run judged by the others.
     """
     one, other = score(a), score(b)
-    edges = cuts_of(np.concatenate([one, other]), CELLS)
+    edges = cuts_of(np.concatenate([one, other]), cells)
     counts = [
         np.bincount(np.searchsorted(edges, part, side="right"), minlength=len(edges) + 1)
         for part in (one, other)
     ]
-    on_a, on_b = counts[0].astype(float), counts[1].astype(float)
-    level = stated(on_a, on_b, len(a), len(b))
-    won = gain(stated(np.maximum(on_a - 1, 0), on_b, len(a), len(b))) @ on_a
-    won += gain(-stated(on_a, np.maximum(on_b - 1, 0), len(a), len(b))) @ on_b
-    each = won * runs / max(1, len(a) + len(b)) / -np.log(ALPHA)
+    on_a, on_b, many = counts[0].astype(float), counts[1].astype(float), (len(a), len(b))
+    level = stated(on_a, on_b, many, doubt)
+    of_a = gain(stated(np.maximum(on_a - 1, 0), on_b, many, doubt))
+    of_b = gain(-stated(on_a, np.maximum(on_b - 1, 0), many, doubt))
+    # the best of many looks better than it is
+    doubtful = np.sqrt(of_a**2 @ on_a + of_b**2 @ on_b)
+    won = of_a @ on_a + of_b @ on_b - WORSE * doubtful * min(1.0, sum(many) / ENOUGH)
+    each = won * runs / max(1, sum(many)) / -np.log(ALPHA)
     enough = np.flatnonzero(each >= 1)
     if not len(enough):
         return Adversary(score, edges, level, float(each.max()) - 1)
@@ -318,9 +334,9 @@ def calibrated(score: Scorer, a: Floats, b: Floats, runs: int) -> Adversary:
     return Adversary(score, edges, level, float(TRIED[best] * (1 + 0.02 * np.tanh(beyond))))
 
 
-def stated(on_a: Floats, on_b: Floats, of_a: int, of_b: int) -> Integers:
+def stated(on_a: Floats, on_b: Floats, many: tuple[int, int], doubt: float) -> Integers:
     """Log-odds in steps of 1/16."""
-    odds = np.log((on_a + 0.5) / max(1, of_a)) - np.log((on_b + 0.5) / max(1, of_b))
+    odds = np.log((on_a + doubt) / max(1, many[0])) - np.log((on_b + doubt) / max(1, many[1]))
     levels: Integers = np.clip(np.rint(SCALE * odds), -LARGEST, LARGEST).astype(np.int64)
     return levels
 

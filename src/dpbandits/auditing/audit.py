@@ -157,6 +157,12 @@ def own_claim(made: Any) -> Fraction | None:
     return guarantee.epsilon if guarantee is not None and guarantee.measure == "pure" else None
 
 
+def claimed_rho(made: Any) -> Fraction | None:
+    """The rho of a subject that claims zCDP."""
+    guarantee = guarantee_of(made)
+    return guarantee.rho if guarantee is not None and guarantee.measure == "zCDP" else None
+
+
 def why_no_claim(made: Any) -> str:
     guarantee = guarantee_of(made)
     return (
@@ -195,6 +201,7 @@ class AuditSetting(NamedTuple):
     runs: int | None
     title: str = ""
     progress: Callable[[str], None] | None = None
+    delta: float = 0.0
 
     def tell(self, doing: str) -> None:
         if self.progress is not None:
@@ -286,6 +293,7 @@ def audit(
     name: str | None = None,
     workers: int = 2,
     progress: Callable[[str], None] | None = None,
+    delta: float = 0.0,
 ) -> AuditReport:
     """Is it really epsilon-private, and what is the largest epsilon that can be certified against
     it?
@@ -302,6 +310,7 @@ def audit(
         arms: actions of a black box, or of a policy made here; by default 2, or its own default.
         rounds: of counted runs; a black box is also shown longer tapes.
         progress: called with a line on what is being done.
+        delta: of a claim of (epsilon, delta)-privacy. Replays cannot refute it.
 
     >>> report = audit("AnytimeLazyUCB", epsilon="1/2", levels=["transcript"], runs=100)
     >>> report.passed, report.lower_bound
@@ -310,7 +319,9 @@ def audit(
     asked = checked_levels(levels, LEVELS)
     how = checked_numbers(budget, seed, arms, rounds, workers, runs)
     made = resolve(subject, epsilon, how.arms)
-    how = how._replace(title=name or title_given(subject, made), progress=progress)
+    if not 0 <= delta < 1:
+        raise ValueError(f"Expected delta={delta} to be at least 0 and below 1.")
+    how = how._replace(title=name or title_given(subject, made), progress=progress, delta=delta)
     return audited(made, claim_on(made, claim, epsilon), asked, how, how_made(subject, epsilon))
 
 
@@ -352,6 +363,7 @@ def audited(
         "budget": None if how.runs else how.budget,
         "arms": how.arms,
         "rounds": how.rounds,
+        "delta": how.delta,
     }
     return AuditReport(how.title, claim, tuple(results), arguments | setting)
 
@@ -395,7 +407,11 @@ def run_level(
             seconds, replays = (
                 (budget, REPLAYS) if how.runs is None else (None, replays_for(how.runs))
             )
-            return [transcript_level(policy, claim, replays=replays, budget=seconds, seed=how.seed)]
+            found = transcript_level(policy, claim, replays=replays, budget=seconds, seed=how.seed)
+            if how.delta and found.outcome == "failed":
+                said = f"A claim with a δ is not refuted by that: {found.evidence}"
+                found = replace(found, outcome="not applicable", evidence=said)
+            return [replace(found, lower_bound=0.0) if how.delta else found]
         case "statistical":
             return [counted_level(made, policy if central else None, claim, budget, how)]
     return []
@@ -422,8 +438,17 @@ def counted_level(
         no_claim=why_no_claim(made),
         runs=how.runs,
         tell=how.tell,
+        delta=how.delta,
+        rho=claimed_rho(made) if claim is None else None,
     )
-    if found.outcome == "not refuted" and policy and draws_gaussians(policy, how.seed):
+    if claim is not None and how.delta:
+        return found
+    if (
+        claim is not None
+        and found.outcome == "not refuted"
+        and policy
+        and draws_gaussians(policy, how.seed)
+    ):
         evidence, details = f"{NO_EPSILON}; {found.evidence}", found.details | {"why": NO_EPSILON}
         return replace(found, outcome="no verdict", evidence=evidence, details=details)
     hint = subject.hint() if isinstance(subject, ForeignSubject) else ""

@@ -83,7 +83,7 @@ def hockey_stick(odds: Floats, right: Floats, wrong: Floats, epsilon: float, del
     likelier by e^t", each against its mirror image; wealth is spread over several t and stakes.
     """
     found, most = [], math.exp(epsilon)
-    for margin in (0.25, 1.0, 3.0):
+    for margin in (0.0, 0.5, 2.0):
         among = np.abs(odds) > epsilon + margin
         held, against = right[among].sum(), wrong[among].sum()
         rest = right.sum() + wrong.sum() - held - against
@@ -118,6 +118,39 @@ def certified(bets: Bets, alpha: float = ALPHA, delta: float = 0.0) -> float:
     refuted = log_wealth(bets, claims, delta) >= -math.log(alpha)
     many = len(refuted) if refuted.all() else int(np.argmin(refuted))
     return round(float(claims[many - 1]), 4) if many else 0.0
+
+
+DELTAS = (0.3, 0.1, 0.03, 0.01, 0.001)
+"""At which a curve is certified."""
+
+
+def curve(bets: Bets, alpha: float = ALPHA) -> list[tuple[float, float]]:
+    """Return (delta, epsilon) for some deltas: no (epsilon, delta)-privacy holds, at any of them,
+    but for a chance of alpha.
+    """
+    return [(delta, certified(bets, alpha / len(DELTAS), delta)) for delta in DELTAS]
+
+
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """Return the epsilon that rho-zCDP implies with this delta (Canonne, Kamath and Steinke 2020,
+    proposition 12).
+
+    Example:
+        >>> round(zcdp_epsilon(0.5, 0.01), 2)
+        2.82
+    """
+    alpha = 1 + np.geomspace(1e-2, 1e3, 400)
+    implied = rho * alpha - np.log(alpha * delta) / (alpha - 1) + np.log1p(-1 / alpha)
+    return max(0.0, float(implied.min()))
+
+
+def certified_rho(bets: Bets) -> float:
+    """Return the largest rho of zCDP that the curve refutes."""
+    rhos, found = np.geomspace(1e-3, 20, 200), 0.0
+    for delta, epsilon in curve(bets):
+        refuted = [rho for rho in rhos if zcdp_epsilon(rho, delta) < epsilon]
+        found = max(found, float(refuted[-1]) if refuted else 0.0)
+    return found
 
 
 def reach(runs: int, alpha: float = ALPHA) -> float:

@@ -156,6 +156,7 @@ def surely(confidence: float) -> str:
 
 def heading(report: AuditReport) -> str:
     claim = "no claim of an ε" if report.claim is None else f"claims ε = {printed(report.claim)}"
+    claim += f", δ = {report.setting['delta']:g}" if report.setting.get("delta") else ""
     warned = " (warning: noise of its own)" if warnings(report) else ""
     return f"{report.subject}: {claim}{warned}"
 
@@ -344,8 +345,11 @@ def verify(report: Mapping[str, Any]) -> Verified:
         stated = float(counted[0]["lower_bound"])
     except (KeyError, TypeError, ValueError, ArithmeticError):
         raise ValueError("Expected a report with a claim and a lower_bound.") from None
-    bets = read(details["bets"])
-    found, far = certified(bets), reach(int(bets.sum()))
+    bets, delta = read(details["bets"]), details.get("delta", 0.0)
+    if not isinstance(delta, (int, float)) or not 0 <= delta < 1:
+        raise ValueError("Expected a delta of at least 0 and below 1.")
+    in_rho = details.get("unit") == "rho"
+    found, far = (0.0 if in_rho else certified(bets, delta=delta)), reach(int(bets.sum()))
     if not math.isclose(found, stated, abs_tol=1e-9):
         raise ValueError(
             f"Expected ε ≥ {found:.6g}, which follows from the bets; the report says {stated:.6g}. "

@@ -24,6 +24,8 @@ from dpbandits.auditing.evidence import (
     Bets,
     bets_of,
     certified,
+    certified_rho,
+    curve,
     no_bets,
     reach,
     written,
@@ -223,15 +225,15 @@ def tied_together(rows: Floats) -> bool:
     )
 
 
-# The pilot says which pair of tables tells most: all are tried with a few runs, the better ones
-# with more. No bets are made on these runs.
+# The pilot says which pair of tables tells most: all are tried with a few runs, the better half
+# with more, and so on; what was played of a pair is kept. No bets are made on these runs.
 
 
-HEATS = 3
+HEATS = 5
 
 FEWEST_TRIED, MOST_TRIED = 20, 400
-"""Runs a side of every pair in the first heat, a hundredth of those that will be counted, within
-these bounds; five times as many in each further heat.
+"""Runs a side of every pair in the first heat, a hundredth of those that will be bet on, within
+these bounds; twice as many in each further heat but the second.
 """
 
 FEW_PAIRS, MANY_PAIRS = 24, 200
@@ -245,10 +247,12 @@ LONG = 64
 long as another.
 """
 
-LEARNING = 200
-"""Runs from which on a heat asks what an adversary would win; of fewer, single numbers and whole
-outcomes are looked at.
-"""
+ROUGHLY = 0.02
+"""The weight of what single numbers and whole outcomes tell, beside what an adversary would win."""
+
+
+MOST = 24_000_000
+"""Runs with bets on them, at most."""
 
 
 @final
@@ -263,14 +267,22 @@ class RunPlan:
     seed: int
     tell: Callable[[str], None]
     start: float
+    delta: float = 0.0
+    rho: Fraction | None = None
+
+    def bound(self, bets: Bets) -> float:
+        """What is certified: a rho where that is claimed, else an epsilon."""
+        return certified(bets, delta=self.delta) if self.rho is None else certified_rho(bets)
 
     def left(self) -> float:
         """Seconds; a little is kept for what comes after."""
         return 0.95 * self.budget - (time.perf_counter() - self.start)
 
-    def ahead(self, played: int) -> int:
+    def ahead(self, played: int, pair: Neighbours) -> int:
         """About how many runs there will be bets on, where so many were played to choose them."""
-        return AHEAD * played if self.runs is None else 2 * self.runs
+        if self.runs is None:
+            return AHEAD * played
+        return int(min(MOST, max(60, 2 * self.runs * run_share(pair))))
 
 
 AHEAD = 20
@@ -289,48 +301,63 @@ class Tried(NamedTuple):
 def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds: float) -> Tried:
     """Choose a pair. With a number of runs the clock is not looked at; otherwise for `seconds`."""
     until, left, tried = time.perf_counter() + seconds, list(pairs), list[Neighbours]()
-    runs, lots = plan.runs, dict[int, Lot]()
-    if runs is not None:
-        left = left[: int(np.clip(runs // 50, FEW_PAIRS, MANY_PAIRS))]
+    if plan.runs is not None:
+        left = left[: int(np.clip(plan.runs // 50, FEW_PAIRS, MANY_PAIRS))]
+    kept = list[Lot | None]([None] * len(left))
     for heat in range(HEATS):
-        end, scores, lots = until - seconds * (0.6, 0.25, 0.0)[heat], dict[int, float](), {}
-        shortest, slow = min(pair.rounds for pair in left), set[int]()
+        end, slow = until - seconds * (HEATS - 1 - heat) * LATER_HEATS, set[int]()
+        scores, shortest = dict[int, float](), min(pair.rounds for pair in left)
         for at, pair in enumerate(left):
-            if runs is None:
-                each = 0 if pair.rounds in slow else afforded(players, pair, plan.seed, end, heat)
+            if plan.runs is None:
+                part = FIRST_SHARE if heat == 0 else 1 / (len(left) - at)
+                each = 0 if pair.rounds in slow else afforded(players, pair, plan.seed, end, part)
                 if not each and pair.rounds <= shortest and scores:
                     break  # no other takes less
-                each = each or (0 if scores else 2 * FEWEST)
+                each = each or (0 if scores else FEWEST)
             else:
-                each = runs_of(pair, runs, heat)
+                each = runs_of(pair, plan.runs, heat)
             if not each:
                 slow |= {pair.rounds} if pair.rounds > LONG else set()
                 continue
-            lots[at] = players.play(pair, 2 * each, plan.seed + 10**5 * (heat + 1) + at)
-            scores[at] = promising(lots[at], plan)
+            played = players.play(pair, 2 * each, plan.seed + 10**5 * (heat + 1) + at)
+            lot = kept[at] = together(kept[at], played)
+            scores[at] = promising(lot, pair, plan)
             plan.tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
         tried = tried or [left[at] for at in scores]
-        order = sorted(scores, key=lambda at: (-scores[at], left[at].rounds, at))
-        best = order[0]
-        if heat < HEATS - 1:
-            left = [left[at] for at in order[: (max(4, len(scores) // 8), 3)[heat]]]
-    return Tried(left[best], lots[best].a, lots[best].b, tried)
+        best = sorted(scores, key=lambda at: (-scores[at], left[at].rounds, at))
+        most = -(-len(scores) // 2) if heat < HEATS - 1 else 1
+        left, kept = [left[at] for at in best[:most]], [kept[at] for at in best[:most]]
+        if len(left) == 1:
+            break
+    seen = kept[0]
+    assert seen is not None
+    return Tried(left[0], seen.a, seen.b, tried)
 
 
-def promising(lot: Lot, plan: RunPlan) -> float:
+def together(before: Lot | None, lot: Lot) -> Lot:
+    """The outcomes of both."""
+    if before is None:
+        return lot
+    a, b = (
+        np.concatenate([part for part in parts if len(part)] or [parts[0]])
+        for parts in ((before.a, lot.a), (before.b, lot.b))
+    )
+    return Lot(a, b, None)
+
+
+def promising(lot: Lot, pair: Neighbours, plan: RunPlan) -> float:
     """About how much these runs tell; few of them cannot be compared with many."""
     if not (len(lot.a) and len(lot.b)):
         return -math.inf
-    if len(lot.a) + len(lot.b) < LEARNING:
-        return rough(lot.a, lot.b)
-    return learn(lot.a, lot.b, plan.ahead(len(lot.a) + len(lot.b))).bound
+    ahead = plan.ahead(len(lot.a) + len(lot.b), pair)
+    learnt = learn(lot.a, lot.b, ahead)
+    return learnt.bound + ROUGHLY * rough(lot.a, lot.b)
 
 
 def runs_of(pair: Neighbours, runs: int, heat: int) -> int:
-    return max(
-        (20, 40, 80)[heat],
-        int(min(max(runs // 100, FEWEST_TRIED), MOST_TRIED) * 5**heat * run_share(pair)),
-    )
+    """Runs a side."""
+    first = int(np.clip(runs // 100, FEWEST_TRIED, MOST_TRIED))
+    return max(FEWEST_TRIED, int(first * 2 ** max(0, heat - 1) * run_share(pair)))
 
 
 def run_share(pair: Neighbours) -> float:
@@ -341,26 +368,29 @@ def run_share(pair: Neighbours) -> float:
 FEWEST, SLOW = 10, 0.25
 """Runs a side of a pair that takes long, and the part of the heat's time that they may take."""
 
+FIRST_SHARE, LATER_HEATS = 0.005, 0.15
+"""The part of the first heat's time for a pair, and each later heat's part of the pilot's."""
 
-def afforded(players: Players, pair: Neighbours, seed: int, end: float, heat: int) -> int:
-    """Runs a side for a pair of this heat, which ends at `end`: a share of the time that is left;
+
+def afforded(players: Players, pair: Neighbours, seed: int, end: float, part: float) -> int:
+    """Runs a side for a pair of this heat, which ends at `end`: a part of the time that is left;
     none if even a few take too long.
     """
-    if time.perf_counter() > end:
-        return 0
-    pace = 2 * players.pace(pair, seed + 17 * heat)
     seconds = end - time.perf_counter()
-    if FEWEST * pace > SLOW * seconds:
+    if seconds <= 0:
         return 0
-    share = (0.005, 0.05, 0.3)[heat] * seconds
-    return int(np.clip(share / pace, FEWEST, (2_000, 30_000, 200_000)[heat]))
+    pace = 2 * players.pace(pair, seed)
+    if FEWEST * pace > max(SLOW, part) * seconds:
+        return 0
+    return int(np.clip(part * seconds / pace, FEWEST, MOST_TRIED_EACH))
+
+
+MOST_TRIED_EACH = 50_000
+"""Runs a side of a pair in a heat, at most."""
 
 
 # Lots of runs with bets on them. Each lot is a third of what was learnt from so far.
 
-
-MOST = 24_000_000
-"""Runs with bets on them, at most."""
 
 KEPT, KEPT_CELLS = 400_000, 16_000_000
 """Runs that are learnt from, at most, and numbers in them."""
@@ -381,12 +411,12 @@ class Gathered(NamedTuple):
 def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
     """Bet until the runs or the time are used up."""
     a, b, seed, pair = found.a, found.b, plan.seed + 20_000, found.pair
-    most = MOST if plan.runs is None else int(min(MOST, max(60, 2 * plan.runs * run_share(pair))))
+    most = MOST if plan.runs is None else plan.ahead(0, pair)
     best, bets, done, lots = Gathered(no_bets(), 0.0, 0, 0), no_bets(), 0, 0
     pace, limit = players.pace(pair, seed + 7), min(KEPT, KEPT_CELLS // max(1, a.shape[1]))
     while done < most:
         began = time.perf_counter()
-        adversary = learn(a, b, plan.ahead(len(a) + len(b)))
+        adversary = learn(a, b, plan.ahead(len(a) + len(b), pair))
         pace = max(pace, 1e-9)
         learning = time.perf_counter() - began
         size = min(most - done, max(40, int(GROWS * (len(a) + len(b)))))
@@ -402,13 +432,12 @@ def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
         pace, done = (time.perf_counter() - began) / size, done + size
         assert lot.bets is not None
         bets = bets + lot.bets
-        bound = certified(bets)
+        bound = plan.bound(bets)
         if bound >= best.bound:
             best = Gathered(bets, bound, done, lots)
         plan.tell(f"bet on {done:,} runs, ε ≥ {best.bound:.3g}")
         if keep:
-            a = np.concatenate([a, lot.a]) if len(lot.a) else a
-            b = np.concatenate([b, lot.b]) if len(lot.b) else b
+            a, b, _ = together(Lot(a, b, None), lot)
     return best._replace(runs=done)
 
 
@@ -450,14 +479,19 @@ def statistical_level(
     no_claim: str = "It claims no privacy.",
     runs: int | None = None,
     tell: Callable[[str], None] = silent,
+    delta: float = 0.0,
+    rho: Fraction | None = None,
 ) -> LevelResult:
     """Certify what can be certified within `budget` seconds. no_claim: what to say where there is
     no claim.
 
+    delta: of the claim. rho: the claim is one of zCDP.
+
     runs: that are bet on, for either table on average, instead of as many as there is time for: the
         same bound on every machine. tell: is told what is being done.
     """
-    plan = RunPlan(budget, runs, seed, tell, time.perf_counter())
+    plan = RunPlan(budget, runs, seed, tell, time.perf_counter(), delta, rho)
+    claim = claim if rho is None else rho
     tell("starting")
     if too_slow := slowness(subject, plan):
         return unseen(too_slow, claim, plan, no_claim)
@@ -537,20 +571,24 @@ def statistical_verdict(
     gathered: Gathered, tried: Tried, plan: RunPlan, claim: Fraction | None, why_not: str
 ) -> LevelResult:
     """why_not: why it is held to nothing, where it is not."""
-    pair, far = tried.pair, reach(gathered.runs)
+    pair, far = tried.pair, reach(gathered.runs) if plan.rho is None else math.inf
     details = {
         "pair": pair.label,
         "runs": gathered.runs,
         "lots": gathered.lots,
         "alpha": ALPHA,
         "bets": written(gathered.bets),
+        "delta": plan.delta,
+        "curve": curve(gathered.bets),
         "tables": [pair.a.tolist(), pair.b.tolist()],
     } | looked_at(tried)
     outcome, evidence = judged(gathered, far, pair.label, claim, why_not)
+    bound = gathered.bound
+    if plan.rho is not None:
+        details |= {"rho": bound, "unit": "rho"}
+        evidence, bound = f"{evidence}; ρ ≥ {bound:.3g} of {float(plan.rho):g}", 0.0
     seconds = time.perf_counter() - plan.start
-    return LevelResult(
-        LEVEL, outcome, gathered.bound, None, 0.0, 1 - ALPHA, evidence, seconds, details, far
-    )
+    return LevelResult(LEVEL, outcome, bound, None, 0.0, 1 - ALPHA, evidence, seconds, details, far)
 
 
 def judged(
