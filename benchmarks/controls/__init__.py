@@ -59,7 +59,7 @@ def ours() -> Iterator[Control]:
 
 
 def right(name: str, subject: Any) -> Control:
-    return Control(name, "", lambda: subject, "", "as claimed", None, True, runs=2_500)
+    return Control(name, "", lambda: subject, "", "as claimed", None, True, runs=500)
 
 
 def wrong() -> Iterator[Control]:

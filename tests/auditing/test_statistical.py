@@ -35,7 +35,7 @@ class OneRelease:
         return self._all.outcomes(table, runs, seed)
 
 
-@pytest.mark.parametrize(("epsilon", "runs"), [("1/2", 400_000), ("1", 60_000), ("2", 40_000)])
+@pytest.mark.parametrize(("epsilon", "runs"), [("1/2", 400_000), ("1", 150_000), ("2", 40_000)])
 def test_nine_tenths_of_a_tight_mechanism(epsilon: str, runs: int) -> None:
     claim = Fraction(epsilon)
     result = statistical_level(

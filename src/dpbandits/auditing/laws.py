@@ -248,15 +248,12 @@ class Selected(Relay):
 
 
 def noisy_max_loss(mechanism: Mechanism, rounds: int) -> float:
-    """Return the largest loss of a noisy maximum of two actions over a block of 0/1 records.
+    """Return the largest loss of a noisy maximum of two actions over a block of 0/1 records: the
+    log-ratio of the chance of an action between two blocks that differ in one record.
 
     Args:
         mechanism: a noisy maximum, such as `NoisyMax`.
         rounds: records in the block.
-
-    Returns:
-        The largest log-ratio of the chance of an action between two blocks that differ in one
-        record.
 
     Example:
         >>> from dpbandits.mechanisms import NoisyMax

@@ -317,16 +317,14 @@ class Verified(NamedTuple):
 
 
 def verify(report: Mapping[str, Any]) -> Verified:
-    """Work the bound of a report's statistical level out again from its bets.
+    """Work the bound of a report's statistical level out again from its bets: the verdict, the
+    bound, and a line for each thing to know.
 
     The bets are the writer's word. Who doubts that they were played audits the subject again, with
     a seed of their own.
 
     Args:
         report: what `AuditReport.to_json` wrote, parsed.
-
-    Returns:
-        The verdict, the bound, and a line for each thing to know.
 
     Raises:
         ValueError: it is no report, has no bets, or states another bound than follows from them.
