@@ -167,6 +167,7 @@ def test_gaussian_noise_has_a_curve() -> None:
         assert true(bound + 1) < delta
 
 
+@pytest.mark.long
 def test_gaussian_noise_is_held_to_its_rho() -> None:
     """Half of the noise is four times the rho. Wrong with probability 1e-6."""
     honest = GaussianBatches(rho=Fraction(1, 2), grid=Grid(steps=1))

@@ -85,6 +85,7 @@ def test_a_report_says_what_was_looked_at() -> None:
         "budget": None,
         "arms": 2,
         "rounds": 8,
+        "delta": 0.0,
     }
     for text in (
         "pairs of tables",
