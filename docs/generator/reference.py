@@ -66,7 +66,7 @@ title, a sentence, and the names.
 
 ALSO = {
     "dpbandits.policies.contract.About": "dpbandits.core",
-    "dpbandits.policies.contract.record": "dpbandits.core",
+    "dpbandits.policies.contract.policy_dataclass": "dpbandits.core",
     "dpbandits.policies.base.PrivatePolicy": "dpbandits.core",
     "dpbandits.noise.laws.published_loss": "dpbandits.noise",
 }

@@ -10,14 +10,16 @@ from old ones when blocks are released. A reward is followed in this order:
     Vault.checked     plain numbers in [0, 1]
     Vault.steps       whole grid steps
     Vault.parts       (key of a block, steps to add to its sums)
-    OpenBlock         exact sums, until the block is released
+    (Vault.quick_parts: these three at once, for a plain float)
+    View.apply        exact sums of open blocks, in the session's view of its events
+    OpenBlock         the same in its state, until the block is released
     Vault.release     read once through the mechanism, and written into the ledger
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
 from typing import Any, NamedTuple, final
@@ -145,9 +147,7 @@ def with_line(
     return (*older, ((coordinate, line),))
 
 
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class Books:
+class Books(NamedTuple):
     """Everything a vault keeps: a value, replaced whole by a release.
 
     Args:
@@ -448,7 +448,7 @@ class Vault:
 
     def widened(self, books: Books, arms: int) -> Books:
         """Return the books for more arms, the last of which have no record."""
-        return replace(books, memory=self.mechanism.widened(books.memory, arms))
+        return books._replace(memory=self.mechanism.widened(books.memory, arms))
 
     def entries(self, ledger: Ledger) -> tuple[Entry, ...]:
         """Return the ledger's lines with their prices."""
@@ -582,7 +582,7 @@ class OpenVault:
         count, sums = books.blocks[EVERY]
         by_arm = dict(zip(self._observed, sums, strict=True))
         block = OpenBlock(count, tuple(by_arm.get(arm, 0) for arm in arms))
-        return replace(books, blocks={EVERY: block}), (EVERY,), (), arms
+        return books._replace(blocks={EVERY: block}), (EVERY,), (), arms
 
     def finish(self, round: int, told: tuple[tuple[Any, int], ...]) -> Release:
         """No more feedback comes (see `Vault.finish`)."""
@@ -593,7 +593,7 @@ class OpenVault:
         self, coordinates: tuple[int, ...], answers: Any, round: int, told: Any
     ) -> Release:
         self.turns += 1
-        self.newest = answered(coordinates, answers, round, told, self.vault.numbers)
+        self.newest = release_of(coordinates, answers, round, told, self.vault.numbers)
         return self.newest
 
     def emptied(self) -> tuple[int, ...]:
@@ -611,7 +611,7 @@ class OpenVault:
         return self.books.ledger.releases
 
 
-def answered(
+def release_of(
     coordinates: tuple[int, ...], answers: tuple[Any, ...], round: int, told: Any, numbers: int
 ) -> Release:
     """Return a release; with a guardrail, answers about rewards and about harm apart."""

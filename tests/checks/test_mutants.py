@@ -5,7 +5,6 @@ check it fails is named.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,7 +37,7 @@ def leaves_open(patch: pytest.MonkeyPatch, count_of: Callable[[int], int]) -> No
         after, answers = honest(self, books, read, drop, arms)
         before = {key: books.blocks[key] for key in read}
         left = {key: OpenBlock(count_of(count), sums) for key, (count, sums) in before.items()}
-        return replace(after, blocks={**after.blocks, **left}), answers
+        return after._replace(blocks={**after.blocks, **left}), answers
 
     patch.setattr(Vault, "release", release)
 

@@ -118,7 +118,8 @@ class Sessions:
             options["clock"] = self.time
         if "privacy_unit" in options:
             options["user_key"] = USER_KEY
-        self.at: Any = dpb.Session(case.policy, noise=self.noise, seed=7, **options)
+        kind: Any = dpb.SegmentedSession if "segments" in options else dpb.Session
+        self.at = kind(case.policy, noise=self.noise, seed=7, **options)
 
     def time(self) -> float:
         return self.now
@@ -150,7 +151,7 @@ class Sessions:
         return self.noise.given if isinstance(self.noise, Recorder) else []
 
     def releases(self) -> int:
-        return int(self.at.releases)
+        return sum(part.releases for part in self.parts().values())
 
     def look(self) -> list[Any]:
         """Where it stands, on the way."""

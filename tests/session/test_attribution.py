@@ -101,7 +101,7 @@ def test_a_session_that_records_answers_at_once_is_found(monkeypatch: pytest.Mon
     def at_once(self: Any, checked: Any) -> None:
         self._append(self._view, [self._event(*one) for one in checked])
 
-    monkeypatch.setattr(dpb.Session, "_hold", at_once)
+    monkeypatch.setattr(dpb.Session, "_hold_outcomes", at_once)
     assert played(POLICIES[0], tells) != played(POLICIES[0], is_silent)
 
 

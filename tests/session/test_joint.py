@@ -4,7 +4,6 @@ in whatever order answers come, and what comes too late is dropped.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -179,7 +178,7 @@ def never_emptied(patch: pytest.MonkeyPatch) -> None:
             count, sums = books.blocks[key]
             before = left.get(len(sums), (0,) * len(sums))
             more, left[len(sums)] = added(sums, before), sums
-            books = replace(books, blocks={**books.blocks, key: OpenBlock(count, more)})
+            books = books._replace(blocks={**books.blocks, key: OpenBlock(count, more)})
         return honest(self, books, read, drop, arms)
 
     patch.setattr(Vault, "release", release)

@@ -8,7 +8,6 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -200,7 +199,7 @@ def test_where_everybody_answers_decisions_are_as_they_were(kind: str) -> None:
             dpb.Session(policy, noise=dpb.SimulatedNoise(3), seed=3) for _ in range(2)
         )
         log = unwatched._log
-        unwatched._log = log._replace(state=replace(log.state, late=None))
+        unwatched._log = log._replace(state=log.state._replace(late=None))
         assert late_play(watched, 100, kind) == late_play(unwatched, 100, kind), policy
         assert watched.events == ()
 

@@ -23,7 +23,14 @@ from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable
 from dpbandits.noise.protocol import Relay, Selection
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.contract import About, ArmsField, Feedback, Policy, Release, record
+from dpbandits.policies.contract import (
+    About,
+    ArmsField,
+    Feedback,
+    Policy,
+    Release,
+    policy_dataclass,
+)
 from dpbandits.simulation.transcript import decisions
 
 # A bare mechanism made into a policy that only feeds it: one record a round, one release every
@@ -31,7 +38,7 @@ from dpbandits.simulation.transcript import decisions
 
 
 @final
-@record
+@policy_dataclass
 class Feeding(Policy):
     """A policy that goes on whatever the mechanism answers; the answers are what an audit looks at.
     State: the number of releases so far.

@@ -15,7 +15,7 @@ import numpy as np
 from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Action, Hold, Law, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
-from dpbandits.policies.contract import Policy, Release, record
+from dpbandits.policies.contract import Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule, clip01
 
 # What most policies know: the released statistics of each arm, and how a release changes them.
@@ -247,7 +247,7 @@ def parts_of(policy: PrivatePolicy) -> Fraction:
     return policy.budget / one.epsilon if one is not None and one.epsilon else Fraction(1)
 
 
-@record
+@policy_dataclass
 class PrivatePolicy(Policy):
     """A policy with pure differential privacy.
 
@@ -279,7 +279,7 @@ class Identified(NamedTuple):
     rounds: int
 
 
-@record
+@policy_dataclass
 class StatisticsPolicy(Policy):
     """A policy whose state is the released statistics of each arm, and nothing else."""
 
@@ -323,8 +323,8 @@ def no_score(*given: object) -> float:
     raise NotImplementedError("An index policy gives a rule, or overrides scores().")
 
 
-@record
-class IndexPolicy(Policy):
+@policy_dataclass
+class IndexPolicy(StatisticsPolicy):
     """Plays the arm with the largest score (lowest number on a tie) until its batch is full, then
     releases it.
 
@@ -364,10 +364,6 @@ class IndexPolicy(Policy):
         return self.rule.size(p, mean, n, s.draws[arm], s.pulls[arm], best, leading)
 
     @final
-    def init(self) -> Statistics:
-        return empty(self.arms)
-
-    @final
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         arm = first_unseen(state)
         if arm is None:
@@ -375,24 +371,8 @@ class IndexPolicy(Policy):
         return Hold(arm, self.room(state, arm), (arm,))
 
     @final
-    def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
-        return fold(state, release)
-
-    @final
     def room(self, state: Statistics, arm: int) -> int:
         return max(1, self.batch(state, arm) - state.open[arm])
-
-    @final
-    def ranking(
-        self,
-        state: Statistics,
-        asked: Mapping[Action, int],
-        eligible: Sequence[int] | None = None,
-    ) -> tuple[int, int]:
-        """The arm to ask for next, and for how many rounds (see `ahead`); the first of a plan where
-        nothing was asked ahead.
-        """
-        return ranked(self, state, asked, eligible)
 
     @final
     def ahead(
@@ -402,15 +382,5 @@ class IndexPolicy(Policy):
         rng: PublicRng,
         eligible: Sequence[int] | None = None,
     ) -> Hold:
-        arm, rounds = self.ranking(state, asked, eligible)
+        arm, rounds = ranked(self, state, asked, eligible)
         return Hold(arm, rounds, (arm,))
-
-    @final
-    def dropped(
-        self, state: Statistics, release: Release, arms: Collection[int] | None = None
-    ) -> Statistics:
-        return fold_dropped(state, release, arms)
-
-    @final
-    def widened(self, state: Statistics, arms: int) -> Statistics:
-        return widened(state, arms)

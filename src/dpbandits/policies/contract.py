@@ -160,7 +160,9 @@ Made = TypeVar("Made")
 
 
 class ArmsField:
-    """The field `arms`: given as a number, or as the names of the arms; read as their number."""
+    """The field `arms`: given as a number or as the names of the arms, of which `Policy` keeps the
+    number. Type checkers read both from here.
+    """
 
     @overload
     def __get__(self, policy: None, cls: type[Any]) -> Self: ...
@@ -176,15 +178,16 @@ class ArmsField:
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
-def record(cls: type[Made]) -> type[Made]:
+def policy_dataclass(cls: type[Made]) -> type[Made]:
     """Make a class a frozen dataclass whose arguments are given by name, as every policy is.
 
-    To type checkers it is not frozen: they know the type of `arms` by its descriptor only so.
+    Type checkers are not told that it is frozen: of frozen classes they do not understand a field
+    like `arms`, which is given as one type and read as another.
     """
     return dataclass(frozen=True, kw_only=True)(cls)
 
 
-@record
+@policy_dataclass
 class Policy(ABC):
     """A bandit policy over `arms` arms; an algorithm says what it plans and how a release changes
     its state.

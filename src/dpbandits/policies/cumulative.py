@@ -13,7 +13,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics, largest_below
 from dpbandits.policies.bounds.arms import dp_klucb_bound
-from dpbandits.policies.contract import About, record
+from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     ALL_DRAWS,
     IndexNumbers,
@@ -74,7 +74,7 @@ def nearer(x: Floats, level: Floats, q: Floats) -> Floats:
     return np.maximum(x, np.minimum(q, q - (kl - level) * q * (1.0 - q) / (q - x)))
 
 
-@record
+@policy_dataclass
 class DPKLUCB(IndexPolicy, PrivatePolicy):
     """Low regret with a published proof and a bound with all constants, and thin tails unless means
     are close to one (docs/measured/regret/instances.md). `DPRateIMED` loses less
@@ -146,7 +146,7 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
         return divergence_order(means, rounds, float(self.epsilon), self.alpha)
 
 
-@record
+@policy_dataclass
 class DPIMED(IndexPolicy, PrivatePolicy):
     """Indexed minimum empirical divergence under privacy. Heavy-tailed: prefer `DPRateIMED`, which
     counts its noise, outside comparisons.
@@ -233,7 +233,7 @@ def above_scores(
     return np.asarray(found + 1e-9 * (1.0 - found) + 1e-14 * n * (1.0 + theta))
 
 
-@record
+@policy_dataclass
 class DPRateIMED(IndexPolicy, PrivatePolicy):
     """Indexed minimum empirical divergence with the exact rate of its released means: what they
     say against an arm, every draw of noise counted.

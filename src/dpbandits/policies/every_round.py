@@ -22,7 +22,7 @@ from dpbandits.policies.bounds.arms import (
     ucb1_bound,
     wide_tree_bound,
 )
-from dpbandits.policies.contract import About, record
+from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     IndexNumbers,
     IndexRule,
@@ -45,7 +45,7 @@ __all__ = ["DPUCB", "KLUCB", "LDPKLUCB", "LDPUCB", "UCB1", "DPUCBBound", "Hybrid
 # `policy.randomizer()` is the user's side. The server's vault takes `Report`s only.
 
 
-@record
+@policy_dataclass
 class UCB1(IndexPolicy):
     """Upper confidence bounds, without privacy.
 
@@ -79,7 +79,7 @@ class UCB1(IndexPolicy):
         return math.fsum(math.log(rounds) / gap for gap in positive_gaps(means))
 
 
-@record
+@policy_dataclass
 class KLUCB(IndexPolicy):
     """KL-UCB for rewards in [0, 1], without privacy: asymptotically optimal for Bernoulli rewards.
 
@@ -119,7 +119,7 @@ class KLUCB(IndexPolicy):
         return math.log(rounds) * math.fsum(ratios)
 
 
-@record
+@policy_dataclass
 class LDPUCB(IndexPolicy, PrivatePolicy):
     """UCB on Laplace reports.
 
@@ -161,7 +161,7 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
         return math.fsum(cost / gap for gap in positive_gaps(means))
 
 
-@record
+@policy_dataclass
 class LDPKLUCB(IndexPolicy, PrivatePolicy):
     """KL-UCB on randomised-response bits: the map from a mean to its bits' mean is increasing, so
     the best arm stays the best.
@@ -211,7 +211,7 @@ class LDPKLUCB(IndexPolicy, PrivatePolicy):
 # the lazy policies.
 
 
-@record
+@policy_dataclass
 class DPUCB(IndexPolicy, PrivatePolicy):
     """UCB1 on one binary tree an arm; the horizon must be known.
 
@@ -292,7 +292,7 @@ class DPUCB(IndexPolicy, PrivatePolicy):
         return math.fsum(log_t / gap + price for gap in positive_gaps(means))
 
 
-@record
+@policy_dataclass
 class DPUCBBound(IndexPolicy, PrivatePolicy):
     """UCB on hybrid counters with the width of Tossou and Dimitrakakis.
 
@@ -322,7 +322,7 @@ class DPUCBBound(IndexPolicy, PrivatePolicy):
         return IndexRule(dp_ucb_bound_score, IndexNumbers(eps=float(self.epsilon)))
 
 
-@record
+@policy_dataclass
 class HybridUCB(IndexPolicy, PrivatePolicy):
     """UCB on hybrid counters that double their segments.
 

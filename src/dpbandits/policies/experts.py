@@ -29,7 +29,7 @@ from dpbandits.noise.protocol import Selection
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.bounds import experts
 from dpbandits.policies.bounds.arms import positive_gaps
-from dpbandits.policies.contract import About, ArmsField, Policy, Release, record
+from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import ftrl_rate, hedge_rate
 
 __all__ = [
@@ -52,7 +52,7 @@ class Totals(NamedTuple):
     t: int  # rounds told
 
 
-@record
+@policy_dataclass
 class ExpertPolicy(Policy):
     """A policy that sees the reward of every action after each round.
 
@@ -93,7 +93,7 @@ def stake(weights: tuple[float, ...], play: str, rng: PublicRng) -> Hold:
     return Hold(min(drawn, len(weights) - 1), 1, (EVERY,))
 
 
-@record
+@policy_dataclass
 class FollowTheLeader(ExpertPolicy):
     """Plays the action with the largest sum so far (lowest number on a tie), without privacy.
 
@@ -133,7 +133,7 @@ class FollowTheLeader(ExpertPolicy):
         return math.log(self.arms) / smallest_gap(means)  # 0 where there is no gap
 
 
-@record
+@policy_dataclass
 class DecreasingHedge(ExpertPolicy):
     """Hedge with the rate 2√(ln K/t), which needs no horizon and adapts to the gap, without
     privacy.
@@ -191,7 +191,7 @@ class DecreasingHedge(ExpertPolicy):
         return min(math.sqrt(rounds * log_k), log_k / smallest_gap(means))
 
 
-@record
+@policy_dataclass
 class TreeFTRL(ExpertPolicy, PrivatePolicy):
     """Hedge on sums that a binary tree releases every round; a comparison, made for adversarial
     rewards.
@@ -306,7 +306,7 @@ def epoch_rounds(epoch: int) -> int:
     return int(2 ** min(epoch, LAST_EPOCH))
 
 
-@record
+@policy_dataclass
 class RNMFTNL(ExpertPolicy, PrivatePolicy):
     """Follow the noisy leader: after each epoch only the index of the largest noisy sum is released
     (report noisy max).
@@ -378,7 +378,7 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
         return bracket_order(means, float(self.epsilon))
 
 
-@record
+@policy_dataclass
 class NaiveFTNL(ExpertPolicy, PrivatePolicy):
     """Follow the noisy leader with every sum released: noise of scale K/epsilon on each.
 
@@ -421,7 +421,7 @@ class NaiveFTNL(ExpertPolicy, PrivatePolicy):
         return 0.0 if math.isinf(gap) else log_k / gap + self.arms * log_k / float(self.epsilon)
 
 
-@record
+@policy_dataclass
 class PrefixExponential(ExpertPolicy, PrivatePolicy):
     """The next epoch's action is drawn by the exponential mechanism from a random prefix of this
     epoch; the rest is never read.

@@ -28,7 +28,7 @@ from dpbandits.policies.bounds.arms import (
     one_arm,
     positive_gaps,
 )
-from dpbandits.policies.contract import About, record
+from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     IndexNumbers,
     IndexRule,
@@ -46,7 +46,7 @@ __all__ = ["AdaCUCB", "AdaPKLUCB", "AdaPUCB", "AnytimeLazyUCB"]
 
 
 @final
-@record
+@policy_dataclass
 class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
     """UCB on the newest full batch of each arm; batch sizes double, each reward is read once.
 
@@ -130,7 +130,7 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         return math.fsum(math.log(rounds) / min(gap, eps) for gap in positive_gaps(means))
 
 
-@record
+@policy_dataclass
 class AdaPUCB(IndexPolicy, PrivatePolicy):
     """UCB in doubling episodes that forget.
 
@@ -170,7 +170,7 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
         return self.a * math.fsum(math.log(rounds) / min(g, eps) for g in positive_gaps(means))
 
 
-@record
+@policy_dataclass
 class AdaPKLUCB(IndexPolicy, PrivatePolicy):
     """KL-UCB in doubling episodes that forget.
 
@@ -210,7 +210,7 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
         return math.fsum(self.a * g * log_t / min(2 * g * g, eps * g) for g in positive_gaps(means))
 
 
-@record
+@policy_dataclass
 class AdaCUCB(IndexPolicy):
     """UCB in doubling episodes with Gaussian noise: zero-concentrated differential privacy.
 

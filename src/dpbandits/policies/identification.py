@@ -20,7 +20,7 @@ from dpbandits.policies.bounds.arms import (
     passes_bound,
     positive_gaps,
 )
-from dpbandits.policies.contract import About, Policy, Release, record
+from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     comparison_noise,
     comparison_radius,
@@ -71,7 +71,7 @@ def eliminate(state: Alive, release: Release, width: float) -> Alive:
     return state._replace(arms=kept, stage=state.stage + 1, t=release.round, decided=decided)
 
 
-@record
+@policy_dataclass
 class SuccessiveElimination(Policy):
     """Passes over the arms still alive, without privacy.
 
@@ -127,7 +127,7 @@ class SuccessiveElimination(Policy):
         return math.fsum(math.log(self.arms * rounds) / gap for gap in positive_gaps(means))
 
 
-@record
+@policy_dataclass
 class DPSE(PrivatePolicy):
     """Private successive elimination: epochs of fresh pulls, one noised mean an arm and epoch. Also
     identifies the best arm.
@@ -212,7 +212,7 @@ class DPSE(PrivatePolicy):
 
 
 @final
-@record
+@policy_dataclass
 class SparseVectorSE(PrivatePolicy):
     """Successive elimination that never forgets and asks sparse vectors who is behind, after 2, 4,
     8, … pulls of each arm alive. A baseline: the budget is shared out over some K questions that
@@ -362,7 +362,7 @@ class Bits(NamedTuple):
     decided: int  # rounds that took
 
 
-@record
+@policy_dataclass
 class Identifier(PrivatePolicy):
     """Names the best arm, wrongly with probability at most delta, and plays it for ever.
 
@@ -380,7 +380,7 @@ class Identifier(PrivatePolicy):
         return Identified(state.arm, state.decided) if state.arm >= 0 else None
 
 
-@record
+@policy_dataclass
 class AdaPTT(Identifier):
     """Top two with doubling batches and Laplace noise.
 
@@ -468,7 +468,7 @@ class AdaPTT(Identifier):
         return state._replace(arm=arm, decided=state.t if arm >= 0 else 0)
 
 
-@record
+@policy_dataclass
 class CTBTT(Identifier):
     """Top two on randomised-response bits: the best arm's bits are the best bits.
 

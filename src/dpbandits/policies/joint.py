@@ -18,7 +18,7 @@ from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.base import PrivatePolicy
-from dpbandits.policies.contract import About, ArmsField, Release, record
+from dpbandits.policies.contract import About, ArmsField, Release, policy_dataclass
 from dpbandits.policies.formulas.joint import (
     AT_ONCE,
     FITTED,
@@ -230,7 +230,7 @@ class Shared(NamedTuple):
     spread: float
 
 
-@record
+@policy_dataclass
 class JointReleases(PrivatePolicy):
     """Hold the best super arm for the upper bounds for a batch, then release the sums of its
     undecided arms together.
@@ -432,7 +432,7 @@ class JointReleases(PrivatePolicy):
 
 
 @final
-@record
+@policy_dataclass
 class DPJointCUCB(JointReleases):
     """Optimism on jointly released sums, with any oracle (ours). A record pays epsilon once, not
     epsilon/K for each of its K rewards.
@@ -461,7 +461,7 @@ class DPJointCUCB(JointReleases):
 
 
 @final
-@record
+@policy_dataclass
 class DPJointMAT(JointReleases):
     """Optimism on jointly released sums, in the greedy algorithm (ours). A record pays epsilon
     once, not epsilon/K for each of the K elements of a basis.

@@ -21,7 +21,7 @@ from dpbandits.policies.bounds.arms import (
     least_gaps,
     ucb1_bound,
 )
-from dpbandits.policies.contract import About, record
+from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import crossing, dp_klucb, growing_batch, kl_level, kl_ucb
 from dpbandits.policies.super_arms import SuperArmPolicy
 
@@ -52,7 +52,7 @@ def rewards_behind(s: Statistics) -> Floats:
     return n
 
 
-@record
+@policy_dataclass
 class OMM(SuperArmPolicy):
     """Optimistic matroid maximization: UCB1's index in the greedy algorithm, without privacy.
 
@@ -95,7 +95,7 @@ class OMM(SuperArmPolicy):
         return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))
 
 
-@record
+@policy_dataclass
 class KLOSM(SuperArmPolicy):
     """KL-UCB's index, max{q: n·kl(mean, q) <= ln t + c ln ln t}, in the greedy algorithm, without
     privacy.
@@ -144,7 +144,7 @@ class KLOSM(SuperArmPolicy):
         return math.fsum(math.log(rounds) / (2 * gap) for gap in least_gaps(self.problem, means))
 
 
-@record
+@policy_dataclass
 class DPKLMAT(SuperArmPolicy, PrivatePolicy):
     """The DP-KLUCB index of every element at epsilon/K, max{q: n·d_eps(Clip01 mean, q) <= level·ln
     t}, in the greedy algorithm (ours).
@@ -215,7 +215,7 @@ def least_gap_order(
 
 
 @final
-@record
+@policy_dataclass
 class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
     """Private UCB on a matroid: the greedy basis for mean + √(3 ln(Kt)/n) + 3 ln(Kt)/(eps₀ n), eps₀
     = epsilon/K.
@@ -337,7 +337,7 @@ class LazyNormals(NamedTuple):
 
 
 @final
-@record
+@policy_dataclass
 class DPTSMAT(SuperArmPolicy, PrivatePolicy):
     """Private Thompson sampling on a matroid: the greedy basis for samples of N(mean + 3
     ln(Kt)/(eps₀ n), 1/n), fresh every round.
@@ -410,7 +410,7 @@ class Normals(NamedTuple):
         return self.matroid.best(np.array(self.means) + np.array(self.sds) * z)
 
 
-@record
+@policy_dataclass
 class CTSBeta(SuperArmPolicy):
     """Combinatorial Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded
     to Bernoulli first.
@@ -442,7 +442,7 @@ class CTSBeta(SuperArmPolicy):
         return math.fsum(math.log(rounds) / gap for gap in least_gaps(self.problem, means))
 
 
-@record
+@policy_dataclass
 class CTSGaussian(SuperArmPolicy):
     """Combinatorial Thompson sampling with samples of N(mean, 1/n), without privacy; the first
     bases cover the elements.

@@ -12,7 +12,7 @@ from dpbandits.core.plan import FOREVER, Hold, Plan, PublicRng
 from dpbandits.core.privacy import LARGEST, Grid, read_exactly
 from dpbandits.mechanisms import AboveThreshold
 from dpbandits.policies.base import PrivatePolicy
-from dpbandits.policies.contract import About, ArmsField, Policy, Release, record
+from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.stopping import nas_bar, private_bar
 
 __all__ = ["DPNAS", "NAS", "DPExponentialNAS"]
@@ -40,7 +40,7 @@ class Stopped(NamedTuple):
     capped: bool
 
 
-@record
+@policy_dataclass
 class StoppingRule(Policy):
     """What the rules share: one arm, values in [low, high], and a question put at public times.
 
@@ -126,7 +126,7 @@ class StoppingRule(Policy):
 
 
 @final
-@record
+@policy_dataclass
 class NAS(StoppingRule):
     """Nonmonotonic adaptive sampling, without privacy: halts as soon as |mean| >= h(1 + 1/alpha), h
     the mean's confidence radius.
@@ -155,7 +155,7 @@ class NAS(StoppingRule):
 
 
 @final
-@record
+@policy_dataclass
 class DPNAS(StoppingRule, PrivatePolicy):
     """DP-NAS: asks after every value, by sparse vector, and says the noised mean once.
 
@@ -183,7 +183,7 @@ class DPNAS(StoppingRule, PrivatePolicy):
 
 
 @final
-@record
+@policy_dataclass
 class DPExponentialNAS(StoppingRule, PrivatePolicy):
     """DP exponential NAS: asks after 2, 4, 8, … values (and at the cap) only, so it stops later by
     a factor of two at most.

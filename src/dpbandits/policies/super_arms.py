@@ -49,7 +49,7 @@ from dpbandits.policies.bounds.super_arms import (
     super_arms,
     tree_draws,
 )
-from dpbandits.policies.contract import About, ArmsField, Policy, Release, record
+from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import dp_klucb, growing_batch
 from dpbandits.policies.formulas.joint import joint_level, report_square
 
@@ -59,7 +59,7 @@ __all__ = ["CUCB", "CUCBDP", "CUCBLDP1", "CUCBLDP2", "DPKLCUCB", "CUCBDPMax", "L
 # several arms at a time, and CUCB's way of playing: means plus radii, clipped at 1, handed to it.
 
 
-@record
+@policy_dataclass
 class SuperArmPolicy(Policy):
     """A policy that plays a super arm each round and sees the reward of every arm in it.
 
@@ -265,7 +265,7 @@ def per_gap(problem: DecisionSet, means: Sequence[float], cost: float, each: flo
 
 
 @final
-@record
+@policy_dataclass
 class CUCB(SuperArmPolicy):
     """Combinatorial UCB, without privacy.
 
@@ -302,7 +302,7 @@ class CUCB(SuperArmPolicy):
 
 
 @final
-@record
+@policy_dataclass
 class LazyCUCB(SuperArmPolicy, PrivatePolicy):
     """CUCB on the newest full batch of each arm; batch sizes double, each reward is read once
     (ours).
@@ -358,7 +358,7 @@ class LazyCUCB(SuperArmPolicy, PrivatePolicy):
         return per_gap(self.problem, means, cost, cost / float(self.budget))
 
 
-@record
+@policy_dataclass
 class DPKLCUCB(SuperArmPolicy, PrivatePolicy):
     """The DP-KLUCB index on every arm with its share of the budget, and any oracle (ours).
 
@@ -703,7 +703,7 @@ def report_order(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: in
 
 
 @final
-@record
+@policy_dataclass
 class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
     """CUCB where every reward of the super arm is reported, K of them at epsilon/K each.
 
@@ -756,7 +756,7 @@ class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
 
 
 @final
-@record
+@policy_dataclass
 class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
     """CUCB where one reward of the super arm is reported, that of its least-reported arm, at the
     whole epsilon.
@@ -888,7 +888,7 @@ def tree_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
 
 
 @final
-@record
+@policy_dataclass
 class CUCBDP(SuperArmPolicy, PrivatePolicy):
     """CUCB on trees that see every reward of the super arm; the horizon must be known.
 
@@ -980,7 +980,7 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
 
 
 @final
-@record
+@policy_dataclass
 class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
     """CUCB on trees of which a round feeds one, that of the super arm's least-seen arm; the horizon
     must be known.

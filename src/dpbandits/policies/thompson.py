@@ -18,7 +18,7 @@ from dpbandits.policies.base import (
     seen_among,
 )
 from dpbandits.policies.bounds.arms import positive_gaps
-from dpbandits.policies.contract import About, record
+from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import lifted_mean
 
 __all__ = ["LazyDPTS", "ThompsonBeta"]
@@ -57,7 +57,7 @@ class LazyBetas(NamedTuple):
         return draws.index(max(draws))
 
 
-@record
+@policy_dataclass
 class ThompsonBeta(StatisticsPolicy):
     """Thompson sampling with Beta(1, 1) priors, without privacy; rewards are rounded to Bernoulli
     first.
@@ -86,7 +86,7 @@ class ThompsonBeta(StatisticsPolicy):
         return math.fsum(math.log(rounds) / (2 * gap) for gap in positive_gaps(means))
 
 
-@record
+@policy_dataclass
 class LazyDPTS(StatisticsPolicy, PrivatePolicy):
     """Private Thompson sampling on forgetful doubling batches, with a bonus for the noise.
 

@@ -27,19 +27,6 @@ class Turn(NamedTuple):
     progress: Progress
 
 
-class TurnLike(Protocol):
-    """A `Turn`, or what a host keeps in its place."""
-
-    @property
-    def state(self) -> Any: ...
-    @property
-    def step(self) -> int: ...
-    @property
-    def plan(self) -> Plan: ...
-    @property
-    def progress(self) -> Progress: ...
-
-
 class Releasing(Protocol):
     """What a turn needs of a vault. turns: releases that were answered; newest: the last answer."""
 
@@ -85,13 +72,13 @@ def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
     return Turn(state, step, rng, plan, Progress(plan, partial(policy.room, state)))
 
 
-def turn_after(policy: Policy, turn: TurnLike, release: Release, public: Public) -> Turn:
+def turn_after(policy: Policy, turn: Turn, release: Release, public: Public) -> Turn:
     """Update and plan: the turn that a release begins."""
     state = policy.update(turn.state, turn.plan, release)
     return open_turn(policy, state, turn.step + 1, public)
 
 
-def next_turn(policy: Policy, turn: TurnLike, vault: Releasing, public: Public) -> Turn:
+def next_turn(policy: Policy, turn: Turn, vault: Releasing, public: Public) -> Turn:
     """Release, update, plan: the turn after one whose plan is complete.
 
     Nothing but the vault changes before it returns. Where an earlier call failed after the release,
@@ -108,7 +95,7 @@ def next_turn(policy: Policy, turn: TurnLike, vault: Releasing, public: Public) 
     return turn_after(policy, turn, newest, public)
 
 
-def told_in(turn: TurnLike) -> ToldCounts:
+def told_in(turn: Turn) -> ToldCounts:
     """(action, rounds told since the turn began), for a release."""
     return tuple(sorted(turn.progress.told.items()))
 

@@ -411,7 +411,7 @@ def read(
             "an experiment: a document that is saved without a key may have been changed to name "
             "a weaker one. One that is saved and loaded with key= goes on with the noise it had."
         )
-    session._keyed = key is not None
+    session._saved_with_key = key is not None
     return session
 
 

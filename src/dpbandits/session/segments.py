@@ -284,12 +284,12 @@ class SegmentedSession(Mapping[str, Session]):
         del tells
         with OneCall(self._first, releases=False):
             for session in parts.values():
-                session._made_current(releases=not session._has_window)
+                session._refresh_view(releases=not session._has_window)
             checked = self._checked(pairs)
             del pairs
             if self._first._has_window:
                 for name, own in checked.items():
-                    parts[name]._hold(own)
+                    parts[name]._hold_outcomes(own)
                 return
             told = {
                 name: [parts[name]._event(*one) for one in own] for name, own in checked.items()

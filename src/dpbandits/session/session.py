@@ -71,7 +71,6 @@ from dpbandits.session.overdue import overdue_words
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
-    Answered,
     Asked,
     Event,
     Log,
@@ -81,6 +80,7 @@ from dpbandits.session.state import (
     Tables,
     Told,
     Unlearned,
+    UnlearnedRelease,
     Unread,
     View,
     opened,
@@ -88,7 +88,7 @@ from dpbandits.session.state import (
 )
 from dpbandits.session.statement import StatementFacts, statement
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
-from dpbandits.vault import Books, Vault, answered, without_frames
+from dpbandits.vault import Books, Vault, release_of, without_frames
 
 FOLD = 200
 """Events after which a log is folded into its state though nothing is released, by the tell that
@@ -222,7 +222,7 @@ class Session:
         self.rewards = checked_rewards_range(rewards, policy.randomizer() is not None)
         self.default = default_of(default, self.rewards)
         self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
-        self.guardrail, self.generation, self._keyed = guardrail, 0, False
+        self.guardrail, self.generation, self._saved_with_key = guardrail, 0, False
         self._vault = self._vault_for(policy, checked_noise(noise))
         require_agreement(policy, self._vault.guarantee)
         self._assignment = assignment_of(assignment, min_share, policy.arms)
@@ -254,7 +254,9 @@ class Session:
             Believed.of(policy, policy.labels),
             Roster.of(policy.arms, policy.labels),
             Traffic.of(policy.arms),
-            harm,
+            plans={},
+            pending={},
+            harm=harm,
             late=() if may_wait else None,
         )
 
@@ -268,7 +270,7 @@ class Session:
         tables = self._tables
         self._has_window = tables.window is not None
         # whether decisions do not follow from the plan alone
-        self._special = (
+        self._needs_full_path = (
             self._has_window or tables.people is not None or self._assignment is not None
         )
 
@@ -296,10 +298,10 @@ class Session:
         if len(calls) > 1:
             self._require_alone(me)
         for other in self._others:  # a call of theirs that was cut off may have taken a place
-            other._made_current(releases=False)
+            other._refresh_view(releases=False)
         if view.log is self._log and view.at == len(view.events) < FOLD and view.due is None:
             return view
-        return self._made_current(releases)
+        return self._refresh_view(releases)
 
     def _require_process(self) -> None:
         if PROCESS[0] is not self._process:
@@ -320,11 +322,11 @@ class Session:
                 )
             calls.pop(first, None)  # it was cut off before it could leave
 
-    def _made_current(self, releases: bool) -> View:
+    def _refresh_view(self, releases: bool) -> View:
         """Make the view again if it is behind; release what an earlier call left due."""
         view, log = self._view, self._log
         if view.log is not log or view.at != len(log.events):
-            view = self._view_again()
+            view = self._rebuild_view()
         if view.due is None:
             return self._folded(view)
         if not releases:
@@ -345,10 +347,10 @@ class Session:
         """The view, for what only reads; during a call it may lack that call's event."""
         view, log = self._view, self._log
         if (view.log is not log or view.at != len(log.events)) and not self._calls:
-            view = self._view_again()
+            view = self._rebuild_view()
         return view
 
-    def _view_again(self) -> View:
+    def _rebuild_view(self) -> View:
         policy = self._state.policy
         if self._vault.arms != policy.arms:  # adding an arm was cut off before its vault
             self._vault = self._vault_for(policy, self._vault.noise)
@@ -399,7 +401,7 @@ class Session:
             ValueError: `eligible` names no arm that is in play, or the policy cannot choose among
                 some of its arms; or `user` is missing or not expected. None was made.
         """
-        if count is not None or eligible is not None or user is not None or self._special:
+        if count is not None or eligible is not None or user is not None or self._needs_full_path:
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user)
             return made[0] if count is None else made
@@ -508,7 +510,9 @@ class Session:
             view = self._enter(me, not self._has_window)
             id, play = find_pending(decision, view.pending, view.asked, self.campaign, self._newest)
             if self._has_window:
-                self._hold([(id, play, self._vault.checked(play.observe or play.action, reward))])
+                self._hold_outcomes(
+                    [(id, play, self._vault.checked(play.observe or play.action, reward))]
+                )
                 return
             parts = self._vault.quick_parts(play.unit, reward) if play.learn else None
             if parts is not None:
@@ -518,7 +522,7 @@ class Session:
                 event = self._event(id, play, self._vault.checked(where, reward))
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
-            del decision, reward, parts, event
+            del decision, reward, parts, event  # no frame of a release that fails holds a reward
             if view.due is not None or view.at >= FOLD:
                 self._complete(view)
         finally:
@@ -556,7 +560,7 @@ class Session:
             checked = self._checked(pairs, view)
             del pairs
             if self._has_window:
-                self._hold(checked)
+                self._hold_outcomes(checked)
                 return
             events = [self._event(id, play, plain) for id, play, plain in checked]
             view.events.extend(events)  # this is the moment at which it happens
@@ -650,7 +654,7 @@ class Session:
 
     # Answers that count once their time has passed
 
-    def _hold(self, checked: Sequence[tuple[int, Play, Any]]) -> None:
+    def _hold_outcomes(self, checked: Sequence[tuple[int, Play, Any]]) -> None:
         """Keep answers until their time has passed; the first answer stays. Nothing else is done,
         not even a release that is due: it would tell that somebody answered.
         """
@@ -689,6 +693,7 @@ class Session:
         if not play.learn:
             return Unread(id, play, "told")
         where = play.observe or play.action
+        # it counts as an answer also where the default does: who answered is private
         return Told(id, play.unit, self._vault.parts(where, steps, play.unit, play.kept))
 
     # Releases
@@ -710,24 +715,31 @@ class Session:
     def _advance(self, view: View) -> View:
         """Release, update and plan for as long as that is due; fold a long log.
 
-        Each step is one assignment of the log: first the release is stored in `State.answer`, then
-        the state that the policy learned from it takes its place. Interrupted between the two, the
-        next call starts with the second: what was drawn is not drawn again.
+        Each step is one assignment of the log: first the release is stored in `State.unlearned`,
+        then the state that the policy learned from it takes its place. Interrupted between the two,
+        the next call starts with the second: what was drawn is not drawn again.
         """
         log = view.log
         while view.due is not None:
-            if log.state.answer is None:
+            if log.state.unlearned is None:
                 state = self._released(view)
                 self._log = log = Log(state, log.plan, log.events[view.at :])
-            answer, learned = log.state.answer, self._learned(log.state)
-            log, rng = opened(self.seed, learned, log.events)
-            self._log = log
-            if self._tables.journal is not None and answer is not None:
-                left, (release, plan, _) = learned.books.ledger.left, answer
-                heard = Released(learned.step, release, plan, left, learned.asked)
-                self._tables.journal.append(heard)
+            learned = self._learned(log.state)
+            after, rng = opened(self.seed, learned, log.events)
+            self._note_release(log.state.unlearned, learned)
+            self._log = log = after
             self._view = view = View(self.seed, log, self._tables, rng, view)
         return self._folded(view)
+
+    def _note_release(self, released: UnlearnedRelease | None, learned: State) -> None:
+        """Write a release into a store's journal, once: the call may have been cut off after it."""
+        journal = self._tables.journal
+        if journal is None or released is None:
+            return
+        last = journal[-1] if journal else None
+        if not (type(last) is Released and last.step == learned.step):
+            left, (release, plan, _) = learned.books.ledger.left, released
+            journal.append(Released(learned.step, release, plan, left, learned.asked))
 
     def _folded(self, view: View) -> View:
         """Fold the events into the state if they are many; nothing may be due."""
@@ -751,8 +763,8 @@ class Session:
         books, answers = self._read(vault.release, state.books, read, drop, arms)
         coordinates = due if arms is None else arms
         told = told_by_action(state)
-        release = answered(coordinates, answers, state.records, told, vault.numbers)
-        return replace(state, books=books, answer=Answered(release, plan, number))
+        release = release_of(coordinates, answers, state.records, told, vault.numbers)
+        return state._replace(books=books, unlearned=UnlearnedRelease(release, plan, number))
 
     def _read(self, release: Callable[..., BooksAndAnswers], *given: Any) -> BooksAndAnswers:
         """Release blocks. An error carries no frames of the vault, whose variables hold sums."""
@@ -768,8 +780,8 @@ class Session:
 
     def _learned(self, state: State) -> State:
         """Return the state after the policy has learned from its answer."""
-        assert state.answer is not None
-        release, plan, number = state.answer
+        assert state.unlearned is not None
+        release, plan, number = state.unlearned
         if plan is None:
             empty = self._vault.empty_arms(state.books)
             learned = state.policy.dropped(state.learned, release, empty)
@@ -782,13 +794,12 @@ class Session:
             played = self._log.plan
             in_turn = played.actions if isinstance(played, Cycle) else ()
             overdue = overdue.read((*release.coordinates, *in_turn))
-        state = replace(
-            state,
+        state = state._replace(
             overdue=overdue,
             learned=learned,
             believed=state.believed.after(release),
             step=state.step + 1,
-            answer=None,
+            unlearned=None,
             told=(),
             plans={key: each for key, each in state.plans.items() if key != number},
         )
@@ -798,9 +809,9 @@ class Session:
         """Return the state without these blocks, whose records are never read."""
         books, _ = self._vault.release(state.books, (), keys)
         release = Release((), (), state.records, told_by_action(state))
-        return replace(state, books=books, answer=Answered(release, None))
+        return state._replace(books=books, unlearned=UnlearnedRelease(release, None))
 
-    def _put(self, state: State) -> None:
+    def _replace_state(self, state: State) -> None:
         """Put a new state in place: the moment at which a verb without an event happens."""
         self._log = log = Log(state, self._log.plan, [])
         self._view = view = View(self.seed, log, self._tables)
@@ -823,8 +834,8 @@ class Session:
         with OneCall(self) as view:
             state = self._with_due_outcomes(view).folded()
             event = SessionEvent("drop", None, state.asked)
-            state = replace(state, events=(*state.events, event))
-            self._put(self._dropped(state, tuple(state.books.blocks)))
+            state = state._replace(events=(*state.events, event))
+            self._replace_state(self._dropped(state, tuple(state.books.blocks)))
 
     def finish(self) -> None:
         """Have a stopping rule that has not halted give its answer now: no more rewards come, and
@@ -847,8 +858,10 @@ class Session:
             state = view.folded()
             books, answers = self._read(self._vault.finish, state.books)
             coordinates, told = tuple(range(self.policy.arms)), told_by_action(state)
-            release = answered(coordinates, answers, state.records, told, self._vault.numbers)
-            self._put(replace(state, books=books, answer=Answered(release, plan)))
+            release = release_of(coordinates, answers, state.records, told, self._vault.numbers)
+            self._replace_state(
+                state._replace(books=books, unlearned=UnlearnedRelease(release, plan))
+            )
 
     # Arms
 
@@ -872,8 +885,7 @@ class Session:
             policy = state.policy.with_arms(tuple(roster.labels) or arms)
             vault = self._vault_for(policy, self._vault.noise)
             name = roster.labels[-1] if roster.labels else str(arms - 1)
-            state = replace(
-                state,
+            state = state._replace(
                 policy=policy,
                 learned=state.policy.widened(state.learned, arms),
                 books=vault.widened(state.books, arms),
@@ -894,7 +906,7 @@ class Session:
             ValueError: no such arm, or none would be left; or the policy cannot choose among some
                 of its arms.
         """
-        self._stand(arm, "retired", "retire")
+        self._set_standing(arm, "retired", "retire")
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`. Late rewards of it still count.
@@ -902,7 +914,7 @@ class Session:
         Raises:
             ValueError: as `retire_arm`.
         """
-        self._stand(arm, "paused", "pause")
+        self._set_standing(arm, "paused", "pause")
 
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again.
@@ -910,17 +922,17 @@ class Session:
         Raises:
             ValueError: as `retire_arm`, or it is retired.
         """
-        self._stand(arm, "active", "resume")
+        self._set_standing(arm, "active", "resume")
 
-    def _stand(self, arm: str | int, to: ArmStanding, what: str) -> None:
+    def _set_standing(self, arm: str | int, to: ArmStanding, what: str) -> None:
         with OneCall(self) as view:
             state = self._with_due_outcomes(view).folded()
             number, roster = self._moved(arm, to, what)
             if roster != state.roster:
                 name = roster.labels[number] if roster.labels else number
                 event = SessionEvent(what, name, state.asked)
-                state = replace(state, roster=roster, events=(*state.events, event))
-            state = replace(state, offer=state.offer._replace(last=0))  # the next ask looks again
+                state = state._replace(roster=roster, events=(*state.events, event))
+            state = state._replace(offer=state.offer._replace(last=0))  # the next ask looks again
             if to == "retired":
                 pending = {
                     id: (
@@ -931,10 +943,10 @@ class Session:
                 if self._tables.journal is not None:
                     gone = (id for id, play in pending.items() if play is not state.pending[id])
                     self._tables.journal.append(Unlearned(tuple(gone)))
-                state = replace(state, pending=pending)
+                state = state._replace(pending=pending)
                 if number in state.books.blocks:
                     state = self._dropped(state, (number,))
-            self._put(state)
+            self._replace_state(state)
 
     def _moved(self, arm: str | int, to: ArmStanding, what: str) -> tuple[int, Roster]:
         """Return the arm's number, and the roster once it stands there.
@@ -1232,9 +1244,9 @@ class Session:
                 view = self._with_due_outcomes(self._advance(view))
                 state = self._advance(view).folded()
             except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
-                if self._state.answer is not None:  # a policy's own error
+                if self._state.unlearned is not None:  # a policy's own error
                     raise
-                state = self._made_current(releases=False).folded_whole()
+                state = self._refresh_view(releases=False).folded_whole()
             except Exception as error:
                 failed = error
             if failed is not None:
@@ -1243,12 +1255,12 @@ class Session:
                 ) from failed
             text = saving.written(self, state, self.generation + 1, key)
             self.generation += 1
-            self._keyed = self._keyed or key is not None
+            self._saved_with_key = self._saved_with_key or key is not None
             return text
 
     def _require_key(self, key: bytes | None, unsealed: bool) -> None:
         """Refuse to write in clear what single people answered, or what was under a key before."""
-        if key is not None or unsealed is True or not (self._keyed or self._has_window):
+        if key is not None or unsealed is True or not (self._saved_with_key or self._has_window):
             return
         why = (
             "the outcomes of single people that this session holds until their time has passed "
@@ -1303,4 +1315,4 @@ def with_harm(state: State, release: Release) -> State:
     for arm, _, suspended in harm.alarms[len(state.harm.alarms) :]:
         if suspended:
             roster = roster.moved(arm, "paused")
-    return replace(state, harm=harm, roster=roster)
+    return state._replace(harm=harm, roster=roster)

@@ -1,6 +1,6 @@
 """What a session knows, and what happened since.
 
-    State   everything known after the last release: a value that is replaced whole
+    State   everything known when the log was last folded: replaced whole, but for `pending`
     events  what happened since, in a list that is only ever appended to
     View    the counts that both come to; can be made again from them at any time
 
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, final
 
@@ -85,8 +84,6 @@ class Offer(NamedTuple):
 
 
 NOTHING = Offer(1, 0, None)
-NO_OFFER: None = None
-"""The next ask looks again what to ask for."""
 
 
 class OpenPlan(NamedTuple):
@@ -111,7 +108,7 @@ class OpenPlan(NamedTuple):
         return Hold(self.action, self.rounds, self.release, (), self.observe)
 
 
-class Answered(NamedTuple):
+class UnlearnedRelease(NamedTuple):
     """A release that the policy has not learned from yet.
 
     Args:
@@ -125,10 +122,9 @@ class Answered(NamedTuple):
     number: int | None = None
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class State:
-    """Everything known after the last release. No part of it is changed in place but `pending`.
+class State(NamedTuple):
+    """Everything known when the log was last folded: by a release, by a verb without an event, or
+    after many events. Replaced whole, but for `pending`.
 
     Args:
         policy: the policy at work.
@@ -137,6 +133,9 @@ class State:
         believed: what was released of every arm, for intervals.
         roster: the arms, and which of them are in play.
         traffic: how often each arm was drawn.
+        plans: open joint plans by number.
+        pending: decisions that wait for their rewards, by id. It is shared with the view and
+            follows the events, for copying it at every release would take too long.
         harm: with a guardrail, what was released of every arm's harm.
         events: what was done to the session.
         step: turns before this one (a turn is what happens between two releases).
@@ -145,22 +144,21 @@ class State:
         offer: what the next decisions play.
         rng: position of the turn's public randomness; None if nothing was drawn.
         told: decisions told in this turn, by unit.
-        plans: open joint plans by number.
-        answer: a release that the policy has to learn from.
+        unlearned: a release that the policy has not learned from yet.
         late: answers that came after further decisions were made, by how late (see
             `overdue.bucket_of`). None if no request is ever overdue: each answer has its time, or
             blocks are neither an arm's nor a plan's.
         overdue: requests that have waited for too long.
-        pending: decisions that wait for their rewards, by id. It is shared with the view and
-            follows the events, for copying it at every release would take too long.
     """
 
     policy: Policy
     learned: Any
     books: Books
-    believed: Believed = field(repr=False)
+    believed: Believed
     roster: Roster
     traffic: Traffic
+    plans: Mapping[int, OpenPlan]
+    pending: dict[int, Play]
     harm: Harm | None = None
     events: tuple[SessionEvent, ...] = ()
     step: int = 0
@@ -169,19 +167,20 @@ class State:
     records: int = 0
     unread: int = 0
     offer: Offer = NOTHING
-    rng: Any = field(default=None, repr=False)
+    rng: Any = None
     told: tuple[tuple[Unit, int], ...] = ()
-    plans: Mapping[int, OpenPlan] = field(default_factory=dict)
-    answer: Answered | None = None
+    unlearned: UnlearnedRelease | None = None
     late: tuple[tuple[int, int], ...] | None = ()
-    overdue: Overdue = Overdue()  # noqa: RUF009  # never changed in place
-    pending: dict[int, Play] = field(default_factory=dict, repr=False)
+    overdue: Overdue = Overdue()
+
+    def __repr__(self) -> str:
+        return f"State(step={self.step}, asked={self.asked}, records={self.records})"
 
 
 # Events
 
 
-class Look(NamedTuple):
+class AskChanges(NamedTuple):
     """What an ask changed beside its decision.
 
     Args:
@@ -203,14 +202,14 @@ class Asked(NamedTuple):
     """A decision was made.
 
     Args:
-        look: None if it follows from the offer that stands.
+        changes: None if it follows from the offer that stands.
         place: the person whose place it took, the window, and the places taken then.
         due: when its time has passed.
     """
 
     id: int
     play: Play
-    look: Look | None = None
+    changes: AskChanges | None = None
     place: tuple[str, int, int] | None = None
     due: float | None = None
 
@@ -397,8 +396,8 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         if state.roster.active is not None or (state.pending and isinstance(plan, Hold)):
             offer = offer._replace(last=0)  # the first ask looks ahead
     first_asked, position = state.asked, rng.state()
-    state = replace(
-        state, first=first_asked, offer=offer, plans=plans, rng=position, overdue=overdue
+    state = state._replace(
+        first=first_asked, offer=offer, plans=plans, rng=position, overdue=overdue
     )
     return Log(state, plan, events), rng
 
@@ -451,8 +450,9 @@ def joint_offer(roster: Roster, plan: Hold, number: int, since: int, rounds: int
 class View:
     """The counts and sums that a log comes to, kept up to date as events are appended.
 
-    `at` is the number of events counted. It is moved last, so a view whose `at` is not the length
-    of its log is not used: it is made again.
+    `at` is the number of events counted; −1: the view is ahead of its log. It is moved last, so a
+    view that was cut off while it counted does not fit its log, and is made again. Counting stops
+    where a release is due.
     """
 
     __slots__ = (
@@ -527,7 +527,7 @@ class View:
             room = partial(self.policy.room, state.learned)
             self.progress = Progress.at(log.plan, dict(state.told), room)
             self.told, self.due = self.progress.told, self.progress.due
-        if state.answer is not None:
+        if state.unlearned is not None:
             self.due = ()  # released already; the policy has to learn from it
         self._set_offer(state.offer)
         self.catch_up()
@@ -591,7 +591,7 @@ class View:
             if self.tables.follows or not answered:
                 self.tables.follow_resolved(event, self.number)
         elif kind is Asked:
-            self._count_ask(event.play, event.look)
+            self._count_ask(event.play, event.changes)
             self._follow_ask(event, self.number)
         else:
             play = event.play
@@ -614,12 +614,12 @@ class View:
         if outstanding is not None and id >= outstanding.edge:
             outstanding.count -= 1
 
-    def _count_ask(self, play: Play, look: Look | None) -> None:
+    def _count_ask(self, play: Play, changes: AskChanges | None) -> None:
         self.asked += 1
-        if look is not None:
-            self.plans, self.position, self.traffic = look.plans, look.rng, look.traffic
-            self.overdue = look.overdue
-            self._set_offer(look.offer)
+        if changes is not None:
+            self.plans, self.position, self.traffic = changes.plans, changes.rng, changes.traffic
+            self.overdue = changes.overdue
+            self._set_offer(changes.offer)
         if self.waiting is not None and play.learn:
             outstanding = self.waiting.get(play.unit)
             if outstanding is None:
@@ -628,12 +628,12 @@ class View:
             outstanding.add(self.asked)
 
     def _follow_ask(self, event: Asked, number: int) -> None:
-        id, play, look, place, due = event
+        id, play, changes, place, due = event
         self.pending[id] = play
         tables = self.tables
         tables.note(event, number)
-        # a decision without a look was chosen as the one before it, but for the first of a turn
-        if tables.chosen is not None and (look is not None or id == self.log.state.offer.since):
+        # a decision without changes was chosen as the one before it, but for the first of a turn
+        if tables.chosen is not None and (changes is not None or id == self.log.state.offer.since):
             tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
         if place is not None:
             tables.place(place, number)
@@ -647,7 +647,7 @@ class View:
         self.at, self.batch = -1, []  # the view is ahead of its log until they are made
 
     def add_to_batch(self, event: Asked) -> None:
-        self._count_ask(event.play, event.look)
+        self._count_ask(event.play, event.changes)
         self.pending[event.id] = event.play
         self.batch.append(event)
 
@@ -666,12 +666,10 @@ class View:
 
     def folded(self) -> State:
         """Return the state and the counted events in one state."""
-        return replace(
-            self.log.state,
-            books=replace(
-                self.log.state.books,
-                blocks={key: open_block(block) for key, block in self.blocks.items()},
-            ),
+        state = self.log.state
+        blocks = {key: open_block(block) for key, block in self.blocks.items()}
+        return state._replace(
+            books=state.books._replace(blocks=blocks),
             traffic=self.traffic,
             asked=self.asked,
             records=self.records,
@@ -710,7 +708,7 @@ class View:
         if eligible is not None:
             _, overdue = self._look_through(id)
             arm, propensity = self._choice(eligible)
-            return self._asked(self._arm(arm, propensity), NO_OFFER, overdue=overdue)
+            return self._asked(self._arm(arm, propensity), None, overdue=overdue)
         offer, plans, overdue = self.offer, self.plans, self.overdue
         if id > min(offer.last, overdue.check - 1):
             offer, overdue = self._look_through(id)
@@ -739,14 +737,14 @@ class View:
         Args:
             offer: None: the next ask looks again what to ask for.
         """
-        look = Look(
+        changes = AskChanges(
             self.offer._replace(last=0) if offer is None else offer,
             self.plans if plans is None else plans,
             self.rng.state(),
             self.traffic if traffic is None else traffic,
             self.overdue if overdue is None else overdue,
         )
-        return Asked(self.asked + 1, play, look)
+        return Asked(self.asked + 1, play, changes)
 
     # Requests that have waited for too long
 
@@ -844,13 +842,13 @@ class View:
         state = self.log.state
         if self.policy.about.feedback == "bandit":
             arms = eligible or state.roster.in_play
-            return self._asked(self._arm(state.believed.leader(arms), 1.0, False), NO_OFFER)
+            return self._asked(self._arm(state.believed.leader(arms), 1.0, False), None)
         play = self.play
         if play is None:
             plan = self.offer.law or self.log.plan
             at = self.asked + 1
             play = play_of(state, plan, plan.action_at(at - self.offer.since, at, self.rng))
-        return self._asked(play._replace(learn=False), NO_OFFER)
+        return self._asked(play._replace(learn=False), None)
 
     def next_drawn(self, assignment: Assignment, seed: int, eligible: Sequence[int]) -> Asked:
         """Return a decision for an arm that is drawn by chance (see `Assignment`)."""
@@ -874,7 +872,7 @@ class View:
             traffic = traffic.with_arm()
         traffic = traffic.played([shares.get(at, 0.0) for at in range(self.policy.arms)], arm)
         play = self._arm(arm, None if unknown else share)
-        return self._asked(play, NO_OFFER, traffic=traffic, overdue=overdue)
+        return self._asked(play, None, traffic=traffic, overdue=overdue)
 
     def draws(self, assignment: Assignment | None, eligible: Sequence[int] | None) -> bool:
         """Return whether the next decision is drawn by chance."""

@@ -197,8 +197,8 @@ class SessionRows:
 def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the public and the private part of a session without what is kept one row each."""
     tables, state = session._tables, session._seen.folded()
-    public = public_part(session, replace(state, pending={}), 1)
-    private = private_part(session, replace(state, pending={}))
+    public = public_part(session, state._replace(pending={}), 1)
+    private = private_part(session, state._replace(pending={}))
     public.ledger.lines, public.chosen, public.unanswered = [], None, None
     if tables.people is not None:
         public.people = public.people | {"used": [], "owners": []}
@@ -308,12 +308,12 @@ def kept_apart(session: Session, rows: SessionRows) -> None:
 
 def put_in_order(session: Session) -> bool:
     """Make current what an error left half done. Returns whether nothing is due."""
-    return session._made_current(releases=False).due is None
+    return session._refresh_view(releases=False).due is None
 
 
 def left_half_done(session: Session) -> bool:
     """Return whether the release that was tried last was not made: its noise failed, say."""
-    return session._seen.due is not None and session._state.answer is None
+    return session._seen.due is not None and session._state.unlearned is None
 
 
 def play_of(session: Session, seq: int) -> Play:
@@ -409,7 +409,9 @@ def ask_unread(session: Session, count: int) -> list[Decision]:
 def play_only(session: Session, arm: int) -> None:
     """Take all other arms out of play, before the first decision."""
     state = session._seen.folded()
-    session._put(replace(state, roster=state.roster.only(arm), offer=state.offer._replace(last=0)))
+    session._replace_state(
+        state._replace(roster=state.roster.only(arm), offer=state.offer._replace(last=0))
+    )
 
 
 def give_up(session: Session) -> None:
@@ -432,8 +434,7 @@ def begin_anew(session: Session) -> None:
     """Let the policy begin anew, while decisions are counted on. Nothing is pending or open."""
     now = session._seen.folded()
     fresh = session._first_state(session.policy)
-    state = replace(
-        fresh,
+    state = fresh._replace(
         believed=replace(fresh.believed, first=now.believed.first),
         roster=now.roster,
         traffic=now.traffic,
