@@ -295,28 +295,25 @@ def learn(a: Floats, b: Floats, runs: int) -> Adversary:
     """Return the adversary that should certify most in so many further runs, learnt from runs on
     either table.
     """
-    return max(
-        (
-            calibrated(score, a[1::2], b[1::2], runs, cells, doubt)
-            for score in learned_scores(a[::2], b[::2])
-            for cells in CELLS
-            for doubt in DOUBTS
-        ),
-        key=lambda adversary: adversary.bound,
-    )
+    found = list[Adversary]()
+    for score in learned_scores(a[::2], b[::2]):
+        scored = score(a[1::2]), score(b[1::2])
+        for cells in CELLS:
+            edges = cuts_of(np.concatenate(scored), cells)
+            found += [calibrated(score, edges, scored, runs, doubt) for doubt in DOUBTS]
+    return max(found, key=lambda adversary: adversary.bound)
 
 
 def calibrated(
-    score: Scorer, a: Floats, b: Floats, runs: int, cells: int, doubt: float
+    score: Scorer, edges: Floats, scored: tuple[Floats, Floats], runs: int, doubt: float
 ) -> Adversary:
     """Log-odds of each cell of scores, with `doubt` runs added to either table's; and what bets
-    would have won here, each run judged by the others.
+    would have won on the runs that were scored, each judged by the others.
     """
-    one, other = score(a), score(b)
-    edges = cuts_of(np.concatenate([one, other]), cells)
+    a, b = scored
     counts = [
         np.bincount(np.searchsorted(edges, part, side="right"), minlength=len(edges) + 1)
-        for part in (one, other)
+        for part in scored
     ]
     on_a, on_b, many = counts[0].astype(float), counts[1].astype(float), (len(a), len(b))
     level = stated(on_a, on_b, many, doubt)

@@ -417,7 +417,6 @@ def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
     while done < most:
         began = time.perf_counter()
         adversary = learn(a, b, plan.ahead(len(a) + len(b), pair))
-        pace = max(pace, 1e-9)
         learning = time.perf_counter() - began
         size = min(most - done, max(40, int(GROWS * (len(a) + len(b)))))
         if len(a) + len(b) >= limit:
