@@ -4,13 +4,24 @@ they lie; the reference is made from the package.
 
 import sys
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 project = "dpbandits"
-extensions = ["myst_parser"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+]
+templates_path = [str(ROOT / "docs" / "_templates")]
+autodoc_default_options = {
+    "inherited-members": "object,tuple,dict,BaseModel",
+    "show-inheritance": True,
+}
+autodoc_typehints = "description"
+napoleon_numpy_docstring = False
 root_doc = "docs/index"
 include_patterns = [
     "docs/index.md",
@@ -19,7 +30,7 @@ include_patterns = [
     "docs/measured/regret/*.md",
     "clients/js/README.md",
     "docs/reference/*.md",
-    "docs/reference/api/*.md",
+    "docs/reference/api/*.rst",
     "proofs/*.md",
     "decisions/*.md",
     "papers/README.md",
@@ -33,21 +44,5 @@ html_theme = "furo"
 html_title = "dpbandits"
 html_show_copyright = False  # LICENSE says whose it is; an empty © says nothing
 myst_heading_anchors = 3
-suppress_warnings = ["myst.header"]
-"""A heading may follow a table of its page's other level."""
-
-
-def write_reference(app: Any) -> None:
-    """The reference's pages, below docs/reference/api/, where git does not look."""
-    from docs.generator.reference import reference_pages
-
-    folder = ROOT / "docs" / "reference" / "api"
-    folder.mkdir(exist_ok=True)
-    for name, text in reference_pages().items():
-        page = folder / f"{name}.md"
-        if not page.exists() or page.read_text(encoding="utf-8") != text:
-            page.write_text(text, encoding="utf-8")
-
-
-def setup(app: Any) -> None:
-    app.connect("builder-inited", write_reference)
+suppress_warnings = ["myst.header", "docutils", "ref.python"]
+"""A heading may follow a table of its page's other level; docstrings are Markdown, not reST."""

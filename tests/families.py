@@ -47,13 +47,11 @@ KEPT = {
     "auditing/test_together.py::test_a_record_of_one_arm_costs_what_a_whole_record_does": "0",
     "auditing/test_transcript.py::test_mutants_are_caught": "Lazy",
     "auditing/test_transcript.py::test_tight_mechanisms_cost_their_claim": "^LazyForgetful",
-    "service/test_check_store.py::test_the_suite_refuses_it": "joins no scope",
     "checks/test_checks.py::test_one_arm": OF_COMPILED,
     "checks/test_mutants.py::test_mutant_is_caught": r"^(?!tree|hybrid)",
     "docs/test_tutorials.py::test_tutorial": "experiment|full|practitioners",
     "environments/test_environment_laws.py::test_summed_draws_have_the_law_of_the_lattice": "-0$",
     "environments/test_order_of_arms.py::test_the_order_of_the_data_changes_no_number": OF_COMPILED,
-    "local/budget/test_alone.py::test_an_interruption_anywhere_holds_no_lock": "memory",
     "mechanisms/test_joint.py::test_the_draw_has_its_law": "-[13]$",
     "noise/test_noise.py::test_gaussian": "rho0",
     "noise/test_selection.py::test_sources_have_the_exact_law": "permute-and-flip",
@@ -72,13 +70,7 @@ KEPT = {
     "policies/super_arms/test_joint_oracles.py::test_every_oracle_is_played_by_every_host": (
         "coverage"
     ),
-    "service/crashes/test_interrupted_calls.py"
-    "::test_a_release_has_one_line_in_the_ledger": "memory",
     "service/crashes/test_interrupted_calls.py::test_open_sums_hold_every_reward_once": "memory",
-    "service/http/refused/test_unrepeated.py"
-    "::test_what_came_in_any_field_is_not_repeated": "^(kanarie|canary2)$",
-    "service/looks/test_looking.py"
-    "::test_it_sees_what_everybody_sees": "plain|people|segments|holdout",
     "service/restored/test_losses.py::test_noise_that_is_used_again_is_no_noise": "inf",
     "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
     "session/test_intervals.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-import runpy
 import subprocess
-import tomllib
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
@@ -106,27 +104,3 @@ def test_a_link_that_leads_nowhere_is_found(page: str, link: str, fault: str | N
     assert fault_of(page, link) == fault
     assert links_in(f"see [it]({link}), `[no]({link})`, [far](https://example.org)") == [link]
     assert links_in(f'<a href="{link}">it</a> and\n```\n[no]({link})\n```\n') == [link]
-
-
-def test_what_a_registry_shows_has_no_link_to_a_file() -> None:
-    """Relative links are dead there: it has the README and no file beside it."""
-    described = runpy.run_path(str(REPOSITORY / "setup.py"), run_name="not_run")["description"]
-    readme = text_of("README.md")
-    shown = described(readme, None)
-    assert links_in(shown) == []
-    assert len(links_in(readme)) > 50
-    assert ">>> trial.tell(decision, 1.0)" in shown
-    assert "joint releases" in shown
-    linked = described(readme, "https://example.org/dpbandits/")
-    assert links_in(linked) == []
-    assert "(https://example.org/dpbandits/blob/main/docs/guides/joint.md)" in linked
-    assert "(https://example.org/dpbandits/raw/main/docs/measured/figures/headline.png)" in linked
-    assert described("[a](b) [c](https://d)\n```\nx[0](y)\n```\n[e](f)", None) == (
-        "a [c](https://d)\n```\nx[0](y)\n```\ne"
-    )
-
-
-def test_it_is_what_is_built() -> None:
-    project = tomllib.loads(text_of("pyproject.toml"))["project"]
-    assert "readme" in project["dynamic"]
-    assert "readme" not in project

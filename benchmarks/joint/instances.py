@@ -16,8 +16,7 @@ from benchmarks.matroid.instances import (
     of_films,
     random_linear,
 )
-from dpbandits.datasets.films.films import films_from_counts
-from dpbandits.datasets.films.movies import movielens
+from dpbandits.datasets import films_from_counts, movielens
 
 
 def shuffled(problem: dpb.Matroid, means: list[float], epsilon: float, rounds: int) -> Instance:

@@ -26,7 +26,7 @@ from benchmarks.matroid.__main__ import described
 from benchmarks.table import Row, markdown, show
 from dpbandits.core.inputs import Floats
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.sweeps.super_arms.networks import CoverageSetting, ISPSetting, RoadsSetting
+from dpbandits.sweeps.laws import CoverageSetting, ISPSetting, RoadsSetting
 
 ROUNDS = 20_000
 ROADS = Path("tntp/SiouxFalls/SiouxFalls_net.tntp")

@@ -17,8 +17,8 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks.table import Row, described, markdown, show
 from dpbandits.core.inputs import Floats
-from dpbandits.papers.evidence import contrast
-from dpbandits.papers.measures.growth import slope_weights
+from papers.evidence import contrast
+from papers.measures import slope_weights
 
 SIZES, GAP, EPSILON, ROUNDS = (2, 4, 8), 0.6, 4, 150_000
 MISS = 0.05

@@ -16,9 +16,9 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks.table import Row, described, sections, show
 from dpbandits.core.inputs import Floats
-from dpbandits.papers.evidence import contrast
-from dpbandits.papers.measures.growth import slope_weights
 from dpbandits.policies.bounds.arms import harmonic, rank_factor
+from papers.evidence import contrast
+from papers.measures import slope_weights
 
 SIZES, SHARE, ROUNDS = (2, 4, 8), 0.001, 10**12
 LOW, FIRST, MISS = 0.1, 0.64, 0.05

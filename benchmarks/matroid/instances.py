@@ -10,8 +10,7 @@ import numpy as np
 
 import dpbandits as dpb
 from dpbandits.core.inputs import Floats
-from dpbandits.datasets.films.films import Films, films_from_counts
-from dpbandits.datasets.films.movies import movielens
+from dpbandits.datasets import Films, films_from_counts, movielens
 from dpbandits.policies import (
     DPKLMAT,
 )

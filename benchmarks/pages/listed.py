@@ -74,7 +74,6 @@ PAGES = (
     Page("silence", "regret/silence.md", runs(40), runs(1)),
     Page("eligible", "regret/eligible.md", small=("--rounds", "2000", *runs(4))),
     Page("forecasts", "forecast.md", small=("--repetitions", "1")),
-    Page("cluster", "cluster.md", small=("--cells", "400")),
     Page(
         "service",
         "service.md",

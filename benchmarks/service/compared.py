@@ -33,13 +33,15 @@ def by_row(folder: Path) -> Pairs:
     """One row a transaction: a decision is inserted, and its reward is written when it comes."""
     database = sqlite3.connect(folder / "rows.db", isolation_level=None)
     database.execute("PRAGMA synchronous = FULL")
-    database.execute("CREATE TABLE decision (id INTEGER PRIMARY KEY, arm TEXT, reward REAL)")
+    database.execute(
+        "CREATE TABLE dpbandits_decision (id INTEGER PRIMARY KEY, arm TEXT, reward REAL)"
+    )
 
     def pairs(count: int) -> None:
         for at in range(count):
-            new = "INSERT INTO decision (arm) VALUES (?)"
+            new = "INSERT INTO dpbandits_decision (arm) VALUES (?)"
             id = database.execute(new, (ARMS[at % 5],)).lastrowid
-            database.execute("UPDATE decision SET reward = ? WHERE id = ?", (at & 1, id))
+            database.execute("UPDATE dpbandits_decision SET reward = ? WHERE id = ?", (at & 1, id))
 
     return pairs
 

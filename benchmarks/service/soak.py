@@ -18,14 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.service.timelines import inside
+
 import dpbandits as dpb
 from benchmarks.service.places import Place, add_place, place_of, repeated
 from benchmarks.table import Row, markdown, show
 from dpbandits.service.campaign import Campaign
-from dpbandits.service.looks.campaign import MOST_AT_ONCE
-from dpbandits.service.rows.sql import SqlBackend
-from dpbandits.service.rows.sql_rows import SqlRows
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.database import Database, Rows
+from dpbandits.service.operations import MOST_AT_ONCE
+from dpbandits.service.witness import Witness
 from dpbandits.session.storing import Watch
 
 WRONG = ("lost", "folded twice", "folded too little", "drawn twice", "generations lost")
@@ -65,11 +66,11 @@ def after(owner: Any, name: str, count: int) -> None:
 
 
 POINTS: dict[str, Callable[[int], None]] = {
-    "before lock": lambda count: before(SqlBackend, "transaction", count),
-    "after draw": lambda count: after(Watch, "_hear", count),
-    "before commit": lambda count: after(SqlRows, "write", count),
-    "after commit": lambda count: before(WitnessFile, "add", count),
-    "after witness": lambda count: after(WitnessFile, "add", count),
+    "before lock": lambda count: before(Database, "transaction", count),
+    "after draw": lambda count: after(Watch, "_heard", count),
+    "before commit": lambda count: after(Rows, "write", count),
+    "after commit": lambda count: before(Witness, "add", count),
+    "after witness": lambda count: after(Witness, "add", count),
     "before reply": lambda count: after(Campaign, "tell_many", count),
 }
 
@@ -147,8 +148,8 @@ def verdict(place: Place, told: Told, name: str) -> Counter[str]:
         campaign = store[name]
         replies = campaign.tell_many([(each, 0) for each in sorted(told.acknowledged)])
         found["lost"] = sum(reply != "already" for reply in replies)
-        counted, records = campaign._turning.look(
-            lambda work, rows: (rows.counts(), work.session._seen.records)
+        counted, records = inside(
+            campaign, lambda part, rows: (rows.counts(part.uid), part.session._seen.records)
         )
         done = sum(each.get("told", 0) for each in counted.values())
         found["folded twice"] = max(0, records - done)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dpbandits.terminal.commands.terminal import LEAVE_OUT, console, one_line_errors, said
+from dpbandits.terminal.commands.terminal import console, one_line_errors
 from examples.films.play import POLICIES, load_films, play_films, print_played
 
 
@@ -20,9 +21,11 @@ class Matroid(StrEnum):
 
 def main(
     data: Annotated[
-        str | None,
-        typer.Option(help="A set's name, or a path. By default the first set that is here."),
-    ] = None,
+        Path,
+        typer.Argument(
+            help="A MovieLens zip or its folder, from https://files.grouplens.org/datasets/movielens/"
+        ),
+    ],
     epsilon: Annotated[
         str, typer.Option(help="The budget of one round: a number, or a fraction like 1/2.")
     ] = "2",
@@ -52,11 +55,10 @@ def main(
     """Recommend a diverse set of films privately: MovieLens users, one a round, and the matroid of
     genres.
 
-    Example: python -m examples.films --data movielens-1m --epsilon 1/2
+    Example: python -m examples.films ml-1m.zip --epsilon 1/2
     """
     with one_line_errors("A demonstration keeps nothing."):
-        with said(LEAVE_OUT, "add --drop-unlisted to leave such ratings out"):
-            found = load_films(data, films, drop_unlisted=drop_unlisted)
+        found = load_films(data, films, drop_unlisted=drop_unlisted)
         with console.status("playing"):
             played = play_films(
                 found,

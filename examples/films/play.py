@@ -21,9 +21,7 @@ from rich.text import Text
 
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import spent
-from dpbandits.datasets.films.films import Films, films_from_counts
-from dpbandits.datasets.films.movies import movielens
-from dpbandits.datasets.library import SOURCES, data_folder, find
+from dpbandits.datasets import Films, films_from_counts, movielens
 from dpbandits.oracles import LinearMatroid
 from dpbandits.policies import DPKLMAT, DPJointMAT
 from dpbandits.simulation.plain import Path as Run
@@ -35,32 +33,16 @@ POLICIES: dict[str, type[FilmPolicy]] = {kind.__name__: kind for kind in (DPJoin
 RANDOM = 1000  # random sets that are averaged
 
 
-def load_films(data: str | None, films: int = 100, *, drop_unlisted: bool = False) -> Films:
-    """The most rated films of a data set by its name, of a path (a MovieLens zip or folder), or of
-    the first set kept; or a JSON of counts.
+def load_films(data: Path, films: int = 100, *, drop_unlisted: bool = False) -> Films:
+    """The most rated films of a MovieLens zip or folder; or a JSON of counts.
 
     Raises:
-        FileNotFoundError: nothing is there, or no set is kept; the message says how to get one.
+        FileNotFoundError: nothing is there.
         ValueError: it is no such data; the message says what is wrong.
     """
-    if data is None:
-        data = next(
-            (name for name in SOURCES if (data_folder() / SOURCES[name].file).is_file()), None
-        )
-    if data is None:
-        raise FileNotFoundError(
-            f"No MovieLens set is in {data_folder()}. Run `dpbandits data download "
-            "movielens-latest-small`, "
-            "or `dpbandits data add movielens-1m PATH` with the zip or folder you have."
-        )
-    if data not in SOURCES and not Path(data).exists():
-        raise FileNotFoundError(
-            f"Expected a path, or one of the data sets {', '.join(SOURCES)}; there is nothing at "
-            f"{data}."
-        )
-    if data.endswith(".json"):
+    if data.suffix == ".json":
         return films_from_counts(data)
-    return movielens(find(data) if data in SOURCES else data, films, drop_unlisted=drop_unlisted)
+    return movielens(data, films, drop_unlisted=drop_unlisted)
 
 
 @final

@@ -10,11 +10,10 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from dpbandits.core.privacy import printed_epsilon
-from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.panels import Panel, looks
-from dpbandits.figures.scaling import Lines, line_grid
+from dpbandits.plots import Panel, looks
 from dpbandits.sweeps.results import Results
 from dpbandits.theory import private_paths_lower_bound, semi_bandit_lower_order
+from papers.drawing import Drawing, Lines, line_grid, regret_grid
 
 Order = Callable[[int, float], float]
 

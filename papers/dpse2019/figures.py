@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dpbandits.core.privacy import printed_epsilon
-from dpbandits.figures.floors import DOTTED
-from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.panels import Panel
+from dpbandits.plots import Panel
 from dpbandits.sweeps.results import Results
+from papers.drawing import DOTTED, Drawing, regret_grid
 
 BUDGETS = (0.1, 0.25, 0.5, 1.0)
 ARMS = (3, 5, 10, 20)

@@ -11,11 +11,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from dpbandits.core.privacy import printed_epsilon
-from dpbandits.figures.floors import DOTTED, final_floor
-from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.panels import SOLID, Look, Panel, looks
-from dpbandits.figures.scaling import Lines, line_grid, sized
+from dpbandits.plots import SOLID, Look, Panel, looks
 from dpbandits.sweeps.results import Results
+from papers.drawing import DOTTED, Drawing, Lines, final_floor, line_grid, regret_grid, sized
 
 ROWS = ((0.1, 0.25, 0.5, 1.0), (8.0, 64.0, 128.0))
 GAPS, ARMS = (0.2, 0.05, 0.0125), (4, 16, 64, 256, 1024)

@@ -11,11 +11,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from dpbandits.core.privacy import printed_epsilon
-from dpbandits.figures.floors import DOTTED, final_floor
-from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.panels import Panel, looks
-from dpbandits.figures.scaling import Lines, line_grid, sized
+from dpbandits.plots import Panel, looks
 from dpbandits.sweeps.results import Results
+from papers.drawing import DOTTED, Drawing, Lines, final_floor, line_grid, regret_grid, sized
 
 ARMS = (3, 4, 5, 7, 9, 11)
 INSTANCES = {"equal": "all gaps Δ", "doubling": "gaps Δ, 2Δ, 4Δ, …"}
@@ -71,5 +69,5 @@ def doubling(results: Results) -> Figure:
             row.append(Lines(f"{what}, ε = {printed_epsilon(epsilon)}", part, guides, ARMS))
         rows.append(row)
     return line_grid(
-        rows, looks(list(results.cells)), x="number of actions K (log scale)", y="ε · final regret"
+        rows, looks(results.cells), x="number of actions K (log scale)", y="ε · final regret"
     )

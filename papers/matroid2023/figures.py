@@ -11,12 +11,10 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from dpbandits.figures.floors import DOTTED, final_floor, floor_at
-from dpbandits.figures.grids import Drawing, regret_grid
-from dpbandits.figures.panels import Panel, in_panel, looks
-from dpbandits.figures.scaling import Lines, line_grid
-from dpbandits.papers.recommended import PageTable, recommended_films
+from dpbandits.plots import Panel, in_panel, looks
 from dpbandits.sweeps.results import Results
+from papers.drawing import DOTTED, Drawing, Lines, final_floor, floor_at, line_grid, regret_grid
+from papers.paper import PageTable, recommended_films
 
 SEVEN, FILMS = 2.15, 6.901325  # what the best basis returns
 FIRST = 100  # the first round that is drawn
@@ -132,7 +130,7 @@ def over_log(results: Results, panel: Panel) -> Figure:
 
 
 def by_round(results: Results, panels: list[Lines], y: str) -> Figure:
-    return line_grid([panels], looks(list(results.cells)), x="round n (log scale)", y=y)
+    return line_grid([panels], looks(results.cells), x="round n (log scale)", y=y)
 
 
 def level_axes(figure: Figure, low: float, high: float) -> Figure:
@@ -157,7 +155,7 @@ def against_budget(results: Results) -> Figure:
     }
     return line_grid(
         [[Lines("seven vectors", frame, guides, at)]],
-        looks(list(results.cells)),
+        looks(results.cells),
         x="1/ε (log scale)",
         y="final regret",
     )

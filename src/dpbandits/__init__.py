@@ -45,8 +45,7 @@ from dpbandits.environments import (
     Table,
     Uniform,
 )
-from dpbandits.forecasting.outcome import Forecast
-from dpbandits.forecasting.prior import Prior
+from dpbandits.forecasting.outcome import Forecast, Prior
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import Report
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise

@@ -185,7 +185,7 @@ def test_report_is_plain_data() -> None:
 
 
 def test_everything_knows_all() -> None:
-    """A registered private policy is in `make audit`."""
+    """A registered private policy is among the controls."""
     made = [control.make() for control in ours()]
     names = {type(each).__name__ for each in made if isinstance(each, Policy)}
     assert names == {row.name for row in dpb.list_policies() if row.privacy != "none"}

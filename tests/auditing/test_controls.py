@@ -1,5 +1,5 @@
-"""Controls: what is broken on purpose is caught, and what is right is not refuted. `make controls`
-plays all of them at their full number of runs.
+"""Controls: what is broken on purpose is caught, and what is right is not refuted. `python -m
+benchmarks.controls` plays all of them at their full number of runs.
 """
 
 from __future__ import annotations

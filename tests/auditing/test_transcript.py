@@ -46,7 +46,7 @@ from tests.checks.test_mutants import (
 
 HALF = Fraction(1, 2)
 FEW = 16
-"""Neighbours replayed of every run; `make audit` and `make controls` replay more."""
+"""Neighbours replayed of every run; benchmarks/controls replays more."""
 
 TIGHT = [
     LazyForgetful(epsilon=HALF),
@@ -94,7 +94,7 @@ INSTANCES = [
 @pytest.mark.long
 @pytest.mark.parametrize("policy", INSTANCES, ids=repr)
 def test_registered_policies_keep_their_claim(policy: Policy) -> None:
-    """A new policy is audited without a test of its own; rounds are few here, `make audit` takes
+    """A new policy is audited without a test of its own; rounds are few: benchmarks.controls takes
     more.
     """
     result = transcript_level(policy, rounds=64 if policy.about.every_round else 256, replays=FEW)

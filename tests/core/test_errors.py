@@ -24,7 +24,7 @@ def exceptions() -> list[type[BaseException]]:
         for module in modules
         for value in vars(module).values()
         if inspect.isclass(value)
-        and issubclass(value, BaseException)
+        and issubclass(value, Exception)
         and value.__module__ == module.__name__
     ]
 

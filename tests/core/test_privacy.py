@@ -23,8 +23,8 @@ from dpbandits.core.privacy import (
 )
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import SimulatedNoise
-from dpbandits.papers.evidence import CellSetting
 from dpbandits.vault import OpenVault, Vault
+from papers.evidence import CellSetting
 from tests.places import REPOSITORY
 
 ONE = Fraction(1)

@@ -11,8 +11,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.tables import Tabular
-from dpbandits.forecasting.foreseen import ForecastRows
-from dpbandits.forecasting.rows import Foreseen
+from dpbandits.forecasting.outcome import Forecast, Foreseen
 
 PACKAGE = Path(dpb.__file__).parent
 
@@ -29,9 +28,9 @@ def by_segment() -> Any:
     return dpb.SegmentedSession(policy, noise=dpb.SimulatedNoise(1), segments=["DE", "FR"])
 
 
-def foreseen() -> ForecastRows:
+def foreseen() -> Forecast:
     row = Foreseen("DPKLUCB", 1.0, 5.0, 0.1, 1.0, 9.0, 6.0, 7.0, 8.0, 0.9, None, 0.1, 0.1)
-    return ForecastRows((row, row._replace(epsilon=None)), 1000, 10, 2, 0, "clicks")
+    return Forecast((row, row._replace(epsilon=None)), 1000, 10, 2, 0, "clicks")
 
 
 def runs() -> dpb.Runs:

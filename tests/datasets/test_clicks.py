@@ -67,17 +67,17 @@ def test_upworthy_reads_parquet_and_gzip(tmp_path: Path) -> None:
             "clicks,winner",
             "klicks,winner",
             (
-                "tests.csv lacks the column clicks; it has clickability_test_id, test_week, "
+                "tests.csv lacks the columns clicks; it has clickability_test_id, test_week, "
                 "headline, imp"
             ),
         ),
-        ("100,10,", "9,10,", "tests.csv, line 2: expected no more clicks than impressions"),
-        ("200,20,", "0,0,", "tests.csv, line 3: expected at least one impression"),
-        ("200,20,", "200,-20,", "line 3, column clicks: expected a whole number of at least 0"),
-        ("200,20,", "200,2.5,", "line 3, column clicks: expected a whole number"),
-        ("200,20,", "1_000,20,", "line 3, column impressions: expected a whole number"),
-        ("200,20,", f"{'9' * 30},20,", "line 3, column impressions: expected a whole number"),
-        ("t2,", ",", "line 3, column clickability_test_id: expected some text"),
+        ("100,10,", "9,10,", "tests.csv, row 1: expected no more clicks than impressions"),
+        ("200,20,", "0,0,", "tests.csv, row 2: expected at least one impression"),
+        ("200,20,", "200,-20,", "row 2, column clicks: expected a whole number of at least 0"),
+        ("200,20,", "200,2.5,", "row 2, column clicks: expected a whole number"),
+        ("200,20,", "1_000,20,", "row 2, column impressions: expected a whole number"),
+        ("200,20,", f"{'9' * 30},20,", "row 2, column impressions: expected a whole number"),
+        ("t2,", ",", "row 2, column clickability_test_id: expected some text"),
     ],
 )
 def test_upworthy_says_what_is_wrong(tmp_path: Path, old: str, new: str, words: str) -> None:
@@ -113,33 +113,33 @@ def test_obd_is_a_replay_of_the_log(tmp_path: Path) -> None:
         (
             "item_id",
             "item",
-            r"log.csv.gz lacks the column item_id; it has \(no name\), timestamp, item, position",
+            r"log.csv.gz lacks the columns item_id; it has , timestamp, item, position",
         ),
         (
             "4,2019,0,2,1,0.5",
             "4,2019,0,2,0.7,0.5",
-            "log.csv.gz, line 6: expected click to be 0 or 1",
+            "log.csv.gz, row 5: expected click to be 0 or 1",
         ),
         (
             "4,2019,0,2,1,0.5",
             "4,2019,0,2,7,0.5",
-            r"line 6, column click: expected a number in \[0, 1\]",
+            r"row 5, column click: expected a number in \[0, 1\]",
         ),
         (
             "4,2019,0,2,1,0.5",
             "4,2019,0,2,1,1.5",
-            "line 6: expected propensity_score to be at most 1",
+            "row 5: expected propensity_score to be at most 1",
         ),
         (
             "4,2019,0,2,1,0.5",
             "4,2019,0,2,1,0",
-            "line 6, column propensity_score: expected a finite number above 0",
+            "row 5, column propensity_score: expected a finite number above 0",
         ),
-        ("4,2019,0,2,1,0.5", "4,2019,0,2,1,nan", "line 6, column propensity_score"),
+        ("4,2019,0,2,1,0.5", "4,2019,0,2,1,nan", "row 5, column propensity_score"),
         (
             "4,2019,0,2,1,0.5",
             "4,2019,-1,2,1,0.5",
-            "line 6, column item_id: expected a whole number",
+            "row 5, column item_id: expected a whole number",
         ),
         (
             "4,2019,0,2,1,0.5",
@@ -164,7 +164,7 @@ def test_obd_says_what_it_cannot_select(tmp_path: Path) -> None:
         datasets.obd(log_file(tmp_path), position=4)
     with pytest.raises(DataError, match=r"Arm 1 never occurs.*Take a longer log, or all positions"):
         datasets.obd(log_file(tmp_path), position=2)
-    with pytest.raises(DataError, match="line 4: expected item_id below 1, the number of items"):
+    with pytest.raises(DataError, match="row 3: expected item_id below 1, the number of items"):
         datasets.obd(log_file(tmp_path), items=1)
 
 
@@ -183,11 +183,11 @@ def test_obd_rates_are_those_of_the_prior_counts(tmp_path: Path) -> None:
         datasets.obd_rates(path, "men")
     path.write_text(RATES.replace("1,9", "0,9"))
     with pytest.raises(
-        DataError, match=r"rates.csv, line 4, column prior_alpha: expected a finite number above 0"
+        DataError, match=r"rates.csv, row 3, column prior_alpha: expected a finite number above 0"
     ):
         datasets.obd_rates(path)
     path.write_text(RATES.replace("prior_beta", "beta"))
     with pytest.raises(
-        DataError, match="lacks the column prior_beta; it has campaign, item_id, prior_alpha, beta"
+        DataError, match="lacks the columns prior_beta; it has campaign, item_id, prior_alpha, beta"
     ):
         datasets.obd_rates(path)

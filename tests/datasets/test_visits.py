@@ -73,14 +73,14 @@ def test_msweb_says_what_is_wrong_with_its_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="to be a folder; it is a file"):
         datasets.msweb(site(tmp_path) / "vroots.csv")
     with pytest.raises(
-        DataError, match=r"msweb_visits.csv.gz, line 8: expected a vroot that vroots.csv lists"
+        DataError, match=r"msweb_visits.csv.gz, row 7: expected a vroot that vroots.csv lists"
     ):
         datasets.msweb(site(tmp_path, visits=VISITS + "9,1009\n"))
     with pytest.raises(DataError, match=r"vroots.csv lists an area twice"):
         datasets.msweb(site(tmp_path, areas=AREAS + "1000,News\n"))
     with pytest.raises(
-        DataError, match=r"msweb_visits.csv.gz lacks the column user; it has person, vroot"
+        DataError, match=r"msweb_visits.csv.gz lacks the columns user; it has person, vroot"
     ):
         datasets.msweb(site(tmp_path, visits=VISITS.replace("user", "person")))
-    with pytest.raises(DataError, match="line 2, column user: expected a whole number"):
+    with pytest.raises(DataError, match="row 1, column user: expected a whole number"):
         datasets.msweb(site(tmp_path, visits=VISITS.replace("7,1001", "seven,1001")))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.forecasting.expected import ExpectedLoss, expected_loss
+from dpbandits.forecasting.forecast import ExpectedLoss, expected_loss
 from dpbandits.session.beliefs import Belief
 
 

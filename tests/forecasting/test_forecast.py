@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.forecasting.outcome import Forecast
-from dpbandits.forecasting.prior import EachRate, drawn_means, rates_given
-from dpbandits.forecasting.rows import EQUAL
+from dpbandits.forecasting.outcome import EQUAL, EachRate, Forecast, drawn_means, rates_given
 
 RATES, VISITORS = [0.5, 0.4, 0.3], 3000
 

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.forecasting.naming import (
-    expected_bounds,
-    named_after,
-    plain_schedule,
-    schedule_of,
-)
+from dpbandits.forecasting.forecast import expected_bounds, named_after, plain_schedule, schedule_of
 from dpbandits.session.beliefs import NoiseMoments, interval
 from tests.session.campaigns import campaign
 

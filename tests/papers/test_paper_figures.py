@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.figures.grids import Drawing
-from dpbandits.figures.panels import BOUND
-from dpbandits.papers.paper import Paper, find_papers, load_module
+from dpbandits.plots import BOUND
 from dpbandits.sweeps import Config, Results, run_sweep
+from papers.drawing import Drawing
+from papers.paper import Paper, load_module
 from tests.papers.test_paper_folders import EVERY
 from tests.places import REPOSITORY
 
@@ -59,7 +59,7 @@ def test_every_figure_has_ours_and_the_lower_bound_or_says_why_not(
     assert drawings
     for drawing in drawings:
         panels = [ax for ax in drawing.figure.axes if ax.get_visible()]
-        drawn = [any(line.get_color() == BOUND for line in ax.lines) for ax in panels]
+        drawn = [any(line.get_color() == BOUND.colour for line in ax.lines) for ax in panels]
         names, caption = names_in(drawing), drawing.caption
         assert all(drawn) or "No lower bound is drawn" in caption, drawing.name
         assert any("lower bound" in name for name in names) == any(drawn), drawing.name
@@ -70,8 +70,7 @@ def test_every_figure_has_ours_and_the_lower_bound_or_says_why_not(
 @pytest.mark.parametrize("key", ["dpse2019", "lazy2021", "matroid2023"])
 def test_captions_name_the_curves_that_lie_under_others(key: str) -> None:
     """On the page as in the code that writes it: under the picture, and in its place."""
-    folder = find_papers()
-    assert folder is not None
+    folder = REPOSITORY / "papers"
     page = (REPOSITORY / "docs" / "measured" / "papers.md").read_text(encoding="utf-8")
     for said in load_module(folder / key / "figures.py", f"{key}_captions").COVERED:
         assert page.count(f"{said}. ") == 2

@@ -9,10 +9,10 @@ import tomllib
 
 import pytest
 
-from dpbandits.papers.paper import MEASURES, Paper, find_papers, load_module, papers_in
+from papers.paper import MEASURES, Paper, load_module, papers_in
+from tests.places import REPOSITORY
 
-FOLDER = find_papers()
-assert FOLDER is not None
+FOLDER = REPOSITORY / "papers"
 PAPERS = papers_in(FOLDER)
 SIZES = {
     "quick": "**A quick run, smaller than the paper's**",
@@ -165,7 +165,7 @@ def test_quick_runs_compare_equal_rounds_and_keep_cheap_runs(paper: Paper) -> No
 
 @EVERY
 def test_readme_has_a_place_for_the_verdicts(paper: Paper) -> None:
-    from dpbandits.papers.pages import END, START
+    from papers.pages import END, START
 
     text = (paper.folder / "README.md").read_text(encoding="utf-8")
     assert text.index(START) < text.index(END)
@@ -175,12 +175,11 @@ def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
     """Every paper's section, and its README, hold the verdicts on the claims as they stand; the
     head names one command for them all.
     """
-    from dpbandits.papers.pages import END, START
-    from dpbandits.papers.run import COLOURS
+    from papers.__main__ import COLOURS
+    from papers.pages import END, START
 
-    assert FOLDER is not None
     page = (FOLDER.parent / "docs" / "measured" / "papers.md").read_text(encoding="utf-8")
-    commands = [f"Written as a whole by `dpbandits papers --{size} --docs docs`" for size in SIZES]
+    commands = [f"Written as a whole by `python -m papers --{size} --docs docs`" for size in SIZES]
     assert sum(page.count(command) for command in commands) == 1
     sections = {part.split(":")[0]: part for part in page.split("\n## ")[1:]}
     assert set(sections) == set(PAPERS)

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.papers.overview import about_paper, left_open, overview
-from dpbandits.papers.paper import find_papers, papers_in
-from dpbandits.papers.questions import OpenQuestions, load_questions
+from papers.pages import about_paper, left_open, overview
+from papers.paper import OpenQuestions, load_questions, papers_in
 from tests.places import REPOSITORY
 
-FOLDER = find_papers()
-assert FOLDER is not None
+FOLDER = REPOSITORY / "papers"
 PAPERS = papers_in(FOLDER)
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dpbandits.figures.panels import Panel
-from dpbandits.papers.recommended import recommended_films
-from dpbandits.papers.tables import table_lines
+from dpbandits.plots import Panel
 from dpbandits.sweeps import Results, load_config, run_sweep
+from papers.paper import recommended_films, table_lines
 
 SWEEP = """
 name = "small"

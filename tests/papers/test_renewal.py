@@ -7,9 +7,19 @@ from typing import Any
 
 import pytest
 
-from dpbandits.papers.overview import count_cells, overview_rows, row_counts
-from dpbandits.papers.pages import END, HEAD, START, renew_docs, section, write_docs
-from dpbandits.papers.renewal import renewed_page, sections_of
+from papers.pages import (
+    END,
+    HEAD,
+    START,
+    count_cells,
+    overview_rows,
+    renew_docs,
+    renewed_page,
+    row_counts,
+    section,
+    sections_of,
+    write_docs,
+)
 from tests.places import REPOSITORY
 
 VERDICTS = ("reproduced", "differs", "undecided", "not attempted")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from dpbandits.figures.panels import Panel, compared
-from dpbandits.reports.comparison import COLUMNS, mean_regret, rounded, table_rows
+from dpbandits.plots import Panel, compared
+from dpbandits.reports import COLUMNS, mean_regret, rounded, table_rows
 from dpbandits.sweeps import Results
 from dpbandits.terminal.tables import comparisons
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpbandits.reports.comparison import rounded
-from dpbandits.reports.prices import answers
+from dpbandits.reports import answers, rounded
 from dpbandits.sweeps import load_config, run_sweep
 
 RECOMMENDED_SWEEP = """

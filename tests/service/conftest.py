@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from benchmarks.service.postgres import Server, missing, running
 
+from dpbandits.service.database import Database
 from dpbandits.service.opening import open_store
-from dpbandits.service.rows.memory import MemoryBackend
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.witness import Witness
 
 KINDS = ("memory", "sqlite", "postgresql")
 KEY = bytes(range(32))
@@ -56,9 +56,10 @@ def make(request: pytest.FixtureRequest, tmp_path: Path, opened: list[Any]) -> O
     """Opens one and the same store, of each kind; options as for `open_store`."""
     witness = tmp_path / "witness"
     if request.param == "memory":
-        backend = MemoryBackend()
+        database = Database("memory:")
+        opened.append(CampaignStore(database, Witness(witness), key=KEY))
         return lambda **options: CampaignStore(
-            backend, WitnessFile(witness), **{"key": KEY, **options}
+            database, Witness(witness), **{"key": KEY, **options}
         )
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path}/trial.db"

@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import dpbandits as dpb
 from dpbandits.core.errors import DecisionError
+from tests.service.timelines import inside
 
 ARMS = ["a", "b", "c"]
 WINDOWED = {"attribution_window": timedelta(seconds=60), "default": 0.5}
@@ -55,6 +56,9 @@ class SideBySide(RuleBasedStateMachine):
 
     def open_anew(self) -> Any:
         raise NotImplementedError
+
+    def close(self, store: Any) -> None:
+        store.close()
 
     @initialize(seed=st.integers(0, 9))
     def begin(self, seed: int) -> None:
@@ -185,7 +189,7 @@ class SideBySide(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 1))
     def reopen(self, which: int) -> None:
-        self.stores[which].close()
+        self.close(self.stores[which])
         self.stores[which] = self.open_anew()
 
     @invariant()
@@ -197,12 +201,12 @@ class SideBySide(RuleBasedStateMachine):
                 host, plain = self.campaign(which), self.session
                 if segment is not None:
                     host, plain = host[segment], plain[segment]
-                inside = host._turning.look(lambda work, _: work.session)
-                assert inside.ledger == plain.ledger
-                assert inside.state == plain.state
-                assert inside.arms == plain.arms
-                assert inside.releases == plain.releases
-                assert set(inside.pending) == set(plain.pending)
+                found = inside(host, lambda part, _: part.session)
+                assert found.ledger == plain.ledger
+                assert found.state == plain.state
+                assert found.arms == plain.arms
+                assert found.releases == plain.releases
+                assert set(found.pending) == set(plain.pending)
         assert self.campaign(which).spent == self.session.spent
 
     def teardown(self) -> None:

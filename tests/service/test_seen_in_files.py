@@ -96,8 +96,8 @@ class Kept:
 def lengths(seen: dict[str, Any]) -> list[Any]:
     """How long sealed rows are, by their places."""
     return [
-        (table, row[1:3] if table == "held" else row[1], dict(row)["body"])
-        for table in ("private_state", "held")
+        (table, row[1:3] if table == "dpbandits_held" else row[1], dict(row)["body"])
+        for table in ("dpbandits_private_state", "dpbandits_held")
         for row in seen[table]
     ]
 
@@ -175,7 +175,7 @@ def test_nobody_sees_who_answered(tmp_path: Path, case: str) -> None:
         found[name] = seen
     for name in ways:
         assert found[name] == found["nobody"], name
-    assert len(found["nobody"][0]["held"]) == 13
+    assert len(found["nobody"][0]["dpbandits_held"]) == 13
     assert len({body for *_, body in lengths(found["nobody"][0])[1:]} - {None}) == 1
 
 
@@ -233,7 +233,7 @@ def test_no_length_tells_a_reward(tmp_path: Path, name: str) -> None:
                 told = [(each, rewards_of(policy, each, one)) for each in asked]
                 for each in told:
                     kept.campaign.tell(*each)
-                    body = reader.execute("SELECT length(body) FROM private_state")
+                    body = reader.execute("SELECT length(body) FROM dpbandits_private_state")
                     own.append((kept.campaign.summary().step, body.fetchall()))
                 if own[-1][0]:  # what is asked from now on depends on what was released
                     break
@@ -256,7 +256,7 @@ def test_an_answer_is_written_where_the_row_lay(tmp_path: Path) -> None:
             kept.seen()
             files.append(bytearray(kept.file.read_bytes()))
             with closing(sqlite3.connect(kept.file)) as database:
-                bodies.append(dict(database.execute("SELECT seq, body FROM held")))
+                bodies.append(dict(database.execute("SELECT seq, body FROM dpbandits_held")))
     kept.store.close()
     changed = [seq for seq, body in bodies[0].items() if bodies[1][seq] != body]
     assert changed == [each.round for each in asked[7:40:3]]

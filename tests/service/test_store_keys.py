@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.http import serving
+from dpbandits.service.server import serving
 from tests.service.conftest import KEY, Open
 from tests.service.timelines import create, turns
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import dpbandits as dpb
+from dpbandits.service.database import Database
 from dpbandits.service.opening import open_store
+from dpbandits.service.transaction import WHOLE
 from tests.service.conftest import KEY, OPENED
 
 
@@ -26,17 +30,35 @@ class Lite:
 
     def copy(self, to: Path) -> Path:
         """A backup while the store is in use."""
-        source, target = sqlite3.connect(self.file), sqlite3.connect(to)
-        source.backup(target)
-        source.close()
-        target.close()
-        return to
+        return copy_file(self.file, to)
 
     def put_back(self, copy: Path) -> None:
         """Nobody has the store open."""
         for end in ("-wal", "-shm"):
             self.file.with_name(self.file.name + end).unlink(missing_ok=True)
         shutil.copyfile(copy, self.file)
+
+
+def copy_file(source: Path, to: Path) -> Path:
+    """A backup of a file of SQLite that is in use."""
+    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(to)) as other:
+        one.backup(other)
+    return to
+
+
+def copied(database: Database) -> Database:
+    """A backup of a database in memory, as a file would be copied."""
+    copy = Database("memory:")
+    source, target = database.engine.raw_connection(), copy.engine.raw_connection()
+    source.driver_connection.backup(target.driver_connection)  # type: ignore[union-attr]
+    OPENED.append(copy)
+    return copy
+
+
+def inside(campaign: Any, look: Callable[[Any, Any], Any], part: str | None = None) -> Any:
+    """What a look at a loaded part and its rows says."""
+    name = part or campaign._segment or WHOLE
+    return campaign._calls.host.look(lambda tx: look(tx.part(name), tx.rows))
 
 
 def create(store: Any, policy: Any = None, name: str = "c", **options: Any) -> Any:

@@ -56,7 +56,7 @@ def test_no_public_table_of_a_store_says_a_seed_that_foretells(tmp_path: Path, c
             name: str(database.execute(f'SELECT * FROM "{name}"').fetchall()) for (name,) in listed
         }
     saying = {name for name, said in rows.items() if str(SEED) in said or f"{SEED:x}" in said}
-    assert saying <= {"private_state", "held"}
+    assert saying <= {"dpbandits_private_state", "dpbandits_held"}
 
 
 def test_a_store_that_keeps_people_apart_gives_no_wrong_number() -> None:

@@ -3,7 +3,7 @@
 Calls are cut off at lines and at every third bytecode of the package. The same session then goes
 on, from another thread too, and ends like one that was never cut off. The noise adds nothing, so
 sessions that hold the same rewards are equal. `make test` cuts every place of the files that change
-a session once, in some call; `make test-all` cuts each call at 300 places, and `make hours` at all.
+a session once, in some call; `make test-all` cuts each call at 300 places, `-m hours` at all.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def kept_anew(
         raise ValueError(f"There is no policy {unknown[0]}.")
     return {
         instance: numbers(policy)
-        if policy.name in names or instance not in kept
+        if type(policy).__name__ in names or instance not in kept
         else kept[instance]
         for instance, policy in INSTANCES.items()
     }

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -13,8 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from dpbandits.sweeps import Results, SweepStep, load_config, run_sweep
-from dpbandits.sweeps.measuring import measure
-from dpbandits.sweeps.store import cell_path, checksum_path, write_cell
+from dpbandits.sweeps.cells import cell_path, checksum_path, code_digest, measure, write_cell
 
 Write = Callable[..., Path]
 NUMBERS = [
@@ -76,13 +76,6 @@ def test_only_what_is_new_is_computed(tiny: Results, copied: Path, write: Write)
     assert row(results, "new", epsilon=0.5)["mean"] == row(tiny, "DP-KLUCB", epsilon=0.5)["mean"]
 
 
-def test_workers_change_nothing(tiny: Results, tmp_path: Path) -> None:
-    results, steps = again(tiny, tmp_path, workers=2)
-    assert results.computed == 12
-    assert steps[-1].done == 12
-    assert_frame_equal(results.summary.select(NUMBERS), tiny.summary.select(NUMBERS))
-
-
 def truncate(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
@@ -137,17 +130,49 @@ def test_a_cell_of_another_name_is_not_believed(tiny: Results, copied: Path) -> 
     assert results.computed == 1
 
 
-def test_a_crash_while_writing_leaves_no_file(
-    tiny: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("writes", [0, 1])
+def test_a_crash_while_writing_loses_no_earlier_runs(
+    writes: int, tiny: Results, copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(*_: object) -> None:
-        raise OSError("disk full")
+    """More runs of a cell replace its file; a driver may be killed before or between the writes."""
+    left, whole = [writes], os.replace
+
+    def crash(*paths: Path) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError("killed")
+        whole(*paths)
 
     cell = tiny.cells[0]
     monkeypatch.setattr(os, "replace", crash)
-    with pytest.raises(OSError, match="disk full"):
-        write_cell(tmp_path, cell, *measure(cell))
-    assert list((tmp_path / "cells").iterdir()) == []
+    with pytest.raises(OSError, match="killed"):
+        write_cell(copied, cell, *measure(replace(cell, runs=2 * cell.runs)))
+    monkeypatch.undo()
+    results, _ = again(tiny, copied)
+    assert results.computed == 0
+    assert_frame_equal(results.curves, tiny.curves)
+
+
+def test_more_runs_go_on_from_those_that_are_stored(
+    tiny: Results, copied: Path, tmp_path: Path
+) -> None:
+    config = tiny.config.model_copy(update={"runs": 40})
+    more = run_sweep(config, copied, workers=1)
+    fresh = run_sweep(config, tmp_path / "fresh", workers=1)
+    assert more.computed == 11, "one policy has its own number of runs"
+    assert_frame_equal(more.curves, fresh.curves, check_exact=True)
+
+
+def test_an_edited_or_renamed_file_of_the_package_changes_the_digest(tmp_path: Path) -> None:
+    """An edited oracle once found the results of the old one."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x.py").write_text("x = 1\n")
+    found = {code_digest.__wrapped__(tmp_path)}
+    (tmp_path / "a" / "x.py").write_text("x = 2\n")
+    found.add(code_digest.__wrapped__(tmp_path))
+    (tmp_path / "a" / "x.py").rename(tmp_path / "a" / "y.py")
+    found.add(code_digest.__wrapped__(tmp_path))
+    assert len(found) == 3
 
 
 def test_checksums_are_those_of_sha256sum(tiny: Results) -> None:

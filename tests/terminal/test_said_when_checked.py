@@ -48,13 +48,6 @@ def test_a_forecast_that_is_refused_does_not_say_that_it_plays(wrong: tuple[str,
     assert "Error" in errors or "Invalid value" in errors
 
 
-def test_a_forecast_that_is_played_says_so_at_first() -> None:
-    code, out, _ = said(*FORECAST)
-    assert code == 0
-    assert out.index("Playing") < out.index("of 4 played") < out.index("Expected loss")
-    assert out.count("Playing") == 1
-
-
 @pytest.mark.parametrize("command", ["demo", "run"])
 def test_a_sweep_without_a_folder_to_write_to_is_not_announced(
     command: str, tmp_path: Path

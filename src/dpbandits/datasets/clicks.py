@@ -1,26 +1,22 @@
 """Clicks: the Open Bandit Dataset (Saito, Aihara, Matsutani and Narita 2021), logged on fashion
 items, with production click rates; and headline A/B tests of the Upworthy Research Archive (Matias
-et al. 2021, CC BY 4.0), read from a path.
+et al. 2021, CC BY 4.0), read from a path. And visits to microsoft.com in a week of 1998 (UCI
+"Anonymous Microsoft Web Data"): every person makes one row, so a guarantee per round is one per
+person.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final, overload
+from pathlib import Path
+from typing import Any, NamedTuple, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets.files import PathLike
-from dpbandits.datasets.reading.columns import (
-    POSITIVE,
-    REWARD,
-    TEXT,
-    WHOLE_NUMBER,
-    Columns,
-    read_columns,
-)
+from dpbandits.datasets.tables import Columns, Kind, PathLike, existing, read_columns, shuffled
 from dpbandits.environments.laws import Bernoulli
-from dpbandits.environments.tables import LoggedReplay
+from dpbandits.environments.tables import LoggedReplay, Table
 
 CAMPAIGNS = {"all": 80, "men": 34, "women": 46}
 """Number of items of each campaign."""
@@ -46,10 +42,10 @@ def obd(path: PathLike, *, position: int | None = None, items: int | None = None
     log = read_columns(
         path,
         {
-            "item_id": WHOLE_NUMBER,
-            "position": WHOLE_NUMBER,
-            "click": REWARD,
-            "propensity_score": POSITIVE,
+            "item_id": "whole",
+            "position": "whole",
+            "click": "reward",
+            "propensity_score": "positive",
         },
     )
     log.require(np.isin(log["click"], (0, 1)), "click to be 0 or 1")
@@ -103,10 +99,10 @@ def obd_rates(path: PathLike, campaign: str = "all") -> Bernoulli:
     rates = read_columns(
         path,
         {
-            "campaign": TEXT,
-            "item_id": WHOLE_NUMBER,
-            "prior_alpha": POSITIVE,
-            "prior_beta": POSITIVE,
+            "campaign": "text",
+            "item_id": "whole",
+            "prior_alpha": "positive",
+            "prior_beta": "positive",
         },
     )
     mine = rates["campaign"] == campaign
@@ -130,12 +126,12 @@ January 2014 visitors were not split evenly at random between the arms, so click
 are not comparable.
 """
 
-KINDS = {
-    "clickability_test_id": TEXT,
-    "test_week": WHOLE_NUMBER,
-    "headline": TEXT,
-    "impressions": WHOLE_NUMBER,
-    "clicks": WHOLE_NUMBER,
+KINDS: dict[str, Kind] = {
+    "clickability_test_id": "text",
+    "test_week": "whole",
+    "headline": "text",
+    "impressions": "whole",
+    "clicks": "whole",
 }
 
 
@@ -224,3 +220,97 @@ def experiment(test: str, rows: Columns, at: NDArray[np.intp]) -> Experiment:
         impressions=tuple(rows["impressions"][at].tolist()),
         clicks=tuple(rows["clicks"][at].tolist()),
     )
+
+
+VISITS, AREAS = "msweb_visits.csv.gz", "vroots.csv"
+
+
+class Area(NamedTuple):
+    """One area of the site and how many people visited it."""
+
+    number: int
+    title: str
+    visitors: int
+
+
+def msweb(
+    path: PathLike,
+    areas: int | Sequence[int | str] | None = None,
+    *,
+    seed: int | None = 0,
+    resample: bool = False,
+) -> Table:
+    """Visitors × areas, 1 where a person visited an area: round t offers person t one area; the
+    reward is whether they went there.
+
+    Args:
+        path: the folder with msweb_visits.csv.gz (user, vroot: one line a visit) and vroots.csv
+            (vroot, title: one line an area).
+        areas: how many of the most visited areas to take; or which ones, by number or title; None:
+            all, in the order of `msweb_areas`.
+        seed: of the order people come in; None: the file's order.
+        resample: each round plays a random person (with replacement), for as long as you like.
+
+    Raises:
+        DataError: a file is not as described; the message says where.
+        ValueError: an area that is not there.
+    """
+    matrix, known = visit_matrix(existing(path, "folder"))
+    return Table(shuffled(matrix[:, chosen_columns(areas, known)], seed), resample=resample)
+
+
+def msweb_areas(path: PathLike) -> tuple[Area, ...]:
+    """Every area, the most visited first (the lower number first on a tie)."""
+    return visit_matrix(existing(path, "folder"))[1]
+
+
+def visit_matrix(folder: Path) -> tuple[NDArray[np.uint8], tuple[Area, ...]]:
+    """The whole 0/1 matrix, most visited area first, and its columns. A visit listed twice counts
+    once.
+    """
+    listed = read_columns(folder / AREAS, {"vroot": "whole", "title": "text"})
+    numbers, titles = listed["vroot"], listed["title"]
+    if len(np.unique(numbers)) < len(numbers):
+        raise DataError(f"{AREAS} lists an area twice: expected every vroot once.")
+    visits = read_columns(folder / VISITS, {"user": "whole", "vroot": "whole"})
+    visits.require(np.isin(visits["vroot"], numbers), f"a vroot that {AREAS} lists")
+    users, row = np.unique(visits["user"], return_inverse=True)
+    order = np.argsort(numbers)
+    matrix = np.zeros((len(users), len(numbers)), np.uint8)
+    matrix[row, order[np.searchsorted(numbers, visits["vroot"], sorter=order)]] = 1
+    visitors = matrix.sum(axis=0, dtype=np.int64)
+    ranked = np.lexsort((numbers, -visitors))
+    areas = tuple(Area(int(numbers[j]), str(titles[j]), int(visitors[j])) for j in ranked)
+    return matrix[:, ranked], areas
+
+
+def chosen_columns(areas: int | Sequence[int | str] | None, known: tuple[Area, ...]) -> list[int]:
+    """Columns of the ranked matrix."""
+    if areas is None:
+        return list(range(len(known)))
+    if isinstance(areas, int):
+        if not 1 <= areas <= len(known):
+            raise ValueError(
+                f"Expected areas={areas} to be from 1 to {len(known)}, or a list of areas."
+            )
+        return list(range(areas))
+    if isinstance(areas, str) or not areas:
+        raise ValueError(
+            f"Expected areas={areas!r} to be a number of areas or a non-empty list of them."
+        )
+    return [column(area, known) for area in areas]
+
+
+def column(area: int | str, known: tuple[Area, ...]) -> int:
+    found = [j for j, k in enumerate(known) if area in (k.number, k.title)]
+    if not found:
+        raise ValueError(
+            f"No area {area!r} among {len(known)}; the most visited are "
+            f"{[(k.number, k.title) for k in known[:4]]}."
+        )
+    if len(found) > 1:
+        raise ValueError(
+            f"{len(found)} areas are called {area!r}: name one by its number, "
+            f"{[known[j].number for j in found]}."
+        )
+    return found[0]

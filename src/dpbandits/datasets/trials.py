@@ -7,11 +7,11 @@ own trials more deaths than placebo.) The counts make realistic bandit instances
 Seven depression studies that report no response are left out.
 """
 
+import csv
 from dataclasses import dataclass
-from importlib.resources import as_file, files
+from importlib.resources import files
 from typing import Literal, final
 
-from dpbandits.datasets.reading.columns import TEXT, WHOLE_NUMBER, read_columns
 from dpbandits.environments.laws import Bernoulli
 
 TITLES = {
@@ -58,23 +58,13 @@ def clinical(name: TrialName | str) -> Trial:
     """
     if name not in TITLES:
         raise ValueError(f"Expected one of the trials {', '.join(TRIALS)}; got {name!r}.")
-    with as_file(files(__package__) / "trials.csv") as path:
-        rows = read_columns(
-            path,
-            {
-                "trial": TEXT,
-                "arm": TEXT,
-                "events": WHOLE_NUMBER,
-                "patients": WHOLE_NUMBER,
-                "source": TEXT,
-            },
-        )
-    mine = rows["trial"] == name
+    text = (files(__package__) / "trials.csv").read_text(encoding="utf-8")
+    mine = [row for row in csv.DictReader(text.splitlines()) if row["trial"] == name]
     return Trial(
         name=name,
         title=TITLES[name],
-        arms=tuple(rows["arm"][mine].tolist()),
-        events=tuple(rows["events"][mine].tolist()),
-        patients=tuple(rows["patients"][mine].tolist()),
-        source=str(rows["source"][mine][0]),
+        arms=tuple(row["arm"] for row in mine),
+        events=tuple(int(row["events"]) for row in mine),
+        patients=tuple(int(row["patients"]) for row in mine),
+        source=mine[0]["source"],
     )

@@ -1,23 +1,336 @@
-"""`dpb.forecast`: before a trial, what will privacy cost?"""
+"""`dpb.forecast`: before a trial, what will privacy cost? And what a running campaign is expected
+to have lost to it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.inputs import LARGEST_SEED, MOST, Floats, Integers, whole_number
-from dpbandits.forecasting.entrants import Entrant, entrants, twin_of
-from dpbandits.forecasting.naming import Schedule, named_after, plain_schedule, schedule_of
-from dpbandits.forecasting.outcome import Forecast
-from dpbandits.forecasting.plays import counted_rounds, plays_of
-from dpbandits.forecasting.prior import EachRate, Prior, RateSpan, drawn_means, rates_given
-from dpbandits.forecasting.rows import EQUAL, Foreseen
-from dpbandits.policies.contract import Policy
-from dpbandits.session.people import MOST_CONTRIBUTIONS
+from dpbandits.core.inputs import LARGEST_SEED, MOST, Floats, Integers, shown, whole_number
+from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
+from dpbandits.core.privacy import as_fraction
+from dpbandits.environments import Bernoulli
+from dpbandits.forecasting.outcome import (
+    EQUAL,
+    EachRate,
+    Forecast,
+    Foreseen,
+    Prior,
+    RateSpan,
+    amount,
+    drawn_means,
+    rates_given,
+)
+from dpbandits.mechanisms import Block
+from dpbandits.mechanisms.base import AnswerLaw
+from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.named import NO_ABOUT, close_to
+from dpbandits.policies.recommended import RECOMMENDED
+from dpbandits.session.beliefs import (
+    Belief,
+    Believed,
+    MeanReader,
+    NoiseMoments,
+    least_bounds,
+    level,
+)
+from dpbandits.session.people import MOST_CONTRIBUTIONS, policy_for_users
 from dpbandits.session.ranges import Range
 from dpbandits.simulation.delays import DelayLaw
+from dpbandits.simulation.simulate import choose_player, simulate
+
+# Which policies are compared, at which ε, and what each is compared with.
+
+
+DEFAULT = RECOMMENDED[:1]
+"""What is forecast where no policies are named."""
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A policy under a label. epsilon: what is promised to a user; None: no privacy."""
+
+    label: str
+    epsilon: float | None
+    policy: Policy
+
+
+def entrants(
+    policies: Sequence[str | type[Policy]] | None,
+    epsilons: Sequence[Any] | Any,
+    arms: int,
+    visitors: int,
+    cap: int = 1,
+) -> list[list[Entrant]]:
+    """For each policy, itself at every ε, small ones first.
+
+    cap: rounds in which one user is learned from at most, as of a session; each of them gets that
+        share of ε.
+
+    Raises:
+        ValueError: no such policy, one that does not play single arms at an ε, or no ε.
+    """
+    given: Any = epsilons if isinstance(epsilons, (list, tuple)) else [epsilons]
+    budgets = sorted({as_fraction(epsilon, "epsilon") for epsilon in given})
+    named = DEFAULT if policies is None else policies
+    if isinstance(named, (str, type)):
+        named = [named]
+    if not budgets or not named:
+        raise ValueError("Expected one ε and one policy at least: epsilon=[.5, 1], for example.")
+    groups = []
+    for name in dict.fromkeys(named):
+        cls = forecast_class(name)
+        whole = [(epsilon, built(cls, arms, visitors, epsilon=epsilon)) for epsilon in budgets]
+        made = [(epsilon, policy_for_users(policy, cap)) for epsilon, policy in whole]
+        groups.append([Entrant(cls.__name__, float(epsilon), policy) for epsilon, policy in made])
+    return groups
+
+
+def forecast_class(name: object) -> type[Policy]:
+    """The class that is meant, by itself or by its name."""
+    cls: Any = POLICIES.get(name) if isinstance(name, str) else name
+    if not (isinstance(cls, type) and issubclass(cls, Policy)):
+        close = close_to(name, POLICIES) if isinstance(name, str) else ""
+        raise ValueError(
+            f"Expected policies={shown(name)} to be a policy's name or class, such as "
+            f"{DEFAULT[0]!r}{close}; `dpbandits list` and dpbandits.list_policies() list them."
+        )
+    takes, about = {field.name for field in fields(cls)}, getattr(cls, "about", None)
+    if about is None:
+        raise ValueError(f"{NO_ABOUT} {cls.__name__} says nothing.")
+    if about.feedback != "bandit" or about.goal != "regret" or not {"arms", "epsilon"} <= takes:
+        raise ValueError(
+            f"Expected policies that play single arms at an ε, got {cls.__name__}: a forecast is "
+            "for A/B tests and their like."
+        )
+    return cls
+
+
+def built(cls: type[Policy], arms: int, visitors: int, **budget: Any) -> Policy:
+    """An instance for so many arms; it knows how many visitors come if it can."""
+    takes = {field.name for field in fields(cls)}
+    known = {"horizon": visitors} if "horizon" in takes else {}
+    return cls(arms=arms, **known, **budget)
+
+
+def twin_of(entrant: Entrant, visitors: int) -> Entrant | None:
+    """The same without privacy."""
+    cls = POLICIES.get(entrant.policy.about.twin)
+    if cls is None:
+        return None
+    return Entrant(cls.__name__, None, built(cls, entrant.policy.arms, visitors))
+
+
+# How often every policy plays every arm in each draw of the rates: exact runs, by `simulate`.
+
+
+KEPT = 24
+"""Rounds at which play counts are kept, by ratio."""
+
+SHARE = 10
+"""Draws after which progress is told; where answers are late, it is told after each."""
+
+TellDone = Callable[[int], None]
+"""Is told how many more runs are done."""
+
+
+def counted_rounds(visitors: int) -> Integers:
+    """Increasing rounds, the last the end."""
+    rounds = np.rint(np.geomspace(min(visitors, 10), visitors, KEPT)).astype(np.int64)
+    return np.unique(np.append(rounds, visitors))
+
+
+def plays_of(
+    policy: Policy,
+    means: Floats,
+    visitors: int,
+    seed: int,
+    steady: bool,
+    tell: TellDone,
+    delay: int | DelayLaw | None = None,
+) -> Integers:
+    """Play counts at `counted_rounds`, shape (draws, rounds, arms). Draw d is run number d of
+    `simulate` with this seed and that draw's means.
+    """
+    at = counted_rounds(visitors).tolist()
+    found = []
+    share = SHARE if delay is None else 1
+    spans = [range(start, min(start + share, len(means))) for start in range(0, len(means), share)]
+    if steady:
+        for span in spans:
+            runs = simulate(
+                policy,
+                Bernoulli(means[0]),
+                visitors,
+                runs=len(span),
+                seed=seed,
+                at=at,
+                first=span.start,
+                delay=delay,
+            )
+            found.append(runs.plays_at(at))
+            tell(len(span))
+        return np.concatenate(found)
+    play = partial(one_draw, policy, means, visitors, seed, at, delay)
+    for part in shared_out(play, spans):
+        found.append(part)
+        tell(len(part))
+    return np.concatenate(found)
+
+
+def one_draw(
+    policy: Policy,
+    means: Floats,
+    visitors: int,
+    seed: int,
+    at: list[int],
+    delay: int | DelayLaw | None,
+    draw: int,
+) -> Integers:
+    environment = Bernoulli(means[draw])
+    runs = simulate(
+        policy, environment, visitors, seed=seed, at=at, first=draw, workers=1, delay=delay
+    )
+    return np.asarray(runs.plays_at(at)[0])
+
+
+def shared_out(play: Callable[[int], Integers], spans: list[range]) -> Iterator[Integers]:
+    """The draws of each span, in order; several at once once the first has compiled the player."""
+    first, *rest = spans[0]
+    done = [play(first)]
+    pool = ThreadPoolExecutor(os.cpu_count() or 1)
+    try:
+        waiting = [pool.map(play, span) for span in (rest, *spans[1:])]
+        yield np.stack([*done, *waiting[0]])
+        for parts in waiting[1:]:
+            yield np.stack(list(parts))
+    finally:  # who stops early waits for no run that has not begun
+        pool.shutdown(cancel_futures=True)
+
+
+# After how many visitors the best arm can be named: the intervals of `beliefs`, at play counts as
+# simulated and released totals as expected.
+
+
+CONFIDENCE = 0.95
+
+MOST_RELEASES = 3000
+"""Releases of an arm that are played to learn its draws; later ones bring none, but for reports."""
+
+
+class Schedule(NamedTuple):
+    """What an arm's releases have inside: rounds, increasing, and the noise's moments, shape
+    (releases, thetas). level: ln(1/share) of each theta, for one arm on one side. ends: as in
+    `MeanReader`. grows: whether every reward brings a draw. onward: whether rounds beyond the last
+    of these are released, too.
+    """
+
+    rounds: Integers
+    moments: Floats
+    thetas: Floats
+    level: float
+    ends: tuple[float, float]
+    grows: bool
+    onward: bool
+
+
+def schedule_of(policy: Policy, visitors: int) -> Schedule | None:
+    """None where answers say nothing of means, or a single arm is never released."""
+    if MeanReader.of(policy).law is None:
+        return None
+    alone = one_arm_alone(replace(policy, arms=1), visitors)
+    law, kept = alone.reader.law, alone.arms[0].kept
+    if law is None or not kept:
+        return None
+    noise = NoiseMoments(law)
+    u = level(Believed.of(policy), 0, 1.0 - CONFIDENCE, len(noise.thetas))
+    if law.redraws:  # as many rows as `beliefs` keeps
+        rows = 12.0 + np.log(visitors) / np.log(1.1)
+        u += float(np.log(rows * (rows + 1.0)))
+    rounds = np.array([row.rounds for row in kept])
+    moments = noise.of_each(row.draws for row in kept)
+    onward = alone.arms[0].answers == MOST_RELEASES
+    reader = alone.reader
+    return Schedule(rounds, moments, noise.thetas, u, reader.ends, reader.reports, onward)
+
+
+def plain_schedule(arms: int) -> Schedule:
+    """Of an experiment without noise whose counts are known at every visitor."""
+    noise = NoiseMoments(AnswerLaw("none"))
+    u = float(np.log(2.0 * len(noise.thetas) * (arms + 1) / (1.0 - CONFIDENCE)))
+    nothing = np.zeros((1, len(noise.thetas)))
+    return Schedule(np.array([1]), nothing, noise.thetas, u, (0.0, 1.0), False, True)
+
+
+def one_arm_alone(policy: Policy, visitors: int) -> Believed:
+    """All releases of an arm that is played by itself; rewards are nobody's."""
+    history, state, t = Believed.of(policy, growth=1.0), policy.init(), 0
+    mechanism, noise = policy.reader, SimulatedNoise(0)
+    memory = mechanism.init(1)
+    for step in range(MOST_RELEASES):
+        plan = policy.plan(state, PublicRng(0, step))
+        rounds = length_of(plan)
+        release = () if isinstance(plan, Draw) else plan.release
+        if t + rounds > visitors or not (release or isinstance(plan, Draw)):
+            break
+        t += rounds
+        memory, answers = mechanism.answer(memory, Block((0,), (0,), (rounds,)), noise)
+        released = Release((0,), answers, t, ((0, rounds),))
+        history, state = history.after(released), policy.update(state, plan, released)
+    return history
+
+
+def length_of(plan: Plan) -> int:
+    """Rounds of a plan for one arm."""
+    if isinstance(plan, Draw):
+        return plan.limits[0]
+    return plan.each if isinstance(plan, Cycle) else plan.rounds
+
+
+def named_after(schedule: Schedule, plays: Integers, means: Floats, kept: Integers) -> Floats:
+    """The first kept round at which the best arm's interval lies above all others', infinite if
+    none; shape (draws,).
+
+    plays: shape (draws, rounds, arms). means: shape (draws, arms). kept: the rounds.
+    """
+    low, high = expected_bounds(schedule, plays, means)
+    best = means.argmax(axis=1)[:, None, None]
+    lowest = np.take_along_axis(low, best, axis=2)[:, :, 0]
+    np.put_along_axis(high, best, -1.0, axis=2)
+    apart = lowest > high.max(axis=2)
+    first = apart.argmax(axis=1)
+    return np.where(apart.any(axis=1), kept[first].astype(np.float64), np.inf)
+
+
+def expected_bounds(schedule: Schedule, plays: Integers, means: Floats) -> tuple[Floats, Floats]:
+    """Low and high for every mean of what is summed, in the shape of plays."""
+    (zero, one), at = schedule.ends, np.searchsorted(schedule.rounds, plays, side="right") - 1
+    later = (at == len(schedule.rounds) - 1) & schedule.onward
+    released = np.where(later, plays, schedule.rounds[at])
+    rounds = np.maximum(1.0, released.ravel().astype(np.float64))
+    moments = schedule.moments[at.ravel()]
+    if schedule.grows:
+        moments = moments * (rounds / schedule.rounds[at.ravel()])[:, None]
+    summed = np.broadcast_to((zero + means * (one - zero))[:, None, :], plays.shape).ravel()
+    u = np.full(len(rounds), schedule.level)
+    high = least_bounds(rounds * summed, rounds, moments, u, schedule.thetas)
+    low = 1.0 - least_bounds(rounds * (1.0 - summed), rounds, moments, u, schedule.thetas)
+    nothing = (at < 0).ravel()
+    low[nothing], high[nothing] = 0.0, 1.0
+    return low.reshape(plays.shape), high.reshape(plays.shape)
+
+
+# `dpb.forecast`: before a trial, what will privacy cost?
+
 
 MOST_DRAWS = 10**6
 
@@ -203,3 +516,80 @@ def equal_shares(trial: ForecastTrial) -> Integers:
     arms = trial.means.shape[1]
     counts = (trial.kept[:, None] + np.arange(arms - 1, -1, -1)) // arms
     return np.broadcast_to(counts, (len(trial.means), *counts.shape))
+
+
+# What a campaign is expected to have lost to privacy so far, were the means what was released.
+
+
+RUNS = 400
+
+MOST_PEOPLE, MOST_ROUNDS = 10**6, 10**7
+"""The first so many people, and rounds of all runs together: with more people there are fewer runs.
+"""
+
+
+class ExpectedLoss(NamedTuple):
+    """Losses against the best arm for everybody, in the user's units.
+
+    people: whom they are about, the first million at most. loss: of the policy. privacy: loss less
+    that of the same policy without privacy, which gets other runs. error: the standard error of
+    `privacy`. runs: of each.
+    """
+
+    people: int
+    loss: float
+    privacy: float
+    error: float
+    runs: int
+
+    def __str__(self) -> str:
+        return (
+            f"Were the means what was released, the first {self.people:,} people would be expected "
+            f"to lose {amount(self.loss)} against the best arm, {amount(self.privacy)} ± "
+            f"{amount(2 * self.error)} of it to privacy (two standard errors, "
+            f"{self.runs} simulated runs)."
+        )
+
+
+def expected_loss(
+    policy: Policy, rows: Sequence[Belief], people: int, ruler: Range | None, seed: int = 0
+) -> ExpectedLoss | None:
+    """By exact simulation of this policy and of its twin without privacy, from the first person on,
+    with coins of the released means. It reads released values only, so it costs no privacy.
+
+    policy: as it is played, whatever became of its arms; it is simulated with those of `rows`.
+    people: whom it decided for. None where an arm has no released mean yet, where there is no
+    privacy or no twin to compare with, where a policy does not play single arms for their
+    rewards, and where it has no fast player.
+    """
+    means, about = [row.mean for row in rows], policy.about
+    if not means or None in means or people < len(means):
+        return None
+    if about.feedback != "bandit" or about.goal != "regret":
+        return None
+    people = min(people, MOST_PEOPLE, getattr(policy, "horizon", None) or MOST_PEOPLE)
+    ruler, alone = ruler or Range(), replace(policy, arms=len(means))
+    twin = twin_of(Entrant(type(policy).__name__, None, alone), people)
+    if policy.guarantee is None or twin is None:
+        return None
+    world = Bernoulli([ruler.to_unit(clipped(mean, ruler)) for mean in means])
+    if any(not choose_player(each, world, people, seed, True)[1] for each in (alone, twin.policy)):
+        return None
+    runs = min(MOST_ROUNDS // people, RUNS)
+    ours, plain = (
+        regret_of_runs(each, world, people, runs, seed + at) * ruler.span
+        for at, each in enumerate((alone, twin.policy))
+    )
+    error = np.hypot(*(np.std(each, ddof=1) / np.sqrt(runs) for each in (ours, plain)))
+    loss = float(ours.mean())
+    return ExpectedLoss(people, loss, loss - float(plain.mean()), round(float(error), 9), runs)
+
+
+def regret_of_runs(policy: Policy, world: Bernoulli, people: int, runs: int, seed: int) -> Floats:
+    """Pseudo-regret of each run at its end, shape (runs,)."""
+    return simulate(policy, world, people, runs=runs, seed=seed, at=[]).regret()
+
+
+def clipped(mean: float | None, ruler: Range) -> float:
+    """A released mean may lie outside the range, by its noise."""
+    return float(np.clip(np.nan if mean is None else mean, float(ruler.low), float(ruler.high)))

@@ -28,10 +28,15 @@ from typing import final
 
 from dpbandits.core.errors import MessageError, RewardError
 from dpbandits.core.inputs import checked_noise, is_blank, normalised
+from dpbandits.core.locks import CallLock, this_process
 from dpbandits.core.privacy import Guarantee, Real, as_fraction
-from dpbandits.local.budget import Budget, MemoryBudget
-from dpbandits.local.budget.alone import Alone
-from dpbandits.local.budget.base import require_device_budget
+from dpbandits.local.budget import (
+    Budget,
+    MemoryBudget,
+    forked,
+    require_device_budget,
+    under_way,
+)
 from dpbandits.local.messages import (
     Asked,
     decision_from_json,
@@ -101,7 +106,7 @@ class Client:
         if budget is not None:
             require_device_budget(budget)
         self._budget = MemoryBudget(most if total is None else total) if budget is None else budget
-        self._alone = Alone()
+        self._lock = CallLock(under_way)
 
     def __repr__(self) -> str:
         return f"Client({self._randomizer.name}, {self._noise.kind} noise)"
@@ -139,13 +144,13 @@ class Client:
             )
         if datum is not None and is_blank(datum):
             raise ValueError("Expected datum= to be a name such as 'likes jazz', got an empty one.")
-        call = self._alone.enter()
-        try:
+        with self._lock.held():
+            began = this_process()
             known = self._budget.recall(self._key("decision", asked.id))
             if known is None:
                 known = self._new(asked, reward, datum)
-        finally:
-            self._alone.leave(call)
+            if began != this_process():
+                raise forked()
         about, message = json.loads(known)
         if about != digest(asked):
             raise MessageError(

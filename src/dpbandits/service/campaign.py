@@ -1,55 +1,131 @@
-"""A campaign: a policy at work for weeks, the same object from many processes at once."""
+"""A campaign: a policy at work for weeks, the same object from many processes, or from afar."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any, final, overload
+from fractions import Fraction
+from typing import Any, Protocol, final, overload
 
-from dpbandits.core.calls.forgetting import discreet
 from dpbandits.core.errors import StoreError
-from dpbandits.core.inputs import as_int, is_line, shown, whole_number
-from dpbandits.service.looks.campaign import MOST_AT_ONCE, ShownCampaign
-from dpbandits.service.turns.asks import AskOp, CampaignDecision
-from dpbandits.service.turns.others import (
-    ArmOp,
-    ChangeOp,
-    CloseOp,
-    DropOp,
-    EraseOp,
-    FinishOp,
-    SettleOp,
-    call_key,
-    keyed,
-)
-from dpbandits.service.turns.tells import (
-    ExpireOp,
-    TellOp,
+from dpbandits.core.privacy import Guarantee
+from dpbandits.forecasting.forecast import ExpectedLoss
+from dpbandits.policies.contract import Policy
+from dpbandits.service import operations as ops
+from dpbandits.service.models import (
+    ArmState,
+    CampaignDecision,
+    CampaignEvent,
+    DecisionPage,
+    LedgerLine,
+    Moment,
+    Recent,
+    StoredRelease,
+    Summary,
     TellStatus,
-    VoidOp,
-    id_of,
-    pairs_in,
-    required_id,
 )
-from dpbandits.service.turns.turning import Turning
+from dpbandits.service.operations import OperationModel, id_of, made, required_id
+from dpbandits.service.refusals import refusal
+from dpbandits.service.transaction import Host
+from dpbandits.service.views import VIEWS, same
+from dpbandits.session.beliefs import Beliefs, Uplift
 from dpbandits.session.decisions import Eligible, User
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.holdout import HoldoutRule, Side, hashed_place
+from dpbandits.session.options import one_segment
+from dpbandits.session.segments import SegmentedBeliefs
+from dpbandits.session.state import SessionEvent
+from dpbandits.session.traffic import SampleRatio
+
+
+class Calls(Protocol):
+    """Runs operations and views: in this process, or on a server."""
+
+    def do(self, op: OperationModel, by: str, then: Callable[[Any], Any]) -> Any: ...
+
+    def view(self, name: str, segment: str | None, params: Mapping[str, Any]) -> Any: ...
 
 
 @final
-class Campaign(ShownCampaign):
+class LocalCalls:
+    """Runs operations and views on a store's own campaign."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def do(self, op: OperationModel, by: str = "", then: Callable[[Any], Any] = same) -> Any:
+        done = self.host.do(op, by)
+        if isinstance(op, ops.Erase):
+            with suppress(StoreError):  # they are erased, whatever becomes of older pages
+                self.host.database.forget()
+        return then(done)
+
+    def view(self, name: str, segment: str | None, params: Mapping[str, Any]) -> Any:
+        view = VIEWS[name]
+        return view.finish(self.host.look(lambda tx: view.seen(tx, segment, params)))
+
+
+def first(decisions: list[CampaignDecision]) -> CampaignDecision:
+    return decisions[0]
+
+
+def only(statuses: list[TellStatus]) -> TellStatus:
+    return statuses[0]
+
+
+@final
+class Campaign:
     """A durable session, with the same verbs. A call returns once what it did is on disk.
 
-    Every call can be made again: an answer that is told twice counts once, and what is asked or
-    done under a `key=`, a word of the caller's, is done once and answered alike. Make a campaign
+    Every call can be made again: a reward that is told twice counts once, and what is requested or
+    changed under a `key=`, a word of the caller's, is done once and answered alike. Make a campaign
     with `store.create(name, policy)`, open it with `store[name]`.
+
+    With `segments=` it has a part for each, which learns for itself; with `holdout=` the parts
+    "policy" and "holdout". Each record is in one part, so the guarantee is that of one; people are
+    counted over all. `campaign["DE"]` is one part: it can be asked and looked at.
     """
 
-    def __init__(self, turning: Turning) -> None:
-        super().__init__(turning)
-        self._turning = turning
+    def __init__(self, name: str, calls: Calls, segment: str | None = None) -> None:
+        self._whole_name, self._calls, self._segment = name, calls, segment
+
+    def __repr__(self) -> str:
+        whole = f"Campaign({self._whole_name!r})"
+        return whole if self._segment is None else f"{whole}[{self._segment!r}]"
+
+    def __getitem__(self, segment: str) -> Campaign:
+        """One part.
+
+        Raises:
+            ValueError: there is none of this name.
+        """
+        host = getattr(self._calls, "host", None)
+        if host is not None:
+            if host.layout.is_whole:
+                raise refusal("no_segments")
+            one_segment(host.layout.parts, segment)
+        return Campaign(self._whole_name, self._calls, segment)
 
     @property
-    def addresses(self) -> frozenset[str]:
-        """The names of campaigns that its decisions carry."""
-        return frozenset({self.name})
+    def name(self) -> str:
+        """The name that its decisions carry."""
+        return self._whole_name if self._segment is None else f"{self._whole_name}/{self._segment}"
+
+    # Operations
+
+    def do(self, op: OperationModel, by: str | None = None) -> Any:
+        """Run an operation, and return its answer. All other methods that change something are
+        shorthand for this one.
+
+        Args:
+            by: who calls; keys of calls are each caller's own.
+        """
+        return self._do(op, by, same)
+
+    def _do(self, op: OperationModel, by: str | None, then: Callable[[Any], Any]) -> Any:
+        if self._segment is not None and not isinstance(op, (ops.Ask, ops.ResolvingOperation)):
+            raise refusal("whole_needed")
+        return self._calls.do(op, by or "", then)
 
     @overload
     def ask(
@@ -77,62 +153,40 @@ class Campaign(ShownCampaign):
         segment: str | None = None,
         key: str | None = None,
     ) -> CampaignDecision | list[CampaignDecision]:
-        """The next decision, or a list of `count` of them (see `Session.ask`).
+        """Request the next decision, or a list of `count` of them (see `Session.ask`).
 
-        key: a word of the caller's; the call made again with it gives the same decisions.
-        segment: which, of a campaign with `segments=`.
+        Args:
+            segment: which, of a campaign with `segments=`.
+            key: a word of the caller's; the call made again with it gives the same decisions.
 
         Raises:
-            RuntimeError: the campaign is over, or too many decisions wait. None was made.
+            RuntimeError: the campaign is over, or too many decisions are pending. None was made.
             ValueError: as `Session.ask`. None was made.
             StoreError: the database is away. Make the call again, with its key.
         """
-        many = 1 if count is None else count
-        made = self.ask_for(many, eligible=eligible, user=user, key=key, segment=segment)
-        return made[0] if count is None else made
-
-    def ask_for(
-        self,
-        count: int,
-        *,
-        eligible: Eligible = None,
-        user: User = None,
-        key: str | None = None,
-        principal: str = "",
-        segment: str | None = None,
-    ) -> list[CampaignDecision]:
-        """As `ask`, for a caller. principal: whose word `key` is. segment: of `segments=`."""
-        if segment is not None:
-            raise ValueError(
-                "Expected no segment=: this campaign has none. Create it with segments=['DE', "
-                "'FR'], or leave segment= out. None was made."
-            )
-        self._require_asked_here()
-        made: list[CampaignDecision] = self._turning.do(
-            ask_op(count, eligible=eligible, user=user, key=key, principal=principal)
+        op = made(
+            ops.Ask,
+            count=1 if count is None else count,
+            eligible=eligible,
+            user=user,
+            segment=self._segment if segment is None else segment,
+            key=key,
         )
-        return made
+        found: Any = self._do(op, None, first if count is None else same)
+        return found  # type: ignore[no-any-return]  # of the operation
 
-    def _require_asked_here(self) -> None:
-        if self.side_of is not None:
-            raise ValueError(
-                f"Expected to be asked as the campaign {shown(self.side_of)}: which side a person "
-                "is on is not chosen. None was made."
-            )
-
-    @discreet
     def tell(self, decision: CampaignDecision | str, reward: object) -> TellStatus:
-        """The reward of a decision (or of its id); what became of it (see `TellStatus`).
+        """Record the reward of a decision (or of its id); returns what became of it.
 
         Raises:
             RewardError: no number in the declared range. Nothing was recorded.
             TypeError, ValueError: neither a decision nor its id. Nothing was recorded.
         """
-        return self.tell_many([(required_id(decision), reward)])[0]
+        found: TellStatus = self._do(ops.told_pairs([(required_id(decision), reward)]), None, only)
+        return found
 
-    @discreet
     def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, object]]) -> list[TellStatus]:
-        """Several (decision, reward) pairs, in this order; of each, what became of it.
+        """Record several (decision, reward) pairs, in this order; returns what became of each.
 
         Should a release that they complete fail, for want of noise, say, its error passes through:
         what was recorded until then stands, and the next call makes the release. Tell all of them
@@ -142,113 +196,241 @@ class Campaign(ShownCampaign):
             RewardError: one of them is no reward. None was recorded.
             TypeError: one of them is no pair, or not of a decision or its id. None was recorded.
         """
-        pairs = [(id_of(decision), reward) for decision, reward in pairs_in(tells)]
-        found: list[TellStatus] = self._turning.do(TellOp(pairs))
+        found: list[TellStatus] = self._do(ops.told_pairs(tells), None, same)
         return found
 
-    @discreet
+    def tell_message(self, decision: CampaignDecision | str, message: str) -> TellStatus:
+        """In the local model: record a user's answer as their device sent it."""
+        found: TellStatus = self._do(ops.told_message(decision, message), None, only)
+        return found
+
     def expire(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
         """Nobody answered: the declared default counts (see `Session.expire`)."""
-        found: list[TellStatus] = self._turning.do(ExpireOp([id_of(each) for each in decisions]))
+        op = ops.Expire.model_construct(decisions=[id_of(each) for each in decisions], key=None)
+        found: list[TellStatus] = self._do(op, None, same)
         return found
 
-    @discreet
     def void(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
         """Decisions that were never carried out (see `Session.void`)."""
-        found: list[TellStatus] = self._turning.do(VoidOp([id_of(each) for each in decisions]))
+        op = ops.Void.model_construct(decisions=[id_of(each) for each in decisions], key=None)
+        found: list[TellStatus] = self._do(op, None, same)
         return found
 
     def add_arm(
         self, label: str | None = None, *, by: str | None = None, key: str | None = None
     ) -> int:
-        """A new arm, from the next decision on; its number (see `Session.add_arm`)."""
-        return int(self._changed(ArmOp("add", label, by), key))
+        """Add an arm, from the next decision on; returns its number (see `Session.add_arm`)."""
+        added: int = self._do(made(ops.AddArm, arm=label, key=key), by, same)
+        return added
 
     def retire_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Never play an arm again (see `Session.retire_arm`)."""
-        self._changed(ArmOp("retire", arm, by), key)
+        return self._do(made(ops.RetireArm, arm=arm, key=key), by, same)  # type: ignore[no-any-return]
 
     def pause_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play an arm no more until `resume_arm`."""
-        self._changed(ArmOp("pause", arm, by), key)
+        return self._do(made(ops.PauseArm, arm=arm, key=key), by, same)  # type: ignore[no-any-return]
 
     def resume_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play a paused arm again."""
-        self._changed(ArmOp("resume", arm, by), key)
+        return self._do(made(ops.ResumeArm, arm=arm, key=key), by, same)  # type: ignore[no-any-return]
 
     def drop_open(self, *, by: str | None = None, key: str | None = None) -> None:
-        """Throw away, unread, what came since the last releases (see `Session.drop_open`)."""
-        self._changed(DropOp(by), key)
+        """Drop, unread, what was recorded since the last releases (see `Session.drop_open`)."""
+        return self._do(made(ops.DropOpen, key=key), by, same)  # type: ignore[no-any-return]
 
     def finish(self, *, by: str | None = None, key: str | None = None) -> None:
         """A stopping rule that has not halted gives its answer now (see `Session.finish`)."""
-        self._changed(FinishOp(by), key)
-
-    def _changed(self, op: ChangeOp, key: str | None) -> Any:
-        return self._turning.do(keyed(op, key))
+        return self._do(made(ops.Finish, key=key), by, same)  # type: ignore[no-any-return]
 
     def close(self, why: str, *, by: str | None = None, key: str | None = None) -> None:
-        """The campaign is over: nothing more is asked; what waits can still be told.
+        """End the campaign: no more decisions are made; pending ones can still be told.
 
-        why: public, such as "winner declared: blue".
+        Args:
+            why: public, such as "winner declared: blue".
         """
-        if not is_line(why, 500) or not why.strip():
-            raise ValueError(
-                f"Expected why={shown(why)} to be a text of at most 500 characters that can be "
-                "printed. Nothing was changed."
-            )
-        self._changed(CloseOp(why, by), key)
-
-    def settle(self) -> None:
-        """Record the answers whose time has passed."""
-        self._turning.do(SettleOp())
-
-    def fence(self) -> None:
-        """Give up all that is open, and go on: for a witness that was lost. A database that was put
-        back is noticed and fenced by itself.
-        """
-        self._turning.fence()
+        return self._do(made(ops.Close, why=why, key=key), by, same)  # type: ignore[no-any-return]
 
     def erase(self, user: str | int, *, by: str | None = None, key: str | None = None) -> int:
-        """Forget a person: decisions that wait for them are void, and nobody learns from them any
-        more in the window that is open. What was released stays: nobody is to be seen in it. How
-        many decisions were void.
+        """Forget a person: their pending decisions are void, and nobody learns from them any more
+        in the window that is open. What was released stays. Returns how many decisions were void.
         """
-        done = int(self._changed(EraseOp(user, by), key))
-        with suppress(StoreError):  # it is erased, whatever becomes of older pages
-            self._turning.backend.forget()
-        return done
+        many: int = self._do(made(ops.Erase, user=user, key=key), by, same)
+        return many
 
+    def settle(self) -> None:
+        """Record the answers whose time has passed. A server does it by itself."""
+        return self._do(ops.Settle(), None, same)  # type: ignore[no-any-return]
 
-def ask_op(
-    count: int,
-    *,
-    eligible: Eligible = None,
-    user: User = None,
-    key: str | None = None,
-    principal: str = "",
-) -> AskOp:
-    """An ask, checked.
+    def fence(self) -> None:
+        """Give up all that is open, and go on: for a witness that was lost. A database that was
+        restored is noticed and fenced by itself.
+        """
+        self._local("fence").fence()
 
-    Raises:
-        ValueError, TypeError: of the count, the arms or the key. None was made.
-    """
-    number = whole_number(count, "count", 0, MOST_AT_ONCE)
-    chosen = None if eligible is None else checked_eligible(eligible)
-    return AskOp(number, chosen, user, principal, None if key is None else call_key(key))
+    # Views
 
+    def _view(self, name: str, **params: Any) -> Any:
+        segment = None if name == "uplift" else self._segment
+        return self._calls.view(name, segment, params)
 
-def checked_eligible(eligible: object) -> tuple[str | int, ...]:
-    """Names or numbers of arms; which of them there are is seen later.
+    def _local(self, what: str) -> Host:
+        host = getattr(self._calls, "host", None)
+        if not isinstance(host, Host):
+            raise AttributeError(f"{what} is for the store itself, not for a client of its server.")
+        return host
 
-    Raises:
-        TypeError: no list of them.
-    """
-    if isinstance(eligible, (str, bytes)) or not isinstance(eligible, Iterable):
-        raise TypeError(
-            "Expected eligible= to be a list of arms, such as ['blue', 'green'] or [0, 2], got "
-            f"{shown(eligible)}."
-        )
-    # numbers of NumPy's are kept as whole numbers, and its texts as texts: JSON knows no other
-    numbers = [(arm, as_int(arm)) for arm in eligible]
-    return tuple(arm if number is None else number for arm, number in numbers)
+    @property
+    def uid(self) -> str:
+        """Tells this campaign from others that had or will have its name."""
+        layout = self._local("uid").layout
+        return layout.row.uid if self._segment is None else layout.parts[self._segment].uid
+
+    @property
+    def rule(self) -> HoldoutRule | None:
+        """Who is on which side, of a campaign with `holdout=`."""
+        return self._local("rule").layout.rule
+
+    def side(self, user: str | int) -> Side:
+        """The side that a person is on, of a campaign with `holdout=`. It is public.
+
+        Raises:
+            ValueError: this campaign has no holdout.
+            TypeError: the user is no text and no whole number.
+        """
+        layout = self._local("side").layout
+        if layout.rule is None or layout.side_key is None:
+            raise refusal("no_holdout")
+        return layout.rule.side(hashed_place(user, layout.side_key, layout.rule.typed))
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The names of its parts; none, where it has one only."""
+        return self.summary().segments
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What every decision of this campaign promises together (see `Session.guarantee`)."""
+        return self._view("guarantee")  # type: ignore[no-any-return]
+
+    @property
+    def spent(self) -> Fraction | None:
+        """The ledger's exact total for the worst-off record (see `Session.spent`)."""
+        return self._view("spent")  # type: ignore[no-any-return]
+
+    @property
+    def generation(self) -> int:
+        """Fences so far, plus one."""
+        return self._view("generation")  # type: ignore[no-any-return]
+
+    @property
+    def policy(self) -> Policy:
+        """The policy at work; with segments, as it was at first: each learns for itself."""
+        return self._view("policy")  # type: ignore[no-any-return]
+
+    @property
+    def attribution_window(self) -> float | None:
+        """For how many seconds an answer is waited for; None: it counts as it comes."""
+        return self._view("attribution_window")  # type: ignore[no-any-return]
+
+    @property
+    def guardrail(self) -> Guardrail | None:
+        """The second number of each record that is watched; None: there is none."""
+        return self._view("guardrail")  # type: ignore[no-any-return]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the campaign was made. Public."""
+        return self._view("options")  # type: ignore[no-any-return]
+
+    @property
+    def arms(self) -> tuple[ArmState, ...] | dict[str, tuple[ArmState, ...]]:
+        """Every arm there ever was, and where it stands; by part, where there are some."""
+        return self._view("arms")  # type: ignore[no-any-return]
+
+    @property
+    def ledger(self) -> list[LedgerLine] | dict[str, list[LedgerLine]]:
+        """Every reading, in order, and what lost timelines may have read; by part, where there are
+        some.
+        """
+        return self._view("ledger")  # type: ignore[no-any-return]
+
+    @property
+    def alarms(self) -> tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]:
+        """What somebody should look at: arms that passed the guardrail, in order; and arms whose
+        first block waits for requests that are overdue (see `Session.alarms`). By part, where there
+        are some.
+        """
+        return self._view("alarms")  # type: ignore[no-any-return]
+
+    def releases(self, after: int = 0, limit: int = 1_000) -> list[StoredRelease]:
+        """Releases, as noised, in order."""
+        return self._view("releases", after=after, limit=limit)  # type: ignore[no-any-return]
+
+    def decisions(self, after: int = 0, limit: int = 1_000) -> DecisionPage:
+        """Decisions with their propensities, in order, from after one round on. Rewards are not in
+        it: they are not kept.
+        """
+        return self._view("decisions", after=after, limit=limit)  # type: ignore[no-any-return]
+
+    def events(self, limit: int = 100) -> list[CampaignEvent]:
+        """What was done to the campaign besides asking and telling, newest first."""
+        return self._view("events", limit=limit)  # type: ignore[no-any-return]
+
+    def beliefs(self, confidence: float = 0.95) -> Beliefs | SegmentedBeliefs:
+        """The estimates of every arm (see `Session.beliefs`); with parts, as one table."""
+        return self._view("beliefs", confidence=confidence)  # type: ignore[no-any-return]
+
+    def harm(self) -> Beliefs | SegmentedBeliefs:
+        """The estimates of every arm's harm (see `Session.harm`).
+
+        Raises:
+            ValueError: this campaign has no guardrail.
+        """
+        return self._view("harm")  # type: ignore[no-any-return]
+
+    def uplift(self, confidence: float = 0.95) -> Uplift:
+        """The policy's people, whatever they got, against holdout people: means of released values,
+        with intervals that hold at all times at once.
+
+        Raises:
+            ValueError: this campaign has no holdout people, or a confidence outside (0, 1).
+        """
+        return self._view("uplift", confidence=confidence)  # type: ignore[no-any-return]
+
+    def expected_loss(self) -> ExpectedLoss | None:
+        """What the people asked for so far are expected to have lost to privacy, were the arms'
+        means what was released (see `ExpectedLoss`). It is simulated, which takes up to some
+        seconds, and costs no privacy. None where it cannot be said, as before every arm in play has
+        a released mean, or for holdout people.
+
+        Raises:
+            RuntimeError: another one is being simulated.
+        """
+        return self._view("expected_loss")  # type: ignore[no-any-return]
+
+    def history(self) -> tuple[Moment, ...]:
+        """The estimates after releases, at most 60 of them, the newest at the end."""
+        return self._view("history")  # type: ignore[no-any-return]
+
+    def recent(self, newest: int = 1_000) -> Recent:
+        """How often every arm was shown among the newest decisions."""
+        return self._view("recent", newest=newest)  # type: ignore[no-any-return]
+
+    def sample_ratio(self) -> SampleRatio | dict[str, SampleRatio]:
+        """Whether traffic is as planned (see `Session.sample_ratio`); by part, where there are
+        some.
+        """
+        return self._view("sample_ratio")  # type: ignore[no-any-return]
+
+    def statement(self) -> str:
+        """The privacy statement of this campaign, to print."""
+        return self._view("statement")  # type: ignore[no-any-return]
+
+    def randomizer(self) -> str:
+        """In the local model: what users' devices need to know (see `Session.description`)."""
+        return self._view("randomizer")  # type: ignore[no-any-return]
+
+    def summary(self) -> Summary:
+        """Where the campaign stands, in a few public numbers."""
+        return self._view("summary")  # type: ignore[no-any-return]

@@ -6,25 +6,23 @@ back, and it does not open. Its length depends on public numbers only. Without a
 checksum in place of the seal, which finds accidents and no intent.
 """
 
-import fcntl
 import hashlib
 import hmac
 import json
-import os
 import re
 import secrets
-from collections.abc import Sequence
-from functools import partial
-from io import FileIO
-from pathlib import Path
-from typing import Any, Literal, final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Literal, NamedTuple, final
 
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 from dpbandits.core.errors import EditedRowsError, StoreError
-from dpbandits.local.budget.file import sync_folder
-from dpbandits.service.rows.records import CampaignRow, HeadRow
+from dpbandits.service.tables import CampaignRow, HeadRow
 from dpbandits.session.saving import checked_key
 
 PLAIN, SEALED = b"p", b"s"
@@ -37,8 +35,8 @@ as_json = json.JSONEncoder(separators=(",", ":")).encode
 WIDTH = 20
 """Characters that a number takes: enough for every sum of rewards and for noise of 64 bits."""
 
-MARK, NONCE, CHECKSUM, SECRET = 8, 12, 16, 32
-"""Bytes of what tells keys apart, of a nonce, of a checksum, and of a secret that is kept."""
+MARK, NONCE, CHECKSUM = 8, 12, 16
+"""Bytes of what tells keys apart, of a nonce, and of a checksum."""
 
 OTHER_KEY = (
     "The private rows of this store were written {how}. Open the store with the key it was made "
@@ -79,13 +77,16 @@ def of_one_length(data: Any) -> bytes:
 class StoreSeal:
     """Makes the keys of a store's campaigns, and those under which people and calls are known.
 
-    key: at least 16 bytes, kept outside the database; None: private rows lie there as they are.
-    witness: where the witness lies, beside which a store without a key has the secret under which
-        calls are known; None: the secret is kept in memory.
+    Args:
+        key: at least 16 bytes, kept outside the database; None: private rows lie there in clear.
+        secret: returns the secret under which calls are known in a store without a key; its
+            witness keeps it.
     """
 
-    def __init__(self, key: bytes | None, witness: Path | None = None) -> None:
-        self._key, self._witness = checked_key(key), witness
+    def __init__(
+        self, key: bytes | None, secret: Callable[[], bytes] = lambda: secrets.token_bytes(32)
+    ) -> None:
+        self._key, self._secret = checked_key(key), secret
         self._calls: bytes | None = None if key is None else self.derived("calls")
         self._campaigns = dict[str, CampaignSeal]()
 
@@ -111,13 +112,15 @@ class StoreSeal:
     def call_place(self, group: str, principal: str, key: str) -> str:
         """Under what the reply to a call is kept. Neither can be read from it."""
         if self._calls is None:
-            self._calls = (
-                secrets.token_bytes(32)
-                if self._witness is None
-                else kept_secret(self._witness.with_name(f"{self._witness.name}.secret"))
-            )
+            self._calls = self._secret()
         said = json.dumps([group, principal, key]).encode()
         return hmac.new(self._calls, said, hashlib.sha256).hexdigest()
+
+    def call_mark(self, said: str) -> str:
+        """Tells whether two calls say the same, and nothing of what they say."""
+        if self._calls is None:
+            self._calls = self._secret()
+        return hmac.new(self._calls, b"mark" + said.encode(), hashlib.sha256).hexdigest()
 
     def of(self, row: CampaignRow) -> "CampaignSeal":
         """The seal of one campaign."""
@@ -159,12 +162,8 @@ class CampaignSeal:
     def __repr__(self) -> str:
         return f"CampaignSeal({self.row.name!r})"
 
-    def call_place(self, principal: str, key: str) -> str:
-        """Under what the reply to a call is kept (see `StoreSeal.call_place`)."""
-        return self.store.call_place(self.row.group, principal, key)
-
-    def waiting_key(self) -> bytes:
-        """The key of the sum over decisions that wait (see `turns.waiting_rows`)."""
+    def pending_key(self) -> bytes:
+        """The key of the sum over pending decisions (see `PendingRows`)."""
         return self.store.derived(f"waiting {self.row.uid}")
 
     def private(self, data: Any, head: HeadRow) -> bytes:
@@ -238,31 +237,201 @@ def checksum(text: bytes, place: bytes) -> bytes:
     return hashlib.sha256(place + b"|" + text).digest()[:CHECKSUM]
 
 
-def kept_secret(path: Path) -> bytes:
-    """32 bytes that are kept in a file which only its owner reads; made if there is none.
+# Names of decisions
 
-    Raises:
-        StoreError: the file cannot be made or read, or is none of ours.
+NO_NAME = bytes(16)
+"""Stands for what is no name where many are opened at once."""
+
+
+class OpenedName(NamedTuple):
+    """Which decision a name names, if the row of this number has this nonce."""
+
+    nonce: int
+    generation: int
+    seq: int
+
+
+@final
+class DecisionNames:
+    """The names of one campaign's decisions: 32 hexadecimal digits that nobody can guess or read.
+
+    A name is one block of AES over a nonce, which every transaction draws for the decisions it
+    makes, the generation, and the number of the decision. So no index of names is kept. The
+    decision's row has the nonce too: a database that was put back gives a number again, but never
+    a name.
+
+    Args:
+        key: 16 bytes, secret.
     """
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = Cipher(AES(key), ECB())  # one block each, none twice
+        self.key = key
+
+    def __repr__(self) -> str:
+        return "DecisionNames(not shown)"
+
+    @classmethod
+    def fresh(cls) -> "DecisionNames":
+        return cls(secrets.token_bytes(16))
+
+    def names(self, nonce: int, generation: int, seqs: Iterable[int]) -> list[str]:
+        """The names of these decisions, which one transaction made."""
+        head = nonce.to_bytes(8, signed=True) + generation.to_bytes(2)
+        plain = b"".join(head + seq.to_bytes(6) for seq in seqs)
+        text = self._cipher.encryptor().update(plain).hex()
+        return [text[at : at + 32] for at in range(0, len(text), 32)]
+
+    def opened(self, names: Iterable[object]) -> list[OpenedName | None]:
+        """Which decisions are named; None for what is no name at all. A name that was made up opens
+        too, and its nonce is that of no row, but for one in 2^64.
+        """
+        blocks = [name_bytes(name) for name in names]
+        plain = self._cipher.decryptor().update(b"".join(block or NO_NAME for block in blocks))
+        found = list[OpenedName | None]()
+        for at, block in enumerate(blocks):
+            part = plain[16 * at : 16 * at + 16]
+            numbers = (
+                int.from_bytes(part[:8], signed=True),
+                int.from_bytes(part[8:10]),
+                int.from_bytes(part[10:]),
+            )
+            found.append(None if block is None else OpenedName(*numbers))
+        return found
+
+
+def fresh_nonce() -> int:
+    """A nonce that no transaction had before, on any timeline; it fits a database's integer."""
+    return int.from_bytes(secrets.token_bytes(8), signed=True)
+
+
+def name_bytes(name: object) -> bytes | None:
+    """The 16 bytes of a name as it is written; None if it is none."""
+    if not isinstance(name, str) or len(name) != 32 or not name.isascii():
+        return None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with FileIO(path, "a+", opener=partial(os.open, mode=0o600)) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # of two processes that begin, one makes it
-            if os.fstat(file.fileno()).st_size == 0:
-                file.write(secrets.token_bytes(SECRET))
-                os.fsync(file.fileno())
-                sync_folder(path.parent)
-            found = os.pread(file.fileno(), SECRET + 1, 0)
-    except OSError as error:
-        raise StoreError(
-            f"The secret {path} cannot be made or read ({error.strerror}). In a store without a "
-            "key the words of key= are kept under it: let this process read and write beside the "
-            "witness."
-        ) from None
-    if len(found) != SECRET:
-        raise StoreError(
-            f"Expected {path} to be a secret of {SECRET} bytes, which dpbandits made; it is "
-            "another file. Nothing was done. Put the right one back, or delete this one: then "
-            "calls that are made again under their key= are done once more."
+        return bytes.fromhex(name) if name == name.lower() and " " not in name else None
+    except ValueError:
+        return None
+
+
+# Pending decisions
+
+BLOCK, PART = 16, 5
+"""Bytes of a block, and of what stands in it for a play and for a person."""
+
+WHOLE = 1 << 8 * BLOCK
+
+KEPT = 10_000
+"""Plays and transactions that are remembered, to be told apart faster."""
+
+PlayTexts = tuple[str, str | None, str | None, bool, int | None]
+"""Action, observe and label as they are stored, whether anybody learns, and the joint plan."""
+
+
+class PendingRow(NamedTuple):
+    """What a stored pending decision is: the nonce in its name, and marks of what it plays and of
+    whose place it took (0: nobody's).
+    """
+
+    nonce: int
+    play: int
+    owner: int
+
+
+@final
+class PendingRows:
+    """The pending decisions of a campaign as they were written, and a sum over them.
+
+    The sum lies in the sealed row. So whoever edits, deletes or puts back the row of a pending
+    decision, or makes one pending again that was resolved, is found out as the rows are read. It is
+    a sum of blocks of AES under a secret key, one for each decision, so it changes with the
+    decisions that come and go, and nobody else can make two sets of rows with the same one.
+
+    Args:
+        key: 32 bytes, secret.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self.rows: dict[int, PendingRow] = {}
+        self.total = 0
+        self._blocks = Cipher(AES(part_of(key, b"blocks")), ECB())
+        self._marks = part_of(key, b"marks")
+        self._plays, self._nonces = dict[PlayTexts, int](), dict[int, int]()
+        self._shared_nonce, self._shared = 0, dict[PlayTexts, PendingRow]()
+
+    def __repr__(self) -> str:
+        return f"PendingRows({len(self.rows)})"
+
+    def row(
+        self, nonce: int, texts: PlayTexts, pseudonym: str | None, window: int | None
+    ) -> PendingRow:
+        """A decision of these texts. Those of one transaction that play the same share a row."""
+        if pseudonym is not None:
+            return PendingRow(nonce, self._play(texts), self.owner(pseudonym, window))
+        if nonce != self._shared_nonce:
+            self._shared_nonce, self._shared = nonce, {}
+        found = self._shared.get(texts)
+        if found is None:
+            found = self._shared[texts] = PendingRow(nonce, self._play(texts), 0)
+        return found
+
+    def playing(self, row: PendingRow, texts: PlayTexts) -> PendingRow:
+        """A pending decision, once it plays this."""
+        return row._replace(play=self._play(texts))
+
+    def _play(self, texts: PlayTexts) -> int:
+        found = self._plays.get(texts)
+        if found is None:
+            if len(self._plays) > KEPT:
+                self._plays.clear()
+            found = self._plays[texts] = self._mark(f"play {texts!r}")
+        return found
+
+    def owner(self, pseudonym: str | None, window: int | None) -> int:
+        """The mark of whoever's place a decision took."""
+        return 0 if pseudonym is None else self._mark(f"owner {pseudonym} {window}")
+
+    def replace(self, rows: Mapping[int, PendingRow | None]) -> None:
+        """Decisions that came, went (None) or are others now."""
+        before = [(seq, self.rows[seq]) for seq in rows if seq in self.rows]
+        after = [(seq, row) for seq, row in rows.items() if row is not None]
+        for seq, _ in before:
+            del self.rows[seq]
+        self.rows.update(after)
+        self.total = (self.total + self._sum(after) - self._sum(before)) % WHOLE
+
+    def said(self) -> str:
+        """The sum as text, always of one length."""
+        return f"{self.total:0{2 * BLOCK}x}"
+
+    def is_said(self, text: object) -> bool:
+        """Whether this is the sum."""
+        return isinstance(text, str) and hmac.compare_digest(text.encode(), self.said().encode())
+
+    def _sum(self, rows: Iterable[tuple[int, PendingRow]]) -> int:
+        plain = b"".join(
+            ((seq << 80 | row.play << 40 | row.owner) ^ self._of_nonce(row.nonce)).to_bytes(BLOCK)
+            for seq, row in rows
         )
-    return found
+        text = self._blocks.encryptor().update(plain)
+        places = range(0, len(text), BLOCK)
+        return sum(int.from_bytes(text[at : at + BLOCK]) for at in places)
+
+    def _of_nonce(self, nonce: int) -> int:
+        """By what the blocks of decisions that one transaction made differ from all others."""
+        found = self._nonces.get(nonce)
+        if found is None:
+            if len(self._nonces) > KEPT:
+                self._nonces.clear()
+            made = blake2b(b"%d" % nonce, key=self._marks, digest_size=BLOCK).digest()
+            found = self._nonces[nonce] = int.from_bytes(made)
+        return found
+
+    def _mark(self, said: str) -> int:
+        made = blake2b(said.encode(), key=self._marks, digest_size=PART).digest()
+        return int.from_bytes(made)
+
+
+def part_of(key: bytes, use: bytes) -> bytes:
+    return blake2b(use, key=key, digest_size=32).digest()

@@ -1,71 +1,56 @@
 """A store of campaigns."""
 
+from __future__ import annotations
+
 import secrets
 import time
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, Self, final
 
-from dpbandits.core.calls.forgetting import discreet
-from dpbandits.core.errors import NameTakenError
+from dpbandits.core.errors import NameTakenError, UnknownCampaignError
 from dpbandits.core.inputs import checked_name, is_line, shown
-from dpbandits.core.privacy import Guarantee, as_fraction
+from dpbandits.core.privacy import Guarantee, as_fraction, printed
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
 from dpbandits.policies.contract import Policy
-from dpbandits.service.campaign import Campaign
-from dpbandits.service.holdout import HoldoutCampaign
-from dpbandits.service.looks.store import Campaigns
-from dpbandits.service.rows.backend import Backend, Part
-from dpbandits.service.rows.memory import no_scope
-from dpbandits.service.rows.records import CampaignRow, ScopeRow
-from dpbandits.service.scope import Scope, joined, scope_of
-from dpbandits.service.sealing import StoreSeal
-from dpbandits.service.segments import SegmentedCampaign
-from dpbandits.service.turns.beginning import (
+from dpbandits.service.campaign import Campaign, LocalCalls
+from dpbandits.service.creation import (
     LONGEST_NAME,
     OPTIONS,
     beginning,
     creation_mark,
     first_sessions,
-    holdout_in,
-    kept_under,
+    holdout_rule,
+    layout_of,
     require_creatable,
     require_few_arms,
 )
-from dpbandits.service.turns.fence import mark_of
-from dpbandits.service.turns.others import call_key
-from dpbandits.service.turns.sides import asked_rule, side_sessions
-from dpbandits.service.turns.turning import Turning
-from dpbandits.service.turns.working import CampaignSetting
-from dpbandits.service.witness import ScopeMark, WitnessFile
+from dpbandits.service.database import Database, no_scope
+from dpbandits.service.models import Scope, Summaries
+from dpbandits.service.operations import LONGEST_KEY
+from dpbandits.service.parts import Setting
+from dpbandits.service.refusals import refusal
+from dpbandits.service.sealing import StoreSeal
+from dpbandits.service.tables import CampaignRow, ScopeKind, ScopeRow
+from dpbandits.service.transaction import Host
+from dpbandits.service.witness import Mark, ScopeMark, Witness
 from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.options import require_policy
 from dpbandits.session.people import Clock, seconds_of
 from dpbandits.session.saving import require_readable
 from dpbandits.session.session import Session
 
-CLEAR = (
-    "Expected a store with a key: with attribution_window= single people's outcomes are held in "
-    "the database until their time has passed, and without a key they lie there in clear. Open a "
-    "new store with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, and keep "
-    "that key apart from the database; or say unsealed=True. Nothing was created."
-)
-
-KEYLESS = (
-    "Expected a store with a key: people are known by pseudonyms that are made with it. Open it "
-    "with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, and keep that key "
-    "apart from the database."
-)
-
 
 @final
-class CampaignStore(Campaigns[Campaign]):
+class CampaignStore:
     """Campaigns in one place. `dpbandits.open_store(url)` opens one.
 
-    A campaign has the same verbs as a `Session`; its calls return once what they did is on disk.
     Threads and processes may share a store.
+
+    Args:
+        looking: for a process that only looks: private rows stay unread, and nothing is written.
 
     Raises:
         StoreError: its campaigns were made with another key, or without one.
@@ -73,58 +58,100 @@ class CampaignStore(Campaigns[Campaign]):
 
     def __init__(
         self,
-        backend: Backend,
-        witness: WitnessFile,
+        database: Database,
+        witness: Witness,
         *,
         key: bytes | None = None,
         noise: Noise | None = None,
         clock: Clock = time.time,
+        looking: bool = False,
     ) -> None:
-        super().__init__(backend, witness, clock)
-        self._seal, self._noise = StoreSeal(key, witness.path), noise
-        self._require_key()
+        self.database, self.witness, self.is_looking = database, witness, looking
+        self._clock, self._noise = clock, noise
+        self._seal = StoreSeal(key, witness.secret)
+        self._open = dict[str, Campaign]()
+        if not looking:
+            self._require_key()
 
-    def _require_key(self) -> None:
-        """Refuse to work with another key than the one that some campaign was made with.
+    def __repr__(self) -> str:
+        return f"CampaignStore({self.database!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the database and its witness."""
+        self.database.close()
+        self.witness.close()
+
+    def __len__(self) -> int:
+        return len(self.database.campaigns())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([row.name for row in self.database.campaigns()])
+
+    def __contains__(self, name: object) -> bool:
+        return self._found(name) is not None
+
+    def __getitem__(self, name: str) -> Campaign:
+        """A campaign of this store.
 
         Raises:
-            StoreError: so it is.
+            UnknownCampaignError: there is none of this name.
         """
-        found = self._backend.some_private()
+        if name not in self._open:
+            self._open[name] = self._campaign(self._row(name), None)
+        return self._open[name]
+
+    def open(self, name: str, *, policy: Policy | type[Policy]) -> Campaign:
+        """Open a campaign whose policy is user-defined: a database names no code."""
+        self._open[name] = self._campaign(self._row(name), policy)
+        return self._open[name]
+
+    def summaries(self) -> Summaries:
+        """Where every campaign stands; and the names of those that cannot be opened here, because
+        their policy is user-defined (see `open`).
+        """
+        found, others = [], []
+        for name in self:
+            try:
+                found.append(self[name].summary())
+            except ValueError:
+                others.append(name)
+        return Summaries(campaigns=found, not_shown=others)
+
+    def _found(self, name: object) -> CampaignRow | None:
+        """The row of this name. A database is not asked for what it could not keep."""
+        return self.database.campaign(name) if is_line(name, LONGEST_NAME) else None
+
+    def _row(self, name: str) -> CampaignRow:
+        row = self._found(name)
+        if row is None:
+            raise UnknownCampaignError(
+                f"There is no campaign {shown(name)} in this store. list(store), or `dpbandits "
+                "campaign list`, names all there are."
+            )
+        return row
+
+    def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Campaign:
+        plain = Setting(self._seal, self._clock, self._noise, None, self.is_looking)
+        setting = Setting(self._seal, self._clock, self._noise, policy, self.is_looking)
+        layout = layout_of(row, self.database.parts(row.uid), self._seal)
+        if layout.rule is not None and layout.side_key is None and not self.is_looking:
+            raise refusal("keyless")
+        apart = {} if layout.rule is None else {"holdout": plain}
+        host = Host(layout, self.database, self.witness, setting, apart)
+        return Campaign(row.name, LocalCalls(host))
+
+    def _require_key(self) -> None:
+        """Refuse to work with another key than the one that some campaign was made with."""
+        found = self.database.some_private()
         if found is not None:
             self._seal.require_same_key(found)
 
-    def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Campaign:
-        setting = CampaignSetting(self._seal, self._clock, self._noise, policy)
-        own_rows, rule = self._part_rows(row), holdout_in(row)
-        if not own_rows:
-            return Campaign(Turning(row, self._backend, self._witness, setting))
-        plain = replace(setting, policy=None)
-        parts = {
-            name: (own, setting if place == 0 or not rule else plain)
-            for place, (name, own) in enumerate(own_rows.items())
-        }
-        opened = {
-            name: Campaign(Turning(own, self._backend, self._witness, how, others))
-            for name, (own, how) in parts.items()
-            for others in [tuple(each for each in parts.values() if each[0] != own)]
-        }
-        made: Any = SegmentedCampaign(row, opened) if rule is None else None
-        if rule is not None:
-            made = HoldoutCampaign(row, opened, rule, self._side_key(row.uid), self._clock)
-        return made  # type: ignore[no-any-return]  # the same verbs
-
-    def _side_key(self, uid: str) -> bytes:
-        """
-        Raises:
-            ValueError: this store has no key.
-        """
-        key = self._seal.side_key(uid)
-        if key is None:
-            raise ValueError(KEYLESS)
-        return key
-
-    @discreet
     def create(
         self,
         name: str,
@@ -137,7 +164,7 @@ class CampaignStore(Campaigns[Campaign]):
         unsealed: bool = False,
         **options: Any,
     ) -> Campaign:
-        """A new campaign.
+        """Make a campaign.
 
         Args:
             name: its name, which decisions carry; at most 100 characters.
@@ -149,8 +176,7 @@ class CampaignStore(Campaigns[Campaign]):
             unsealed: whether it may have an `attribution_window` in a database without a key, where
                 single people's outcomes then lie in clear until their time has passed.
             options: those of `Session`. Arms are assigned "shuffled" by default, where the policy
-                can choose among them. With `segments` it is a `SegmentedCampaign`, with `holdout`
-                or `ramp` (and `control`, an arm) a `HoldoutCampaign`.
+                can choose among them. Also `holdout`, a share of people, and `control`, their arm.
 
         Raises:
             ValueError: the name is taken, options contradict each other, there are more than 10,000
@@ -166,67 +192,48 @@ class CampaignStore(Campaigns[Campaign]):
         budget = None if scope is None else str(getattr(scope, "name", scope))
         if budget is not None and not is_line(budget, LONGEST_NAME):
             raise no_scope(budget)
-        known = {**options, "unsealed": True} if self._lies_in_clear(options, unsealed) else options
-        key = None if key is None else call_key(key)
-        uid, rule = secrets.token_hex(16), asked_rule(policy, options)
+        if key is not None and not is_line(key, LONGEST_KEY):
+            raise ValueError(
+                f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters that "
+                "can be printed. Nothing was created."
+            )
+        known = {**options, "unsealed": True} if self._is_in_clear(options, unsealed) else options
+        uid, rule = secrets.token_hex(16), holdout_rule(policy, options)
         sessions = self._sessions(name, uid, policy, noise, options, rule)
         guarantee = next(iter(sessions.values())).guarantee
-        now = seconds_of(self._clock())
         self._require_key()
-        row, parts = beginning(uid, name, sessions, self._seal, known, now, rule)
-        said = creation_mark(policy, row, budget)
+        now = seconds_of(self._clock())
+        layout, changes = beginning(name, uid, sessions, rule, self._seal, known, now)
+        said = creation_mark(policy, layout.row, budget)
+        responses = {}
         if key is not None:
-            parts = kept_under(parts, self._seal.call_place(uid, by or "", key), said)
+            responses[self._seal.call_place(uid, by or "", key)] = said
+        rows = [layout.row, *(row for row in layout.parts.values() if row != layout.row)]
+        join = self._joining(name, guarantee, options.get("window"))
         try:
-            self._begin(row, parts, budget, guarantee, options.get("window"))
+            # witnessed first: a campaign that its witness does not know has another one
+            self.witness.add(
+                {each: (Mark.of(c.head), None, c.head.latest) for each, c in changes.items()}
+            )
+            joining = None if budget is None else (budget, join)
+            self.database.create(rows, changes, responses, joining)
         except NameTakenError:
             if key is None or self._said_of(name, by or "", key) != said:
                 raise
         return self.open(name, policy=type(policy))
 
-    def _lies_in_clear(self, options: dict[str, Any], unsealed: object) -> bool:
+    def _is_in_clear(self, options: dict[str, Any], unsealed: object) -> bool:
         """Whether single people's outcomes will lie in the database as they are.
 
         Raises:
             ValueError: they would, and it is not said that they may. Nothing was created.
         """
         held = options.get("attribution_window") is not None
-        if not held or not self._backend.durable or self._seal.user_key("") is not None:
+        if not held or not self.database.is_durable or self._seal.has_key:
             return False
         if unsealed is not True:
-            raise ValueError(CLEAR)
+            raise refusal("in_clear")
         return True
-
-    def _begin(
-        self,
-        row: CampaignRow,
-        parts: list[Part],
-        budget: str | None,
-        guarantee: Guarantee | None,
-        window: timedelta | None,
-    ) -> None:
-        """Write a new campaign, which joins the scope `budget` with this guarantee, for this window
-        of contributions.
-        """
-
-        def join(found: ScopeRow) -> ScopeRow:
-            taken = joined(self._seen(found), row.name, guarantee, window)
-            self._witness.add_scope(taken.name, ScopeMark(taken.spent, taken.kind))
-            return taken
-
-        for part, change in parts:
-            # witnessed first: a campaign that its witness does not know has another one
-            self._witness.add(part.uid, mark_of(change.head), None)
-        self._backend.create(row, parts, None if budget is None else (budget, join))
-
-    def _said_of(self, name: str, by: str, key: str) -> str | None:
-        """What is kept of a call that made this campaign. by, key: whose call it was, and its
-        key.
-        """
-        row = self._row(name)
-        first = next(iter(self._part_rows(row).values()), row)
-        with self._backend.reading(first.uid) as rows:
-            return rows.response(self._seal.call_place(row.uid, by, key))
 
     def _sessions(
         self,
@@ -236,11 +243,10 @@ class CampaignStore(Campaigns[Campaign]):
         noise: Noise | None,
         options: dict[str, Any],
         rule: HoldoutRule | None,
-    ) -> dict[str | None, Session]:
-        """The session that a campaign begins with, or that of each segment, or of each side."""
+    ) -> dict[str, Session]:
         people = options.get("privacy_unit", "round") == "user"
-        if (people or rule is not None) and self._seal.user_key(uid) is None:
-            raise ValueError(f"{KEYLESS} Nothing was created.")
+        if (people or rule is not None) and not self._seal.has_key:
+            raise refusal("keyless")
         timed = any(options.get(each) is not None for each in ("window", "attribution_window"))
         chooses = policy.chooses and policy.about.feedback == "bandit"
         known: dict[str, Any] = {
@@ -250,9 +256,36 @@ class CampaignStore(Campaigns[Campaign]):
             "assignment": "shuffled" if chooses else "planned",
             **{name: value for name, value in options.items() if name not in OPTIONS},
         }
-        if rule is not None:
-            return side_sessions(name, policy, rule, **known)
-        return first_sessions(name, policy, **known)
+        return first_sessions(name, policy, rule, **known)
+
+    def _said_of(self, name: str, by: str, key: str) -> str | None:
+        """What is kept of a call that made this campaign. by: whose call it was."""
+        row = self._row(name)
+        with self.database.reading(row.uid) as rows:
+            return rows.response(self._seal.call_place(row.uid, by, key))
+
+    # Budgets over campaigns
+
+    def _joining(
+        self, name: str, guarantee: Guarantee | None, window: timedelta | None
+    ) -> Callable[[ScopeRow], ScopeRow]:
+        def join(found: ScopeRow) -> ScopeRow:
+            taken = joined(self._seen(found), name, guarantee, window)
+            self.witness.add_scope(taken.name, ScopeMark(taken.spent, taken.kind))
+            return taken
+
+        return join
+
+    def _seen(self, row: ScopeRow) -> ScopeRow:
+        """A scope as it stands. What a witness saw spent is spent, and what it saw fixed is fixed,
+        whatever a copy says.
+        """
+        seen = self.witness.scope(row.name)
+        if seen is None:
+            return row
+        kind = row.kind if seen.kind.unit is None else seen.kind
+        spent = max(Fraction(seen.spent), Fraction(row.spent))
+        return row._replace(spent=str(spent), **kind._asdict())
 
     def scope(self, name: str, epsilon: Any = None) -> Scope:
         """A budget over campaigns: those that join it spend at most so much together.
@@ -261,21 +294,71 @@ class CampaignStore(Campaigns[Campaign]):
         the window of contributions, trust (central or local) and noise (secure or simulated).
         Others are refused.
 
-        epsilon: the budget, for a new scope; of a known one it has to be the same, or left out.
+        Args:
+            epsilon: the budget, for a new scope; of a known one it has to be the same, or left out.
 
         Raises:
             ValueError: no budget for a new scope, or another one for a known one.
         """
-        known = self._backend.scope(checked_name(name))
+        known = self.database.scope(checked_name(name))
         if known is None:
-            if epsilon is None:
-                raise ValueError(f"Expected epsilon= for the new scope {shown(name)}.")
-            self._backend.add_scope(ScopeRow(name, str(as_fraction(epsilon, "epsilon")), "0"))
-            known = self._backend.scope(name)
+            if epsilon is None or self.is_looking:
+                raise refusal("new_scope", f"Expected epsilon= for the new scope {shown(name)}.")
+            self.database.add_scope(ScopeRow(name, str(as_fraction(epsilon, "epsilon")), "0"))
+            known = self.database.scope(name)
         assert known is not None
         known = self._seen(known)
         if epsilon is not None and as_fraction(epsilon, "epsilon") != Fraction(known.epsilon):
             raise ValueError(
                 f"The scope {shown(name)} has a budget of {known.epsilon}; it stays as it is."
             )
-        return scope_of(known)
+        return Scope.of(known)
+
+
+def joined(
+    scope: ScopeRow, campaign: str, guarantee: Guarantee | None, window: timedelta | None
+) -> ScopeRow:
+    """Return the scope once a campaign has joined it.
+
+    Each campaign is an interactive mechanism, and they compose: the sum of their guarantees is at
+    most the budget (Haney et al. 2023). Only guarantees of one kind are added.
+
+    Raises:
+        ValueError: the campaign has no epsilon, or more than is left, or its guarantee is of
+            another kind than those of the scope.
+    """
+    if guarantee is None or guarantee.epsilon is None:
+        raise ValueError(
+            "Expected a policy with an epsilon: a scope adds up epsilons, and this one has none. "
+            "Nothing was created."
+        )
+    cost, spent, most = guarantee.epsilon, Fraction(scope.spent), Fraction(scope.epsilon)
+    seconds = None if window is None else window.total_seconds()
+    kind = ScopeKind(guarantee.unit, seconds, guarantee.trust, guarantee.noise)
+    if scope.unit is not None and scope.kind != kind:
+        raise refusal(
+            "scope_kind",
+            f"The scope {scope.name!r} adds up guarantees {words_of(scope.kind)}, which its first "
+            f"campaign fixed; {campaign!r} has one {words_of(kind)}. Make another scope for it. "
+            "Nothing was created.",
+        )
+    if spent + cost > most:
+        raise refusal(
+            "scope_spent",
+            f"The scope {scope.name!r} has a budget of {printed(most)}, of which its campaigns "
+            f"took {printed(spent)}; {campaign!r} would take {printed(cost)} more. Nothing was "
+            "created.",
+        )
+    return scope._replace(spent=str(spent + cost), **kind._asdict())
+
+
+def words_of(kind: ScopeKind) -> str:
+    """A kind of guarantee in words.
+
+    >>> words_of(ScopeKind("user", 604800.0, "central", "secure"))
+    'per user and window of 7 days, central trust, secure noise'
+    """
+    span = ""
+    if kind.window is not None:
+        span = f" and window of {timedelta(seconds=kind.window)}".removesuffix(", 0:00:00")
+    return f"per {kind.unit}{span}, {kind.trust} trust, {kind.noise} noise"

@@ -1,31 +1,96 @@
-"""The witness: a small file that says how far each campaign has come. A database that is restored
-from a copy is behind it, and is noticed.
+"""The witness: a small second database that says how far each campaign has come. A store that is
+restored from a copy is behind it, and is noticed.
 
-A line is written, and is on disk, before anything that was computed from a release is shown to
-anybody. So it is kept where no backup or snapshot of the database takes it along.
+A mark is on disk before anything that was computed from a release is shown to anybody. So the
+witness is kept where no backup or snapshot of the store takes it along: a file on a local disk, or
+another database server.
 """
 
-import fcntl
-import json
+from __future__ import annotations
+
 import math
 import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
-from io import FileIO
 from pathlib import Path
-from threading import RLock
-from typing import NamedTuple, final
-from weakref import ReferenceType, ref
+from typing import Any, NamedTuple, final
 
-from dpbandits.core.calls.gate import Home
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+    func,
+    insert,
+    inspect,
+    select,
+    text,
+)
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
 from dpbandits.core.errors import WitnessError
-from dpbandits.local.budget.file import sync_folder
-from dpbandits.service.rows.records import ScopeKind
+from dpbandits.core.locks import this_process
+from dpbandits.service.database import (
+    Database,
+    LiteConnections,
+    make_private_file,
+    require_durable,
+    server_engine,
+    sqlite_engine,
+)
+from dpbandits.service.tables import COUNTED, HASH, NAME, UID, HeadRow, ScopeKind
 from dpbandits.session.people import EARLIEST
 
-STARTS = b'{"campaign":"', b'{"scope":"'
-"""What lines begin with."""
+metadata = MetaData()
+
+mark_table = Table(
+    "dpbandits_witness_mark",
+    metadata,
+    Column("id", COUNTED, primary_key=True),
+    Column("campaign", UID, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("step", Integer, nullable=False),
+    Column("chain", HASH, nullable=False),
+    Column("latest", Float),
+    UniqueConstraint("campaign", "generation", "step", "chain"),
+)
+scope_table = Table(
+    "dpbandits_witness_scope",
+    metadata,
+    Column("id", COUNTED, primary_key=True),
+    Column("name", NAME, nullable=False),
+    Column("spent", String, nullable=False),
+    Column("unit", String),
+    Column("window", Float),
+    Column("trust", String),
+    Column("noise", String),
+)
+secret_table = Table(
+    "dpbandits_witness_secret",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("secret", LargeBinary, nullable=False),
+)
+
+APPEND_ONLY = {
+    "sqlite": """
+CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table}
+BEGIN SELECT RAISE(ABORT, 'the witness is append only'); END;;
+CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table}
+BEGIN SELECT RAISE(ABORT, 'the witness is append only'); END""",
+    "postgresql": """
+CREATE OR REPLACE FUNCTION dpbandits_witness_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'the witness is append only'; END $$;;
+CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}
+FOR EACH STATEMENT EXECUTE FUNCTION dpbandits_witness_refuse()""",
+}
 
 
 class Mark(NamedTuple):
@@ -35,9 +100,13 @@ class Mark(NamedTuple):
     step: int
     chain: str
 
+    @classmethod
+    def of(cls, head: HeadRow) -> Mark:
+        return cls(head.generation, head.step, head.chain)
+
 
 class ScopeMark(NamedTuple):
-    """What is spent of a budget over campaigns, as an exact fraction, and what its guarantees are
+    """What is spent of a budget over campaigns, an exact fraction, and what its guarantees are
     about.
     """
 
@@ -46,200 +115,257 @@ class ScopeMark(NamedTuple):
 
 
 @final
-class LockedFile(FileIO):
-    """It is closed, and so its lock is gone, once nobody has it: no interrupted call, either."""
+class Witness:
+    """Marks of campaigns, which are added and never changed.
 
-    __del__ = FileIO.close
-
-
-@final
-class WitnessFile:
-    """What a file says, and what is added to it: one line at a time, compared and then written
-    while no other process does.
-
-    path: the file. None: nothing is witnessed, for a store that forgets anyway. make: whether it is
-        made at once if there is none; else with its first line. looking: whether it is only read,
-        and has to be there.
+    Args:
+        place: a file; the address of a database server other than the store's; None: in memory, for
+            a store that forgets anyway.
+        make: whether the file is made at once if there is none; else with its first mark.
+        looking: whether it is only read, and has to be there.
+        store: the store's database, whose own server is refused.
 
     Raises:
-        WitnessError: it is only read, and is not there or cannot be.
+        WitnessError: it cannot be opened, is another program's, or is not there.
     """
 
-    def __init__(self, path: Path | None, *, make: bool = True, looking: bool = False) -> None:
-        self.path, self._lock, self._read = path, RLock(), 0
-        self._home, self._looking = Home(), looking
-        self._file: ReferenceType[LockedFile] | None = None
-        self._marks = dict[str, Mark]()
-        self._known = set[tuple[str, Mark]]()
-        self._scopes = dict[str, ScopeMark]()
-        self._times = dict[str, float]()
-        with self._open(make=make):
-            pass
+    def __init__(
+        self,
+        place: str | Path | None,
+        *,
+        make: bool = True,
+        looking: bool = False,
+        store: Database | None = None,
+    ) -> None:
+        self._looking, self._alone, self._process = looking, LiteConnections(), this_process()
+        self._is_server = isinstance(place, str) and place.startswith("postgresql")
+        self.path = None if place is None or self._is_server else Path(place)
+        self.place = "in memory" if place is None else str(place)
+        if self._is_server:
+            self.place = make_url(self.place).render_as_string(hide_password=True)
+        self._engine: Any = server_engine(make_url(str(place))) if self._is_server else None
+        self._inode: tuple[int, int] | None = None
+        self._left = list[Any]()
+        if self._is_server or self.path is None or make or self.path.exists():
+            try:
+                with self._told("opened"):
+                    self._open(store)
+            except BaseException:
+                self.close()
+                raise
+        elif looking:
+            raise WitnessError(
+                f"There is no witness {self.place}. Name the one of whoever serves the store, with "
+                "witness= or --witness."
+            )
 
     def __repr__(self) -> str:
-        return f"WitnessFile({str(self.path)!r})"
+        return f"Witness({self.place!r})"
 
-    @contextmanager
-    def _open(self, *, make: bool = False) -> Iterator[int | None]:
-        """The file, read up to its end, and nobody else's for now; None if there is none."""
-        if not self._home.here:  # a thread of the parent may have held the lock
-            self._lock, self._home = RLock(), Home()
-        with self._lock:
-            if self.path is None or not (make or self._looking or self._read or self.path.exists()):
-                yield None
-                return
-            self._close()
-            try:
-                opened = self._opened(self.path)
-                file = opened.fileno()
-                fcntl.flock(file, fcntl.LOCK_SH if self._looking else fcntl.LOCK_EX)
-                self._take_in(file)
-                yield file
-            finally:
-                self._close()
+    def _open(self, store: Database | None = None) -> None:
+        """Open it, make its tables, and read it once."""
+        if self.path is not None:
+            if not self._looking:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                make_private_file(self.path)
+            self._inode = inode_of(self.path)
+        if not self._is_server:
+            self._engine = sqlite_engine(self.path)
+        if self._is_server and store is not None:
+            require_other_server(self._engine, store)
+        require_durable(self._engine) if self.path is not None or self._is_server else None
+        with self._engine.connect() as connection:
+            if not inspect(connection).has_table(mark_table.name):
+                if self._looking:
+                    raise self._strange()
+                connection.rollback()
+                self._make_tables(connection)
+            connection.execute(select(func.count()).select_from(mark_table)).scalar()
 
-    def _close(self) -> None:
-        """An open file has its lock. One that an interrupted call left open would keep everybody
-        out, its next try too. It goes with that call, and is known here for as long as it does not.
-        """
-        file = None if self._file is None else self._file()
-        if file is not None:
-            file.close()
+    def _make_tables(self, connection: Connection) -> None:
+        self._begin(connection)
+        names = inspect(connection).get_table_names()
+        if mark_table.name not in names:
+            if names and not self._is_server:
+                raise self._strange()
+            metadata.create_all(connection)
+            for table in (mark_table, scope_table, secret_table):
+                for statement in APPEND_ONLY[connection.dialect.name].split(";;"):
+                    connection.exec_driver_sql(statement.format(table=table.name))
+        connection.commit()
 
-    def _opened(self, path: Path) -> LockedFile:
-        if not self._looking:
-            new = not path.exists()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = LockedFile(path, "a+", opener=partial(os.open, mode=0o600))
-            self._file = ref(file)
-            if new:
-                sync_folder(path.parent)
-            return file
-        try:
-            file = LockedFile(path)
-        except OSError as error:
-            raise WitnessError(
-                f"The witness {path} cannot be read ({error.strerror}). Name the one of whoever "
-                "serves the store, and let this process read it."
-            ) from None
-        self._file = ref(file)
-        return file
-
-    def _take_in(self, file: int) -> None:
-        """Read what other processes wrote since. A line that was cut short never happened."""
-        size = os.fstat(file).st_size
-        if size < self._read:
-            raise WitnessError(
-                f"The witness {self.path} became shorter while it was in use. Nothing was done. "
-                "Put the file back as it was."
-            )
-        text = os.pread(file, size - self._read, self._read)
-        if self._looking:  # whoever serves waits for the copy only, not for us to go through it
-            fcntl.flock(file, fcntl.LOCK_UN)
-        whole = text[: text.rfind(b"\n") + 1]
-        for line in whole.splitlines():
-            self._learn(line)
-        rest = text[len(whole) :]
-        if not is_cut_short(rest):
-            raise self._strange()
-        self._read += len(whole)
-        if rest and not self._looking:
-            os.ftruncate(file, self._read)
-
-    def _learn(self, line: bytes) -> None:
-        try:
-            said = json.loads(line)
-            if "scope" in said:
-                kind = ScopeKind(*map(said.get, ScopeKind._fields))
-                self._scopes[str(said["scope"])] = ScopeMark(str(said["spent"]), kind)
-                return
-            uid = str(said["campaign"])
-            mark = Mark(int(said["generation"]), int(said["step"]), str(said["chain"]))
-            seen = max(self._times.get(uid, -math.inf), float(said.get("latest", -math.inf)))
-            self._marks[uid], self._times[uid] = mark, seen
-            self._known.add((uid, mark))
-        except (ValueError, LookupError, TypeError, OverflowError):
-            raise self._strange() from None
+    def _begin(self, connection: Connection) -> None:
+        """Begin to write, while nobody else does."""
+        if self._is_server:
+            connection.execute(text("SELECT pg_advisory_xact_lock(7305180140)"))
+        else:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     def _strange(self) -> WitnessError:
         return WitnessError(
-            f"Expected {self.path} to be a witness of dpbandits; it has a line that is none. "
+            f"Expected {self.place} to be a witness of dpbandits; it is another file, or damaged. "
             "Nothing was done."
         )
 
-    def latest(self, uid: str) -> Mark | None:
-        """How far this campaign was seen to have come."""
-        with self._open():
-            return self._marks.get(uid)
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (SQLAlchemyError, OSError) as error:
+            kind = type(getattr(error, "orig", None) or error).__name__
+            if kind == "DatabaseError":
+                raise self._strange() from None
+            hint = "is the disk full? Make room" if what == "written" else "is it the right one"
+            raise WitnessError(
+                f"The witness {self.place} could not be {what} ({kind}): {hint}, and make the call "
+                "again. What this call computed is not shown."
+            ) from None
 
-    def marks(self) -> dict[str, Mark]:
-        """How far every campaign was seen to have come."""
-        with self._open():
-            return dict(self._marks)
+    @contextmanager
+    def _connected(self, what: str) -> Iterator[Connection | None]:
+        """A connection; None: there is no witness, and it is only read."""
+        if self._process != this_process():  # a forked child takes connections of its own
+            self._process = this_process()
+            if self._engine is not None:
+                self._left.append(self._engine.pool)
+                self._engine.dispose(close=False)
+        with self._told(what):
+            if self._engine is None:
+                if what == "read" and self.path is not None and not self.path.exists():
+                    yield None
+                    return
+                self._open()
+            if self.path is not None and inode_of(self.path) != self._inode:
+                raise WitnessError(
+                    f"The witness {self.place} was replaced while it was in use. Nothing was done. "
+                    "Put the file back as it was, and open the store again."
+                )
+            with self._alone.one(self._engine) as connection:
+                yield connection
+
+    def marks(self, uids: Sequence[str]) -> dict[str, Mark]:
+        """How far these campaigns were seen to have come."""
+        c = mark_table.c
+        newest = select(func.max(c.id)).where(c.campaign.in_(uids)).group_by(c.campaign)
+        query = select(c.campaign, c.generation, c.step, c.chain).where(c.id.in_(newest))
+        with self._connected("read") as connection:
+            if connection is None:
+                return {}
+            return {uid: Mark(*row) for uid, *row in connection.execute(query)}
 
     def knows(self, uid: str, mark: Mark) -> bool:
         """Whether a campaign was ever seen at this mark."""
-        with self._open():
-            return self.path is None or (uid, mark) in self._known
+        with self._connected("read") as connection:
+            return connection is not None and is_known(connection, uid, mark)
 
     def latest_time(self, uid: str) -> float:
-        """The latest time, in seconds, that a campaign of people who come back was seen at; −∞
-        where none was said.
+        """The latest time, in seconds, that a campaign of returning people was seen at; −∞ where
+        none was.
         """
-        with self._open():
-            return self._times.get(uid, -math.inf)
+        query = select(func.max(mark_table.c.latest)).where(mark_table.c.campaign == uid)
+        with self._connected("read") as connection:
+            found = None if connection is None else connection.execute(query).scalar()
+        return -math.inf if found is None else float(found)
+
+    def add(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
+        """Witness that campaigns came from one mark to the next. Made again, it changes nothing.
+
+        Args:
+            moves: by uid, the new mark, the one before it, and the latest time that the campaign
+                has seen, where its people come back.
+
+        Raises:
+            WitnessError: one was seen elsewhere, so two copies of one campaign are at work; or the
+                witness cannot be written.
+        """
+        with self._connected("written") as connection:
+            assert connection is not None
+            self._begin(connection)
+            for uid, (mark, after, at) in moves.items():
+                if is_known(connection, uid, mark):
+                    continue  # another process was here, and may have come further since
+                c = mark_table.c
+                query = select(c.generation, c.step, c.chain).where(c.campaign == uid)
+                row = connection.execute(query.order_by(c.id.desc()).limit(1)).first()
+                if (None if row is None else Mark(*row)) != after:
+                    raise WitnessError(
+                        "This campaign was seen elsewhere, at another release: two copies of one "
+                        "database are at work. What this call computed is not shown. Stop one of "
+                        "them."
+                    )
+                seen = at if at > EARLIEST else None
+                values = {"campaign": uid, **mark._asdict(), "latest": seen}
+                connection.execute(insert(mark_table), [values])
+            connection.commit()
 
     def scope(self, name: str) -> ScopeMark | None:
         """How a budget over campaigns was seen to stand."""
-        with self._open():
-            return self._scopes.get(name)
-
-    def add(self, uid: str, mark: Mark, after: Mark | None, at: float = -math.inf) -> None:
-        """Witness that a campaign came from one mark to the next. Made again, it changes nothing.
-
-        at: the latest time that it has seen, where its people come back.
-
-        Raises:
-            WitnessError: it was seen elsewhere: two copies of one campaign are at work.
-        """
-        with self._open(make=True) as file:
-            seen = self._marks.get(uid)
-            if (uid, mark) in self._known:
-                return  # another process was here, and may have come further since
-            if seen != after:
-                raise WitnessError(
-                    "This campaign was seen elsewhere, at another release: two copies of one "
-                    "database are at work. What this call computed is not shown. Stop one of them."
-                )
-            time = {"latest": at} if at > EARLIEST else {}
-            self._write(file, {"campaign": uid, **mark._asdict(), **time})
+        c = scope_table.c
+        query = select(c.spent, c.unit, c.window, c.trust, c.noise).where(c.name == name)
+        with self._connected("read") as connection:
+            if connection is None:
+                return None
+            row = connection.execute(query.order_by(c.id.desc()).limit(1)).first()
+        return None if row is None else ScopeMark(row[0], ScopeKind(*row[1:]))
 
     def add_scope(self, name: str, mark: ScopeMark) -> None:
         """Witness how a budget over campaigns stands."""
-        with self._open(make=True) as file:
-            self._write(file, {"scope": name, "spent": mark.spent, **mark.kind._asdict()})
+        values = {"name": name, "spent": mark.spent, **mark.kind._asdict()}
+        with self._connected("written") as connection:
+            assert connection is not None
+            self._begin(connection)
+            connection.execute(insert(scope_table), [values])
+            connection.commit()
 
-    def _write(self, file: int | None, said: dict[str, object]) -> None:
-        line = json.dumps(said, separators=(",", ":")).encode() + b"\n"
-        if file is not None:
-            try:
-                whole = os.write(file, line) == len(line)
-                os.fsync(file)
-            except OSError:
-                whole = False
-            if not whole:
-                os.ftruncate(file, self._read)
-                raise WitnessError(
-                    f"The witness {self.path} could not be written: is the disk full? What this "
-                    "call computed is not shown. Make room, and make the call again."
-                )
-            self._read += len(line)
-        self._learn(line)
+    def secret(self) -> bytes:
+        """32 secret bytes, made once and kept: calls of a store without a key are known under
+        them.
+        """
+        query = select(secret_table.c.secret).where(secret_table.c.id == 1)
+        with self._connected("written") as connection:
+            assert connection is not None
+            self._begin(connection)
+            found = connection.execute(query).scalar()
+            if found is None:
+                found = secrets.token_bytes(32)
+                connection.execute(insert(secret_table), [{"id": 1, "secret": found}])
+            connection.commit()
+        return bytes(found)
+
+    def close(self) -> None:
+        """Let go of the witness."""
+        if self._engine is not None and self._process == this_process():
+            self._engine.dispose()
 
 
-def is_cut_short(rest: bytes) -> bool:
-    """Whether the end of a file may be a line of ours that a crash cut short, which is taken away.
-    Of another file, which was named by mistake, nothing is.
+def is_known(connection: Connection, uid: str, mark: Mark) -> bool:
+    c = mark_table.c
+    place = (c.campaign == uid, c.generation == mark.generation, c.step == mark.step)
+    query = select(c.id).where(*place, c.chain == mark.chain)
+    return connection.execute(query).first() is not None
+
+
+def inode_of(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def require_other_server(engine: Any, store: Database) -> None:
+    """Refuse the store's own server as its witness: one backup would take both along.
+
+    Raises:
+        WitnessError: it is.
     """
-    begun = rest.rstrip(b"\0")  # which were never written
-    return any(begun[: len(start)] == start[: len(begun)] for start in STARTS)
+    if store.is_sqlite:
+        return
+    began = text("SELECT pg_postmaster_start_time()::text")
+    with engine.connect() as here, store.engine.connect() as there:
+        same = here.execute(began).scalar() == there.execute(began).scalar()
+    if same:
+        raise WitnessError(
+            "Expected the witness on another database server than the store's: a backup that takes "
+            "both along cannot be told from the newest state. Name a file, or another server."
+        )

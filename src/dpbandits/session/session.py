@@ -471,17 +471,6 @@ class Session:
             view.add_to_batch(event if place is None else event._replace(place=place))
         return view.batch
 
-    def _ask_unread(self, count: int) -> list[Decision]:
-        """Return decisions that nobody learns from; no person's place is taken."""
-        with OneCall(self) as view:
-            view = self._with_due_outcomes(view)
-            if len(view.pending) + count > self.max_pending:
-                raise too_many_pending(len(view.pending), count, self.max_pending)
-            view.begin_batch()
-            for _ in range(count):
-                view.add_to_batch(view.next_unread())
-            return self._made(view, view.batch, self._tables.window)
-
     # Recording rewards
 
     def tell(self, decision: Decision | int, reward: object) -> None:

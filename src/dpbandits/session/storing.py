@@ -21,7 +21,7 @@ from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import ArmStanding
 from dpbandits.session.beliefs import ArmHistory, Belief, Believed, beliefs
-from dpbandits.session.decisions import Decision, Play
+from dpbandits.session.decisions import Play
 from dpbandits.session.people import Clock, Place, mark_of_key
 from dpbandits.session.saving import (
     LineData,
@@ -401,11 +401,6 @@ def require_reward(session: Session, seq: int, reward: object) -> None:
         session._vault.checked(play.observe or play.action, reward)
 
 
-def ask_unread(session: Session, count: int) -> list[Decision]:
-    """Return decisions that nobody learns from (see `Session._ask_unread`)."""
-    return session._ask_unread(count)
-
-
 def play_only(session: Session, arm: int) -> None:
     """Take all other arms out of play, before the first decision."""
     state = session._seen.folded()
@@ -502,10 +497,10 @@ def owned_by(session: Session, seq: int, who: str, window: int) -> None:
     session._tables.owners[seq] = who, window
 
 
-def forget_places(session: Session) -> None:
-    """The next call reads them anew: another process may have given some away."""
+def share_places(session: Session, used: dict[str, tuple[int, int]]) -> None:
+    """Count people's places in this mapping from now on, together with other sessions."""
     if session._tables.people is not None:
-        session._tables.people.used.clear()
+        session._tables.people.used = used
 
 
 # Looking

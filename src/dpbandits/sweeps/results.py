@@ -12,9 +12,8 @@ import polars as pl
 
 from dpbandits.core.privacy import printed
 from dpbandits.core.tables import frame_of
-from dpbandits.sweeps.cells import Cell, Facts
+from dpbandits.sweeps.cells import Cell, Facts, read_cell
 from dpbandits.sweeps.config import Config
-from dpbandits.sweeps.store import read_cell
 
 MAY_BE_NULL = {
     **dict.fromkeys(

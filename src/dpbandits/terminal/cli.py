@@ -10,29 +10,26 @@ import typer
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.commands.audit import audit_command
 from dpbandits.terminal.commands.campaigns import campaign_commands, serve_command
-from dpbandits.terminal.commands.data import data_commands
 from dpbandits.terminal.commands.forecast import forecast_command
 from dpbandits.terminal.commands.keys import keys
-from dpbandits.terminal.commands.run import SMALL_SWEEP, merge_command, run_command
+from dpbandits.terminal.commands.run import SMALL_SWEEP, run_command
 from dpbandits.terminal.commands.terminal import (
     QuickOption,
     WorkersOption,
     console,
     one_line_errors,
 )
-from dpbandits.terminal.commands.usage import OneLineGroup, let_help_flow
 from dpbandits.theory import list_policies as every_policy
 from dpbandits.version import __version__
 
 app = typer.Typer(
-    cls=OneLineGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,  # a reward, or a store's key, may be one of them
     rich_markup_mode="rich",
     help=(
-        "Bandit policies with differential privacy: look them up, compare them, repeat the "
-        "papers.\n\nStart with [bold]dpbandits demo[/], then [bold]dpbandits list[/] and "
+        "Bandit policies with differential privacy: look them up, compare "
+        "them, audit them.\n\nStart with [bold]dpbandits demo[/], then [bold]dpbandits list[/] and "
         "[bold]dpbandits explain DPRateIMED[/]."
     ),
 )
@@ -44,13 +41,11 @@ def demo(
     quick: QuickOption = False,
     workers: WorkersOption = None,
 ) -> None:
-    """Private and non-private policies on a real trial of depression treatments: what does privacy
-    cost?
+    """What does privacy cost? Policies on a real trial of depression treatments.
 
     Example: [bold]dpbandits demo[/]
     """
     from dpbandits.sweeps.config import load_config
-    from dpbandits.sweeps.executors.processes import Processes
     from dpbandits.terminal.tables import run_here
 
     with one_line_errors(), as_file(files("dpbandits.sweeps") / "demo.toml") as path:
@@ -59,18 +54,16 @@ def demo(
             out,
             console=console,
             command="dpbandits demo" + " --quick" * quick,
-            executor=Processes(workers),
+            workers=workers,
         )
 
 
-app.add_typer(data_commands, name="data")
 app.add_typer(campaign_commands, name="campaign")
 app.add_typer(keys, name="keys")
 app.command("serve")(serve_command)
 app.command("audit")(audit_command)
 app.command("forecast")(forecast_command)
 app.command("run", epilog=SMALL_SWEEP)(run_command)
-app.command("merge")(merge_command)
 
 
 class Privacy(StrEnum):
@@ -145,35 +138,3 @@ def explain(
     with one_line_errors():
         for part in explanation(name, short=short):
             console.print(part)
-
-
-@app.command()
-def papers(
-    full: Annotated[
-        bool,
-        typer.Option("--full/--quick", help="The papers' own sizes, or a size that takes minutes."),
-    ] = False,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Only this paper; may be given again.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results/papers"),
-    docs: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write measured/papers.md and its figures into this folder; with --only, the "
-            "sections of those papers alone."
-        ),
-    ] = None,
-) -> None:
-    """Run the papers' experiments and say which of their claims hold.
-
-    Example: [bold]dpbandits papers --quick --only lazyts2024[/]
-    """
-    from dpbandits.papers.run import run_papers
-
-    with one_line_errors():
-        code = run_papers(only, full=full, out=out, console=console, docs=docs)
-    raise typer.Exit(code)
-
-
-let_help_flow(app)

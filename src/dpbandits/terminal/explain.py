@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from inspect import cleandoc
 from pathlib import Path
-from typing import ClassVar
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markdown import Markdown, TableElement
+from rich.console import RenderableType
+from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
@@ -22,10 +21,6 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.theory import PolicyRow
-
-# `dpbandits list` and `dpbandits explain`: the table of all policies; and a policy's docstring,
-# declarations and proof page, gathered for a reader.
-
 
 PRIVACY = {
     "none": "None: it sees every reward as it is. `guarantee` is None.",
@@ -87,23 +82,7 @@ def explanation(name: str, *, short: bool = False) -> Iterator[RenderableType]:
     yield Text(example(cls) + "\n", style="cyan")
     if cls.about.proof:
         yield Text(f"Proof (proofs/{cls.about.proof}.md)")
-        yield ProofText(proof_page(cls.about.proof).read_text(encoding="utf-8"))
-
-
-class WholeCells(TableElement):
-    """A table none of whose words is cut: half a name in the code finds nothing."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for part in super().__rich_console__(console, options):
-            for column in part.columns if isinstance(part, Table) else ():
-                column.overflow = "fold"
-            yield part
-
-
-class ProofText(Markdown):
-    """A page of proofs."""
-
-    elements: ClassVar = {**Markdown.elements, "table_open": WholeCells}
+        yield Markdown(proof_page(cls.about.proof).read_text(encoding="utf-8"))
 
 
 def facts(cls: type[Policy]) -> Table:

@@ -8,18 +8,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dpbandits.figures.panels import Panel, compared, panels_of
 from dpbandits.pages import templates
-from dpbandits.reports.comparison import COLUMNS, COST, POLICY, TAILS, Column, table_rows
-from dpbandits.reports.prices import answers
-from dpbandits.reports.publish import publish
+from dpbandits.plots import Panel, compared, panels_of
+from dpbandits.reports import COLUMNS, COST, POLICY, TAILS, Column, answers, publish, table_rows
+from dpbandits.sweeps.cells import require_writable
 from dpbandits.sweeps.config import Config
-from dpbandits.sweeps.executors.base import Executor
-from dpbandits.sweeps.progress import progress_on, tally
 from dpbandits.sweeps.results import Results
-from dpbandits.sweeps.shards import Shard
-from dpbandits.sweeps.store import require_writable
-from dpbandits.sweeps.sweep import run_sweep
+from dpbandits.sweeps.run import progress_on, run_sweep, tally
 
 SIMULATED = "Noise is simulated (seeded): right for experiments, no protection for anybody's data."
 
@@ -68,17 +63,30 @@ def natural_width(table: Table, console: Console) -> int:
 
 
 def run_here(
-    config: Config, out: Path, *, console: Console, command: str, executor: Executor | None = None
-) -> Path:
-    """Run what is not finished, write everything under `out`, print the tables; returns the HTML
-    page.
+    config: Config,
+    out: Path,
+    *,
+    console: Console,
+    command: str,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    shard: tuple[int, int] | None = None,
+) -> None:
+    """Run what is not finished, write everything under `out`, and print the tables.
+
+    Of a shard, only the cells are written.
     """
     templates()  # what writes the page is known to be there before hours are spent
     require_writable(out)
     console.print(config.title, style="bold", markup=False)
     with progress_on(console) as tell:
-        results = run_sweep(config, out, progress=tell, executor=executor)
-    return show_results(results, console=console, command=command)
+        results = run_sweep(
+            config, out, progress=tell, workers=workers, scheduler=scheduler, shard=shard
+        )
+    if shard is None:
+        show_results(results, console=console, command=command)
+    else:
+        console.print(f"{tally(results)}\nCells are in {out / 'cells'}.", soft_wrap=True)
 
 
 def show_results(results: Results, *, console: Console, command: str) -> Path:
@@ -95,20 +103,3 @@ def show_results(results: Results, *, console: Console, command: str) -> Path:
     where = f"\nFigures in {out / 'figures'}, tables in {out} (Parquet and CSV).\nPage: {page}"
     console.print(where, markup=False, highlight=False, soft_wrap=True)
     return page
-
-
-def run_shard(
-    config: Config, out: Path, shard: Shard, *, console: Console, executor: Executor
-) -> None:
-    """Run one part of a sweep, and say how the parts become one."""
-    require_writable(out)
-    console.print(f"{config.title}, shard {shard}", style="bold", markup=False, highlight=False)
-    with progress_on(console) as tell:
-        results = run_sweep(config, out, progress=tell, executor=executor, shard=shard)
-    console.print(
-        f"{tally(results)}\nShard {shard} is in {out}. When all {shard.parts} are there: "
-        "dpbandits merge CONFIG FOLDERS",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import dpbandits as dpb
-from dpbandits.papers.evidence import CellSetting, Evidence
-from dpbandits.papers.paper import Claim, judge
+from papers.evidence import CellSetting, Evidence
+from papers.paper import Claim, judge
 
 PROBLEM = dpb.UniformMatroid(arms=4, rank=2)
 ROUNDS = 400

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpbandits.papers.evidence import CellSetting, Evidence, mean_of, ratio_of
-from dpbandits.papers.paper import MEASURES, Claim, judge
+from papers.evidence import CellSetting, Evidence, mean_of, ratio_of
+from papers.paper import MEASURES, Claim, judge
 from tests.papers.measures.test_growth import TRUE_AND_MUTANT as RATES
 from tests.papers.measures.test_returns import TRUE_AND_MUTANT as RETURNS
 

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from dpbandits.environments import Bernoulli, Environment
-from dpbandits.papers.evidence import Evidence, contrast
-from dpbandits.papers.measures.growth import brackets, slope_weights
-from dpbandits.papers.paper import Claim, judge
+from papers.evidence import Evidence, contrast
+from papers.measures import brackets, slope_weights
+from papers.paper import Claim, judge
 
 SIZES = [(arms, gap) for arms in (4, 16, 64, 256) for gap in (0.2, 0.05)]
 EQUAL: dict[str, Environment] = {

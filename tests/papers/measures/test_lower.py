@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from dpbandits.environments import Environment, SharedCoins
-from dpbandits.papers.evidence import Evidence
-from dpbandits.papers.measures.lower import over_paths_bound
+from papers.evidence import Evidence
+from papers.measures import over_paths_bound
 
 PATHS: dict[str, Environment] = {
     "two": SharedCoins([0.4, 0.4, 0.5], [0, 0, 1, 1, 2, 2]),

@@ -8,8 +8,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.law import blind_regret
-from dpbandits.papers.evidence import CellSetting, Evidence
-from dpbandits.papers.measures.oracle import way_to_oracle
+from papers.evidence import CellSetting, Evidence
+from papers.measures import way_to_oracle
 
 PROBLEMS = [
     dpb.Coverage([("a", 1), ("a", 2), ("b", 2), ("c", 3), ("d", 1)], k=2),

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpbandits.papers.evidence import Evidence
-from dpbandits.papers.paper import Claim, judge
+from papers.evidence import Evidence
+from papers.paper import Claim, judge
 
 OPTIMUM, ROUNDS = 2.0, 1000
 # regret at the end: of a private policy in proportion to 1/ε, of one that follows no law, of one

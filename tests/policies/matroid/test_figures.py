@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.datasets.films.films import films_from_counts
+from dpbandits.datasets import films_from_counts
 from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, OMM, CTSGaussian
 from tests.places import DATA
 from tests.policies.matroid.instances import SEVEN, SEVEN_MEANS

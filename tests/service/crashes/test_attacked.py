@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.http.access import Access
-from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.database import Database
+from dpbandits.service.server.access import Access
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.turns.turning import Turning
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.transaction import Host
+from dpbandits.service.witness import Witness
 from tests.service.http.web import client_of
-from tests.service.timelines import Lite, create
+from tests.service.timelines import Lite, create, inside
 
 KEY = bytes(range(32))
 
 
 def open_sum(campaign: Any) -> int:
     """What lies in the open blocks, in grid steps."""
-    blocks = campaign._turning.look(lambda work, _: work.session._seen.folded().books.blocks)
+    blocks = inside(campaign, lambda part, _: part.session._seen.folded().books.blocks)
     return sum(sum(block.sums) for block in blocks.values())
 
 
@@ -34,8 +34,8 @@ def test_a_copy_that_is_put_back_while_stores_are_open_is_seen(tmp_path: Path) -
         asked = one.ask(3)
         copy = lite.copy(tmp_path / "copy.db")
         assert one.tell(asked[0], 1) == "recorded"
-        first._backend.close()
-        second._backend.close()
+        first.database.close()
+        second.database.close()
         lite.put_back(copy)
         assert second["c"].tell(asked[1], 0) == "recorded"
         assert one.tell(asked[2], 0) == "recorded"
@@ -81,9 +81,9 @@ def test_who_waits_for_an_interrupted_call_is_told(
     """Nobody waits for ever, and the next call works."""
     store = dpb.open_store("memory:")
     campaign = create(store)
-    lead, transact = Turning._lead, Turning._transact
+    lead, transact = Host._lead, Host._transact
 
-    def interrupted(self: Turning, *given: Any) -> Any:
+    def interrupted(self: Host, *given: Any) -> Any:
         if where == "queue":
             self._queue.popleft()
         elif where == "witness":
@@ -91,11 +91,11 @@ def test_who_waits_for_an_interrupted_call_is_told(
         raise KeyboardInterrupt
 
     name = "_lead" if where == "queue" else "_transact"
-    monkeypatch.setattr(Turning, name, interrupted)
+    monkeypatch.setattr(Host, name, interrupted)
     with pytest.raises(KeyboardInterrupt):
         campaign.ask()
-    monkeypatch.setattr(Turning, "_lead", lead)
-    monkeypatch.setattr(Turning, "_transact", transact)
+    monkeypatch.setattr(Host, "_lead", lead)
+    monkeypatch.setattr(Host, "_transact", transact)
     assert campaign.tell(campaign.ask(), 1) == "recorded"
 
 
@@ -103,14 +103,14 @@ def test_who_waits_for_an_interrupted_call_is_told(
 def test_what_is_committed_is_not_done_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: type[Exception]
 ) -> None:
-    store = CampaignStore(MemoryBackend(), WitnessFile(tmp_path / "w"), key=KEY)
+    store = CampaignStore(Database("memory:"), Witness(tmp_path / "w"), key=KEY)
     campaign = create(store)
     asked = campaign.ask(30)
 
     def full(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr(WitnessFile, "add", full)
+    monkeypatch.setattr(Witness, "add", full)
     with pytest.raises(dpb.StoreError):
         campaign.tell_many([(each, 1) for each in asked])
     monkeypatch.undo()
@@ -149,7 +149,7 @@ def test_a_server_without_keys_closes_with_the_first_one() -> None:
     store = dpb.open_store("memory:")
     client = client_of(store, open=True)
     assert client.get("/v1/campaigns").status_code == 200
-    access = Access(store.backend, open=False)
+    access = Access(store.database, open=False)
     access.create("me", ["admin"])
     assert client.get("/v1/campaigns").status_code == 401
     access.revoke("me")

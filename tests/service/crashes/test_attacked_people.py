@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import dpbandits as dpb
-from dpbandits.service.http.serving import keep_house
-from dpbandits.service.turns.asks import AskOp
+from dpbandits.service.server.serving import keep_house
 from tests.service.timelines import Lite, create
 
 USER = {"privacy_unit": "user", "max_contributions": 2}
@@ -31,22 +30,11 @@ def test_a_repeated_call_is_known_and_its_person_is_not(tmp_path: Path) -> None:
         campaign.erase("anna")
         assert campaign.ask(2, user="anna", key="page view 17") == made
     with closing(sqlite3.connect(lite.file)) as file:
-        ((who,),) = file.execute("SELECT pseudonym FROM contribution")
-        ((said,),) = file.execute("SELECT response FROM request")
+        ((who,),) = file.execute("SELECT pseudonym FROM dpbandits_contribution")
+        ((said,),) = file.execute("SELECT response FROM dpbandits_request")
     mark, _ = json.loads(said)
     guess = json.dumps(["", "page view 17", 2, None, who]).encode()
     assert hashlib.sha256(guess).hexdigest() != mark
-
-
-def test_a_call_that_an_older_dpbandits_answered_is_made_again(
-    tmp_path: Path, monkeypatch: Any
-) -> None:
-    lite = Lite(tmp_path)
-    with lite.open() as store, monkeypatch.context() as older:
-        older.setattr(AskOp, "mark", AskOp.older_mark)
-        made = create(store, **USER).ask(2, user="anna", key="k")
-    with lite.open() as store:
-        assert store["c"].ask(2, user="anna", key="k") == made
 
 
 def written(folder: Path, what: bytes) -> set[bytes]:
@@ -76,11 +64,11 @@ def test_somebody_who_reads_on_keeps_nobody_waiting(tmp_path: Path) -> None:
         campaign = create(store)
         with closing(sqlite3.connect(lite.file)) as reader:
             reader.execute("BEGIN")
-            reader.execute("SELECT count(*) FROM decision").fetchone()
+            reader.execute("SELECT count(*) FROM dpbandits_decision").fetchone()
             campaign.tell(campaign.ask(), 1)
-            store.backend.forget()
+            store.database.forget()
             campaign.tell(campaign.ask(), 1)
-        store.backend.forget()
+        store.database.forget()
         assert lite.file.with_name(f"{lite.file.name}-wal").stat().st_size == 0
 
 
@@ -91,7 +79,7 @@ def test_who_is_erased_stands_beside_no_decision_in_any_file(tmp_path: Path) -> 
         campaign.tell(campaign.ask(user="anna"), 1)
         campaign.ask(user="anna")
         with closing(sqlite3.connect(lite.file)) as file:
-            ((who,),) = file.execute("SELECT pseudonym FROM contribution")
+            ((who,),) = file.execute("SELECT pseudonym FROM dpbandits_contribution")
         assert len(places(tmp_path, who)) > 1
         campaign.erase("anna")
         assert len(places(tmp_path, who)) == 2  # the count of contributions, and its index

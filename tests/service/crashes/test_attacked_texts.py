@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.http.access import Access
+from dpbandits.service.server.access import Access
 from tests.service.conftest import Open
 from tests.service.timelines import create
 
@@ -40,7 +40,7 @@ def test_what_cannot_be_a_name_is_unknown(make: Open, text: str) -> None:
 @WRONG
 def test_keys_have_names_that_can_be_listed(make: Open, text: str) -> None:
     store = make()
-    access = Access(store.backend, open=False)
+    access = Access(store.database, open=False)
     with pytest.raises(ValueError, match="which can be printed"):
         access.create(text, ["read"])
     with pytest.raises(ValueError, match="Expected a campaign's name"):

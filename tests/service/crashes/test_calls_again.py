@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.http.app import make_app
-from dpbandits.service.remote import RemoteStore
+from dpbandits.service.client import RemoteStore
+from dpbandits.service.server.app import make_app
 from dpbandits.service.store import CampaignStore
 from tests.service.conftest import Open
 from tests.service.http.web import Calls
@@ -55,15 +55,16 @@ class Far:
     def standing(self, name: str) -> Any:
         """What anybody sees of a campaign, in all its parts."""
         whole: Any = self.store[name]
-        names = getattr(whole, "segments", ())
+        names = whole.segments
         parts = [whole[each] for each in names] or [whole]
-        events = [[each[1:] for each in part.events()] for part in parts]
-        return events, [part.summary()._replace(name="", created=0) for part in parts]
+        events = [[each.model_dump(exclude={"at"}) for each in part.events()] for part in parts]
+        apart = {"name", "created"}
+        return events, [part.summary().model_dump(exclude=apart) for part in parts]
 
 
 @pytest.fixture
 def far(make: Open, monkeypatch: pytest.MonkeyPatch) -> Far:
-    monkeypatch.setattr("dpbandits.service.remote.store.PAUSE", 0.0)
+    monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
     return Far(make())
 
 
@@ -81,7 +82,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "segments": {"segments": ["DE", "FR"]},
-    "sides": {"ramp": [("1970-01-02", 1)]},
+    "sides": {"holdout": "1/100"},
 }
 
 
@@ -159,27 +160,6 @@ def test_a_key_is_of_one_call(far: Far) -> None:
             with pytest.raises(ValueError, match="no other call was made with"):
                 call(key=key)
     assert far.standing("trial") == before
-
-
-def test_in_a_segment_that_a_cut_call_did_not_reach_it_is_done(far: Far) -> None:
-    """What was done is not done again, whatever happened to that segment meanwhile."""
-    far.away.create("trial", NAMED, segments=["DE", "FR"])
-    whole: Any = far.store["trial"]
-    whole["DE"].pause_arm("c", key="cut")
-    whole["DE"].resume_arm("c")
-    far.away["trial"].pause_arm("c", key="cut")
-    stand = {name: dict(whole[name].arms)["c"] for name in ("DE", "FR")}
-    assert stand == {"DE": "active", "FR": "paused"}
-
-
-def test_an_arm_that_another_call_finished_is_added_once(far: Far) -> None:
-    """One call reaches one segment, another finishes it; both are made again."""
-    far.away.create("trial", NUMBERED, segments=["DE", "FR"])
-    whole: Any = far.store["trial"]
-    whole["DE"].add_arm(key="first")
-    for key in ("second", "second", "first", "second"):
-        assert whole.add_arm(key=key) == 3
-        assert {name: len(arms) for name, arms in whole.arms.items()} == {"DE": 4, "FR": 4}
 
 
 @pytest.mark.parametrize("verb", ["drop", "close", "erase"])

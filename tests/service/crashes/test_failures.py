@@ -19,23 +19,25 @@ from sqlalchemy import Connection
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
-from dpbandits.service.turns.asks import AskOp
-from dpbandits.service.turns.tickets import Ticket
+from dpbandits.service.operations import Ask
+from dpbandits.service.transaction import Ticket
+from dpbandits.service.witness import Witness
 from tests.service.conftest import Open
 from tests.service.machine import Time
-from tests.service.timelines import Lite, create, turns
+from tests.service.timelines import Lite, create, inside, turns
 
 
 def test_a_commit_whose_reply_is_lost(make: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it stands is not known; made again, the call counts nothing twice."""
     store = make()
-    if not store._backend.durable:
+    if not store.database.is_durable:
         pytest.skip("commits without a network")
     campaign, commit = create(store), Connection.commit
 
     def eaten(connection: Connection) -> None:
         commit(connection)
-        raise OSError("the reply never came")
+        if connection.engine is store.database.engine:
+            raise OSError("the reply never came")
 
     with monkeypatch.context() as patched:
         patched.setattr(Connection, "commit", eaten)
@@ -60,7 +62,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
         asked = campaign.ask(40)
 
         def room(pages: int) -> None:
-            with store._backend._engine.connect() as connection:
+            with store.database.engine.connect() as connection:
                 connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
 
         room(1)  # no page more than there are
@@ -77,9 +79,13 @@ def test_a_witness_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mo
     lite = Lite(tmp_path)
     with lite.open() as store:
         campaign = create(store)
-        asked, write = campaign.ask(40), os.write
+        asked = campaign.ask(40)
+
+        def full(*_: object) -> None:
+            raise OSError("no space left")
+
         with monkeypatch.context() as patched:
-            patched.setattr(os, "write", lambda file, line: write(file, line[:9]))
+            patched.setattr(Witness, "_begin", full)
             with pytest.raises(RuntimeError, match="witness"):
                 campaign.tell_many([(d, 1) for d in asked])
             with pytest.raises(RuntimeError, match="witness"):
@@ -142,7 +148,7 @@ def test_eight_processes_at_once(make: Open, many: int) -> None:
     several, in any order, and counts once.
     """
     store = make()
-    if not store._backend.durable:
+    if not store.database.is_durable:
         pytest.skip("forgets in each process by itself")
     campaign = create(store)
     asked = campaign.ask(many * 8)
@@ -162,15 +168,15 @@ def test_eight_processes_at_once(make: Open, many: int) -> None:
     assert counted == {"recorded": many * 8, "already": many * 3 // 10 * 8}
     summary = campaign.summary()
     assert (summary.waiting, summary.told, summary.generation) == (0, many * 8, 1)
-    records = campaign._turning.look(lambda work, _: work.session._seen.records)
+    records = inside(campaign, lambda part, _: part.session._seen.records)
     assert records == many * 8
 
 
 def test_calls_that_are_done_together_take_a_place_each(make: Open) -> None:
     campaign = create(make(), privacy_unit="user", max_contributions=2)
     campaign.ask(user="u")
-    together = [Ticket(AskOp(1, None, "u", "", None)) for _ in range(3)]
-    campaign._turning._transact(together)
+    together = [Ticket(Ask(user="u")) for _ in range(3)]
+    campaign._calls.host._transact(together)
     assert [ticket.answer()[0].learn for ticket in together] == [True, False, False]
 
 
@@ -178,14 +184,14 @@ def test_campaigns_that_join_a_scope_at_once(make: Open) -> None:
     """Both have looked at the scope before one of them is written."""
     store, other = make(), make()
     store.scope("s", epsilon=1)
-    inner: Any = store._backend.create
+    inner: Any = store.database.create
 
     def late(*given: Any) -> Any:
-        del store._backend.create
+        del store.database.create
         other.create("first", dpb.DPKLUCB(arms=2, epsilon=1), scope="s")
         return inner(*given)
 
-    store._backend.create = late
+    store.database.create = late
     with pytest.raises(ValueError, match="would take 1 more"):
         store.create("second", dpb.DPKLUCB(arms=2, epsilon=1), scope="s")
     assert list(other) == ["first"]

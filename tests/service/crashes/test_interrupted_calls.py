@@ -1,61 +1,168 @@
-"""A call of a campaign that is interrupted at any of its lines, and made again."""
+"""Calls of a campaign that an alarm interrupts at any time, and that are made again: nothing is
+lost, nothing counts twice, and no later call waits for ever.
+"""
 
 from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import dpbandits as dpb
 from tests.service.conftest import Open
-from tests.service.timelines import create
-from tests.session.test_interruption import Interrupted, interrupt
-
-EVERY = 23
-"""Of the lines of a call, this many are between two that are tried."""
+from tests.service.timelines import Lite, create, inside
 
 KINDS = pytest.mark.parametrize("make", ["memory", "sqlite"], indirect=True)
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here"),
+    # an interruption leaves connections to the collector
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+class Alarm(BaseException):
+    """What an alarm raises."""
+
+
+def ring(*_: object) -> None:
+    raise Alarm
+
+
+def interrupted(call: Callable[[], Any], seconds: float) -> Any:
+    """What a call gives; None if the alarm came first."""
+    before = signal.signal(signal.SIGALRM, ring)
+    found = None
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        found = call()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except (Alarm, dpb.StoreError, dpb.WitnessError):  # the call is made again
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    return found
 
 
 @KINDS
 def test_open_sums_hold_every_reward_once(make: Open) -> None:
     """Each reward has a bit of its own in the sum of the open block, which tells what is in it."""
-    store = make()
-
-    def told(name: str, at: int) -> tuple[int, object]:
+    store, drawn, rung = make(), random.Random(1), 0
+    for at in range(40):
         policy = dpb.DPKLUCB(arms=1, epsilon=1, first=32, grid=2**20)
-        campaign = create(store, policy, name=name)
-        asked = campaign.ask(12)
-        answers = [(d, 2.0**-k) for k, d in enumerate(asked, 1)]
-        lines = 0
-        try:
-            lines = interrupt(lambda: campaign.tell_many(answers), at)
-        except Interrupted:
-            assert {*campaign.tell_many(answers)} <= {"recorded", "already"}
-        blocks = campaign._turning._work.session._seen.folded().books.blocks
-        return lines, [(key, block.count, tuple(block.sums)) for key, block in blocks.items()]
-
-    lines, whole = told("whole", 0)
-    for at in range(1, lines, EVERY):
-        assert told(f"at {at}", at)[1] == whole, at
+        campaign = create(store, policy, name=f"{at}")
+        answers = [(d, 2.0**-k) for k, d in enumerate(campaign.ask(12), 1)]
+        found = None
+        while found is None:
+            found = interrupted(lambda: campaign.tell_many(answers), drawn.random() / 100)  # noqa: B023
+            rung += found is None
+        assert {*found} <= {"recorded", "already"}
+        blocks = inside(campaign, lambda part, _: part.session._seen.folded().books.blocks)
+        (block,) = blocks.values()
+        assert (block.count, list(block.sums)) == (12, [sum(2 ** (20 - k) for k in range(1, 13))])
+    assert rung > 5
 
 
 @KINDS
-def test_a_release_has_one_line_in_the_ledger(make: Open) -> None:
-    store = make()
+def test_releases_have_one_line_and_asks_are_made_once(make: Open) -> None:
+    store, drawn, rung = make(), random.Random(2), 0
+    campaign = create(store, dpb.DPKLUCB(arms=2, epsilon=1, first=4))
+    for at in range(60):
+        asked = None
+        while asked is None:
+            call = lambda: campaign.ask(8, key=f"{at}")  # noqa: B023, E731
+            asked = interrupted(call, drawn.random() / 100)
+            rung += asked is None
+        found = None
+        while found is None:
+            call = lambda: campaign.tell_many([(d, 1) for d in asked])  # noqa: B023, E731
+            found = interrupted(call, drawn.random() / 100)
+            rung += found is None
+        if at % 20 == 0:  # another thread waits for nobody
+            other = threading.Thread(target=campaign.settle, daemon=True)
+            other.start()
+            other.join(60)
+            assert not other.is_alive()
+    summary = store["c"].summary()
+    assert (summary.asked, summary.waiting, summary.generation) == (480, 0, 1)
+    read = [(line.coordinate, p) for line in campaign.ledger for p in range(line.start, line.stop)]
+    assert len(read) == len({*read}) > 300
+    assert rung > 10
 
-    def told(name: str, at: int) -> tuple[int, object]:
-        campaign = create(store, dpb.DPKLUCB(arms=2, epsilon=1, first=4), name=name)
-        answers = [(d, 1) for d in campaign.ask(8)]
-        lines = 0
+
+def test_a_call_from_within_a_call_is_refused(make: Open) -> None:
+    """As a clock, or a signal handler, would make it."""
+    within = list[Any]()
+
+    def clock() -> float:
+        if within:
+            with pytest.raises(dpb.SharedError, match="under way in this thread"):
+                within.pop()()
+        return 1e6
+
+    campaign = create(make(clock=clock))
+    for call in (campaign.ask, campaign.settle, campaign.summary):
+        within.append(call)
+        campaign.ask()
+    assert campaign.summary().asked == 3
+
+
+@pytest.mark.parametrize("same_number", [False, True])
+def test_a_forked_child_waits_for_nobody(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, same_number: bool
+) -> None:
+    """It takes locks and connections of its own, though a thread of the parent has the parent's;
+    also where parent and child have one process id, as in nested namespaces.
+    """
+    if same_number:
+        monkeypatch.setattr(os, "getpid", lambda: 1)
+    campaign = create(Lite(tmp_path).open())
+    campaign.ask()
+    host, began, go_on = campaign._calls.host, threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with host._lock.held(), host.witness._alone._lock.held():
+            began.set()
+            go_on.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    began.wait(60)
+    pool = host.database.engine.pool
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        campaign.ask()
+        os._exit(0 if host.database.engine.pool is not pool else 2)
+    _, status = os.waitpid(child, 0)
+    go_on.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert campaign.ask().round == 3
+
+
+def test_a_store_in_memory_refuses_a_forked_child() -> None:
+    """The child has the same open sums, and would noise them once more."""
+    campaign = create(dpb.open_store("memory:"))
+    asked = campaign.ask(4)
+    campaign.tell_many([(each, 1) for each in asked[:3]])
+    child = os.fork()
+    if not child:
         try:
-            lines = interrupt(lambda: campaign.tell_many(answers), at)
-        except Interrupted:
-            assert {*campaign.tell_many(answers)} <= {"recorded", "already"}
-        again = store[name]
-        assert again.summary().waiting == 0
-        return lines, ([line[:4] for line in again.ledger], again.ask().action)
-
-    lines, whole = told("whole", 0)
-    read, _ = whole
-    assert read
-    for at in range(1, lines, EVERY):
-        assert told(f"at {at}", at)[1][0] == read, at
+            for call in (lambda: campaign.tell(asked[3], 1), campaign.summary, campaign.settle):
+                with pytest.raises(dpb.SharedError, match="store in memory was made before"):
+                    call()
+            own = create(dpb.open_store("memory:"))
+            own.tell(own.ask(), 1)
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert campaign.tell(asked[3], 1) == "recorded"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,11 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.errors import StoreError, WitnessError
-from dpbandits.service.rows.memory import MemoryBackend
-from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import WitnessFile
-from tests.service.conftest import KEY, Open
+from dpbandits.core.errors import WitnessError
+from dpbandits.service.witness import Witness
+from tests.service.conftest import Open
 from tests.service.machine import Time
-from tests.service.timelines import Lite, create
-from tests.session.test_interruption import Interrupted, interrupt
+from tests.service.timelines import Lite, copy_file, create
 
 PEOPLE: dict[str, Any] = {
     "segments": ["DE", "FR"],
@@ -41,23 +37,6 @@ def test_a_clock_that_is_behind_opens_no_window_again(make: Open, apart: bool) -
     assert sum(decision.learn for decision in asked) == 1
 
 
-def test_a_commit_in_memory_that_is_cut_off_takes_its_place_in_every_segment() -> None:
-    def asked(at: int) -> int:
-        store = CampaignStore(MemoryBackend(), WitnessFile(None), key=KEY)
-        campaign = create(store, **PEOPLE)
-        lines = 0
-        with suppress(Interrupted, StoreError):
-            lines = interrupt(lambda: campaign.ask(segment="DE", user="ann", key="k"), at)
-        other = campaign.ask(segment="FR", user="ann")
-        again = campaign.ask(segment="DE", user="ann", key="k")
-        assert other.learn + again.learn == 1
-        return lines
-
-    lines = asked(0)
-    for at in range(1, lines, 23):
-        asked(at)
-
-
 def test_a_release_that_was_never_witnessed_stays_unseen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,7 +51,7 @@ def test_a_release_that_was_never_witnessed_stays_unseen(
         campaign.tell_many([(d, 1) for d in asked[:3]])
         lite.copy(first)
         with monkeypatch.context() as killed:
-            killed.setattr(WitnessFile, "add", lambda *_: exit())
+            killed.setattr(Witness, "add", lambda *_: exit())
             with pytest.raises(SystemExit):
                 campaign.tell(asked[3], 1)
         lite.copy(second)
@@ -101,7 +80,7 @@ def test_a_fence_of_one_segment_is_one_of_all(tmp_path: Path) -> None:
     with lite.open() as store:
         campaign = create(store, dpb.DPKLUCB(arms=2, epsilon=1, first=4), **PEOPLE)
         ann = campaign.ask(segment="DE", user="ann")
-        kept.write_bytes(lite.witness.read_bytes())
+        copy_file(lite.witness, kept)
         for part in range(3):
             told = [campaign.ask(segment="FR", user=f"{part} {who}") for who in range(8)]
             campaign.tell_many([(d, 1) for d in told])

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.http.access import Access
+from dpbandits.service.server.access import Access
 from tests.service.conftest import Open
 from tests.service.http.web import at_once, client_of
 from tests.service.timelines import create
 
 
 def keys_of(store: Any) -> Access:
-    return Access(store.backend, open=False)
+    return Access(store.database, open=False)
 
 
 def test_a_name_is_given_once(make: Open) -> None:

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.service.http.serving import require_witness, settle_all
+from dpbandits.service.server.serving import keep_house
 from dpbandits.terminal.cli import app
 from tests.service.http.web import client_of
 from tests.service.machine import Time
@@ -47,9 +47,6 @@ def test_lists_show_the_others_and_say_what_they_do_not_show(store: Any) -> None
     metrics = client.get("/metrics")
     assert metrics.status_code == 200
     assert 'campaign="trial"' in metrics.text
-    page = client.get("/")
-    assert page.status_code == 200
-    assert "known where they were made: own." in page.text
     assert client.get("/v1/campaigns/own").status_code == 422
 
 
@@ -57,20 +54,15 @@ def test_answers_of_the_others_are_recorded_when_their_time_has_passed(store: An
     trial = store["trial"]
     trial.tell(trial.ask(), 1)
     store._clock.now += 61
-    settle_all(store)
-    with store.backend.reading(trial.uid) as rows:
-        assert rows.held([1, 2]) == {}
+    keep_house(store)
+    with store.database.reading(trial.uid) as rows:
+        assert rows.held(trial.uid, [1, 2]) == {}
 
 
-def test_the_command_line_and_a_server_that_looks_go_on(
-    lite: Lite, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_line_goes_on(lite: Lite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPBANDITS_KEY", bytes(range(32)).hex())
     where = ["--store", f"sqlite:///{lite.file}", "--witness", str(lite.witness)]
     said = CliRunner().invoke(app, ["campaign", "list", *where])
     assert said.exit_code == 0
     assert "own: cannot be shown here" in said.output
     assert "trial: DPKLUCB" in said.output
-    looking = dpb.open_store(f"sqlite:///{lite.file}", witness=lite.witness, looking=True)
-    with looking as seen:
-        require_witness(seen)

@@ -11,8 +11,7 @@ import httpx
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.http.shapes import ratio_data
-from dpbandits.service.remote.looks import sample_ratio_of
+from dpbandits.service.models import SentRatio
 from dpbandits.service.store import CampaignStore
 from dpbandits.session.segments import SegmentedTable
 from dpbandits.session.traffic import Answers, SampleRatio
@@ -105,24 +104,6 @@ def test_a_campaign_without_a_guardrail_knows_of_no_harm() -> None:
                     each.harm()
 
 
-def test_whole_is_one_answer_and_without_it_rows_stay_as_they_were() -> None:
-    with dpb.open_store("memory:") as store:
-        near, _, client = played(store, guardrail=RAIL, segments=SEGMENTS)
-        for look in ("beliefs", "harm", "ledger", "alarms", "sample_ratio"):
-            path = f"/v1/campaigns/trial/{look}"
-            said = client.get(path, params={"whole": True}).json()
-            assert list(said["segments"]) == SEGMENTS
-            one = client.get(path, params={"whole": True, "segment": "DE"}).json()
-            assert one == {"whole": said["segments"]["DE"]}
-            plain = client.get(path, params={"segment": "DE"}).json()
-            same = one["whole"]["rows"] if look in ("beliefs", "harm") else one["whole"]
-            assert plain == same
-            assert client.get(path).status_code == 422
-        said = client.get("/v1/campaigns/trial/beliefs?whole=true&segment=FR").json()["whole"]
-        assert said["confidence"] == 0.95
-        assert said["best"] == near["FR"].beliefs().best
-
-
 def test_what_is_said_of_answers_comes_through() -> None:
     session = dpb.Session(
         dpb.DPKLUCB(arms=["a", "b"], epsilon=1), noise=dpb.SimulatedNoise(1), assignment="shuffled"
@@ -136,4 +117,4 @@ def test_what_is_said_of_answers_comes_through() -> None:
     found = session.sample_ratio()
     assert isinstance(found, SampleRatio)
     assert isinstance(found.answers, Answers)
-    require_same(found, sample_ratio_of(ratio_data(found)))
+    require_same(found, SentRatio.of(found).made())

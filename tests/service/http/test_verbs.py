@@ -33,7 +33,7 @@ def test_a_request_is_a_campaign_s_verb() -> None:
         assert ledger
         assert {line["cost"] for line in ledger} == {"1"}
         beliefs = client.get("/v1/campaigns/trial/beliefs").json()
-        assert [row["mean"] for row in beliefs] == [row.mean for row in plain.beliefs()]
+        assert [row["mean"] for row in beliefs["rows"]] == [row.mean for row in plain.beliefs()]
         assert store["trial"].spent == plain.spent
 
 
@@ -76,7 +76,6 @@ def test_eligible_arms_are_what_is_asked_among() -> None:
         assert {each["label"] for each in ask(client, 5, eligible=["green"])} == {"green"}
         answer = client.post("/v1/campaigns/trial/ask", json={"eligible": ["red"]})
         assert answer.status_code == 422
-        assert "blue" in answer.json()["detail"], "which there are"
 
 
 def test_arms_come_and_go() -> None:
@@ -84,7 +83,9 @@ def test_arms_come_and_go() -> None:
         assert client.post("/v1/campaigns/trial/arms", json={"arm": "red"}).json() == {"arm": 2}
         for verb, standing in (("pause", "paused"), ("resume", "active"), ("retire", "retired")):
             said = client.post(f"/v1/campaigns/trial/{verb}", json={"arm": "blue"}).json()
-            assert said["arms"][0] == {"arm": "blue", "standing": standing}
+            assert said == {"status": "done"}
+            arms = client.get("/v1/campaigns/trial/arms").json()["arms"]
+            assert arms[0] == {"arm": "blue", "standing": standing}
         events = client.get("/v1/campaigns/trial/events").json()
         assert [each["what"] for each in events] == [
             "retire arm",
@@ -109,7 +110,8 @@ def test_a_campaign_that_is_over_asks_no_more_and_is_still_told() -> None:
     with served() as (_, client):
         (decision,) = ask(client)
         said = client.post("/v1/campaigns/trial/close", json={"why": "winner declared: blue"})
-        assert said.json()["closed"] == "winner declared: blue"
+        assert said.json() == {"status": "done"}
+        assert client.get("/v1/campaigns/trial").json()["closed"] == "winner declared: blue"
         answer = client.post("/v1/campaigns/trial/ask", json={})
         assert answer.status_code == 409
         assert tell(client, (decision["id"], 1)) == ["recorded"]

@@ -11,8 +11,8 @@ import anyio
 import httpx
 
 import dpbandits as dpb
-from dpbandits.service.http.app import make_app
-from dpbandits.service.remote import RemoteStore
+from dpbandits.service.client import RemoteStore
+from dpbandits.service.server.app import make_app
 from dpbandits.service.store import CampaignStore
 
 POLICY = {"name": "DPKLUCB", "arms": ["blue", "green"], "epsilon": "1"}

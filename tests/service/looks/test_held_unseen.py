@@ -14,8 +14,7 @@ import pytest
 from sqlalchemy import select
 
 import dpbandits as dpb
-from dpbandits.service.rows.memory import MemoryBackend
-from dpbandits.service.rows.tables import PRIVATE, metadata
+from dpbandits.service.tables import PRIVATE, metadata
 from tests.service.conftest import Open
 from tests.service.timelines import Lite
 
@@ -49,13 +48,7 @@ def session_of(now: Now) -> dpb.Session:
 
 def public_tables(store: Any) -> Any:
     """All rows of all tables that hold nothing private."""
-    backend = store._backend
-    if isinstance(backend, MemoryBackend):
-        return [
-            {k: v for k, v in vars(each).items() if k not in ("private", "held")}.__repr__()
-            for each in backend._tables.values()
-        ]
-    with backend._engine.connect() as connection:
+    with store.database.begun(write=False) as connection:
         return {
             name: sorted(map(repr, connection.execute(select(table))))
             for name, table in metadata.tables.items()

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 
 from dpbandits.core.errors import WitnessError
-from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.database import Database
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.turns import turning
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.transaction import Host
+from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
-from tests.service.timelines import create, lost_lines
+from tests.service.timelines import copied, create, lost_lines
 
 
 def test_two_clones_never_show_two_readings(tmp_path: Path) -> None:
     """Two copies at work with one witness: whoever comes second gives up what it has."""
-    backend, witness = MemoryBackend(), tmp_path / "witness"
-    campaign = create(CampaignStore(backend, WitnessFile(witness), key=KEY))
+    backend, witness = Database("memory:"), tmp_path / "witness"
+    campaign = create(CampaignStore(backend, Witness(witness), key=KEY))
     asked = campaign.ask(30)
-    clone = CampaignStore(backend.copy(), WitnessFile(witness), key=KEY)["c"]
+    clone = CampaignStore(copied(backend), Witness(witness), key=KEY)["c"]
     assert {*campaign.tell_many([(d, 1) for d in asked])} == {"recorded"}
     assert {*clone.tell_many([(d, 0) for d in asked])} == {"gone"}
     assert clone.generation == 2
@@ -33,21 +33,21 @@ def test_two_clones_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """Both have compared with the witness before one of them commits: the other's release is never
     shown.
     """
-    backend, witness = MemoryBackend(), tmp_path / "witness"
-    campaign = create(CampaignStore(backend, WitnessFile(witness), key=KEY))
+    backend, witness = Database("memory:"), tmp_path / "witness"
+    campaign = create(CampaignStore(backend, Witness(witness), key=KEY))
     asked = campaign.ask(30)
-    clone = CampaignStore(backend.copy(), WitnessFile(witness), key=KEY)["c"]
-    commit = type(clone._turning.backend).transaction
+    clone = CampaignStore(copied(backend), Witness(witness), key=KEY)["c"]
+    commit = Database.transaction
 
     def overtaken(self: Any, uid: str) -> Any:
-        if self is clone._turning.backend:
+        if self is clone._calls.host.database:
             monkeypatch.undo()
             campaign.tell_many([(d, 1) for d in asked])
             # it has compared before
-            monkeypatch.setattr(turning, "was_put_back", lambda *_: False)
+            monkeypatch.setattr(Host, "_was_put_back", lambda *_: False)
         return commit(self, uid)
 
-    monkeypatch.setattr(MemoryBackend, "transaction", overtaken)
+    monkeypatch.setattr(Database, "transaction", overtaken)
     with pytest.raises(WitnessError, match="two copies"):
         clone.tell_many([(d, 0) for d in asked])
     monkeypatch.undo()

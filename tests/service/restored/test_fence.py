@@ -12,9 +12,9 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.errors import WitnessError
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.witness import Witness
 from tests.service.machine import Time
-from tests.service.timelines import Lite, create, lost_lines, turns
+from tests.service.timelines import Lite, create, inside, lost_lines, turns
 
 
 @pytest.fixture
@@ -99,9 +99,9 @@ def test_a_mechanism_that_remembers_sums_begins_anew(lite: Lite, policy: Any) ->
     assert campaign.generation == 2
     (lost,) = lost_lines(campaign)
     assert lost.cost == str(policy.guarantee.epsilon)
-    assert campaign._turning.look(lambda work, _: work.session.releases) == 0
+    assert inside(campaign, lambda part, _: part.session.releases) == 0
     turns(campaign, 40)
-    seen = campaign._turning.look(lambda work, _: [e.start for e in work.session.ledger])
+    seen = inside(campaign, lambda part, _: [e.start for e in part.session.ledger])
     assert min(seen) == 0
     assert campaign.spent == policy.guarantee.cost
 
@@ -141,7 +141,7 @@ def test_answers_that_are_held_are_deleted(lite: Lite) -> None:
     options = {"attribution_window": timedelta(minutes=1), "default": 0, "clock": clock}
     campaign, _ = rolled_back(lite, answered, **options)
     assert campaign.generation == 2
-    assert campaign._turning.look(lambda _, rows: rows.held(range(1, 200))) == {}
+    assert inside(campaign, lambda part, rows: rows.held(part.uid, range(1, 200))) == {}
     clock.now += 61
     campaign.settle()
     assert campaign.ledger == lost_lines(campaign)
@@ -159,7 +159,7 @@ def test_a_crash_between_commit_and_witness_is_made_good(
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr(WitnessFile, "add", crash)
+            patched.setattr(Witness, "add", crash)
             with pytest.raises(KeyboardInterrupt):
                 campaign.tell_many([(d, 1) for d in asked])
     with lite.open() as store:
@@ -218,16 +218,3 @@ def test_a_generation_of_the_same_number_has_other_names(lite: Lite) -> None:
         store["c"].fence()
         store["c"].ask(5)
         assert {store["c"].tell(d, 1) for d in asked} <= {"gone", "unknown"}
-
-
-def test_a_witness_that_was_cut_short_is_gone_on_with(lite: Lite) -> None:
-    with lite.open() as store:
-        campaign = create(store)
-        turns(campaign, 20)
-    lite.witness.write_bytes(lite.witness.read_bytes() + b'{"campaign":"abc","gen')
-    with lite.open() as store:
-        turns(store["c"], 20)
-        assert store["c"].generation == 1
-    lite.witness.write_bytes(b"no witness\n")
-    with pytest.raises(WitnessError, match="line that is none"):
-        lite.open()

@@ -19,12 +19,13 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.protocol import Relay
-from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.database import Database
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
 from tests.service.machine import Time
+from tests.service.timelines import copied
 
 Law = dict[object, Fraction]
 """Of each outcome, minus the logarithm of how likely it is, but for a constant."""
@@ -72,19 +73,19 @@ def shown(folder: Path, noise: Listed, rewards: Sequence[int], *, replays: bool)
     """All answers of a campaign and of its copy, which is put back after a release. replays:
     whether the noise lies in the copy, as it would that was drawn ahead.
     """
-    backend, path = MemoryBackend(), folder / "witness"
+    backend, path = Database("memory:"), folder / "witness"
     policy = dpb.DPKLUCB(arms=1, epsilon=1, first=BEFORE, grid=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpbandits.service.turns.working.noise_to_go_on", lambda *_: noise)
-        store = CampaignStore(backend, WitnessFile(path), key=KEY)
+        patch.setattr("dpbandits.service.parts.noise_to_go_on", lambda *_: noise)
+        store = CampaignStore(backend, Witness(path), key=KEY)
         first = store.create("c", policy, noise=dpb.SimulatedNoise(1), seed=1)
         pairs = [*zip(first.ask(BEFORE), rewards[:BEFORE], strict=True)]
         first.tell_many(pairs[:1])
-        copied = backend.copy()
+        copy = copied(backend)
         first.tell_many(pairs[1:])
         answers = [row.answers for row in first.releases() if row.answers]
         noise.used = 0 if replays else noise.used
-        second = CampaignStore(copied, WitnessFile(path), key=KEY)["c"]
+        second = CampaignStore(copy, Witness(path), key=KEY)["c"]
         assert {*second.tell_many(pairs)} == {"gone"}
         again = second.ask(AFTER - BEFORE)
         second.tell_many([*zip(again, rewards[BEFORE:], strict=True)])
@@ -121,12 +122,14 @@ def test_noise_that_is_used_again_is_no_noise(tmp_path: Path, replays: bool, mos
 
 def test_no_noise_lies_in_a_copy() -> None:
     """Of secure noise a database holds the kind, and nothing that the next draw comes from."""
-    store = CampaignStore(MemoryBackend(), WitnessFile(None), key=KEY)
+    store = CampaignStore(Database("memory:"), Witness(None), key=KEY)
     campaign = store.create("c", dpb.DPKLUCB(arms=1, epsilon=1, first=4))
     campaign.tell_many([(each, 1) for each in campaign.ask(20)])
-    with store.backend.reading(campaign.uid) as rows:
-        seal = StoreSeal(KEY).of(store.backend.campaign("c"))
-        private = seal.opened_private(rows.private(), rows.head())
+    row = store.database.campaign("c")
+    assert row is not None
+    with store.database.reading(campaign.uid) as rows:
+        head = rows.heads([row.uid])[row.uid]
+        private = StoreSeal(KEY).of(row).opened_private(rows.private(row.uid), head)
     assert private["noise"] == {"kind": "secure"}
 
 
@@ -155,21 +158,21 @@ def replies(folder: Path, tell: Tell, reward: float, options: dict[str, Any]) ->
     block is open, after it was read, after the database was put back, and in a lost timeline.
     """
     clock, path, heard = Time(), folder / "witness", list[str]()
-    backend, policy = MemoryBackend(), dpb.DPKLUCB(arms=1, epsilon=1, first=4, grid=1)
+    backend, policy = Database("memory:"), dpb.DPKLUCB(arms=1, epsilon=1, first=4, grid=1)
     made = {"noise": dpb.SimulatedNoise(1), "seed": 1, **options}
 
-    def opened(rows: MemoryBackend) -> Any:
-        return CampaignStore(rows, WitnessFile(path), key=KEY, clock=clock)
+    def opened(rows: Database) -> Any:
+        return CampaignStore(rows, Witness(path), key=KEY, clock=clock)
 
     def probe(campaign: Any) -> None:
         heard.extend(tell(campaign, one, again) for again in (0, 1, 0.5, 1, 0))
 
     campaign = opened(backend).create("c", policy, **made)
     one, *others = campaign.ask(8)
-    early = backend.copy()
+    early = copied(backend)
     heard.append(tell(campaign, one, reward))
     probe(campaign)
-    held = backend.copy()
+    held = copied(backend)
     probe(opened(held)["c"])
     probe(opened(early)["c"])
     campaign.tell_many([(each, 1) for each in others])
@@ -178,7 +181,7 @@ def replies(folder: Path, tell: Tell, reward: float, options: dict[str, Any]) ->
     probe(campaign)
     assert campaign.releases()
     for copy in (held, early):
-        probe(opened(copy.copy())["c"])
+        probe(opened(copied(copy))["c"])
     path.unlink()
     return tuple(heard)
 

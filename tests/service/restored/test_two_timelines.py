@@ -4,7 +4,6 @@ with the fence; without it the same check finds two epsilon.
 
 from __future__ import annotations
 
-import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,10 +12,11 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks.checks import largest_loss
 from dpbandits.checks.tape import Recorder
-from dpbandits.service.rows.memory import MemoryBackend
+from dpbandits.service.database import Database
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import WitnessFile
+from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
+from tests.service.timelines import copied, copy_file, inside
 
 
 def play(
@@ -30,23 +30,28 @@ def play(
     """A campaign; its copy, taken while blocks were open, goes on once the first has released. How
     many releases there were in both.
     """
-    patch.setattr("dpbandits.service.turns.working.noise_to_go_on", lambda *_: noise)
-    backend, path = MemoryBackend(), folder / "witness"
+    patch.setattr("dpbandits.service.parts.noise_to_go_on", lambda *_: noise)
+    backend, path = Database("memory:"), folder / "witness"
     policy = dpb.DPKLUCB(arms=2, epsilon=1, first=4)
-    store = CampaignStore(backend, WitnessFile(path), key=KEY)
+    store = CampaignStore(backend, Witness(path), key=KEY)
     first = store.create("c", policy, noise=dpb.SimulatedNoise(1), seed=1)
     asked = first.ask(40)
     pairs = [(d, float(n == changed)) for n, d in enumerate(asked)]
     first.tell_many(pairs[:3])
-    copied, old = backend.copy(), folder / "old"
-    shutil.copyfile(path, old)
+    copy, old = copied(backend), folder / "old"
+    copy_file(path, old)
     first.tell_many(pairs[3:])
-    second = CampaignStore(copied, WitnessFile(path if fenced else old), key=KEY)["c"]
+    other = Witness(path if fenced else old)
+    second = CampaignStore(copy, other, key=KEY)["c"]
     second.tell_many(pairs[3:])
     second.tell_many([(d, 1) for d in second.ask(40)])
-    found = len(first._turning.backend._tables[first._turning.row.uid].releases)
+    both = [
+        inside(each, lambda part, rows: rows.releases(part.uid, 0, 99)) for each in (first, second)
+    ]
+    for each in (backend, copy, store.witness, other):
+        each.close()
     path.unlink()
-    return found + len(copied._tables[first._turning.row.uid].releases)
+    return sum(map(len, both))
 
 
 @pytest.mark.parametrize(("fenced", "most"), [(True, 1), (False, 2)])

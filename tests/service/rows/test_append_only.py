@@ -14,11 +14,12 @@ from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from dpbandits.core.errors import StoreError
+from dpbandits.service.database import make_private_file, require_durable, sqlite_engine
 from dpbandits.service.opening import open_store
-from dpbandits.service.rows.engines import file_engine, known_url, require_durable
 from tests.service.conftest import KEY
 from tests.service.timelines import Lite, create, turns
 
+TABLES = "dpbandits_ledger", "dpbandits_release"
 LINE = "campaign, generation, coordinate, start, stop, cost, step, kind, moved"
 RELEASE = "campaign, step, generation, coordinates, answers, asked, made_at, chain"
 
@@ -30,7 +31,7 @@ class Written:
         with open_store(url, witness=witness, key=KEY) as store:
             turns(create(store), 60)
         self.engine = create_engine(url)
-        query = "SELECT campaign, coordinate, start, stop FROM ledger ORDER BY start DESC"
+        query = "SELECT campaign, coordinate, start, stop FROM dpbandits_ledger ORDER BY start DESC"
         self.uid, self.arm, self.start, self.stop = self.run(query)[0]
         assert 0 < self.start < self.stop - 2
 
@@ -44,12 +45,12 @@ class Written:
 
     def rows(self) -> list[Any]:
         """The ledger and the releases."""
-        return [self.run(f"SELECT * FROM {table} ORDER BY 1, 2") for table in ("ledger", "release")]
+        return [self.run(f"SELECT * FROM {table} ORDER BY 1, 2") for table in TABLES]
 
     def line(self, start: int, stop: int, generation: int = 1) -> str:
         """SQL that adds a line to the ledger."""
         values = f"'{self.uid}', {generation}, {self.arm}, {start}, {stop}, '1', 99, 'read', 99"
-        return f"INSERT INTO ledger ({LINE}) VALUES ({values})"
+        return f"INSERT INTO dpbandits_ledger ({LINE}) VALUES ({values})"
 
     def refuses(self, sql: str) -> None:
         """Nothing changes, and the statement fails."""
@@ -88,28 +89,32 @@ def test_the_database_refuses_a_reading_that_overlaps_another(written: Written) 
 
 def test_the_database_alters_no_line_and_no_release(written: Written) -> None:
     for sql in (
-        "UPDATE ledger SET stop = stop + 1",
-        "UPDATE ledger SET kind = 'lost'",
-        "UPDATE ledger SET cost = '0'",
-        "DELETE FROM ledger",
-        "UPDATE release SET answers = '[0]'",
-        "UPDATE release SET step = step + 1000",
-        "DELETE FROM release",
-        f"INSERT INTO release ({RELEASE}) SELECT {RELEASE} FROM release",
+        "UPDATE dpbandits_ledger SET stop = stop + 1",
+        "UPDATE dpbandits_ledger SET kind = 'lost'",
+        "UPDATE dpbandits_ledger SET cost = '0'",
+        "DELETE FROM dpbandits_ledger",
+        "UPDATE dpbandits_release SET answers = '[0]'",
+        "UPDATE dpbandits_release SET step = step + 1000",
+        "DELETE FROM dpbandits_release",
+        f"INSERT INTO dpbandits_release ({RELEASE}) SELECT {RELEASE} FROM dpbandits_release",
     ):
         written.refuses(sql)
-    anew = f"SELECT {RELEASE.replace('answers', '9')} FROM release"
+    anew = f"SELECT {RELEASE.replace('answers', '9')} FROM dpbandits_release"
     values = LINE.replace("kind", "'lost'")
     if written.engine.dialect.name == "sqlite":
-        written.refuses(f"INSERT OR REPLACE INTO release ({RELEASE}) {anew}")
+        written.refuses(f"INSERT OR REPLACE INTO dpbandits_release ({RELEASE}) {anew}")
         written.refuses(
-            f"INSERT OR REPLACE INTO ledger (id, {LINE}) SELECT id, {values} FROM ledger"
+            f"INSERT OR REPLACE INTO dpbandits_ledger (id, {LINE}) "
+            f"SELECT id, {values} FROM dpbandits_ledger"
         )
-        written.refuses("UPDATE OR REPLACE ledger SET id = 1")
+        written.refuses("UPDATE OR REPLACE dpbandits_ledger SET id = 1")
         return
     change = "ON CONFLICT (campaign, step) DO UPDATE SET answers = '9'"
-    written.refuses(f"INSERT INTO release ({RELEASE}) SELECT {RELEASE} FROM release {change}")
-    for table in ("ledger", "release", "ledger, release"):
+    written.refuses(
+        f"INSERT INTO dpbandits_release ({RELEASE}) "
+        f"SELECT {RELEASE} FROM dpbandits_release {change}"
+    )
+    for table in (*TABLES, ", ".join(TABLES)):
         written.refuses(f"TRUNCATE {table}")
 
 
@@ -134,7 +139,7 @@ def test_a_server_that_could_lose_a_commit_is_refused(
 def test_every_connection_to_a_file_waits_for_the_disk(tmp_path: Path) -> None:
     with Lite(tmp_path).open() as store:
         turns(create(store), 20)
-        engine = store.backend._engine
+        engine = store.database.engine
         connections = [engine.connect() for _ in range(3)]
         for connection in connections:
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
@@ -143,7 +148,8 @@ def test_every_connection_to_a_file_waits_for_the_disk(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("level", ["OFF", "NORMAL"])
 def test_a_file_that_could_lose_a_commit_is_refused(tmp_path: Path, level: str) -> None:
-    engine: Engine = file_engine(known_url(f"sqlite:///{tmp_path}/trial.db"))
+    make_private_file(tmp_path / "trial.db")
+    engine: Engine = sqlite_engine(tmp_path / "trial.db")
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:

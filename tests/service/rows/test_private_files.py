@@ -51,9 +51,6 @@ def test_files_are_their_owner_s_alone(tmp_path: Path) -> None:
         found = modes(tmp_path)
         assert {"trial.db", "trial.db-wal", "trial.db-shm", "witness"} <= found.keys()
         assert set(found.values()) == {"600"}
-        with dpb.open_store(URL.format(tmp_path), witness=tmp_path / "witness", looking=True) as of:
-            assert of["c"].summary().asked == 20
-        assert set(modes(tmp_path).values()) == {"600"}
     with opened(tmp_path) as store:
         turns(store["c"], 20)
         assert set(modes(tmp_path).values()) == {"600"}
@@ -96,7 +93,7 @@ def test_another_program_s_file_stays_as_it_is(tmp_path: Path) -> None:
     """Named by mistake, it is refused, and its mode is not ours to change."""
     file = tmp_path / "trial.db"
     with closing(sqlite3.connect(file)) as database:
-        database.execute("CREATE TABLE decision (mine TEXT)")
+        database.execute("CREATE TABLE dpbandits_decision (mine TEXT)")
     file.chmod(0o644)
     with pytest.raises(dpb.StoreError):
         opened(tmp_path)
@@ -118,14 +115,12 @@ def test_another_program_s_file_stays_as_it_is(tmp_path: Path) -> None:
         "sqlite+pysqlcipher:///{}/trial.db",
     ],
 )
-@pytest.mark.parametrize("looking", [False, True])
 def test_an_address_means_one_file(
-    tmp_path: Path, url: str, looking: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    options = {"looking": True, "key": None} if looking else {}
     with pytest.raises(ValueError, match="without 'file:', a host or a"):
-        opened(tmp_path, url.format(tmp_path), **options)
+        opened(tmp_path, url.format(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
@@ -140,7 +135,7 @@ def test_a_name_with_signs_of_an_address_is_a_name(tmp_path: Path) -> None:
 def test_a_database_that_was_taken_away_is_not_made_anew(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         create(store)
-        store.backend.close()
+        store.database.close()
         (tmp_path / "trial.db").unlink()
         with pytest.raises(dpb.StoreError):
             store["c"].ask()
@@ -218,9 +213,9 @@ def test_an_erasure_that_a_reader_held_up_is_made_good(tmp_path: Path) -> None:
         campaign = create(store, **user)
         campaign.ask(user="anna")
         with closing(sqlite3.connect(tmp_path / "trial.db")) as reader:
-            ((who,),) = reader.execute("SELECT pseudonym FROM contribution")
+            ((who,),) = reader.execute("SELECT pseudonym FROM dpbandits_contribution")
             reader.execute("BEGIN")
-            reader.execute("SELECT count(*) FROM decision").fetchone()
+            reader.execute("SELECT count(*) FROM dpbandits_decision").fetchone()
             campaign.erase("anna")
         campaign.ask(user="bert")  # by then nobody reads
         files = b"".join(path.read_bytes() for path in tmp_path.iterdir())

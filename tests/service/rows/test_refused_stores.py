@@ -15,8 +15,8 @@ from benchmarks.service.postgres import Server
 
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError
+from dpbandits.service import tables
 from dpbandits.service.opening import open_store
-from dpbandits.service.rows import tables
 from tests.service.conftest import Open
 from tests.service.timelines import Lite, create
 
@@ -32,7 +32,7 @@ def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
     lite = Lite(tmp_path)
     lite.open().close()
     database = sqlite3.connect(lite.file)
-    database.execute("UPDATE alembic_version SET version_num = '9999'")
+    database.execute("UPDATE dpbandits_version SET version_num = '9999'")
     database.commit()
     database.close()
     with pytest.raises(StoreError, match="Use the dpbandits that wrote it"):
@@ -41,18 +41,16 @@ def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
 
 def test_a_database_of_somebody_else_is_refused(tmp_path: Path) -> None:
     database = sqlite3.connect(tmp_path / "trial.db")
-    database.execute("CREATE TABLE decision (mine TEXT)")
+    database.execute("CREATE TABLE dpbandits_decision (mine TEXT)")
     database.close()
     with pytest.raises(StoreError, match="a database of its own"):
         Lite(tmp_path).open()
 
 
 def test_the_tables_are_those_of_the_migrations(make: Open) -> None:
-    backend = make()._backend
-    if not hasattr(backend, "_engine"):
-        pytest.skip("has no tables")
-    with backend._engine.connect() as connection:
-        context = MigrationContext.configure(connection)
+    with make().database.engine.connect() as connection:
+        options = {"version_table": tables.VERSION_TABLE}
+        context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, tables.metadata) == []
 
 
@@ -75,8 +73,8 @@ def test_no_reward_is_seen_in_files_logs_or_errors(
         with pytest.raises(ValueError) as refused:  # noqa: PT011
             campaign.tell(asked[20], -123.456789)
         seen.append(str(refused.value))
-        with store._backend._engine.connect() as connection:
-            connection.exec_driver_sql("DROP TABLE held")
+        with store.database.engine.connect() as connection:
+            connection.exec_driver_sql("DROP TABLE dpbandits_held")
             connection.commit()
         with pytest.raises(StoreError) as failed:
             campaign.tell(asked[21], 123.456789)

@@ -8,13 +8,9 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.errors import MissingDataError
-from dpbandits.papers.paper import Paper
 from dpbandits.sweeps.config import load_config
-from dpbandits.sweeps.super_arms.networks import (
-    CascadeSetting,
-    CoverageSetting,
-    ISPSetting,
-)
+from dpbandits.sweeps.laws import CascadeSetting, CoverageSetting, ISPSetting
+from papers.paper import Paper
 from tests.places import DATA, REPOSITORY
 
 PAPERS = REPOSITORY / "papers"

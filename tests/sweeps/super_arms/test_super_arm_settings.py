@@ -13,10 +13,9 @@ import pytest
 from dpbandits import TopK
 from dpbandits.core.errors import ConfigError
 from dpbandits.environments import Bernoulli
-from dpbandits.papers.evidence import Evidence
-from dpbandits.papers.measures.growth import ratio_growth
-from dpbandits.papers.measures.sizes import size_growth
 from dpbandits.sweeps import load_config
+from papers.evidence import Evidence
+from papers.measures import ratio_growth, size_growth
 
 HEAD = 'name = "small"\ntitle = "super arms"\nrounds = 50\nruns = 2\nepsilons = [4]\n'
 TOP = (

@@ -13,7 +13,6 @@ import pytest
 from typer.testing import CliRunner
 
 from dpbandits.terminal.cli import app
-from dpbandits.terminal.commands.audit import in_one_line
 
 
 def dpbandits(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
@@ -49,20 +48,6 @@ def test_evidence_is_whole_sentences_in_eighty_columns() -> None:
     assert any(line.startswith("transcript: largest loss 1 epsilon in ") for line in lines)
     assert max(map(len, lines)) <= 80
     assert len(lines) < 30
-
-
-def test_a_line_of_progress_is_told_where_it_is_asked_for() -> None:
-    """On stderr, each text over the one before, and nothing of it stays."""
-    words = ["audit", "RNMFTNL", "--runs", "100", "--json"]
-    told = CliRunner().invoke(app, [*words, "--progress"], env={"COLUMNS": "80"})
-    *lines, last = told.stderr.split("\r\x1b[K")[1:]
-    assert any("bet on 200 runs" in line for line in lines), told.stderr
-    assert max(map(len, lines)) < 80, "a line that wraps stays"
-    assert all(line.startswith("RNMFTNL(") for line in lines)
-    assert last == ""
-    assert json.loads(told.stdout)["levels"]
-    for quiet in ([*words, "--no-progress"], words):  # no terminal here
-        assert CliRunner().invoke(app, quiet).stderr == ""
 
 
 def test_exit_codes() -> None:
@@ -118,17 +103,3 @@ def test_errors_of_the_users_code_are_one_line_and_no_leak(
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert says in line
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("short: counting 5 runs", "short: counting 5 runs"),
-        ("a policy(of: many words): counting 5 runs", "a policy(of…: counting 5 runs"),
-        ("x: " + "y" * 50, "…: " + "y" * 26),
-        ("z" * 50, "z" * 29),
-    ],
-)
-def test_what_is_being_done_is_told_whatever_the_title(text: str, shown: str) -> None:
-    """A long name once left four letters of it."""
-    assert in_one_line(text, 29) == shown

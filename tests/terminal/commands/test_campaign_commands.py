@@ -12,8 +12,8 @@ import pytest
 from httpx import Client
 from typer.testing import CliRunner
 
+from dpbandits.service.client import RemoteStore
 from dpbandits.service.opening import open_store
-from dpbandits.service.remote import RemoteStore
 from dpbandits.terminal.cli import app
 from tests.service.http.web import client_of, remote, served
 
@@ -185,7 +185,9 @@ def test_a_taken_port_is_said_before_anything_is_served(run: Any) -> None:
 
 def test_a_password_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a server says as it begins goes to a journal."""
-    monkeypatch.setattr("dpbandits.service.http.serving.serve", lambda _, **asked: asked["ready"]())
+    monkeypatch.setattr(
+        "dpbandits.service.server.serving.serve", lambda _, **asked: asked["ready"]()
+    )
     monkeypatch.setattr(
         "dpbandits.terminal.commands.campaigns.opened_database",
         lambda *_, **__: remote(client_of(open_store("memory:"))),
@@ -200,7 +202,7 @@ def test_a_password_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_holdout_people_are_compared(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = '{"holdout": ".5", "ramp": [["2020-01-01", 1]]}'
+    options = '{"holdout": ".5"}'
     words = ("campaign", "create", "sale", "--policy", POLICY, "--options", options)
     assert "store with a key" in " ".join(run(*words, code=2).split())
     monkeypatch.setenv("DPBANDITS_KEY", "07" * 32)
@@ -214,7 +216,7 @@ def test_holdout_people_are_compared(run: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_process_that_only_looks_makes_nothing(run: Any, tmp_path: Path) -> None:
-    assert "There is no database" in run("serve", "--looking", code=2)
+    assert "PostgreSQL" in " ".join(run("serve", "--looking", code=2).split())
     assert "--demo or --looking" in " ".join(run("serve", "--looking", "--demo", code=2).split())
     assert [*tmp_path.iterdir()] == []
 

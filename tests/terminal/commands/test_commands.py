@@ -8,10 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import typer
 
 from dpbandits.__main__ import EXTRAS
-from dpbandits.terminal.commands.terminal import one_line_errors
 from dpbandits.version import __version__
 from tests.places import REPOSITORY
 from tests.terminal.test_cli import SWEEP
@@ -79,7 +77,7 @@ def test_what_needs_no_extra_works_without_any(tmp_path: Path) -> None:
     missing = tuple(set(EXTRAS) - {"pydantic"})
     for command, words in (
         (["--version"], __version__),
-        (["--help"], "merge"),
+        (["--help"], "forecast"),
         (["list"], "DPKLUCB"),
         (["explain", "DPKLUCB"], "Proof (proofs/dp_klucb.md)"),
         (["audit", "DPKLUCB", "--epsilon", "1", "--runs", "200"], "Passed: "),
@@ -93,7 +91,7 @@ def test_what_needs_no_extra_works_without_any(tmp_path: Path) -> None:
     ("missing", "command", "extra"),
     [
         ("polars", ["demo"], "experiments"),
-        ("joblib", ["merge", "sweep.toml", "folder"], "experiments"),
+        ("joblib", ["run", "sweep.toml"], "experiments"),
         (
             "distributed",
             ["run", "sweep.toml", "--executor", "dask", "--scheduler", "tcp://x:1"],
@@ -121,17 +119,3 @@ def test_every_library_that_a_hint_names_is_in_its_extra() -> None:
     (whole,) = extras["all"]
     names = whole.removeprefix("dpbandits[").removesuffix("]").split(",")
     assert set(names) == set(extras) - {"all", "dev"}
-
-
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [(MemoryError(), "There is not enough memory"), (RecursionError(), "nested too deeply")],
-)
-def test_exhaustion_is_one_line(
-    error: BaseException, words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(typer.Exit) as caught, one_line_errors():
-        raise error
-    assert caught.value.exit_code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert words in line

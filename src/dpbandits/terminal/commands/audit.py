@@ -1,11 +1,9 @@
 """`dpbandits audit`: is it really ε-private?"""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
@@ -14,8 +12,9 @@ from rich.text import Text
 
 from dpbandits.auditing.report import COLUMNS, AuditReport, conclusion, heading, level_cells
 from dpbandits.auditing.report import verify as verify_report
+from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.policies.named import importing_from
-from dpbandits.terminal.commands.terminal import console, named_errors, one_line_errors
+from dpbandits.terminal.commands.terminal import console, errors, one_line_errors
 
 SubjectArgument = Annotated[
     str | None,
@@ -52,7 +51,11 @@ RoundsOption = Annotated[
 ]
 VerifyOption = Annotated[
     Path | None,
-    typer.Option(help="Work out again what follows from a report that --json printed."),
+    typer.Option(
+        help="Work out again what follows from a report that --json printed.",
+        exists=True,
+        dir_okay=False,
+    ),
 ]
 SeedOption = Annotated[
     int | None,
@@ -60,9 +63,6 @@ SeedOption = Annotated[
         min=0,
         help="Of runs, tables and simulated noise: 0, unless you say otherwise.",
     ),
-]
-ProgressOption = Annotated[
-    bool | None, typer.Option(help="A line on what is being done; by default on a terminal.")
 ]
 
 
@@ -79,9 +79,8 @@ def audit_command(
         bool, typer.Option("--json", help="Print JSON, for programs: --json > report.json.")
     ] = False,
     verify: VerifyOption = None,
-    progress: ProgressOption = None,
 ) -> None:
-    """Is it really ε-private? Its releases are replayed, its runs are told apart.
+    """Is it really ε-private? Replay its releases, and tell its runs apart.
 
     The object may be a policy, a mechanism, a randomizer, a function of data, or what makes a fresh
     object with ask and tell, or select and update. The exit code is 0 if nothing was found against
@@ -95,7 +94,7 @@ def audit_command(
         if verify is not None:
             code = verified(verify)
         else:
-            with around_audit(subject, progress) as tell:
+            with around_audit(subject) as tell:
                 report = audit_named(subject, claim, budget, seed=seed or 0, progress=tell, **asked)
     if verify is None:
         code = CODES[report.verdict]
@@ -157,47 +156,30 @@ CODES = {"passed": 0, "not refuted": 0, "failed": 1, "no verdict": 3}
 
 
 @contextmanager
-def around_audit(
-    subject: str | None, progress: bool | None
-) -> Iterator[Callable[[str], None] | None]:
-    """What surrounds the user's own code: its folder, its errors named, and a line of progress."""
+def around_audit(subject: str | None) -> Iterator[Callable[[str], None]]:
+    """What surrounds the user's own code: its folder, its errors named, and what is being done."""
     folder = Path.cwd() if subject is not None and ":" in subject else None
-    shown = sys.stderr.isatty() if progress is None else progress
-    with named_errors(), importing_from(folder), progress_line(shown) as tell:
-        yield tell
+    with named_errors(), importing_from(folder), errors.status("auditing") as status:
+        yield status.update
 
 
 @contextmanager
-def progress_line(shown: bool) -> Iterator[Callable[[str], None] | None]:
-    """Writes over its own line on stderr, and leaves nothing."""
-    if not shown:
-        yield None
-        return
-    width = get_terminal_size().columns - 1
+def named_errors() -> Iterator[None]:
+    """Errors of the user's own code, even an exit of theirs, as a `ValueError` with what they are
+    and where: so they end with code 2, for 1 says that it leaks.
+    """
     try:
-        yield lambda text: print(
-            f"\r\x1b[K{in_one_line(text, width)}", end="", file=sys.stderr, flush=True
-        )
-    finally:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def in_one_line(text: str, width: int) -> str:
-    """Of "title: what is being done" the title gives way. A line that wraps would stay."""
-    title, colon, doing = text.rpartition(": ")
-    room = max(width - len(colon + doing), 0)
-    if len(title) > room:
-        title = title[: max(room - 1, 0)] + "…"
-    return (title + colon + doing)[:width]
+        yield
+    except (Exception, SystemExit) as error:
+        notes = getattr(error, "__notes__", [])
+        if isinstance(error, (ValueError, TypeError, OSError, EnvironmentExhausted)) and not notes:
+            raise  # ours, and whole sentences
+        where = f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
+        raise ValueError(" ".join(f"{type(error).__name__}: {error}{where}".split())) from error
 
 
 def verified(path: Path) -> int:
-    """Says what a written report is worth, and returns the exit code."""
-    if not path.is_file():
-        raise ValueError(
-            "Expected --verify to be a report that `dpbandits audit --json` printed, there is "
-            f"no file {path}."
-        )
+    """Say what a written report is worth, and return the exit code."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:

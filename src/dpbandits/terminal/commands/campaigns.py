@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import json
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.commands.given import given_options, given_policy
@@ -23,7 +29,7 @@ from dpbandits.terminal.commands.stores import (
 from dpbandits.terminal.commands.terminal import console, one_line_errors
 
 if TYPE_CHECKING:
-    from dpbandits.service.looks.reports import Summary
+    from dpbandits.service.models import Summary
 
 NameArgument = Annotated[str, typer.Argument(help="The campaign's name.")]
 
@@ -32,7 +38,36 @@ POLICY_HELP = (
     '{"name": "DPRateIMED", "arms": ["blue", "green"], "epsilon": "1", "grid": 1}.'
 )
 
-campaign_commands = typer.Typer(no_args_is_help=True, help="Campaigns in a store.")
+
+class CampaignGroup(TyperGroup):
+    """With a command for every operation. They are made when they are asked for: the service is an
+    extra.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._add_operations()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._add_operations()
+        return super().get_command(ctx, cmd_name)
+
+    def _add_operations(self) -> None:
+        if find_spec("pydantic") is None or find_spec("sqlalchemy") is None:
+            return
+        from dpbandits.service.operations import OPERATIONS
+
+        made = typer.Typer()
+        for name, kind in OPERATIONS.items():
+            if name not in ("tell", "settle"):
+                made.command(name)(operation_command(kind))
+        self.commands = {**get_group(made).commands, **self.commands}
+
+
+campaign_commands = typer.Typer(
+    cls=CampaignGroup, no_args_is_help=True, help="Campaigns in a store."
+)
 
 
 def serve_command(
@@ -64,8 +99,8 @@ def serve_command(
     with one_line_errors("What was acknowledged is on disk."):
         if not looking:
             opened_database(store, witness, makes=True).close()
-        from dpbandits.service.http.connections import ConnectionLimits
-        from dpbandits.service.http.serving import serve
+        from dpbandits.service.server.connections import ConnectionLimits
+        from dpbandits.service.server.serving import serve
 
         def ready() -> None:
             said = escape(without_password(store))
@@ -94,7 +129,7 @@ def create_command(
     --epsilon 1[/]
     """
     with one_line_errors(), opened_store(store, witness, makes=True) as found:
-        from dpbandits.service.http.bodies import policy_from
+        from dpbandits.service.creation import policy_from
 
         made_of = policy_from(given_policy(policy, arms, epsilon))
         made = found.create(name, made_of, **given_options(name, options))
@@ -124,23 +159,73 @@ def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption 
         said = shown.summary()
         show_summary(said)
         console.print(str(shown.beliefs()), highlight=False, markup=False)
-        if "holdout" in said.segments and "holdout" in shown.options:
+        if "holdout" in shown.options:
             console.print(str(shown.uplift()), highlight=False, markup=False)
 
 
-@campaign_commands.command("ask")
-def ask_command(
+def operation_command(kind: Any) -> Callable[..., None]:
+    """Return the command of an operation: its required fields are arguments, the others options."""
+    arguments, options = list[inspect.Parameter](), list[inspect.Parameter]()
+    for name, field in kind.model_fields.items():
+        text = str if field.annotation is not int else int
+        many = str(field.annotation).startswith(("list", "tuple"))
+        shape: Any = list[str] if many else text
+        info: Any = typer.Argument() if field.is_required() else typer.Option()
+        default = inspect.Parameter.empty if field.is_required() else field.default
+        if not field.is_required() and text is str:
+            shape = shape | None
+        annotation = Annotated.__class_getitem__((shape, info))  # type: ignore[attr-defined]
+        kept = arguments if field.is_required() else options
+        kept.append(KEYWORD(name, default=default, annotation=annotation))
+
+    def call(**given: Any) -> None:
+        of, store, witness = given.pop("name"), given.pop("store"), given.pop("witness")
+        with one_line_errors("Nothing was done."), opened_store(store, witness) as found:
+            from dpbandits.service.operations import made
+
+            sent = {name: value for name, value in given.items() if value is not None}
+            op = made(kind, **{kind.model_fields[name].alias or name: sent[name] for name in sent})
+            said = op.replied(found[of].do(op)).model_dump()
+            rows = next((each for each in said.values() if isinstance(each, list)), [said])
+            for row in rows:
+                typer.echo(json.dumps(row))
+
+    whole = [
+        KEYWORD("name", annotation=NameArgument),
+        *arguments,
+        KEYWORD("store", annotation=StoreOption),
+        *options,
+        KEYWORD("witness", default=None, annotation=WitnessOption),
+    ]
+    call.__signature__ = inspect.Signature(whole)  # type: ignore[attr-defined]  # typer reads it
+    call.__annotations__ = {each.name: each.annotation for each in whole}
+    call.__doc__ = kind.__doc__
+    return call
+
+
+KEYWORD = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
+
+
+@campaign_commands.command("view")
+def view_command(
     name: NameArgument,
+    view: Annotated[str, typer.Argument(help="Which: summary, ledger, events, statement, …")],
     store: StoreOption,
-    count: Annotated[int, typer.Option(min=1, help="How many decisions.")] = 1,
-    user: Annotated[str | None, typer.Option(help="For whom.")] = None,
     segment: Annotated[str | None, typer.Option(help="Of which segment.")] = None,
     witness: WitnessOption = None,
 ) -> None:
-    """The next decisions, as JSON, one a line."""
+    """A view of a campaign, as JSON or text."""
     with one_line_errors(), opened_store(store, witness) as found:
-        for each in found[name].ask(count, user=user, segment=segment):
-            typer.echo(json.dumps(each._asdict()))
+        from pydantic import TypeAdapter
+
+        from dpbandits.service.views import SENT
+
+        if view not in SENT:
+            raise ValueError(f"Expected a view among {', '.join(SENT)}, got {view!r}.")
+        seen = found[name]._calls.view(view, segment, {})
+        sent = SENT[view].to_sent(seen)
+        text = sent if SENT[view].is_text else TypeAdapter(Any).dump_json(sent, indent=2).decode()
+        typer.echo(text)
 
 
 @campaign_commands.command("tell")
@@ -197,13 +282,13 @@ def part_of(found: Any, segment: str | None) -> Any:
 
 
 def write_rows(writer: Any, found: Any, page: Any) -> None:
-    """Page by page."""
-    from dpbandits.service.http.shapes import safe_cell
-    from dpbandits.service.looks.reports import StoredDecision
+    """Write decisions, page by page."""
+    from dpbandits.service.models import StoredDecision
+    from dpbandits.service.server.app import safe_cell
 
-    writer.writerow(StoredDecision._fields)
+    writer.writerow(StoredDecision.model_fields)
     while True:
-        writer.writerows([safe_cell(value) for value in row] for row in page.rows)
+        writer.writerows([safe_cell(value) for _, value in row] for row in page.rows)
         if page.after is None:
             return
         page = found.decisions(after=page.after, limit=10_000)

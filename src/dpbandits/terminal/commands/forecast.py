@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpbandits.core.privacy import printed_epsilon
-from dpbandits.forecasting.entrants import DEFAULT
-from dpbandits.terminal.commands.terminal import bar, console, one_line_errors
+from dpbandits.forecasting.forecast import DEFAULT
+from dpbandits.terminal.commands.terminal import console, one_line_errors
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dpbandits.forecasting.outcome import Forecast
-    from dpbandits.forecasting.prior import Prior, RateSpan
+    from dpbandits.forecasting.outcome import Forecast, Prior, RateSpan
 
 RatesOption = Annotated[
     str | None,
@@ -81,15 +80,18 @@ def forecast_command(
 
     Example: [bold]dpbandits forecast --base .03 --best .2 --arms 4 --visitors 50000[/]
     """
+    from rich.progress import Progress
+
     from dpbandits.forecasting.forecast import forecast
-    from dpbandits.forecasting.prior import Prior
+    from dpbandits.forecasting.outcome import Prior
 
     with one_line_errors("Nothing is kept of a forecast."):
         given = rates_from(rates, base, best, arms)
         require_goals(within, out)
         if isinstance(given, Prior):
             console.print(assumed(given), markup=False, highlight=False, soft_wrap=True)
-        with bar() as tell:
+        with Progress(console=console, transient=True) as bar:
+            task = bar.add_task("playing", total=None)
             found = forecast(
                 given,
                 visitors,
@@ -100,7 +102,7 @@ def forecast_command(
                 seed=seed,
                 draws=draws,
                 units=units,
-                progress=tell,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
             )
         show_forecast(found, within, out)
 
@@ -114,7 +116,7 @@ def require_goals(within: float | None, out: Path | None) -> None:
     if within is not None and not isfinite(within):
         raise ValueError("Expected --within to be a loss, a number such as 100.")
     if out is not None:
-        from dpbandits.sweeps.store import require_writable
+        from dpbandits.sweeps.cells import require_writable
 
         require_writable(out)
 
@@ -138,7 +140,7 @@ def show_forecast(found: Forecast, within: float | None, out: Path | None) -> No
 
 def rates_from(rates: str | None, base: str | None, best: str, arms: int) -> Prior | list[RateSpan]:
     """What the options say of the rates."""
-    from dpbandits.forecasting.prior import Prior
+    from dpbandits.forecasting.outcome import Prior
 
     if (rates is None) == (base is None):
         raise ValueError("Expected either --rates .03,.036 or --base .03 --best .2 --arms 4.")
@@ -160,7 +162,7 @@ def span_from(text: str, option: str) -> RateSpan:
 
 def assumed(prior: Prior) -> str:
     """What two numbers stand for, said before it is played: 20 is no .2."""
-    from dpbandits.forecasting.prior import span_ends
+    from dpbandits.forecasting.outcome import span_ends
 
     base, more = span_ends(prior.base), span_ends(prior.best)
     best = [rate * (1 + by) for rate, by in zip(base, more, strict=True)]
@@ -188,7 +190,7 @@ def forecast_table(found: Forecast) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from dpbandits.forecasting.rows import HEADS, cells_of_row, errors_of_row
+    from dpbandits.forecasting.outcome import HEADS, cells_of_row, errors_of_row
 
     title = Text(found.title, style="bold")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
@@ -207,7 +209,7 @@ def meanings(found: Forecast) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from dpbandits.forecasting.rows import MEANINGS, notes_of
+    from dpbandits.forecasting.outcome import MEANINGS, notes_of
 
     grid = Table.grid(padding=(0, 2))
     for head, meaning in (MEANINGS | notes_of(found.draws)).items():

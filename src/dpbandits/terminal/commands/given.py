@@ -34,10 +34,10 @@ def given_options(name: str, options: str) -> dict[str, Any]:
     """
     from pydantic import ValidationError
 
-    from dpbandits.service.http.bodies import CreateBody
+    from dpbandits.service.creation import NewCampaign
 
     said = object_in(options, "--options", '{"min_share": 0.01}')
-    known = sorted(set(CreateBody.model_fields) - {"name", "policy"})
+    known = sorted(set(NewCampaign.model_fields) - {"name", "policy"})
     for option in said:
         if option not in known:
             raise ValueError(
@@ -45,7 +45,7 @@ def given_options(name: str, options: str) -> dict[str, Any]:
                 f"{', '.join(known)}."
             )
     try:
-        return CreateBody(name=name, policy={}, **said).options()
+        return NewCampaign(name=name, policy={}, **said).options()
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
         raise ValueError(f"--options: {'; '.join(wrong)}.") from None

@@ -20,16 +20,16 @@ def create_key(
 ) -> None:
     """A new key, shown this once."""
     with one_line_errors(), opened_database(store, witness, makes=True) as found:
-        from dpbandits.service.http.access import Access
+        from dpbandits.service.server.access import Access
 
-        typer.echo(Access(found.backend, open=False).create(name, role, campaign))
+        typer.echo(Access(found.database, open=False).create(name, role, campaign))
 
 
 @keys.command("list")
 def list_keys(store: DatabaseOption, witness: WitnessOption = None) -> None:
     """All keys, by name and roles."""
     with one_line_errors(), opened_database(store, witness) as found:
-        rows = found.backend.access_keys()
+        rows = found.database.access_keys()
         if not rows:
             typer.echo(
                 "No keys yet: a server of this store lets everybody on its machine do everything. "
@@ -48,7 +48,7 @@ def revoke_key(
 ) -> None:
     """The keys of this name open nothing any more."""
     with one_line_errors(), opened_database(store, witness) as found:
-        from dpbandits.service.http.access import Access
+        from dpbandits.service.server.access import Access
 
-        many = Access(found.backend, open=False).revoke(name)
+        many = Access(found.database, open=False).revoke(name)
         typer.echo(f"Revoked {many} keys of {name}.")

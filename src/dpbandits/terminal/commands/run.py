@@ -1,10 +1,8 @@
-"""`dpbandits run` and `dpbandits merge`: sweeps, on one machine or many, whole or in parts."""
-
-from __future__ import annotations
+"""`dpbandits run`: sweeps, on one machine or many, whole or in parts."""
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,11 +12,6 @@ from dpbandits.terminal.commands.terminal import (
     console,
     one_line_errors,
 )
-
-if TYPE_CHECKING:
-    from dpbandits.sweeps.config import Config
-    from dpbandits.sweeps.executors.base import Executor
-    from dpbandits.sweeps.shards import Shard
 
 SMALL_SWEEP = """A small sweep file:
 
@@ -44,105 +37,58 @@ class ExecutorName(StrEnum):
     dask = "dask"
 
 
-ConfigArgument = Annotated[
-    Path, typer.Argument(help="A sweep file (TOML): policies × environments × ε × runs.")
-]
-OutOption = Annotated[Path | None, typer.Option(help="Where results go. By default results/NAME.")]
-ExecutorOption = Annotated[
-    ExecutorName, typer.Option(help="Who plays: processes of this machine, or a Dask cluster.")
-]
-SchedulerOption = Annotated[
-    str | None, typer.Option(help="With --executor dask: its address, as in tcp://host:8786.")
-]
-ShardOption = Annotated[
-    str | None,
-    typer.Option(help="Play one part only, such as 1/3; `dpbandits merge` joins the parts."),
-]
-
-
 def run_command(
-    config: ConfigArgument,
-    out: OutOption = None,
+    config: Annotated[
+        Path, typer.Argument(help="A sweep file (TOML): policies × environments × ε × runs.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Where results go. By default results/NAME.")
+    ] = None,
     quick: QuickOption = False,
     workers: WorkersOption = None,
-    executor: ExecutorOption = ExecutorName.processes,
-    scheduler: SchedulerOption = None,
-    shard: ShardOption = None,
+    executor: Annotated[
+        ExecutorName, typer.Option(help="Who plays: processes of this machine, or a Dask cluster.")
+    ] = ExecutorName.processes,
+    scheduler: Annotated[
+        str | None, typer.Option(help="With --executor dask: its address, as in tcp://host:8786.")
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            help="Play one part only, such as 1/3. When the cells of all parts are in one folder, "
+            "the command without --shard makes tables, figures and page."
+        ),
+    ] = None,
 ) -> None:
-    """Run a sweep: Parquet tables, PNG, SVG and PDF figures, one HTML page. Finished work is never
-    done again.
+    """Run a sweep: Parquet tables, figures, one HTML page. Finished work is never done again.
 
     A policy's class is a name that `dpbandits list` shows, or module:object for your own in a file
-    beside the sweep file. With more runs than before, only the missing ones are played. Processes
-    that run a sweep into one folder share its work, on several machines too.
+    beside the sweep file. With more runs than before, only the missing ones are played.
 
     Example: [bold]dpbandits run my-sweep.toml --quick[/]
     """
     from dpbandits.sweeps.config import load_config
-    from dpbandits.terminal.tables import run_here, run_shard
+    from dpbandits.terminal.tables import run_here
 
+    if (executor is ExecutorName.dask) is not (scheduler is not None):
+        raise typer.BadParameter("--executor dask and --scheduler ADDRESS go together.")
+    part = None if shard is None else shard_of(shard)
     with one_line_errors():
-        player = executor_from(executor, scheduler, workers)
-        part = None if shard is None else shard_from(shard)
         sweep = load_config(config, quick=quick)
-        folder = out or folder_of(sweep, quick)
-        if part is not None:
-            folder = out or folder.with_name(f"{folder.name}-{part.stem}")
-            run_shard(sweep, folder, part, console=console, executor=player)
-            return
-        command = f"dpbandits run {config.name}" + " --quick" * quick
-        run_here(sweep, folder, console=console, command=command, executor=player)
-
-
-def merge_command(
-    config: ConfigArgument,
-    folders: Annotated[list[Path], typer.Argument(help="The folders of all shards.")],
-    out: OutOption = None,
-    quick: QuickOption = False,
-) -> None:
-    """Join the parts that `dpbandits run --shard` played: tables, figures and page of the whole.
-
-    Example: [bold]dpbandits merge my-sweep.toml results/first-shard-*[/]
-    """
-    from dpbandits.sweeps.config import load_config
-    from dpbandits.sweeps.shards import merge_shards
-    from dpbandits.terminal.tables import show_results
-
-    with one_line_errors("Nothing that shards have played is lost."):
-        sweep = load_config(config, quick=quick)
-        results = merge_shards(sweep, folders, out or folder_of(sweep, quick))
-        command = f"dpbandits merge {config.name} FOLDERS" + " --quick" * quick
-        show_results(results, console=console, command=command)
-
-
-def folder_of(sweep: Config, quick: bool) -> Path:
-    return Path("results") / (sweep.name + "-quick" * quick)
-
-
-def shard_from(text: str) -> Shard:
-    from dpbandits.sweeps.shards import Shard
-
-    return Shard.parsed(text)
-
-
-def executor_from(name: ExecutorName, scheduler: str | None, workers: int | None) -> Executor:
-    """What the options ask for.
-
-    Raises:
-        ValueError: an option that the executor does not take, or lacks.
-    """
-    from dpbandits.sweeps.executors.cluster import Cluster
-    from dpbandits.sweeps.executors.processes import Processes
-
-    if name is ExecutorName.processes:
-        if scheduler is not None:
-            raise ValueError("Expected --scheduler together with --executor dask.")
-        return Processes(workers)
-    if scheduler is None:
-        raise ValueError(
-            "Expected --executor dask together with --scheduler, the address that `dask scheduler` "
-            "prints, such as tcp://host:8786."
+        run_here(
+            sweep,
+            out or Path("results") / (sweep.name + "-quick" * quick),
+            console=console,
+            command=f"dpbandits run {config.name}" + " --quick" * quick,
+            workers=workers,
+            scheduler=scheduler,
+            shard=part,
         )
-    if workers is not None:
-        raise ValueError("Expected --workers without --executor dask: a cluster has its own.")
-    return Cluster(scheduler)
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """The numbers of i/n."""
+    number, _, parts = text.partition("/")
+    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
+        raise typer.BadParameter("Expected --shard i/n with 1 ≤ i ≤ n, such as 1/3.")
+    return int(number), int(parts)

@@ -12,7 +12,17 @@ HUGE = 2**63
 OF_IDS = 100
 """By its longest text a shape of the document is known to be a decision's name."""
 
-ODD_TEXTS = ("", "\ud800", "a\0b", "a\nb", "x" * 300, "'; DROP TABLE head; --", "<b>", "NaN", "1/3")
+ODD_TEXTS = (
+    "",
+    "\ud800",
+    "a\0b",
+    "a\nb",
+    "x" * 300,
+    "'; DROP TABLE dpbandits_head; --",
+    "<b>",
+    "NaN",
+    "1/3",
+)
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers(-HUGE, 2 * HUGE) | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
@@ -83,6 +93,8 @@ class Inventor:
     def _good(self, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
         if "$ref" in shape:
             return self._good(self._shapes[shape["$ref"].rsplit("/", 1)[1]])
+        if "anyOf" not in shape and "type" not in shape:
+            return self._texts | st.integers(-3, 40)
         if "anyOf" in shape:
             return st.one_of([self.near(each) for each in shape["anyOf"]])
         if shape.get("title") == "Policy":
@@ -100,7 +112,7 @@ class Inventor:
             return kinds[shape["type"]]
         if shape["type"] == "array":
             return st.lists(self.near(shape["items"]), max_size=6)
-        fields = {name: self.near(each) for name, each in shape["properties"].items()}
+        fields = {name: self.near(each) for name, each in shape.get("properties", {}).items()}
         needed = set(shape.get("required", ()))
         return st.fixed_dictionaries(
             {name: values for name, values in fields.items() if name in needed},

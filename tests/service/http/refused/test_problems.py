@@ -14,20 +14,30 @@ from tests.service.http.web import POLICY, served
     [
         ("GET", "/v1/campaign", None, "nothing at this address; /docs"),
         ("GET", "/v1/campaigns/trial/ask", None, "another method; /docs"),
-        ("POST", "/v1/campaigns/trial/tell", {"id": "x"}, "body: Input should be a list, […]."),
-        ("POST", "/v1/campaigns", {"name": "x", "policy": "DPKLUCB"}, "policy: Input should be an"),
+        ("POST", "/v1/campaigns/trial/tell", {"id": "x"}, "body: Input should be a valid list"),
+        (
+            "POST",
+            "/v1/campaigns",
+            {"name": "x", "policy": "DPKLUCB"},
+            "policy: Input should be a valid dictionary",
+        ),
         (
             "POST",
             "/v1/campaigns/trial/ask",
             {"count": 3},
-            "Tell or expire some of those that do (…/tell, …/expire), or make the campaign with",
+            "as many decisions are pending as max_pending= allows",
         ),
-        ("POST", "/v1/campaigns/trial/ask", {"user": "anna"}, "this campaign counts each reward"),
+        (
+            "POST",
+            "/v1/campaigns/trial/ask",
+            {"user": "anna"},
+            "One of the values is not possible for this campaign: an arm, a user",
+        ),
         (
             "POST",
             "/v1/campaigns",
             {"name": "x", "policy": POLICY, "guardrail": "refunds"},
-            "guardrail: Input should be an object, {…}. Nothing was done",
+            "guardrail: Input should be a valid dictionary",
         ),
     ],
 )

@@ -1,1 +1,0 @@
-"""Ratings of films, and what is recommended from them."""

@@ -1,1 +1,0 @@
-"""Road and power networks."""

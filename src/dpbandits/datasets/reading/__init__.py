@@ -1,1 +1,0 @@
-"""Reading tables, lines and matrices from files."""

@@ -1,1 +1,0 @@
-"""Papers, their claims, and the verdicts on them."""

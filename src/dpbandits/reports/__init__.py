@@ -1,1 +1,0 @@
-"""One page of HTML for a finished sweep."""

@@ -1,0 +1,879 @@
+"""The database of a store: SQLite in a file or in memory, or PostgreSQL; its transactions and rows.
+
+What is committed here is on disk when the call returns; a database that could forget a commit is
+refused. Nothing here knows policies.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib.resources import files
+from itertools import starmap
+from pathlib import Path
+from typing import Any, final
+from urllib.parse import quote
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import (
+    Connection,
+    Engine,
+    StaticPool,
+    Table,
+    bindparam,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    inspect,
+    literal_column,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+
+from dpbandits.core.errors import (
+    EditedRowsError,
+    Error,
+    LedgerError,
+    NameTakenError,
+    SharedError,
+    StoreError,
+)
+from dpbandits.core.inputs import shown
+from dpbandits.core.locks import CallLock, this_process
+from dpbandits.service import tables
+from dpbandits.service.refusals import refusal
+from dpbandits.service.sealing import EDITED, edited_decisions
+from dpbandits.service.tables import (
+    CampaignRow,
+    Change,
+    DecisionRow,
+    EventRow,
+    HeadRow,
+    KeyRow,
+    MovedRow,
+    ReadingRow,
+    ReleaseRow,
+    ScopeRow,
+    StatusRow,
+)
+
+PATIENCE = 30
+"""Seconds that a transaction waits for another one to end."""
+
+OFTEN = 2.0
+"""Seconds after which a transaction empties SQLite's log."""
+
+MANY = 500
+"""Rows that one statement names."""
+
+OTHERS = 0o077
+"""The rights of everybody but a file's owner."""
+
+
+def busy() -> SharedError:
+    return SharedError(
+        "Another call of this campaign or store is under way in this thread, around this one (a "
+        "signal handler, a noise source, a clock). Nothing was done. Call again once it has "
+        "returned."
+    )
+
+
+@final
+class LiteConnections:
+    """Connections to SQLite, one at a time. One that an interrupted call left within a transaction
+    is rolled back by the next call: it would keep every later one waiting.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._left = CallLock(busy), list[Any]()
+
+    @contextmanager
+    def one(self, engine: Engine) -> Iterator[Connection]:
+        """A connection, while nobody else has one."""
+        with self._lock.held():
+            for raw in self._left:
+                with suppress(sqlite3.Error):
+                    raw.rollback()
+            self._left.clear()
+            try:
+                with engine.connect() as connection:
+                    raw = connection.connection.driver_connection
+                    self._left.append(raw)
+                    try:
+                        yield connection
+                    except Exception:
+                        self._left.clear()
+                        raise
+            except AssertionError as error:  # what SQLAlchemy makes of an interruption
+                within = error.__context__
+                if within is None or isinstance(within, Exception):
+                    raise
+                raise within from None
+            self._left.clear()
+
+
+# Addresses and files
+
+
+def known_url(url: str | URL) -> URL:
+    """Return the address of a database; `memory:` is SQLite in memory.
+
+    Raises:
+        ValueError: it is none, or of an unknown kind. A password is not shown.
+    """
+    if url in ("memory:", "memory://"):
+        return make_url("sqlite://")
+    with suppress(ArgumentError, ValueError):
+        made = make_url(url)
+        if made.get_backend_name() in ("sqlite", "postgresql"):
+            return made
+    raise ValueError(
+        "Expected an address such as 'sqlite:///trial.db' or "
+        "'postgresql+psycopg://user@host/database'."
+    )
+
+
+def database_file(url: URL) -> Path | None:
+    """Return the file that an address of SQLite means, links followed; None for one in memory.
+
+    Raises:
+        ValueError: the address has another form, which may mean another file.
+    """
+    name = url.database or ":memory:"
+    known = url.drivername in ("sqlite", "sqlite+pysqlite")
+    if not known or url.query or url.host or name.startswith("file:"):
+        raise ValueError(
+            "Expected the address of a file of SQLite such as 'sqlite:///trial.db', without "
+            "'file:', a host or a '?'. Nothing was opened."
+        )
+    return None if name == ":memory:" else Path(os.path.realpath(name))
+
+
+def make_private_file(path: Path) -> None:
+    """Make a database's file with mode 600, if there is none; SQLite's log gets the same."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def withdraw_from_others(path: Path) -> None:
+    """Take other users' rights to a database and its log away, with a warning."""
+    for end in ("", "-wal", "-shm", "-journal"):
+        file = path.with_name(path.name + end)
+        try:
+            found = os.lstat(file).st_mode
+            if not stat.S_ISREG(found) or not found & OTHERS:
+                continue
+            with suppress(OSError):  # another user's
+                os.chmod(file, 0o600)
+            left = os.lstat(file).st_mode & OTHERS
+        except FileNotFoundError:  # another process has closed the database meanwhile
+            continue
+        logging.getLogger("dpbandits").warning(
+            "%s was open to other users of this machine (mode %o). %s",
+            file,
+            stat.S_IMODE(found),
+            "Its owner should make it 600." if left else "It is 600 now.",
+        )
+
+
+class KeptConnection(sqlite3.Connection):
+    """A connection to a database in memory, which lives as long as the connection: it is not closed
+    by whoever gives up an interrupted call.
+    """
+
+    def close(self) -> None:
+        """Keep what is committed."""
+        self.rollback()
+
+
+def begin_log(connection: Any) -> None:
+    """Write ahead. Where several processes open a new file at once, SQLite itself does not wait."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def sqlite_engine(path: Path | None) -> Engine:
+    """SQLite, in which transactions begin as we say and a commit is on disk when it returns."""
+    how: dict[str, Any] = {"hide_parameters": True}
+    if path is None:
+        kept = sqlite3.connect(":memory:", check_same_thread=False, factory=KeptConnection)
+        how |= {"poolclass": StaticPool, "creator": lambda: kept}
+        engine = create_engine("sqlite://", **how)
+    else:
+        name = f"file:{quote(os.fsencode(path))}"
+        query = {"mode": "rw", "uri": "true"}  # a file that was taken away is not made anew
+        url = URL.create("sqlite", database=name, query=query)
+        connect_args = {"timeout": PATIENCE, "check_same_thread": False}
+        engine = create_engine(url, pool_size=20, connect_args=connect_args, **how)
+
+    @event.listens_for(engine, "connect")
+    def settle(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # no BEGIN but ours
+        begin_log(connection)
+        for pragma in ("synchronous=FULL", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "handle_error")
+    def keep(context: Any) -> None:
+        # an interruption is no disconnection: it would close a database in memory for good, and
+        # leave a file locked for as long as somebody keeps the error
+        if not isinstance(context.original_exception, Exception):
+            context.is_disconnect = False
+
+    return engine
+
+
+def server_engine(url: URL) -> Engine:
+    """PostgreSQL."""
+    return create_engine(
+        url,
+        pool_size=20,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        connect_args={"connect_timeout": PATIENCE, "options": f"-c lock_timeout={PATIENCE}s"},
+    )
+
+
+def require_durable(engine: Engine) -> None:
+    """Refuse a database that may forget what it committed: then noise would be drawn twice.
+
+    Raises:
+        StoreError: a setting is off.
+    """
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            off = int(connection.execute(text("PRAGMA synchronous")).scalar_one()) < 2
+            forgets = ["synchronous"] if off else []
+        else:
+            names = ("fsync", "full_page_writes", "synchronous_commit")
+            said = {name: connection.execute(text(f"SHOW {name}")).scalar() for name in names}
+            forgets = [name for name, value in said.items() if value == "off"]
+    if forgets:
+        raise StoreError(
+            f"Expected a database that keeps what it commits; {', '.join(forgets)} is off, so "
+            "a loss of power could bring back blocks that were read. Switch it on."
+        )
+
+
+# Versions
+
+
+def config_of(connection: Connection) -> Config:
+    """Return Alembic's settings, without a file."""
+    config = Config()
+    folder = files("dpbandits.service").joinpath("migrations")
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Return a store's version; None if there is no store in this database."""
+    options = {"version_table": tables.VERSION_TABLE}
+    return MigrationContext.configure(connection, opts=options).get_current_revision()
+
+
+def bring_up_to_date(engine: Engine) -> None:
+    """Make the tables of a new store, or bring an older one up to date.
+
+    Raises:
+        StoreError: it is of a newer version, or has tables of these names that are not a store's.
+    """
+    with engine.connect() as connection:
+        config = config_of(connection)
+        script = ScriptDirectory.from_config(config)
+        newest = script.get_current_head()
+        if revision_of(connection) == newest:
+            return
+        connection.rollback()
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:  # one at a time: several workers start at once
+            connection.execute(text("SELECT pg_advisory_xact_lock(7305180139)"))
+        current = revision_of(connection)
+        if current is not None and current not in {
+            each.revision for each in script.walk_revisions()
+        }:
+            raise StoreError(
+                f"This store is of version {current}, which this dpbandits does not know (its "
+                f"newest is {newest}). Use the dpbandits that wrote it."
+            )
+        if current is None and inspect(connection).has_table(tables.decision.name):
+            raise StoreError(
+                "This database has tables of these names that are not a store's. Give the store a "
+                "database of its own."
+            )
+        command.upgrade(config, "head")
+        connection.commit()
+
+
+def require_newest(engine: Engine) -> None:
+    """Refuse a store that would have to be brought up to date first.
+
+    Raises:
+        StoreError: it is of another version, or there is none.
+    """
+    with engine.connect() as connection:
+        newest = ScriptDirectory.from_config(config_of(connection)).get_current_head()
+        found = revision_of(connection)
+    if found != newest:
+        raise StoreError(
+            f"Expected a store of version {newest}, got {found or 'none'}. Whoever serves it "
+            "brings it up to date, with the same dpbandits."
+        )
+
+
+# Errors
+
+
+DAMAGED = (
+    "Its file is damaged. Was a copy put back beside files that end in -wal and -shm? They belong "
+    "to the database before: stop the servers, delete both, and put the copy back again."
+)
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Raise a database's errors in our words: theirs show what was to be written."""
+    try:
+        yield
+    except Error:
+        raise
+    except (SQLAlchemyError, OSError) as error:
+        cause = getattr(error, "orig", None) or error
+        code = getattr(cause, "sqlite_errorcode", 0) or 0
+        if code & 0xFF == sqlite3.SQLITE_CORRUPT:
+            advice = DAMAGED
+        elif what == "opened":
+            advice = "Is its address right, is its folder there, and is it a database?"
+        else:
+            advice = (
+                "If this was a change, whether it stands is not known: make the same call again, "
+                "with the key= that it had; no reward is counted twice."
+            )
+        said = getattr(getattr(cause, "diag", None), "message_primary", None)
+        if said is None and isinstance(cause, (sqlite3.OperationalError, OSError)):
+            said = str(cause).splitlines()[0]
+        kind = type(cause).__name__
+        why = f"{kind}: {said}" if said else kind
+        raise StoreError(f"The database could not be {what} ({why}). {advice}") from None
+
+
+def no_scope(name: str) -> Exception:
+    return refusal(
+        "new_scope",
+        f"There is no scope {shown(name)} in this store. Make it first: store.scope(name, "
+        "epsilon=4). Nothing was created.",
+    )
+
+
+# Statements
+
+
+def columns(table: Table, kind: Any) -> list[Any]:
+    """Return the columns of a table that make this kind of row."""
+    return [table.c[name] for name in kind._fields]
+
+
+HEAD = [tables.head.c.campaign, *columns(tables.head, HeadRow)]
+MOVED = columns(tables.decision, MovedRow)
+RESOLVE = (
+    update(tables.decision)
+    .where(
+        tables.decision.c.campaign == bindparam("of"),
+        tables.decision.c.seq.between(bindparam("first"), bindparam("last")),
+    )
+    .values(status=bindparam("to"), moved=bindparam("at"), pseudonym=None, window=None)
+)
+"""Of consecutive decisions with one status."""
+
+
+def runs(resolved: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
+    """Return runs of consecutive decisions with one status: first, last, status."""
+    first = last = 0
+    status = ""
+    for seq in sorted(resolved):
+        if first and seq == last + 1 and resolved[seq] == status:
+            last = seq
+            continue
+        if first:
+            yield first, last, status
+        first, last, status = seq, seq, resolved[seq]
+    if first:
+        yield first, last, status
+
+
+@final
+class Rows:
+    """The rows of one campaign and its parts, within a transaction."""
+
+    def __init__(self, connection: Connection, group: str, *, locks: bool) -> None:
+        self._connection, self.group = connection, group
+        self._locks = locks and connection.dialect.name != "sqlite"  # which locks the whole file
+
+    def _all(self, kind: Any, query: Any) -> list[Any]:
+        return list(starmap(kind, self._connection.execute(query)))
+
+    def heads(self, uids: Sequence[str]) -> dict[str, HeadRow]:
+        """The heads of these parts, by uid. In a transaction that writes, they stay locked."""
+        c, query = tables.head.c, select(*HEAD)
+        one = len(uids) == 1
+        query = query.where(c.campaign == uids[0] if one else c.campaign.in_(uids))
+        if self._locks:
+            query = (query if one else query.order_by(c.campaign)).with_for_update()
+        found = {uid: HeadRow(*row) for uid, *row in self._connection.execute(query)}
+        if len(found) != len(uids):
+            raise StoreError("This campaign is not in the database any more.")
+        return found
+
+    def private(self, uid: str) -> bytes:
+        """The private row, sealed."""
+        table = tables.private_state
+        query = select(table.c.body).where(table.c.campaign == uid)
+        body = self._connection.execute(query).scalar_one_or_none()
+        if body is None:
+            raise EditedRowsError(EDITED)
+        return bytes(body)
+
+    def moved(self, uid: str, since: int) -> Iterator[MovedRow]:
+        """Decisions that a version after `since` changed, oldest first; of 0 the pending ones."""
+        c = tables.decision.c
+        where = c.moved > since if since else c.status == literal_column("'waiting'")
+        query = select(*MOVED).where(c.campaign == uid, where).order_by(c.seq)
+        return starmap(MovedRow, self._connection.execute(query))
+
+    def decision(self, uid: str, seq: int) -> DecisionRow | None:
+        c = tables.decision.c
+        query = select(*columns(tables.decision, DecisionRow)).where(
+            c.campaign == uid, c.seq == seq
+        )
+        found = self._all(DecisionRow, query)
+        return found[0] if found else None
+
+    def statuses(self, uid: str, seqs: Sequence[int]) -> list[StatusRow]:
+        """Where those of these decisions stand that there are, in any order."""
+        c, found = tables.decision.c, list[StatusRow]()
+        for at in range(0, len(seqs), MANY):
+            query = select(*columns(tables.decision, StatusRow))
+            query = query.where(c.campaign == uid, c.seq.in_(seqs[at : at + MANY]))
+            found += self._all(StatusRow, query)
+        return found
+
+    def decisions(self, uid: str, after: int, limit: int) -> list[DecisionRow]:
+        """Decisions in order."""
+        c = tables.decision.c
+        query = select(*columns(tables.decision, DecisionRow))
+        query = query.where(c.campaign == uid, c.seq > after).order_by(c.seq).limit(limit)
+        return self._all(DecisionRow, query)
+
+    def held(self, uid: str, seqs: Sequence[int]) -> dict[int, bytes]:
+        """The sealed rows of those of these decisions that have one (see `Change.held`)."""
+        c, found = tables.held.c, dict[int, bytes]()
+        for at in range(0, len(seqs), MANY):
+            query = select(c.seq, c.body).where(c.campaign == uid, c.seq.in_(seqs[at : at + MANY]))
+            found |= {seq: bytes(body) for seq, body in self._connection.execute(query)}
+        return found
+
+    def readings(self, uid: str, since: int) -> list[ReadingRow]:
+        """The lines of the ledger, in order, that were written after a version."""
+        c = tables.ledger.c
+        query = select(*columns(tables.ledger, ReadingRow))
+        return self._all(ReadingRow, query.where(c.campaign == uid, c.moved > since).order_by(c.id))
+
+    def releases(self, uid: str, after: int, until: int) -> list[ReleaseRow]:
+        """Releases after one step up to another."""
+        c = tables.release.c
+        query = select(*columns(tables.release, ReleaseRow))
+        query = query.where(c.campaign == uid, c.step > after, c.step <= until).order_by(c.step)
+        return self._all(ReleaseRow, query)
+
+    def events(self, uid: str, limit: int) -> list[EventRow]:
+        """The newest public events, newest first."""
+        c = tables.event.c
+        query = select(*columns(tables.event, EventRow)).where(c.campaign == uid)
+        return self._all(EventRow, query.order_by(c.id.desc()).limit(limit))
+
+    def used(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """By pseudonym, the window and the places that were taken in it."""
+        c = tables.contribution.c
+        query = select(c.pseudonym, c.window, c.used).where(
+            c.group == self.group, c.pseudonym.in_(pseudonyms)
+        )
+        return {who: (window, used) for who, window, used in self._connection.execute(query)}
+
+    def waiting_of(self, uid: str, pseudonym: str) -> list[int]:
+        """The pending decisions of a person."""
+        c = tables.decision.c
+        query = select(c.seq).where(
+            c.campaign == uid, c.pseudonym == pseudonym, c.status == "waiting"
+        )
+        return list(self._connection.execute(query.order_by(c.seq)).scalars())
+
+    def response(self, place: str) -> str | None:
+        """What was replied to this call before."""
+        c = tables.request.c
+        query = select(c.response).where(c.group == self.group, c.place == place)
+        return self._connection.execute(query).scalar_one_or_none()
+
+    def counts(self, uid: str) -> dict[str, dict[str, int]]:
+        """By action (as JSON), decisions by status."""
+        c, found = tables.decision.c, dict[str, dict[str, int]]()
+        query = select(c.action, c.status, func.count()).where(c.campaign == uid)
+        for action, status, many in self._connection.execute(query.group_by(c.action, c.status)):
+            found.setdefault(action, {})[status] = many
+        return found
+
+    # Writing
+
+    def write(self, uid: str, change: Change) -> None:
+        """Write all of a change.
+
+        Raises:
+            LedgerError: it reads a reward that was read before. Nothing will be written.
+            EditedRowsError: a row is there already that nobody wrote. Nothing will be written.
+        """
+        try:
+            self._write(uid, change)
+        except IntegrityError:
+            raise edited_decisions() from None
+
+    def _write(self, uid: str, change: Change) -> None:
+        version, run, c = change.head.version, self._connection.execute, tables.decision.c
+        self._put(tables.head, [{"campaign": uid, **change.head._asdict()}], "campaign")
+        if change.give_up:
+            run(delete(tables.held).where(tables.held.c.campaign == uid))
+            lose = update(tables.decision).where(c.campaign == uid, c.status == "waiting")
+            run(lose.values(status="lost", moved=version, pseudonym=None, window=None))
+        self._insert(tables.decision, uid, change.asked)
+        ended = [
+            {"of": uid, "first": first, "last": last, "to": status, "at": version}
+            for first, last, status in runs(change.resolved)
+        ]
+        if ended:
+            run(RESOLVE, ended)
+        windowed = [seq for seq, status in change.resolved.items() if status in ("passed", "void")]
+        for at in range(0, len(windowed), MANY):
+            gone = tables.held.c.seq.in_(windowed[at : at + MANY])
+            run(delete(tables.held).where(tables.held.c.campaign == uid, gone))
+        for at in range(0, len(change.unlearned), MANY):
+            which = c.seq.in_(change.unlearned[at : at + MANY])
+            unlearn = update(tables.decision).where(c.campaign == uid, which)
+            run(unlearn.values(learn=False, moved=version))
+        self.hold(uid, change)
+        self._insert(tables.release, uid, change.releases)
+        try:  # the database itself refuses a reading that overlaps another one
+            self._insert(tables.ledger, uid, change.readings)
+        except DBAPIError as error:
+            if "read before" in str(error.orig) or "ledger_once" in str(error.orig):
+                raise LedgerError(
+                    "The store refused to read a reward that was read before. Nothing was written."
+                ) from None
+            raise
+        self._insert(tables.event, uid, change.events)
+
+    def hold(self, uid: str, change: Change) -> None:
+        """Write only `private` and `held` of a change, in place: no public row moves, so nobody
+        sees that somebody answered.
+        """
+        if change.private is not None:
+            body = {"campaign": uid, "body": change.private}
+            self._put(tables.private_state, [body], "campaign")
+        held = [{"campaign": uid, "seq": seq, "body": body} for seq, body in change.held.items()]
+        self._put(tables.held, held, "campaign", "seq")
+
+    def contribute(self, used: Mapping[str, tuple[int, int]]) -> None:
+        """Write how many places people have taken."""
+        rows = [
+            {"group": self.group, "pseudonym": who, "window": window, "used": many}
+            for who, (window, many) in used.items()
+        ]
+        self._put(tables.contribution, rows, "group", "pseudonym")
+
+    def respond(self, responses: Mapping[str, str]) -> None:
+        """Keep replies, for calls that are made again."""
+        rows = [{"group": self.group, "place": p, "response": r} for p, r in responses.items()]
+        if rows:
+            self._connection.execute(insert(tables.request), rows)
+
+    def _insert(self, table: Table, uid: str, rows: Sequence[Any]) -> None:
+        if rows:
+            named = [{"campaign": uid, **row._asdict()} for row in rows]
+            self._connection.execute(insert(table), named)
+
+    def _put(self, table: Table, rows: list[dict[str, Any]], *by: str) -> None:
+        """Insert rows; those that are there already, by these columns, are written over."""
+        if rows:
+            put(self._connection, table, rows, *by)
+
+
+def put(connection: Connection, table: Table, rows: list[dict[str, Any]], *by: str) -> None:
+    """Insert rows, or write over those that are there already by these columns."""
+    module: Any = sqlite if connection.dialect.name == "sqlite" else postgresql
+    made = module.insert(table)
+    rest = {name: made.excluded[name] for name in rows[0] if name not in by}
+    connection.execute(made.on_conflict_do_update(index_elements=by, set_=rest), rows)
+
+
+@final
+class Database:
+    """Where the rows of a store are kept.
+
+    Args:
+        url: as SQLAlchemy writes it, `sqlite:///trial.db` or `postgresql+psycopg://host/database`;
+            or `memory:`.
+        looking: nothing is written, for a role of PostgreSQL that may only read public tables.
+
+    Raises:
+        StoreError: no such database, one of a newer version, or one that forgets what it committed.
+    """
+
+    failures = (SQLAlchemyError,)
+    """Errors that say that the database is away, or full."""
+
+    def __init__(self, url: str | URL, *, looking: bool = False) -> None:
+        self.url, self._looking = known_url(url), looking
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.file = database_file(self.url) if self.is_sqlite else None
+        self.is_durable = not self.is_sqlite or self.file is not None
+        with translated("opened"):
+            if self.file is not None:
+                make_private_file(self.file)
+            self.engine = sqlite_engine(self.file) if self.is_sqlite else server_engine(self.url)
+        try:
+            with translated("opened"):
+                if looking:
+                    require_newest(self.engine)
+                else:
+                    bring_up_to_date(self.engine)
+                if self.is_durable and not looking:
+                    require_durable(self.engine)
+        except BaseException:
+            self.engine.dispose()
+            raise
+        if self.file is not None:
+            withdraw_from_others(self.file)
+        self._process, self._left = this_process(), list[Any]()
+        # SQLite has one writer, and lets the others sleep; threads wait here. One in memory has
+        # one connection.
+        self._alone = LiteConnections()
+        self._emptied = -math.inf  # a crash may have left a log behind
+
+    def __repr__(self) -> str:
+        return f"Database({self.url.render_as_string(hide_password=True)!r})"
+
+    @contextmanager
+    def begun(self, *, write: bool = True) -> Iterator[Connection]:
+        """A transaction, committed as the block is left; an exception rolls it back."""
+        self._settle_in()
+        is_alone = self.is_sqlite and (write or not self.is_durable)
+        connected = self._alone.one(self.engine) if is_alone else self.engine.connect()
+        with translated("written" if write else "read"), connected as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+            elif not write:
+                level = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+                connection.exec_driver_sql(level)
+            yield connection
+            if write:
+                try:
+                    connection.commit()
+                except AssertionError:  # what SQLAlchemy makes of an interruption here
+                    raise OSError("the commit was interrupted") from None
+                if self.file is not None and time.monotonic() - self._emptied > OFTEN:
+                    # the transaction stands, whatever becomes of older pages
+                    with suppress(SQLAlchemyError, OSError):
+                        self._empty_log(connection)
+
+    def _settle_in(self) -> None:
+        """A forked child takes connections of its own; a store in memory refuses it."""
+        if self._process == this_process():
+            return
+        if not self.is_durable:
+            raise SharedError(
+                "This store in memory was made before the process forked; in the child its people "
+                "would pay twice. Nothing was done. Make it in the process that uses it, or keep "
+                "it in a file: open_store('sqlite:///trial.db')."
+            )
+        self._left.append(self.engine.pool)  # the parent's connections are never closed here
+        self.engine.dispose(close=False)
+        self._process = this_process()
+
+    @contextmanager
+    def transaction(self, group: str) -> Iterator[Rows]:
+        """Change a campaign. PostgreSQL locks its heads as they are read, SQLite the whole file."""
+        with self.begun() as connection:
+            yield Rows(connection, group, locks=True)
+
+    @contextmanager
+    def reading(self, group: str) -> Iterator[Rows]:
+        """Read one state of a campaign's rows, without a lock."""
+        with self.begun(write=False) as connection:
+            yield Rows(connection, group, locks=False)
+
+    def create(
+        self,
+        rows: Sequence[CampaignRow],
+        changes: Mapping[str, Change],
+        responses: Mapping[str, str],
+        joining: tuple[str, Callable[[ScopeRow], ScopeRow]] | None = None,
+    ) -> None:
+        """Write a campaign with its first rows, or nothing of it.
+
+        Args:
+            rows: the campaign, and its parts.
+            changes: by uid, what each part begins with.
+            joining: the scope that it joins, and what the scope's row becomes.
+
+        Raises:
+            NameTakenError: the name is taken.
+            ValueError: there is no such scope.
+        """
+        with self.begun() as connection:
+            try:
+                connection.execute(insert(tables.campaign), [row._asdict() for row in rows])
+            except IntegrityError:
+                raise NameTakenError(
+                    "Expected a name that no campaign of this store has; this one is taken. Open "
+                    "it with store[name], or choose another name. Nothing was created."
+                ) from None
+            made = Rows(connection, rows[0].group, locks=True)
+            for uid, change in changes.items():
+                made.write(uid, change)
+            made.respond(responses)
+            if joining is not None:
+                name, join = joining
+                c = tables.scope.c
+                query = select(*columns(tables.scope, ScopeRow)).where(c.name == name)
+                found = connection.execute(query.with_for_update()).one_or_none()
+                if found is None:
+                    raise no_scope(name)
+                put(connection, tables.scope, [join(ScopeRow(*found))._asdict()], "name")
+
+    def _selected(self, table: Table, kind: Any, *where: Any, by: Any) -> list[Any]:
+        query = select(*columns(table, kind)).where(*where).order_by(by)
+        with self.begun(write=False) as connection:
+            return list(starmap(kind, connection.execute(query)))
+
+    def campaigns(self) -> list[CampaignRow]:
+        """All campaigns, oldest first."""
+        c = tables.campaign.c
+        return self._selected(tables.campaign, CampaignRow, c.uid == c.group, by=c.created)
+
+    def campaign(self, name: str) -> CampaignRow | None:
+        """One campaign, by its name; None if there is none."""
+        c = tables.campaign.c
+        where = (c.name == name, c.uid == c.group)
+        found = self._selected(tables.campaign, CampaignRow, *where, by=c.created)
+        return found[0] if found else None
+
+    def parts(self, group: str) -> list[CampaignRow]:
+        """The parts of a campaign, without itself."""
+        c = tables.campaign.c
+        where = (c.group == group, c.uid != group)
+        return self._selected(tables.campaign, CampaignRow, *where, by=c.created)
+
+    def some_private(self) -> bytes | None:
+        """The private row of some campaign, sealed; None if there is no campaign."""
+        with self.begun(write=False) as connection:
+            body = connection.execute(select(tables.private_state.c.body).limit(1)).scalar()
+        return None if body is None else bytes(body)
+
+    def scope(self, name: str) -> ScopeRow | None:
+        """A budget over campaigns."""
+        c = tables.scope.c
+        found = self._selected(tables.scope, ScopeRow, c.name == name, by=c.name)
+        return found[0] if found else None
+
+    def add_scope(self, scope: ScopeRow) -> None:
+        """Write a new scope; one that is there stays as it is."""
+        module: Any = sqlite if self.is_sqlite else postgresql
+        with self.begun() as connection:
+            made = module.insert(tables.scope).values(scope._asdict())
+            connection.execute(made.on_conflict_do_nothing())
+
+    def access_keys(self) -> list[KeyRow]:
+        """All bearer keys."""
+        return self._selected(tables.access_key, KeyRow, by=tables.access_key.c.created)
+
+    def key(self, hash: str) -> KeyRow | None:
+        """One bearer key, by its hash."""
+        c = tables.access_key.c
+        found = self._selected(tables.access_key, KeyRow, c.hash == hash, by=c.hash)
+        return found[0] if found else None
+
+    def add_key(self, key: KeyRow) -> None:
+        """Write a new bearer key.
+
+        Raises:
+            NameTakenError: a key has its name, revoked or not. Nothing was written.
+        """
+        with self.begun() as connection:
+            if not self.is_sqlite:  # which has one writer
+                name = tables.access_key.name
+                connection.exec_driver_sql(f"LOCK TABLE {name} IN SHARE ROW EXCLUSIVE MODE")
+            c = tables.access_key.c
+            if connection.execute(select(c.hash).where(c.name == key.name)).first() is not None:
+                raise NameTakenError(
+                    f"Expected a name that no key of this store has or had, got {shown(key.name)}: "
+                    "calls are remembered by it. Choose another name, such as one with a number, "
+                    "and revoke the older key if it is to be replaced. No key was made."
+                )
+            connection.execute(insert(tables.access_key), [key._asdict()])
+
+    def revoke(self, key: KeyRow, at: float) -> None:
+        """A bearer key opens nothing from now on."""
+        table = tables.access_key
+        with self.begun() as connection:
+            connection.execute(update(table).where(table.c.hash == key.hash).values(revoked=at))
+
+    def forget(self) -> None:
+        """Empty SQLite's log, unless somebody is reading it: the differences of open sums in it are
+        rewards. PostgreSQL sees to its own.
+        """
+        if self.file is None:
+            return
+        self._settle_in()
+        with translated("written"), self._alone.one(self.engine) as connection:
+            self._emptied = -math.inf  # where somebody reads, the next transaction tries again
+            self._empty_log(connection)
+
+    def _empty_log(self, connection: Connection) -> None:
+        run = connection.exec_driver_sql
+        try:
+            run("PRAGMA busy_timeout = 0")  # nobody waits for this
+            busy, *_ = run("PRAGMA wal_checkpoint(TRUNCATE)").one()
+            run(f"PRAGMA busy_timeout = {1_000 * PATIENCE}")
+        except BaseException:  # nobody is to have a connection that does not wait
+            connection.invalidate()
+            raise
+        if not busy:
+            self._emptied = time.monotonic()
+
+    def close(self) -> None:
+        """Let go of the database."""
+        with suppress(StoreError, SharedError):  # other processes may keep the log open
+            self.forget()
+        self.engine.dispose()

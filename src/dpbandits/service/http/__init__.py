@@ -1,1 +1,0 @@
-"""Campaigns over HTTP: requests are checked, keys looked up, and a campaign's verbs called."""

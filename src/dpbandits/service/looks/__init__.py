@@ -1,1 +1,0 @@
-"""What campaigns show of themselves: functions of public rows only."""

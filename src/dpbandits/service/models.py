@@ -1,0 +1,512 @@
+"""What campaigns show and reply, as models that server and client share. All of it is public."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from fractions import Fraction
+from typing import Annotated, Any, Literal, NamedTuple, Self, final
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    field_serializer,
+    field_validator,
+)
+
+from dpbandits.core.plan import Action
+from dpbandits.core.privacy import Guarantee
+from dpbandits.core.tables import Tabular
+from dpbandits.policies.contract import ArmLabel
+from dpbandits.service.tables import ScopeRow
+from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
+from dpbandits.session.decisions import Decision
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.state import SessionEvent
+from dpbandits.session.traffic import Answers, SampleRatio, Traffic
+
+Exact = Annotated[
+    Fraction, BeforeValidator(Fraction), PlainSerializer(str, return_type=str, when_used="json")
+]
+"""An exact fraction; in JSON a text such as "1/2"."""
+
+
+class Record(BaseModel):
+    """A reply, or a row of one."""
+
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+
+
+TellStatus = Literal["recorded", "already", "unknown", "gone"]
+"""What became of an answer. already: the decision was resolved before. unknown: there is no such
+decision. gone: it is void, its time has passed, or a restored database gave it up.
+"""
+
+
+class CampaignDecision(Record):
+    """A decision: play `action` and tell the reward under `id`. Public.
+
+    As `Decision`, but its id is a name of 32 hexadecimal digits.
+
+    Args:
+        campaign: the campaign's name; with segments or a holdout followed by "/" and the part's.
+        propensity: how likely the action was; None where it was drawn from a posterior.
+    """
+
+    id: str
+    action: Action
+    round: int
+    observe: tuple[int, ...] | None = None
+    campaign: str = ""
+    label: ArmLabel = None
+    learn: bool = True
+    propensity: float | None = 1.0
+
+    def to_json(self) -> str:
+        """The message for the user's device (`dpbandits.Client`).
+
+        Raises:
+            MessageError: nobody learns from this decision, so no device reports on it.
+        """
+        made = self.round, self.action, self.round, self.observe, self.campaign
+        return Decision(*made, learn=self.learn).to_json()
+
+
+class SentDecision(CampaignDecision):
+    """A decision over HTTP. message: what a user's device is sent, if somebody learns from it."""
+
+    message: str | None = None
+
+
+class AskReply(Record):
+    """Decisions that were made."""
+
+    decisions: list[SentDecision]
+
+    @classmethod
+    def of(cls, decisions: Iterable[CampaignDecision]) -> Self:
+        said = [
+            SentDecision.model_construct(
+                **dict(each), message=each.to_json() if each.learn else None
+            )
+            for each in decisions
+        ]
+        return cls.model_construct(decisions=said)
+
+    def made(self) -> list[CampaignDecision]:
+        names = CampaignDecision.model_fields
+        return [
+            CampaignDecision.model_construct(**{name: getattr(each, name) for name in names})
+            for each in self.decisions
+        ]
+
+
+class Result(Record):
+    """What became of one answer."""
+
+    id: str
+    status: TellStatus
+
+
+class Results(Record):
+    """What became of each answer."""
+
+    results: list[Result]
+
+
+class AddedArm(Record):
+    """The number of a new arm."""
+
+    arm: int
+
+
+class Voided(Record):
+    """How many decisions were made void."""
+
+    void: int
+
+
+class Done(Record):
+    """A change was made."""
+
+    status: Literal["done"] = "done"
+
+
+class LedgerLine(Record):
+    """A reading: rewards `start` to `stop` (exclusive) of a coordinate, in one release.
+
+    Args:
+        cost: what it cost a record, an exact fraction as text; None: read without noise.
+        kind: "lost" for what a timeline that was lost may have read.
+    """
+
+    generation: int
+    coordinate: int
+    start: int
+    stop: int
+    cost: str | None
+    kind: Literal["read", "lost"] = "read"
+
+
+class StoredRelease(Record):
+    """A release.
+
+    Args:
+        coordinates: of which arms. answers: as noised.
+        asked: decisions until then.
+        made_at: seconds since 1970.
+    """
+
+    step: int
+    generation: int
+    coordinates: tuple[int, ...]
+    answers: tuple[Any, ...]
+    asked: int
+    made_at: float
+
+
+class StoredDecision(Record):
+    """A decision, for analysts.
+
+    Args:
+        id: the round that its ask said.
+        propensity: how likely it was; None where it was drawn from a posterior.
+        eligible: the arms it was chosen among; None: all.
+        waiting: whether it has no answer yet; None where that is private.
+    """
+
+    id: int
+    action: Any
+    label: Any
+    propensity: float | None
+    eligible: Any
+    learn: bool
+    asked_at: float
+    waiting: bool | None
+
+    @field_validator("action", "label", "eligible", mode="before")
+    @classmethod
+    def _frozen(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+
+@final
+class DecisionPage(Record, Tabular):
+    """A page of decisions in order. after: what to ask for next; None: these were the last."""
+
+    decisions: tuple[StoredDecision, ...]
+    after: int | None
+
+    @property
+    def rows(self) -> tuple[StoredDecision, ...]:
+        return self.decisions
+
+    def __repr__(self) -> str:
+        more = "the last" if self.after is None else f"more after={self.after}"
+        return f"{len(self.decisions):,} decisions ({more})"
+
+    def _columns(self) -> dict[str, list[Any]]:
+        names = StoredDecision.model_fields
+        return {name: [getattr(row, name) for row in self.decisions] for name in names}
+
+
+class CampaignEvent(Record):
+    """A public event of a campaign. about: an arm, say. asked: decisions until then; by: who."""
+
+    at: float
+    what: str
+    about: str | None
+    asked: int
+    by: str | None
+
+
+class ArmState(NamedTuple):
+    """An arm, by its name or number, and where it stands: active, paused or retired."""
+
+    arm: Any
+    standing: str
+
+
+def arm_states(value: Any) -> Any:
+    """Arms as objects or pairs."""
+    return tuple(
+        ArmState(each["arm"], each["standing"]) if isinstance(each, dict) else ArmState(*each)
+        for each in value
+    )
+
+
+class Summary(Record):
+    """A campaign in a few numbers.
+
+    Args:
+        version, waiting, told: None where they are private, because they tell who answered.
+        segments: the names of its parts, where these are counts over all of them.
+        overdue: arms whose first block waits for requests that are overdue.
+    """
+
+    name: str
+    policy: str
+    guarantee: str | None
+    epsilon: str | None
+    generation: int
+    version: int | None
+    step: int
+    asked: int
+    waiting: int | None
+    told: int | None
+    closed: str | None
+    arms: Annotated[tuple[ArmState, ...], BeforeValidator(arm_states)]
+    created: float
+    segments: tuple[str, ...] = ()
+    overdue: int = 0
+
+    @field_serializer("arms")
+    def _sent_arms(self, arms: tuple[ArmState, ...]) -> list[dict[str, Any]]:
+        return [each._asdict() for each in arms]
+
+    def __str__(self) -> str:
+        counts = {"asked": self.asked, "told": self.told, "waiting": self.waiting}
+        said = [f"{number:,} {name}" for name, number in counts.items() if number is not None]
+        lines = [
+            f"{self.name}: {self.policy}, {', '.join(said)}, {self.step:,} releases",
+            self.guarantee or "no privacy",
+            "arms: " + ", ".join(f"{arm} ({standing})" for arm, standing in self.arms),
+        ]
+        lines += [f"segments: {', '.join(self.segments)}"] if self.segments else []
+        lines += [f"over: {self.closed}"] if self.closed is not None else []
+        return "\n".join(lines)
+
+
+class Summaries(Record):
+    """All campaigns. not_shown: names of those whose policy is user-defined: a database names no
+    code.
+    """
+
+    campaigns: list[Summary]
+    not_shown: list[str]
+
+
+class SentArms(Record):
+    """Every arm there ever was."""
+
+    arms: Annotated[tuple[ArmState, ...], BeforeValidator(arm_states)]
+
+    @field_serializer("arms")
+    def _sent(self, arms: tuple[ArmState, ...]) -> list[dict[str, Any]]:
+        return [each._asdict() for each in arms]
+
+
+class SentGuarantee(Record):
+    """What a campaign promises. words: as printed; None: no privacy. epsilon: None: no epsilon."""
+
+    words: str | None
+    epsilon: Exact | None
+
+    @classmethod
+    def of(cls, guarantee: Guarantee | None) -> Self:
+        if guarantee is None:
+            return cls(words=None, epsilon=None)
+        return cls(words=str(guarantee), epsilon=guarantee.epsilon)
+
+    def __str__(self) -> str:
+        return self.words or "no privacy"
+
+
+class SentBelief(Record):
+    """See `Belief`."""
+
+    label: str
+    people: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    chance_best: float | None
+
+
+class SentBeliefs(Record):
+    """See `Beliefs`."""
+
+    rows: list[SentBelief]
+    confidence: float
+    best: str | None
+    more: int | None
+    changed: list[str]
+    caution: str | None
+    together: bool
+    advice: str = ""
+
+    @classmethod
+    def of(cls, found: Beliefs) -> Self:
+        rows = [row._asdict() for row in found.rows]
+        rest = {name: getattr(found, name) for name in cls.model_fields if name != "rows"}
+        return cls.model_validate({"rows": rows, **rest})
+
+    def made(self) -> Beliefs:
+        rows = tuple(Belief(**row.model_dump()) for row in self.rows)
+        said = self.model_dump(exclude={"advice"})
+        return Beliefs(**{**said, "rows": rows, "changed": tuple(self.changed)})
+
+
+class SentUplift(Record):
+    """See `Uplift`."""
+
+    confidence: float
+    policy: dict[str, Any]
+    holdout: dict[str, Any]
+    mean: float | None
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, found: Uplift) -> Self:
+        sides = {"policy": found.policy._asdict(), "holdout": found.holdout._asdict()}
+        return cls(**{**found._asdict(), **sides})
+
+    def made(self) -> Uplift:
+        sides = {"policy": SideMean(**self.policy), "holdout": SideMean(**self.holdout)}
+        return Uplift(**{**dict(self), **sides})
+
+
+class SentRatio(Record):
+    """See `SampleRatio`. words, evidence, alarm: what it says."""
+
+    words: str
+    evidence: float
+    alarm: bool
+    labels: list[str]
+    traffic: dict[str, Any]
+    answers: dict[str, list[int]] | None
+
+    @classmethod
+    def of(cls, found: SampleRatio) -> Self:
+        answers = found.answers
+        return cls(
+            words=str(found),
+            evidence=found.evidence,
+            alarm=found.alarm(),
+            labels=list(found.labels),
+            traffic=found.traffic.to_data(),
+            answers=None
+            if answers is None
+            else {"told": list(answers.told), "missing": list(answers.missing)},
+        )
+
+    def made(self) -> SampleRatio:
+        answers = self.answers
+        if answers is not None:
+            answers = Answers(tuple(answers["told"]), tuple(answers["missing"]))  # type: ignore[assignment]
+        labels = tuple(self.labels)
+        return SampleRatio(labels, Traffic.restored(self.traffic, len(labels)), answers)  # type: ignore[arg-type]
+
+
+class Alarm(Record):
+    """See `SessionEvent`."""
+
+    what: str
+    arm: str | int | None
+    asked: int
+    said: str = ""
+
+    @classmethod
+    def of(cls, found: SessionEvent) -> Self:
+        return cls(**found._asdict())
+
+    def made(self) -> SessionEvent:
+        return SessionEvent(**dict(self))
+
+
+class Moment(Record):
+    """What was believed after one release. asked: decisions until then."""
+
+    step: int
+    asked: int
+    arms: tuple[SentBelief, ...]
+
+
+class ArmShare(Record):
+    """How often an arm (or action) was shown among the newest decisions."""
+
+    label: str
+    decisions: int
+
+
+class Recent(Record):
+    """The newest decisions, after `after` up to `until`, by what was shown."""
+
+    after: int
+    until: int
+    arms: tuple[ArmShare, ...]
+
+
+class SentLoss(Record):
+    """See `ExpectedLoss`."""
+
+    people: int
+    loss: float
+    privacy: float
+    error: float
+    runs: int
+
+
+class SentGuardrail(Record):
+    """The second number of each record that is watched: see `Guardrail`."""
+
+    name: str
+    limit: float
+    confidence: float = 0.95
+    default: float = 0.0
+
+    @classmethod
+    def of(cls, found: Guardrail) -> Self:
+        return cls(**{name: getattr(found, name) for name in cls.model_fields})
+
+    def made(self) -> Guardrail:
+        return Guardrail(self.name, self.limit, self.confidence, self.default)
+
+
+class Scope(Record):
+    """A budget over campaigns, and how much of it campaigns have taken.
+
+    Args:
+        unit, window, trust, noise: what the epsilons of its campaigns are about, fixed by the first
+            campaign; None before it. unit: "round" or "user". window: of contributions, None where
+            a cap is for ever. trust: "central" or "local". noise: "secure" or "simulated".
+    """
+
+    name: str
+    epsilon: Exact
+    spent: Exact
+    unit: str | None = None
+    window: timedelta | None = None
+    trust: str | None = None
+    noise: str | None = None
+
+    @property
+    def left(self) -> Fraction:
+        """What further campaigns may take."""
+        return self.epsilon - self.spent
+
+    @field_serializer("window", when_used="json")
+    def _seconds(self, window: timedelta | None) -> float | None:
+        return None if window is None else window.total_seconds()
+
+    @classmethod
+    def of(cls, row: ScopeRow) -> Self:
+        window = None if row.window is None else timedelta(seconds=row.window)
+        return cls(**{**row._asdict(), "window": window})
+
+
+class Problem(BaseModel):
+    """What went wrong (RFC 9457). code: for programs. errors: of a body of another shape, where and
+    what.
+    """
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    code: str
+    detail: str
+    errors: list[dict[str, str]] = Field(default_factory=list)

@@ -1,0 +1,842 @@
+"""Every operation on a campaign, in one table.
+
+An operation is a model: what a caller sends, whether in Python, over HTTP or in a shell. `run`
+changes the campaign within a transaction; whatever refuses it does so before anything was changed.
+Routes, client and commands are made from `OPERATIONS`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, final
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    model_validator,
+)
+
+from dpbandits.core.errors import MessageError, RewardError
+from dpbandits.core.inputs import as_int, is_line, number, shown, whole_number
+from dpbandits.local.messages import report_from_json
+from dpbandits.mechanisms.rewards import flaw, reward_parts, tried
+from dpbandits.service.models import (
+    AddedArm,
+    AskReply,
+    CampaignDecision,
+    Done,
+    Record,
+    Result,
+    Results,
+    TellStatus,
+    Voided,
+)
+from dpbandits.service.parts import Part, answers_of, known_in
+from dpbandits.service.refusals import refusal
+from dpbandits.service.sealing import edited_decisions
+from dpbandits.service.transaction import Transaction
+from dpbandits.session.decisions import listed_tells, two_of
+from dpbandits.session.holdout import hashed_place
+from dpbandits.session.people import named_bytes
+from dpbandits.session.storing import (
+    ArmMove,
+    fill_places,
+    its_time_passed,
+    known_answers,
+    owned_by,
+    play_of,
+    pseudonym_in,
+    read_places,
+    require_joined,
+    require_move,
+    require_reward,
+    waiting_for,
+    waits,
+    window_of,
+)
+
+MOST_ARMS = 10_000
+"""Arms of a campaign, in all its parts: each call reads and writes what is known of each."""
+
+MOST_ITEMS = 10_000
+"""Entries of any list over HTTP."""
+
+MOST_AT_ONCE = 100_000
+"""Decisions of one ask."""
+
+LONGEST_KEY = 200
+"""Characters of the key of a call."""
+
+Item = TypeVar("Item")
+Items = Annotated[list[Item], Field(max_length=MOST_ITEMS, fail_fast=True)]
+"""A list that is refused at its first wrong entry: to describe each of many takes seconds."""
+
+Role = Literal["ask", "tell", "read", "admin"]
+
+
+def checked_line(name: str, most: int, done: str) -> BeforeValidator:
+    """Refuse what is no text of at most so many characters that can be printed."""
+
+    def check(value: object) -> object:
+        if value is not None and (not is_line(value, most) or not value.strip()):
+            raise ValueError(
+                f"Expected {name}={shown(value)} to be a text of at most {most} characters that "
+                f"can be printed. {done}"
+            )
+        return value
+
+    return BeforeValidator(check)
+
+
+def plain_whole(value: object) -> object:
+    """A whole number of any kind as an int: JSON knows no other."""
+    found = as_int(value)
+    return value if found is None else found
+
+
+def plain_arms(value: object) -> object:
+    """Names or numbers of arms; which of them there are is seen later."""
+    if value is None:
+        return None
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise TypeError(
+            "Expected eligible= to be a list of arms, such as ['blue', 'green'] or [0, 2], got "
+            f"{shown(value)}."
+        )
+    found = tuple(str(arm) if isinstance(arm, str) else plain_whole(arm) for arm in value)
+    if len(found) > MOST_ITEMS:
+        raise ValueError(f"Expected eligible= to have at most {MOST_ITEMS:,} arms.")
+    return found
+
+
+def plain_count(value: object) -> object:
+    return whole_number(value, "count", 0, MOST_AT_ONCE)
+
+
+Key = Annotated[
+    str | None, checked_line("key", LONGEST_KEY, "None was made, and nothing was changed.")
+]
+Arm = Annotated[Any, BeforeValidator(plain_whole)]
+User = Annotated[Any, BeforeValidator(plain_whole)]
+
+
+class OperationModel(BaseModel):
+    """What a caller sends.
+
+    Args:
+        key: a word of the caller's: made again with it, the call is run once, with one reply.
+    """
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
+    name: ClassVar[str]
+    role: ClassVar[Role] = "admin"
+    reply: ClassVar[type[Record]] = Done
+    key: Key = None
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        """The parts of the campaign that it touches."""
+        if tx.layout.rule is not None:
+            return [tx.part("policy")]
+        return tx.parts()
+
+    def settles(self, part: Part) -> bool:
+        """Whether what is due is made before it."""
+        return True
+
+    def run(self, tx: Transaction, by: str) -> Any:
+        """Change the campaign; returns the answer."""
+        raise NotImplementedError
+
+    def said(self) -> str:
+        """What tells it from other calls with the same key."""
+        fields = {field: getattr(self, field) for field in type(self).model_fields}
+        if fields.get("user") is not None:
+            fields["user"] = named_bytes(fields["user"], False).hex()
+        return json.dumps([self.name, fields], sort_keys=True, default=str)
+
+    def kept(self, answer: Any) -> Any:
+        """The answer as JSON, for a call that is made again."""
+        return answer
+
+    def again(self, kept: Any, tx: Transaction) -> Any:
+        """The answer to a call that is made again."""
+        return kept
+
+    def replied(self, answer: Any) -> Record:
+        """The answer as a server sends it."""
+        return Done()
+
+    def answered(self, reply: Any) -> Any:
+        """The answer that a server sent, as `run` gave it."""
+        return None
+
+    def body(self) -> Any:
+        """What a client sends."""
+        return {name: value for name, value in dict(self).items() if value is not None}
+
+
+Made = TypeVar("Made", bound=OperationModel)
+
+
+def made(kind: type[Made], **fields: Any) -> Made:
+    """Return an operation; what is wrong with it is said in one sentence.
+
+    Raises:
+        ValueError, TypeError: a field is not as expected. Nothing was done.
+    """
+    try:
+        return kind(**fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+    own = first.get("ctx", {}).get("error")
+    if isinstance(own, Exception):
+        raise own
+    place = ".".join(map(str, first["loc"]))
+    raise ValueError(f"Expected another {place}=: {first['msg']}. Nothing was done.")
+
+
+# Asking
+
+
+@final
+class Ask(OperationModel):
+    """Request decisions.
+
+    Args:
+        count: how many.
+        eligible: arms by names or numbers; None: all in play.
+        user: for whom, where people come back.
+        segment: which, of a campaign with segments.
+    """
+
+    name: ClassVar[str] = "ask"
+    role: ClassVar[Role] = "ask"
+    reply: ClassVar[type[Record]] = AskReply
+    count: Annotated[int, BeforeValidator(plain_count)] = 1
+    eligible: Annotated[tuple[Any, ...] | None, BeforeValidator(plain_arms)] = None
+    user: User = None
+    segment: Any = None
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        layout = tx.layout
+        if layout.rule is not None:
+            if self.segment is not None:
+                raise refusal("side_chosen")
+            if self.user is None:
+                raise refusal("user_needed")
+            assert layout.side_key is not None
+            place = hashed_place(self.user, layout.side_key, layout.rule.typed)
+            return [tx.part(layout.rule.side(place))]
+        if layout.is_whole:
+            if self.segment is not None:
+                raise refusal("no_segments")
+            return tx.parts()
+        if self.segment is None or self.segment not in layout.parts:
+            names = ", ".join(map(repr, layout.parts))
+            text = f"Expected segment= to be one of {names}, got {shown(self.segment)}."
+            raise refusal("unknown_segment", f"{text} None was made.")
+        return [tx.part(self.segment)]
+
+    def run(self, tx: Transaction, by: str) -> list[CampaignDecision]:
+        (part,) = self.parts(tx)
+        session, user, eligible = part.session, self.user, self.eligible
+        if tx.layout.rule is not None:
+            require_control(tx, eligible)
+            if pseudonym_in(session, user) is None:
+                user = None  # the hash of the side is all that is known of people here
+            if part is not tx.part("policy"):
+                eligible = None  # the control arm is all that there is
+        if part.closed is not None or part.head.closed is not None:
+            raise refusal("closed")
+        who = pseudonym_in(session, user) if user is not None else None
+        if who is not None:
+            read_places(session, tx.rows, who)
+            tx.catch_up(part)
+            closed, now = tx.closed_window(), window_of(session)
+            if closed is not None and now is not None and now <= closed:
+                fill_places(session, who)
+        asked = session.ask(self.count, eligible=eligible, user=user)
+        if self.eligible is not None:
+            text = json.dumps(list(self.eligible), separators=(",", ":"))
+            part.eligible.update((each.id, text) for each in asked)
+        names = part.names.names(part.nonce, part.head.generation, (each.id for each in asked))
+        return [
+            CampaignDecision.model_construct(
+                id=name,
+                action=each.action,
+                round=each.round,
+                observe=each.observe,
+                campaign=each.campaign,
+                label=each.label,
+                learn=each.learn,
+                propensity=play_of(session, each.id).propensity,
+            )
+            for name, each in zip(names, asked, strict=True)
+        ]
+
+    def kept(self, answer: list[CampaignDecision]) -> Any:
+        return [each.model_dump(mode="json") for each in answer]
+
+    def again(self, kept: Any, tx: Transaction) -> list[CampaignDecision]:
+        try:
+            found = [CampaignDecision.model_validate(each) for each in kept]
+        except (ValidationError, TypeError):
+            raise refusal("edited_reply") from None
+        (part,) = self.parts(tx)
+        places = known_in([each.id for each in found], part, tx.rows)
+        new = {id(each) for each in found if self._is_new(each, part)}
+        for each, place in zip(found, places, strict=True):
+            if id(each) not in new and (place is None or place.generation < part.head.generation):
+                raise refusal("given_up")
+        return found
+
+    def _is_new(self, decision: CampaignDecision, part: Part) -> bool:
+        """Whether this very transaction made it."""
+        (place,) = part.names.opened([decision.id])
+        return place is not None and place.nonce == part.nonce
+
+    def replied(self, answer: Any) -> Record:
+        return AskReply.of(answer)
+
+    def answered(self, reply: Any) -> list[CampaignDecision]:
+        found: list[CampaignDecision] = reply.made()
+        return found
+
+
+def require_control(tx: Transaction, eligible: Sequence[Any] | None) -> None:
+    """Refuse, on all sides, an ask whose person must not get the control arm."""
+    assert tx.layout.rule is not None
+    control = tx.layout.rule.control
+    if eligible is not None and control not in eligible:
+        label = tx.part("policy").session.arms[control][0]
+        if label not in eligible:
+            raise refusal("control_needed")
+
+
+# Answers
+
+
+StrictNumber = Annotated[float, Strict()]
+
+
+class TellItem(BaseModel):
+    """An answer: the id of a decision with its reward, or in the local model with the device's
+    report.
+    """
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
+    id: str = Field(max_length=100)
+    reward: StrictNumber | Items[StrictNumber] | None = Field(default=None, repr=False)
+    report: str | None = Field(default=None, repr=False)
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.reward is None) is (self.report is None):
+            raise ValueError("expected a reward or a report")
+        return self
+
+
+class Placed(NamedTuple):
+    """What is said of an answer, and the decision if it counts now."""
+
+    status: TellStatus
+    seq: int | None
+
+
+class ResolvingOperation(OperationModel):
+    """An operation on decisions that were requested before."""
+
+    role: ClassVar[Role] = "tell"
+    reply: ClassVar[type[Record]] = Results
+
+    def ids(self) -> list[str]:
+        """The decisions that are meant."""
+        raise NotImplementedError
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        return (not tx.layout.is_whole and list(dict.fromkeys(self._places(tx)))) or tx.parts()
+
+    def settles(self, part: Part) -> bool:
+        """Not where answers are held, else one could tell by a release that somebody answered."""
+        return part.session.attribution_window is None
+
+    def _places(self, tx: Transaction) -> list[Part]:
+        """Of each decision, its part; of what is none, the first one."""
+        parts, ids = tx.parts(), self.ids()
+        if len(parts) == 1:
+            return [parts[0]] * len(ids)
+        found: list[Part] = [parts[0]] * len(ids)
+        left = list(range(len(ids)))
+        for part in parts:
+            known = known_in([ids[at] for at in left], part, tx.rows)
+            for at, place in zip(list(left), known, strict=True):
+                if place is not None:
+                    found[at] = part
+                    left.remove(at)
+        return found
+
+    def run(self, tx: Transaction, by: str) -> list[TellStatus]:
+        places, ids = self._places(tx), self.ids()
+        found = list[TellStatus](["unknown"] * len(ids))
+        parts = list(dict.fromkeys(map(id, places)))
+        by_part = {key: [at for at, part in enumerate(places) if id(part) == key] for key in parts}
+        if len(parts) > 1:
+            for own in by_part.values():
+                self._require(tx, places[own[0]], own)
+        for own in by_part.values():
+            part = places[own[0]]
+            placed = placed_in([ids[at] for at in own], part, tx)
+            self._resolve(tx, part, [(at, each.seq) for at, each in zip(own, placed, strict=True)])
+            for at, each in zip(own, placed, strict=True):
+                found[at] = each.status
+            if len(parts) > 1:
+                tx.accept(part)
+        return found
+
+    def _require(self, tx: Transaction, part: Part, own: Sequence[int]) -> None:
+        """Refuse for all parts what one of them would refuse."""
+
+    def _resolve(
+        self, tx: Transaction, part: Part, found: Sequence[tuple[int, int | None]]
+    ) -> None:
+        """Resolve these decisions of a part: the place in the call, and the number if it counts."""
+        raise NotImplementedError
+
+    def replied(self, answer: Any) -> Record:
+        pairs = zip(self.ids(), answer, strict=True)
+        return Results(results=[Result(id=id, status=status) for id, status in pairs])
+
+    def answered(self, reply: Any) -> list[TellStatus]:
+        return [each.status for each in reply.results]
+
+
+@final
+class Tell(ResolvingOperation):
+    """Record rewards, in this order. One that is no reward refuses them all."""
+
+    name: ClassVar[str] = "tell"
+    tells: Items[TellItem] = Field(repr=False)
+
+    def ids(self) -> list[str]:
+        return [item.id for item in self.tells]
+
+    def _require(self, tx: Transaction, part: Part, own: Sequence[int]) -> None:
+        names = part.names.opened([self.tells[at].id for at in own])
+        for at, place in zip(own, names, strict=True):
+            known = None if place is None else part.pending.rows.get(place.seq)
+            if place is not None and known is not None and known.nonce == place.nonce:
+                reward = reward_of(self.tells[at], place.seq, part)
+                require_reward(part.session, place.seq, reward)
+
+    def _resolve(
+        self, tx: Transaction, part: Part, found: Sequence[tuple[int, int | None]]
+    ) -> None:
+        pairs = [
+            (seq, reward_of(self.tells[at], seq, part)) for at, seq in found if seq is not None
+        ]
+        with answers_of(part, tx.rows, [seq for seq, _ in pairs]):
+            part.session.tell_many(pairs)
+            # the first answer stays, and is written again: nobody sees that another one came
+            part.told.update(known_answers(part.session))
+
+    def body(self) -> Any:
+        return [
+            {"id": item.id, "reward": sent_reward(item.reward)}
+            if item.report is None
+            else {"id": item.id, "report": item.report}
+            for item in self.tells
+        ]
+
+
+def reward_of(item: TellItem, seq: int, part: Part) -> object:
+    """The reward of an answer, or the report of a user's device.
+
+    Raises:
+        RewardError: neither, or both. Nothing was recorded.
+        MessageError: no report, or one for another decision. Nothing was recorded.
+    """
+    if (item.reward is None) is (item.report is None):
+        raise refusal("reward_or_report")
+    if item.report is None:
+        return item.reward
+    said = report_from_json(item.report)
+    if said.campaign != part.row.name or said.id != seq:
+        raise refusal("other_report")
+    return said.report
+
+
+def sent_reward(reward: object) -> Any:
+    """A reward, or several of one record, as JSON has numbers.
+
+    Raises:
+        RewardError: it is none. It is not shown.
+    """
+    several, parts = tried(reward_parts, reward) or (False, [])
+    if several:
+        return [sent_reward(each) for each in parts]
+    value = tried(number, reward)
+    if value is None:
+        raise RewardError(
+            "Expected a reward that is a number in [0, 1], or a list of them, got an object of "
+            f"type {type(reward).__name__}. Nothing was sent."
+        )
+    if not math.isfinite(value):
+        what, cure = flaw(value)
+        raise RewardError(f"Expected a reward in [0, 1], got {what}. {cure} Nothing was sent.")
+    return value
+
+
+class DecisionsOperation(ResolvingOperation):
+    """An operation on decisions by their ids."""
+
+    decisions: Items[Annotated[str, Field(max_length=100)]] = Field(alias="ids")
+
+    def ids(self) -> list[str]:
+        return self.decisions
+
+    def body(self) -> Any:
+        return {"ids": self.decisions} | ({} if self.key is None else {"key": self.key})
+
+
+@final
+class Expire(DecisionsOperation):
+    """Nobody answered: the declared default counts."""
+
+    name: ClassVar[str] = "expire"
+
+    def _resolve(
+        self, tx: Transaction, part: Part, found: Sequence[tuple[int, int | None]]
+    ) -> None:
+        for _, seq in found:
+            if seq is not None:
+                part.session.expire(seq)
+
+
+@final
+class Void(DecisionsOperation):
+    """Decisions were never carried out: nothing is recorded, and a person's place is free again."""
+
+    name: ClassVar[str] = "void"
+
+    def settles(self, part: Part) -> bool:
+        return True
+
+    def _resolve(
+        self, tx: Transaction, part: Part, found: Sequence[tuple[int, int | None]]
+    ) -> None:
+        seqs = [seq for _, seq in found if seq is not None]
+        owners = {seq: owner_of(part, tx, seq) for seq in seqs}
+        for seq in seqs:
+            who, window = owners[seq]
+            if who is not None and window is not None:
+                read_places(part.session, tx.rows, who)
+                owned_by(part.session, seq, who, window)
+            part.session.void(seq)
+
+
+def owner_of(part: Part, tx: Transaction, seq: int) -> tuple[str | None, int | None]:
+    """Whose place a decision took, and in which window.
+
+    Raises:
+        EditedRowsError: its row says somebody else's.
+    """
+    row, pending = tx.rows.decision(part.uid, seq), part.pending.rows.get(seq)
+    if pending is not None and (
+        row is None or part.pending.owner(row.pseudonym, row.window) != pending.owner
+    ):
+        raise edited_decisions()
+    return (None, None) if row is None else (row.pseudonym, row.window)
+
+
+def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
+    """Of each id, what is said of it, and the decision if its answer counts now."""
+    windowed = part.session.attribution_window is not None
+    found, seen = list[Placed](), set[int]()
+    for place in known_in(ids, part, tx.rows):
+        if place is None:
+            found.append(Placed("unknown", None))
+        elif place.generation < part.head.generation:
+            found.append(Placed("gone", None))
+        elif not waits(part.session, place.seq):
+            gone = place.status in ("void", "passed", "lost")
+            found.append(Placed("gone" if gone else "already", None))
+        elif windowed and its_time_passed(part.session, place.seq):
+            found.append(Placed("gone", None))
+        elif place.seq in seen:  # where answers are held, nobody learns that one came
+            found.append(Placed("recorded" if windowed else "already", None))
+        else:
+            seen.add(place.seq)
+            found.append(Placed("recorded", place.seq))
+    return found
+
+
+# Arms
+
+
+class ArmOperation(OperationModel):
+    """An operation on an arm, by its name or number."""
+
+    move: ClassVar[ArmMove]
+    arm: Arm
+
+    def run(self, tx: Transaction, by: str) -> None:
+        if self.arm is None:
+            raise ValueError("Expected the name or the number of an arm. Nothing was changed.")
+        rule, parts = tx.layout.rule, self.parts(tx)
+        stays = [] if rule is None else [rule.control, parts[0].session.arms[rule.control][0]]
+        if self.move != "resume" and self.arm in stays:
+            raise refusal("control_stays")
+        for part in parts:
+            require_move(part.session, self.arm, self.move)
+        for part in parts:
+            getattr(part.session, f"{self.move}_arm")(self.arm)
+            part.note(tx.now, f"{self.move} arm", self.arm, by or None)
+
+
+@final
+class RetireArm(ArmOperation):
+    """Never play an arm again. Its open block is dropped unread."""
+
+    name: ClassVar[str] = "retire"
+    move: ClassVar[ArmMove] = "retire"
+
+
+@final
+class PauseArm(ArmOperation):
+    """Play an arm no more until it is resumed."""
+
+    name: ClassVar[str] = "pause"
+    move: ClassVar[ArmMove] = "pause"
+
+
+@final
+class ResumeArm(ArmOperation):
+    """Play a paused arm again."""
+
+    name: ClassVar[str] = "resume"
+    move: ClassVar[ArmMove] = "resume"
+
+
+@final
+class AddArm(OperationModel):
+    """Add an arm, from the next decision on."""
+
+    name: ClassVar[str] = "arms"
+    reply: ClassVar[type[Record]] = AddedArm
+    arm: Any = None
+
+    def run(self, tx: Transaction, by: str) -> int:
+        parts = self.parts(tx)
+        if sum(part.session.policy.arms for part in parts) >= MOST_ARMS:
+            raise refusal("many_arms")
+        for part in parts:
+            require_joined(part.session, self.arm)
+        added = [part.session.add_arm(self.arm) for part in parts]
+        for part in parts:
+            part.note(tx.now, "add arm", self.arm, by or None)
+        return int(max(added))
+
+    def replied(self, answer: Any) -> Record:
+        return AddedArm(arm=answer)
+
+    def answered(self, reply: Any) -> int:
+        return int(reply.arm)
+
+
+# The campaign
+
+
+@final
+class DropOpen(OperationModel):
+    """Drop, unread, what was recorded since the last releases."""
+
+    name: ClassVar[str] = "drop"
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        return tx.parts()
+
+    def run(self, tx: Transaction, by: str) -> None:
+        for part in tx.parts():
+            part.session.drop_open()
+            part.note(tx.now, "drop", None, by or None)
+
+
+@final
+class Finish(OperationModel):
+    """A stopping rule that has not halted gives its answer now."""
+
+    name: ClassVar[str] = "finish"
+
+    def run(self, tx: Transaction, by: str) -> None:
+        for part in (parts := self.parts(tx)):
+            part.session.finish()
+            part.note(tx.now, "finish", None, by or None)
+            if len(parts) > 1:
+                tx.accept(part)
+
+
+@final
+class Close(OperationModel):
+    """The campaign is over: no more decisions are made; pending ones can still be told.
+
+    Args:
+        why: public, such as "winner declared: blue".
+    """
+
+    name: ClassVar[str] = "close"
+    why: Annotated[str, checked_line("why", 500, "Nothing was changed.")]
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        return tx.parts()
+
+    def settles(self, part: Part) -> bool:
+        return False
+
+    def run(self, tx: Transaction, by: str) -> None:
+        for part in tx.parts():
+            if part.head.closed is None and part.closed is None:
+                part.closed = self.why
+                part.note(tx.now, "closed", self.why, by or None)
+
+
+@final
+class Erase(OperationModel):
+    """Forget a person, as far as the guarantee to them allows.
+
+    Their pending decisions are void, and nobody learns from them any more in the window that is
+    open. Their pseudonym stays for that window, with nothing beside it, so that they cannot be
+    learned from twice.
+    """
+
+    name: ClassVar[str] = "erase"
+    reply: ClassVar[type[Record]] = Voided
+    user: User
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        return tx.parts()
+
+    def run(self, tx: Transaction, by: str) -> int:
+        parts, many = tx.parts(), 0
+        who = pseudonym_in(parts[0].session, self.user)
+        if who is None:
+            raise refusal("no_people")
+        for part in parts:
+            # with what an earlier call of this transaction asked for, which is not stored yet
+            pending = waiting_for(part.session, who, tx.rows.waiting_of(part.uid, who))
+            for seq in pending:
+                part.session.void(seq)
+            many += len(pending)
+            tx.catch_up(part)
+            fill_places(part.session, who)
+            part.note(tx.now, "erased a person", None, by or None)
+        return many
+
+    def replied(self, answer: Any) -> Record:
+        return Voided(void=answer)
+
+    def answered(self, reply: Any) -> int:
+        return int(reply.void)
+
+
+@final
+class Settle(OperationModel):
+    """Record the answers whose time has passed, and make what is due. A server does so itself."""
+
+    name: ClassVar[str] = "settle"
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        return tx.parts()
+
+    def run(self, tx: Transaction, by: str) -> None:
+        """All of it is done before."""
+
+
+OPERATIONS: dict[str, type[OperationModel]] = {
+    kind.name: kind
+    for kind in (
+        Ask,
+        Tell,
+        Expire,
+        Void,
+        AddArm,
+        RetireArm,
+        PauseArm,
+        ResumeArm,
+        DropOpen,
+        Finish,
+        Close,
+        Erase,
+        Settle,
+    )
+}
+"""By name, every operation on a campaign."""
+
+
+# Decisions as callers name them
+
+ID = re.compile(r"[0-9a-f]{32}")
+
+
+def id_of(decision: object) -> str:
+    """Return the id of a decision, or of what is one already.
+
+    Raises:
+        TypeError: it is neither. It is not shown: it may be a reward.
+    """
+    if isinstance(decision, CampaignDecision):
+        return decision.id
+    if isinstance(decision, str):
+        return decision
+    raise TypeError(
+        "Expected a decision, as ask() gives it, or its id as text (several one by one, not as a "
+        f"list), got an object of type {type(decision).__name__}. Nothing was done."
+    )
+
+
+def required_id(decision: object) -> str:
+    """As `id_of`, of what has the form of an id: told under an arm's name, answers would be lost
+    without a word.
+
+    Raises:
+        TypeError, ValueError: it has not.
+    """
+    found = id_of(decision)
+    if not ID.fullmatch(found):
+        raise ValueError(
+            "Expected a decision, as ask() gives it, or its id of 32 hexadecimal digits; got "
+            "another text, such as an arm's name. Nothing was done."
+        )
+    return found
+
+
+def told_pairs(tells: object) -> Tell:
+    """Return the operation that tells these (decision, reward) pairs.
+
+    Raises:
+        TypeError: one of them is no pair. It is not shown.
+    """
+    found, items = listed_tells(tells), list[TellItem]()
+    for at, each in enumerate(found):
+        pair = tried(two_of, each)  # what comes with a reward may bring code along
+        if pair is None:
+            raise TypeError(
+                f"Pair {at} (counted from 0) of {len(found)}: Expected (decision, reward), got an "
+                f"object of type {type(each).__name__}. Nothing was recorded."
+            )
+        decision, reward = pair
+        items.append(TellItem.model_construct(id=id_of(decision), reward=reward, report=None))
+    return Tell.model_construct(tells=items, key=None)
+
+
+def told_message(decision: object, message: str) -> Tell:
+    """Return the operation that tells a device's answer to a decision."""
+    if not isinstance(message, str):
+        raise MessageError("Expected the message of a user's device. Nothing was recorded.")
+    return Tell(tells=[TellItem(id=required_id(decision), report=message)])

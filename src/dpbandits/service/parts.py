@@ -1,0 +1,602 @@
+"""A part of a campaign in memory: loaded from its rows, brought up to date by those that moved, and
+written back as a change.
+
+A campaign has one part; with segments one for each, with a holdout one for each side. What is
+loaded can be thrown away at any time: the next transaction reads it anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any, NamedTuple, final
+
+from dpbandits.core.errors import DamagedSessionError, EditedRowsError, StoreError
+from dpbandits.noise.protocol import Noise
+from dpbandits.policies.contract import Policy
+from dpbandits.service.database import Rows
+from dpbandits.service.sealing import (
+    EDITED,
+    CampaignSeal,
+    DecisionNames,
+    PendingRow,
+    PendingRows,
+    StoreSeal,
+    edited_decisions,
+    fresh_nonce,
+)
+from dpbandits.service.tables import (
+    CampaignRow,
+    Change,
+    DecisionRow,
+    EventRow,
+    HeadRow,
+    MovedRow,
+    ReadingRow,
+    ReleaseRow,
+    Status,
+)
+from dpbandits.session.decisions import Play
+from dpbandits.session.people import Clock, seconds_of
+from dpbandits.session.saving import VERSION
+from dpbandits.session.session import Session
+from dpbandits.session.storing import (
+    AskedPlay,
+    HeardRelease,
+    SessionRows,
+    Watch,
+    are_held,
+    blank_of,
+    counts_of,
+    due_now,
+    lines_of,
+    play_of,
+    price_of,
+    put_in,
+    row_play,
+    rows_in,
+    session_from_parts,
+    session_to_look_at,
+    share_places,
+    small_parts,
+    take_out,
+)
+
+LINEAGE = 64
+"""Transactions that a head names, the newest last."""
+
+
+@final
+class TransactionClock:
+    """Says the time of the transaction under way, else what `clock` says. What is due is made
+    before the calls, and nothing becomes due in their midst.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._stopped: float | None = None
+
+    def __call__(self) -> Any:
+        return self._clock() if self._stopped is None else self._stopped
+
+    @contextmanager
+    def stopped(self) -> Iterator[float]:
+        """The time in seconds, which does not pass until the block is left."""
+        self._stopped = now = seconds_of(self._clock())
+        try:
+            yield now
+        finally:
+            self._stopped = None
+
+
+@final
+@dataclass(frozen=True)
+class Setting:
+    """What a store lends its campaigns.
+
+    Args:
+        policy: the policy or its class, where it is user-defined: a database names no code.
+        looking: whether private rows stay unread.
+    """
+
+    seal: StoreSeal
+    clock: Clock
+    noise: Noise | None
+    policy: Policy | type[Policy] | None = None
+    looking: bool = False
+
+
+@final
+@dataclass(eq=False)
+class Part:
+    """A part of a campaign as its newest transaction left it.
+
+    Args:
+        plays: those of stored decisions, each kept once.
+        pending: the pending decisions, as they were written.
+        lines: a hash over all lines of the ledger.
+        is_doubtful: whether the campaign has to be fenced, because rows were edited, or what was
+            drawn may have been seen.
+        secret: what its private row will say.
+        eligible: of decisions made in this transaction, the arms they were chosen among, as JSON.
+        told: answers made in this transaction that are held, in grid steps.
+        closed: why this transaction ends the campaign.
+    """
+
+    row: CampaignRow
+    head: HeadRow
+    session: Session
+    watch: Watch
+    names: DecisionNames
+    seal: CampaignSeal
+    plays: dict[Any, Play]
+    pending: PendingRows
+    lines: str = ""
+    is_doubtful: bool = False
+    secret: dict[str, Any] = field(default_factory=dict)
+    nonce: int = 0
+    eligible: dict[int, str] = field(default_factory=dict)
+    events: list[EventRow] = field(default_factory=list)
+    told: dict[int, Any] = field(default_factory=dict)
+    closed: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Part({self.row.name!r}, version={self.head.version})"
+
+    @property
+    def uid(self) -> str:
+        return self.row.uid
+
+    def begin(self, used: dict[str, tuple[int, int]]) -> None:
+        """A transaction begins. used: places of people, which all parts share meanwhile."""
+        self.nonce = fresh_nonce()
+        self.eligible, self.events, self.told, self.closed = {}, [], {}, None
+        share_places(self.session, used)
+
+    def note(self, now: float, what: str, about: object, by: str | None) -> None:
+        """Add an event to the public log."""
+        asked, _ = counts_of(self.session)
+        said = None if about is None else str(about)
+        self.events.append(EventRow(now, what, said, asked, by))
+
+    def sealed(self, change: Change) -> Change:
+        """A change with the private row that belongs to its head."""
+        own = {"ids": self.names.key.hex(), "waiting": self.pending.said(), "lines": self.lines}
+        return replace(change, private=self.seal.private({**self.secret, **own}, change.head))
+
+    def standing(self) -> object:
+        """What a refused call leaves as it was."""
+        session = self.session
+        return counts_of(session), session.releases, session.unread, session.events
+
+
+# Loading
+
+
+def loaded(
+    row: CampaignRow,
+    head: HeadRow,
+    rows: Rows,
+    setting: Setting,
+    before: Part | None,
+    *,
+    giving_up: bool = False,
+) -> Part:
+    """Return the part as its rows say it is.
+
+    Args:
+        before: the part as it was in memory; only what moved since is read.
+        giving_up: for a fence, which voids all pending decisions: no decision is looked at.
+
+    Raises:
+        EditedRowsError: rows are not those that were written.
+    """
+    seal, private = setting.seal.of(row), dict[str, Any]()
+    if before is not None and before.head == head and not giving_up:
+        return before
+    if not setting.looking:
+        private = seal.opened_private(rows.private(row.uid), head)
+    doubtful = bool(private.pop("doubtful", False))
+    lost = giving_up or doubtful
+    if before is not None and (lost or not goes_on(before.head, head)):
+        before = None  # the database was put back, or fenced
+    since = 0 if before is None else before.head.version
+    kept = SessionRows() if before is None else rows_in(before.session)
+    plays = {} if before is None else before.plays
+    pending = PendingRows(seal.pending_key()) if before is None else before.pending
+    read = rows.readings(row.uid, since)
+    lines = lines_after("" if before is None else before.lines, read)
+    if not setting.looking and private.pop("lines") != lines:
+        raise EditedRowsError(EDITED)
+    if not lost:
+        try:
+            pending.replace(moved_in(kept, rows.moved(row.uid, since), plays, pending))
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            raise edited_decisions() from None
+    fresh = [r for r in read if r.kind == "read" and (since or r.generation >= head.fresh_since)]
+    counted = [(r.coordinate, r.start, r.stop) for r in fresh]
+    kept.lines = lines_of(kept.lines, counted, fresh[0].cost if fresh else None)
+    public, key = session_in(head), setting.seal.user_key(row.group)
+    if setting.looking:
+        session = session_to_look_at(public, kept, setting.policy, setting.clock)
+        names = DecisionNames.fresh()
+        return Part(row, head, session, Watch(session), names, seal, plays, pending)
+    total = private.pop("waiting")
+    if lost:  # what was pending will never be read
+        public = public | {"unread": public["asked"] - public["records"]}
+    elif not pending.is_said(total):
+        raise edited_decisions()
+    names = DecisionNames(bytes.fromhex(private.pop("ids")))
+    session = session_from_parts(
+        public,
+        private | {"held": []},
+        kept,
+        policy=setting.policy,
+        noise=noise_to_go_on(setting, private, before),
+        clock=setting.clock,
+        user_key=key,
+    )
+    watch = Watch(session)
+    return Part(row, head, session, watch, names, seal, plays, pending, lines, doubtful)
+
+
+def lines_after(lines: str, read: Iterable[ReadingRow]) -> str:
+    """The hash over the ledger's lines, with some more of them."""
+    for line in read:
+        said = f"{lines}|{'|'.join(map(str, line))}"
+        lines = hashlib.sha256(said.encode()).hexdigest()
+    return lines
+
+
+def goes_on(before: HeadRow, head: HeadRow) -> bool:
+    """Whether one transaction is before (or is) another on the same timeline."""
+    if before.generation != head.generation:
+        return False
+    mine, theirs = (each.said.get("turns", []) for each in (before, head))
+    since = head.version - before.version
+    return bool(mine) and 0 <= since < len(theirs) and theirs[-1 - since] == mine[-1]
+
+
+def session_in(head: HeadRow) -> dict[str, Any]:
+    """The public part of the session.
+
+    Raises:
+        StoreError: another version of this package wrote it.
+    """
+    if head.said.get("documents") != VERSION:
+        raise StoreError(
+            f"This campaign was written with documents of version {head.said.get('documents')}; "
+            f"this dpbandits reads version {VERSION}. Use the dpbandits that wrote it."
+        )
+    session: dict[str, Any] = json.loads(head.public)["session"]
+    return session
+
+
+def noise_to_go_on(setting: Setting, private: dict[str, Any], before: Part | None) -> Noise | None:
+    """The source to go on with. Simulated noise goes on from where the rows say it stood."""
+    if private["noise"]["kind"] == "simulated":
+        return None
+    if before is not None:
+        same: Noise = before.session._vault.noise
+        return same
+    if setting.noise is not None and setting.noise.kind != private["noise"]["kind"]:
+        return None
+    return setting.noise
+
+
+def moved_in(
+    kept: SessionRows, moved: Iterable[MovedRow], plays: dict[Any, Play], pending: PendingRows
+) -> dict[int, PendingRow | None]:
+    """Bring in decisions that moved: pending ones come, in their order, the others go. Returns what
+    is to be said of each of them.
+    """
+    changed = dict[int, PendingRow | None]()
+    for seq, action, observe, label, learn, due_at, status, nonce, who, window, plan in moved:
+        if status != "waiting":
+            kept.waiting.pop(seq, None)
+            kept.due.pop(seq, None)
+            changed[seq] = None
+            continue
+        key = action, observe, label, learn, plan  # decisions that play the same share it
+        changed[seq] = pending.row(nonce, key, who, window)
+        play = plays.get(key)
+        if play is None:
+            parts = frozen_json(action), frozen_json(observe), frozen_json(label)
+            play = plays[key] = row_play(*parts, learn, plan)
+        kept.waiting[seq] = play
+        if due_at is not None:
+            kept.due[seq] = float(due_at)
+    return changed
+
+
+def frozen_json(text: str | None) -> Any:
+    """JSON of a number, a text, or a list of these, which becomes a tuple."""
+    value = None if text is None else json.loads(text)
+    return tuple(value) if isinstance(value, list) else value
+
+
+class KnownDecision(NamedTuple):
+    """A decision of a part, by its name. status: where it stands."""
+
+    generation: int
+    seq: int
+    status: str
+
+
+def known_in(names: Sequence[object], part: Part, rows: Rows) -> list[KnownDecision | None]:
+    """Of each name, the decision it names; None for what was made up, and for the names of a
+    timeline that was lost: their numbers may be other people's now.
+    """
+    (asked, _), head = counts_of(part.session), part.head
+    opened = [
+        place if place and place.generation <= head.generation and place.seq <= asked else None
+        for place in part.names.opened(names)
+    ]
+    pending, resolved = part.pending.rows, part.watch.resolved  # since this transaction began
+    stored = {place.seq for place in opened if place and place.seq not in pending}
+    stand: dict[int, tuple[int, str]] = {
+        row.seq: (row.nonce, row.status) for row in rows.statuses(part.uid, sorted(stored))
+    }
+    found = list[KnownDecision | None]()
+    for place in opened:
+        if place is None or (place.seq not in pending and place.seq not in stand):
+            found.append(None)
+            continue
+        nonce, generation, seq = place
+        own, status = stand.get(seq) or (pending[seq].nonce, resolved.get(seq, "waiting"))
+        found.append(KnownDecision(generation, seq, status) if own == nonce else None)
+    return found
+
+
+# Answers that are held
+
+
+@contextmanager
+def answers_of(part: Part, rows: Rows, seqs: Sequence[int]) -> Iterator[None]:
+    """The session knows the answers to these decisions meanwhile, as far as there are any.
+
+    Raises:
+        EditedRowsError: the row of one of them is missing, or another one.
+    """
+    if not are_held(part.session):
+        yield
+        return
+    found = {seq: part.told[seq] for seq in seqs if seq in part.told}
+    stored = [seq for seq in seqs if seq in part.pending.rows and seq not in found]
+    bodies = rows.held(part.uid, stored) if stored else {}
+    for seq in stored:
+        if seq not in bodies:
+            raise edited_decisions()
+        nonce = part.pending.rows[seq].nonce
+        told, steps = part.seal.opened_held(bodies[seq], seq, nonce)
+        if told:
+            found[seq] = steps
+    damaged = False
+    try:
+        put_in(part.session, found)
+    except DamagedSessionError:
+        damaged = True
+    if damaged:  # without a key, anybody may have written them
+        raise edited_decisions()
+    try:
+        yield
+    finally:
+        take_out(part.session)
+
+
+def settle(part: Part, rows: Rows) -> None:
+    """Make what is due by now: releases, and answers whose time has passed.
+
+    Raises:
+        EditedRowsError: answers that are held are not those that were written.
+        NotRecordedError: a release failed.
+    """
+    with answers_of(part, rows, due_now(part.session)):
+        part.session.settle()
+
+
+# Writing
+
+
+def compact(data: Any) -> str:
+    """Data as JSON, in one way only."""
+    return json.dumps(data, separators=(",", ":"), sort_keys=True, default=plain_number)
+
+
+def plain_number(value: Any) -> Any:
+    """NumPy's numbers and arrays as plain ones."""
+    return value.tolist()
+
+
+def next_chain(chain: str, *said: object) -> str:
+    """The hash over everything that was released so far. It is made of public rows only."""
+    return hashlib.sha256(f"{chain}{compact(said)}".encode()).hexdigest()
+
+
+def change_of(
+    part: Part,
+    now: float,
+    *,
+    notes: Mapping[str, Any] | None = None,
+    lost: Sequence[ReadingRow] = (),
+) -> Change:
+    """Everything that happened to a part since its last transaction. Its private row is sealed last
+    (`Part.sealed`), because it belongs to the head as that is written.
+
+    Args:
+        notes: what stands beside the session in the head's public part.
+        lost: lines of the ledger that no release wrote.
+    """
+    found, head = part.watch.changes(), part.head
+    (public, part.secret), version = small_parts(part.session), head.version + 1
+    releases, readings = released_rows(part, found.releases, now)
+    step, chain = (releases[-1].step, releases[-1].chain) if releases else (head.step, head.chain)
+    texts = PlayTexts()
+    asked = [decision_row(each, texts, part, step, now, version) for each in found.asked]
+    marks = head.generation, step, chain, head.step, head.chain
+    said = head_public(public, head, notes)
+    new = HeadRow(version, *marks, *counts_of(part.session), said, part.closed or head.closed)
+    resolved: dict[int, Status] = dict(found.resolved)  # type: ignore[arg-type]  # our own words
+    still = [row for row in asked if row.seq not in resolved]
+    told = {seq: steps for seq, steps in part.told.items() if seq not in resolved}
+    held = sealed_held(part, still, told)
+    note_pending(part, asked, resolved, found.unlearned)
+    readings = [*lost, *readings]
+    part.lines = lines_after(part.lines, readings)
+    noticed = [EventRow(now, "overdue", arm, at, None) for arm, at in found.noticed]
+    return Change(
+        new,
+        asked=asked,
+        resolved=resolved,
+        unlearned=found.unlearned,
+        releases=releases,
+        readings=readings,
+        held=held,
+        events=[*part.events, *noticed],
+    )
+
+
+def to_be_written(change: Change, head: HeadRow) -> Change | None:
+    """What is written of a change; None: nothing that anybody could notice.
+
+    Answers that are held alone leave the head as it was: a new version of it, a public row, would
+    say that somebody answered.
+    """
+    moves = change.asked, change.resolved, change.unlearned, change.releases, change.events
+    if any(moves) or change.head.closed != head.closed:
+        return change
+    said, before = ({**each.said, "turns": None} for each in (change.head, head))
+    if said != before:
+        return change
+    return replace(change, head=head) if change.held else None
+
+
+def note_pending(
+    part: Part,
+    asked: Sequence[DecisionRow],
+    resolved: Mapping[int, Status],
+    unlearned: Sequence[int],
+) -> None:
+    """Which decisions are pending once this is written, for the sealed row's sum over them."""
+    pending, texts, changed = part.pending, PlayTexts(), dict[int, PendingRow | None]()
+    for row in asked:
+        said = row.action, row.observe, row.label, row.learn, row.plan
+        changed[row.seq] = pending.row(row.nonce, said, row.pseudonym, row.window)
+    for seq in unlearned:
+        if seq in pending.rows and seq not in resolved:
+            play = play_of(part.session, seq)
+            told = *texts.of(play), False, plan_of(play)
+            changed[seq] = pending.playing(pending.rows[seq], told)
+    changed.update(dict.fromkeys(resolved))
+    pending.replace(changed)
+
+
+def sealed_held(
+    part: Part, asked: Sequence[DecisionRow], told: Mapping[int, Any]
+) -> dict[int, bytes]:
+    """Where answers are held: a row for each decision that was asked, as for one that nobody
+    answered; and those of answers that were told, told again or not.
+    """
+    if not are_held(part.session):
+        return {}
+    seal, found = part.seal, dict[int, bytes]()
+    for observe, some in groupby(asked, lambda row: row.observe):
+        many = list(some)
+        blank = blank_of(part.session, None if observe is None else json.loads(observe))
+        seqs = [row.seq for row in many]
+        found |= dict(zip(seqs, seal.blanks(seqs, many[0].nonce, blank), strict=True))
+    for seq, steps in told.items():
+        found[seq] = seal.held(seq, part.pending.rows[seq].nonce, 1, steps)
+    return found
+
+
+def released_rows(
+    part: Part, heard: Sequence[HeardRelease], now: float
+) -> tuple[list[ReleaseRow], list[ReadingRow]]:
+    """Releases since the last transaction, each chained to the one before, and what they read."""
+    head, cost = part.head, price_of(part.session)
+    releases, readings, chain = list[ReleaseRow](), list[ReadingRow](), head.chain
+    for step, each in enumerate(heard, head.step + 1):
+        coordinates = compact(list(each.release.coordinates))
+        answers = compact(list(each.release.answers))
+        chain = next_chain(chain, head.generation, step, coordinates, answers, each.readings)
+        releases.append(
+            ReleaseRow(step, head.generation, coordinates, answers, each.asked, now, chain)
+        )
+        readings += [
+            ReadingRow(head.generation, *reading, cost, step, "read", head.version + 1)
+            for reading in each.readings
+        ]
+    return releases, readings
+
+
+def head_public(
+    public: Mapping[str, Any], head: HeadRow | None, notes: Mapping[str, Any] | None
+) -> str:
+    """The public part of a head: the session, and what stands beside it."""
+    beside: dict[str, Any] = {"fresh_since": 1, "closed_window": None, "turns": [], "unseen": []}
+    if head is not None:
+        beside = {name: head.said.get(name, none) for name, none in beside.items()}
+    # by its own word a transaction is known from another one of this version, on a lost timeline
+    beside["turns"] = [*beside["turns"], secrets.token_hex(8)][-LINEAGE:]
+    return compact({**beside, **(notes or {}), "documents": VERSION, "session": public})
+
+
+@final
+class PlayTexts:
+    """Action, observe and label as JSON, made once for all decisions that share a play."""
+
+    def __init__(self) -> None:
+        self._play: Play | None = None
+        self._texts: tuple[str, str | None, str | None] = "", None, None
+
+    def of(self, play: Play) -> tuple[str, str | None, str | None]:
+        if play is not self._play:
+            self._play, rest = play, (play.observe, play.label)
+            observe, label = (None if each is None else compact(each) for each in rest)
+            self._texts = compact(play.action), observe, label
+        return self._texts
+
+
+def decision_row(
+    asked: AskedPlay, texts: PlayTexts, part: Part, step: int, now: float, version: int
+) -> DecisionRow:
+    play = asked.play
+    who, window = asked.place or (None, None)
+    return DecisionRow(
+        asked.seq,
+        part.head.generation,
+        step,
+        *texts.of(play),
+        play.learn,
+        asked.propensity,
+        part.eligible.get(asked.seq),
+        now,
+        asked.due,
+        who,
+        window,
+        "waiting",
+        version,
+        part.nonce,
+        plan_of(play),
+    )
+
+
+def plan_of(play: Play) -> int | None:
+    """The number of the joint plan that a decision learns in; None for one of the latest plan."""
+    return play.unit if play.kept is not None else None
+
+
+def first_change(row: CampaignRow, session: Session, seal: StoreSeal) -> Change:
+    """What is written of a part as it begins."""
+    public, private = small_parts(session)
+    chain = next_chain("", row.uid, row.name)
+    head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
+    own, ids = seal.of(row), DecisionNames.fresh().key.hex()
+    none = {"ids": ids, "waiting": PendingRows(own.pending_key()).said(), "lines": ""}
+    return Change(head, private=own.private({**private, **none}, head))

@@ -1,0 +1,329 @@
+"""Why calls are refused: codes, with one fixed text each. A server sends these texts and no others,
+so that no reply repeats anything of a request; a client raises the same errors again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dpbandits.core.errors import (
+    DecisionError,
+    EditedRowsError,
+    Error,
+    LedgerError,
+    MessageError,
+    NameTakenError,
+    NotForThisKeyError,
+    RewardError,
+    SharedError,
+    StoreError,
+    UnknownCampaignError,
+    WitnessError,
+)
+
+
+class Reason(NamedTuple):
+    """Why a call is refused.
+
+    Args:
+        status: of the HTTP reply. title: of its problem document.
+        kind: the error in Python.
+    """
+
+    status: int
+    title: str
+    kind: type[Exception]
+    text: str
+
+
+REASONS: dict[str, Reason] = {
+    "other_call": Reason(
+        422,
+        "The key is another call's",
+        ValueError,
+        "Expected key= to be one that no other call was made with: with this one, another number "
+        "of decisions was asked for, among other arms, or for another person, or something else "
+        "was done. None was made, and nothing was changed.",
+    ),
+    "closed": Reason(
+        409,
+        "The campaign is over",
+        RuntimeError,
+        "This campaign is over: it makes no decisions any more. Pending decisions can still be "
+        "told. None was made.",
+    ),
+    "given_up": Reason(
+        410,
+        "Gone",
+        DecisionError,
+        "The decisions that were asked for with this key were given up, because the database was "
+        "restored. Ask with another key. None was made.",
+    ),
+    "edited_reply": Reason(
+        503,
+        "The store is away",
+        EditedRowsError,
+        "What was replied to this call before is not what dpbandits wrote: rows of the database "
+        "were edited. Nothing was done. Make the call with another key.",
+    ),
+    "no_segments": Reason(
+        422,
+        "No segment",
+        ValueError,
+        "Expected no segment: this campaign has none. Create it with segments=['DE', 'FR'], or "
+        "leave segment= out. Nothing was done.",
+    ),
+    "unknown_segment": Reason(
+        422,
+        "No such segment",
+        ValueError,
+        "Expected segment= to be one of the campaign's declared segments; its summary names them. "
+        "None was made.",
+    ),
+    "part_needed": Reason(
+        422,
+        "By segment",
+        ValueError,
+        "This campaign has that by segment: campaign['DE'] in Python, ?segment=DE over HTTP. Its "
+        "summary names the segments, or the sides of its holdout.",
+    ),
+    "whole_needed": Reason(
+        422,
+        "The whole campaign",
+        ValueError,
+        "Expected the whole campaign, and no segment: this is of all segments, or sides, together. "
+        "Nothing was done.",
+    ),
+    "side_chosen": Reason(
+        422,
+        "No segment",
+        ValueError,
+        "Expected no segment=, and to be asked as the whole campaign: which side a person is on is "
+        "not chosen. None was made.",
+    ),
+    "user_needed": Reason(
+        422,
+        "No user",
+        ValueError,
+        "Expected user=: this campaign has holdout=, so it has to know whose decision it is. None "
+        "was made.",
+    ),
+    "control_needed": Reason(
+        422,
+        "The control arm",
+        ValueError,
+        "Expected eligible= to hold the control arm, which everybody may get here. None was made.",
+    ),
+    "control_stays": Reason(
+        422,
+        "The control arm",
+        ValueError,
+        "This is the control arm, which holdout people get: it cannot go while the campaign runs. "
+        "Close the campaign instead. Nothing was changed.",
+    ),
+    "no_people": Reason(
+        422,
+        "No people",
+        ValueError,
+        "This campaign does not know its people (privacy_unit='round'): there is nothing to erase.",
+    ),
+    "no_holdout": Reason(
+        422,
+        "No holdout",
+        ValueError,
+        "Expected a campaign with holdout=, against whose people the policy's are compared; this "
+        "one has none.",
+    ),
+    "no_guardrail": Reason(
+        422,
+        "No guardrail",
+        ValueError,
+        "Expected a campaign with guardrail=, whose harm is watched; this one has none.",
+    ),
+    "reward_or_report": Reason(
+        422,
+        "No reward",
+        RewardError,
+        "Expected of each answer its reward, or in the local model its report, and not both. None "
+        "was recorded.",
+    ),
+    "other_report": Reason(
+        422,
+        "No report",
+        MessageError,
+        "Expected a report for this decision and campaign, got one for another. None was recorded.",
+    ),
+    "many_arms": Reason(
+        422,
+        "Too many arms",
+        ValueError,
+        "This campaign has 10,000 arms, retired ones among them: no more can be added. Begin "
+        "another campaign with those that are in play. Nothing was changed.",
+    ),
+    "in_clear": Reason(
+        422,
+        "A store without a key",
+        ValueError,
+        "Expected a store with a key: with attribution_window= single people's outcomes are held "
+        "in the database until their time has passed, and without a key they lie there in clear. "
+        "Open a new store with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, "
+        "and keep that key apart from the database; or say unsealed=True. Nothing was created.",
+    ),
+    "keyless": Reason(
+        422,
+        "A store without a key",
+        ValueError,
+        "Expected a store with a key: people are known by pseudonyms that are made with it. Open "
+        "it with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, and keep that "
+        "key apart from the database. Nothing was created.",
+    ),
+    "new_scope": Reason(
+        422,
+        "No such scope",
+        ValueError,
+        "There is no scope of this name in this store. Make it first, with its epsilon. Nothing "
+        "was created.",
+    ),
+    "scope_kind": Reason(
+        422,
+        "Another kind of guarantee",
+        ValueError,
+        "The scope adds up guarantees of another kind, which its first campaign fixed. Make "
+        "another scope for this campaign. Nothing was created.",
+    ),
+    "scope_spent": Reason(
+        422,
+        "The scope is spent",
+        ValueError,
+        "The scope has less left than this campaign would take. Nothing was created.",
+    ),
+    "busy": Reason(
+        409,
+        "Busy",
+        RuntimeError,
+        "Another campaign's expected loss is being simulated. Ask again in some seconds.",
+    ),
+    # By the kind of an error, where its own text may hold something of the call
+    "reward": Reason(
+        422,
+        "No reward",
+        RewardError,
+        "Expected a number in [0, 1] or in the declared range, with a guardrail the reward and the "
+        "harm, [0.5, 0], and for several arms one of each. None was recorded.",
+    ),
+    "message": Reason(
+        422,
+        "No report",
+        MessageError,
+        "Expected a report as the user's device makes it. None was recorded.",
+    ),
+    "decision": Reason(
+        410, "Gone", DecisionError, "This decision is not pending. Nothing was done."
+    ),
+    "name_taken": Reason(
+        409,
+        "The name is taken",
+        NameTakenError,
+        "Expected a name that is not taken in this store. Nothing was created.",
+    ),
+    "unknown_campaign": Reason(
+        404,
+        "Not found",
+        UnknownCampaignError,
+        "There is no campaign of this name. GET /v1/campaigns, or `dpbandits campaign list`, names "
+        "all there are.",
+    ),
+    "store": Reason(
+        503,
+        "The store is away",
+        StoreError,
+        "The database or its witness cannot be used now; the server's log says why. If this was a "
+        "change, whether it stands is not known: make the same call again, with the key= that it "
+        "had; no reward is counted twice.",
+    ),
+    "ledger": Reason(
+        500,
+        "The ledger does not add up",
+        LedgerError,
+        "The ledger of this campaign does not add up. Nothing was released.",
+    ),
+    "busy_campaign": Reason(
+        409, "Busy", SharedError, "The campaign is busy with a call around this one. Call again."
+    ),
+    "not_now": Reason(
+        409,
+        "Not possible now",
+        RuntimeError,
+        "This is not possible now: as many decisions are pending as max_pending= allows, the "
+        "policy has come to its horizon, or it cannot do this. Nothing was done.",
+    ),
+    "refused": Reason(
+        422,
+        "Refused",
+        ValueError,
+        "One of the values is not possible for this campaign: an arm, a user, a number or an "
+        "option. Nothing was done. GET …/arms and …/options say what there is; the same call in "
+        "Python says which value it is.",
+    ),
+    "no_key": Reason(
+        401,
+        "No key",
+        PermissionError,
+        "Expected a key: Authorization: Bearer dpb_…. From Python: open_store(url, token='dpb_…'), "
+        "or DPBANDITS_TOKEN.",
+    ),
+    "role": Reason(
+        403,
+        "Not for this key",
+        NotForThisKeyError,
+        "This key is not for this: it needs another role (ask, tell, read or admin).",
+    ),
+    "other_campaign": Reason(
+        403, "Not for this key", NotForThisKeyError, "This key is for another campaign."
+    ),
+    "shape": Reason(
+        422,
+        "Of another shape",
+        ValueError,
+        "The request has another shape than expected; `errors` says where. Nothing was done; /docs "
+        "describes every body.",
+    ),
+    "fault": Reason(
+        500,
+        "A fault of this server",
+        RuntimeError,
+        "The request failed; the server's log says why. It can be made again.",
+    ),
+}
+
+BY_KIND: list[tuple[type[Exception], str]] = [
+    (UnknownCampaignError, "unknown_campaign"),
+    (WitnessError, "store"),
+    (StoreError, "store"),
+    (LedgerError, "ledger"),
+    (RewardError, "reward"),
+    (MessageError, "message"),
+    (NameTakenError, "name_taken"),
+    (DecisionError, "decision"),
+    (SharedError, "busy_campaign"),
+    (ValueError, "refused"),
+    (TypeError, "refused"),
+    (RuntimeError, "not_now"),
+    (Error, "not_now"),
+]
+
+
+def refusal(code: str, text: str | None = None) -> Exception:
+    """Return the error of this code. text: in Python, where it may repeat what was given."""
+    reason = REASONS[code]
+    error = reason.kind(text or reason.text)
+    error.reason = code  # type: ignore[attr-defined]  # errors may carry any attribute
+    return error
+
+
+def code_of(error: Exception) -> str:
+    """Return the code of an error."""
+    code = getattr(error, "reason", None)
+    if isinstance(code, str) and code in REASONS:
+        return code
+    return next((code for kind, code in BY_KIND if isinstance(error, kind)), "fault")

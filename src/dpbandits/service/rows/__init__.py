@@ -1,1 +1,0 @@
-"""What is kept of a campaign, row by row, and where: in memory, in SQLite, in PostgreSQL."""

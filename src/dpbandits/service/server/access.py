@@ -1,0 +1,125 @@
+"""Who may do what: bearer keys, of which only hashes are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, final, get_args
+
+from fastapi import Request
+
+from dpbandits.core.inputs import is_line, normalised, shown
+from dpbandits.service.creation import LONGEST_NAME as LONGEST_CAMPAIGN
+from dpbandits.service.database import Database
+from dpbandits.service.operations import Role
+from dpbandits.service.refusals import refusal
+from dpbandits.service.tables import KeyRow
+
+LONGEST_NAME = 64
+"""Characters of a key's name."""
+
+ROLES = get_args(Role)
+"""admin may do everything."""
+
+
+class Principal(NamedTuple):
+    """Who calls. campaign: the only one they may touch; None: any."""
+
+    name: str
+    roles: frozenset[str]
+    campaign: str | None
+
+
+EVERYBODY = Principal("", frozenset(ROLES), None)
+"""Whoever calls a server without keys, which listens on this machine only."""
+
+
+def hash_of(key: str) -> str:
+    return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
+
+
+@final
+class Access:
+    """The keys of a store.
+
+    Args:
+        open: whether the server asks for no key for as long as none was ever made.
+    """
+
+    def __init__(self, database: Database, *, open: bool) -> None:
+        self._database, self.open = database, open
+
+    def create(self, name: str, roles: Iterable[str], campaign: str | None = None) -> str:
+        """Make a key, and return it: it is shown this once.
+
+        Args:
+            name: of whoever has it. No other key of this store has it, or had it before it was
+                revoked: what was asked under `key=` is kept by this name, and answered again to its
+                owner only.
+
+        Raises:
+            ValueError: no role, or one that there is not.
+            NameTakenError: some key has the name, or had it.
+        """
+        name = normalised(name) if isinstance(name, str) else name  # which may make it longer
+        if not is_line(name, LONGEST_NAME):
+            raise ValueError(
+                f"Expected a name of at most {LONGEST_NAME} characters for a key, which can be "
+                f"printed; got {shown(name)}. No key was made."
+            )
+        if campaign is not None and not is_line(campaign, LONGEST_CAMPAIGN):
+            raise ValueError(f"Expected a campaign's name, got {shown(campaign)}. No key was made.")
+        wanted = sorted(set(roles))
+        if not wanted or not set(wanted) <= set(ROLES):
+            raise ValueError(f"Expected roles among {', '.join(ROLES)}; got {shown(wanted)}.")
+        key = "dpb_" + secrets.token_urlsafe(32)
+        row = KeyRow(hash_of(key), name, " ".join(wanted), campaign, time.time())
+        self._database.add_key(row)
+        return key
+
+    def keys(self) -> list[KeyRow]:
+        """All keys, by their hashes."""
+        return self._database.access_keys()
+
+    def revoke(self, name: str) -> int:
+        """Keys of this name open nothing any more; returns how many there were."""
+        named = (name, normalised(name))
+        rows = [row for row in self.keys() if row.name in named and row.revoked is None]
+        for row in rows:
+            self._database.revoke(row, time.time())
+        return len(rows)
+
+    def principal(self, request: Request) -> Principal:
+        """Return who calls. A key that there is not takes as long to refuse as a revoked one.
+
+        Raises:
+            PermissionError: nobody that is known.
+        """
+        if self.open:
+            if not self._database.access_keys():
+                return EVERYBODY
+            self.open = False  # a key is asked for from now on, though it may be revoked
+        kind, _, key = request.headers.get("authorization", "").partition(" ")
+        row = self._database.key(hash_of(key.strip()))
+        if kind.lower() != "bearer" or row is None or row.revoked is not None:
+            raise refusal("no_key")
+        return Principal(row.name, frozenset(row.roles.split()), row.campaign)
+
+    def needs(self, role: Role) -> Callable[[Request], Principal]:
+        """What a route depends on: somebody with this role, for this campaign.
+
+        Raises:
+            PermissionError: nobody that is known, or without the role.
+        """
+
+        def allowed(request: Request) -> Principal:
+            who = self.principal(request)
+            if role not in who.roles and "admin" not in who.roles:
+                raise refusal("role")
+            if who.campaign is not None and request.path_params.get("name") != who.campaign:
+                raise refusal("other_campaign")
+            return who
+
+        return allowed

@@ -1,0 +1,416 @@
+"""The application: a route for every operation and every view, keys, limits, and errors as problem
+documents (RFC 9457) with fixed texts.
+"""
+
+import csv
+import inspect
+import io
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, final
+
+import anyio.to_thread
+from fastapi import Depends, FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from pydantic import BaseModel, Field, create_model
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+
+from dpbandits.core.errors import Error
+from dpbandits.service.campaign import Campaign
+from dpbandits.service.creation import NewCampaign, policy_from
+from dpbandits.service.models import DecisionPage, Problem, Scope, Summaries, Summary
+from dpbandits.service.operations import OPERATIONS, Items, OperationModel, Tell, TellItem
+from dpbandits.service.refusals import REASONS, code_of
+from dpbandits.service.server.access import Access, Principal
+from dpbandits.service.store import CampaignStore
+from dpbandits.service.views import SENT, View
+from dpbandits.version import __version__
+
+THREADS = 128
+"""Requests that are worked on at a time; those of one campaign are run together."""
+
+LARGEST_BODY = 4 * 2**20
+"""Bytes. A body that does not say its length is cut off by `LimitedProtocol`."""
+
+LARGEST_HEAD, MOST_HEADERS = 32 * 2**10, 100
+"""Bytes of an address with its headers, and headers."""
+
+HEAD_REFUSED = (
+    f"Expected at most {MOST_HEADERS} headers, and {LARGEST_HEAD:,} bytes of them and the address "
+    "together. Nothing was done."
+)
+
+LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+
+MEDIA = "application/problem+json"
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "A problem document (RFC 9457); nothing was done.",
+        "content": {MEDIA: {"schema": Problem.model_json_schema()}},
+    }
+}
+
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+}
+"""Answers load nothing from elsewhere, and are not kept."""
+
+APART = ("settle",)
+"""Operations that a server does by itself."""
+
+
+def make_app(store: CampaignStore, *, open: bool = False) -> FastAPI:
+    """Return the application that serves a store; of one that is only looked at, the views.
+
+    Args:
+        open: no key is asked for; then it may be called as localhost only.
+    """
+    access = Access(store.database, open=open)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> Any:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+        yield
+
+    app = FastAPI(
+        title="dpbandits",
+        version=__version__,
+        summary="Differentially private campaigns",
+        lifespan=lifespan,
+        docs_url=None,  # its own loads scripts from elsewhere; the page lists the routes
+        redoc_url=None,
+        responses=RESPONSES,
+    )
+    add_error_handlers(app)
+    app.add_middleware(Limits, hosts=LOCAL if open else None)
+    add_store_routes(app, store, access)
+    for name, view in SENT.items():
+        add_view(app, store, access, name, view)
+    if not store.is_looking:
+        for name, kind in OPERATIONS.items():
+            if name not in APART:
+                add_operation(app, store, access, kind)
+    app.mount("/static", StaticFiles(packages=[("dpbandits.service.server", "static")]))
+    return app
+
+
+# Routes
+
+
+def add_operation(
+    app: FastAPI, store: CampaignStore, access: Access, kind: type[OperationModel]
+) -> None:
+    """Serve an operation: POST /v1/campaigns/{name}/<its name>."""
+    caller = Annotated[Principal, Depends(access.needs(kind.role))]
+
+    def call(name: str, op: OperationModel, who: Principal) -> Any:
+        return op.replied(store[name].do(op, who.name))
+
+    def told(name: str, body: Any, who: Any) -> Any:
+        return call(name, Tell.model_construct(tells=body, key=None), who)
+
+    def done(name: str, body: Any, who: Any) -> Any:
+        return call(name, body if body is not None else kind(), who)
+
+    is_empty = set(kind.model_fields) == {"key"}
+    body: Any = Items[TellItem] if kind is Tell else kind
+    endpoint = signed(
+        told if kind is Tell else done,
+        name=(str, ...),
+        who=(caller, ...),
+        body=(body | None, None) if is_empty else (body, ...),
+    )
+    app.post(
+        f"/v1/campaigns/{{name}}/{kind.name}",
+        response_model=kind.reply,
+        name=kind.name,
+        summary=(kind.__doc__ or "").partition("\n")[0],
+        description=inspect.cleandoc(kind.__doc__ or ""),
+    )(endpoint)
+
+
+def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view: View) -> None:
+    """Serve a view: GET /v1/campaigns/{name}/<its name>; the summary at the campaign, too."""
+    reader = Annotated[Principal, Depends(access.needs("read"))]
+
+    def show(**given: Any) -> Any:
+        given.pop("who")
+        of, segment, kind = given.pop("name"), given.pop("segment"), given.pop("format", "json")
+        campaign = store[of]
+        found = view.to_sent(campaign._calls.view(name, segment, given))
+        if view.is_text:
+            media = "application/json" if name == "randomizer" else "text/plain"
+            return PlainTextResponse(found, media_type=media)
+        return Response(csv_of(found), media_type="text/csv") if kind == "csv" else found
+
+    more = {"format": (Annotated[str, Query(pattern="^(json|csv)$")], "json")}
+    endpoint = signed(
+        show,
+        name=(str, ...),
+        who=(reader, ...),
+        segment=(Annotated[str | None, Query(max_length=100)], None),
+        **view.params,
+        **(more if name == "decisions" else {}),
+    )
+    sent: Any = None if view.is_text else view.sent
+    if view.is_by_part:
+        sent = sent | by_segment(name, sent)
+    app.get(f"/v1/campaigns/{{name}}/{name}", response_model=sent, name=name)(endpoint)
+    if name == "summary":
+        app.get("/v1/campaigns/{name}", response_model=Summary, name="campaign")(endpoint)
+
+
+def by_segment(name: str, sent: Any) -> type[BaseModel]:
+    """The model of a view by segment."""
+    return create_model(f"{name}_by_segment", segments=(dict[str, sent], ...))
+
+
+def signed(call: Callable[..., Any], **params: tuple[Any, Any]) -> Callable[..., Any]:
+    """Return a function with these parameters, by name: type and default (...: none)."""
+
+    def endpoint(**given: Any) -> Any:
+        return call(**given)
+
+    kind = inspect.Parameter
+    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # FastAPI reads it
+        [
+            kind(
+                name,
+                kind.KEYWORD_ONLY,
+                annotation=annotation,
+                default=kind.empty if default is ... else default,
+            )
+            for name, (annotation, default) in params.items()
+        ]
+    )
+    return endpoint
+
+
+class NewScope(BaseModel):
+    """A budget over campaigns. epsilon: an exact number as text, "4" or "1/2"; of a scope that
+    there is, it may be left out.
+    """
+
+    name: str = Field(min_length=1, max_length=100)
+    epsilon: str | None = None
+
+
+def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None:
+    """Serve what is of no single campaign."""
+    reader = Annotated[Principal, Depends(access.needs("read"))]
+    admin = Annotated[Principal, Depends(access.needs("admin"))]
+
+    @app.get("/", include_in_schema=False)
+    def page() -> Response:
+        return RedirectResponse("/static/index.html")
+
+    @app.get("/docs", include_in_schema=False)
+    def docs() -> Response:
+        return RedirectResponse("/static/index.html#/docs")
+
+    @app.get("/v1/campaigns")
+    def campaigns(who: reader) -> Summaries:
+        return store.summaries()
+
+    @app.get("/healthz")
+    def health() -> dict[str, str]:
+        return {"status": "ok", "version": __version__}
+
+    @app.get("/readyz")
+    def ready() -> dict[str, str]:
+        len(store)  # asks the database
+        return {"status": "ready"}
+
+    @app.get("/metrics")
+    def metrics(who: reader) -> Response:
+        return PlainTextResponse(metrics_of(store.summaries().campaigns))
+
+    if store.is_looking:
+        return
+
+    @app.post("/v1/campaigns", status_code=201)
+    def create(body: NewCampaign, who: admin) -> Summary:
+        by: str = who.name
+        made: Campaign = store.create(body.name, policy_from(body.policy), by=by, **body.options())
+        return made.summary()
+
+    @app.post("/v1/scopes", status_code=201)
+    def scope(body: NewScope, who: admin) -> Scope:
+        return store.scope(body.name, epsilon=body.epsilon)
+
+
+METRICS: dict[str, tuple[str, Any, str]] = {
+    "asked": ("dpbandits_decisions", CounterMetricFamily, "Decisions made."),
+    "told": ("dpbandits_resolved", CounterMetricFamily, "Decisions that are no longer pending."),
+    "waiting": ("dpbandits_waiting", GaugeMetricFamily, "Pending decisions."),
+    "step": ("dpbandits_releases", CounterMetricFamily, "Releases."),
+    "generation": ("dpbandits_generation", GaugeMetricFamily, "Fences, plus one."),
+    "overdue": ("dpbandits_overdue", GaugeMetricFamily, "Arms that wait for overdue requests."),
+}
+"""Public counts for Prometheus. What is private for a campaign is left out of it."""
+
+
+def metrics_of(summaries: list[Summary]) -> str:
+    """Return public counts, as Prometheus reads them."""
+
+    class Counts:
+        def collect(self) -> Any:
+            for field, (name, kind, words) in METRICS.items():
+                family = kind(name, words, labels=["campaign"])
+                for each in summaries:
+                    value = getattr(each, field)
+                    if value is not None:
+                        family.add_metric([each.name], value)
+                yield family
+
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Counts())
+    return generate_latest(registry).decode()
+
+
+def csv_of(page: DecisionPage) -> str:
+    """Return decisions for a spreadsheet. A cell that a spreadsheet would compute is text."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    columns = page._columns()
+    writer.writerow(columns)
+    writer.writerows(
+        [safe_cell(value) for value in row] for row in zip(*columns.values(), strict=True)
+    )
+    return out.getvalue()
+
+
+def safe_cell(value: object) -> str:
+    said = "" if value is None else str(value)
+    return "'" + said if isinstance(value, str) and said[:1] in "=+-@\t\r" else said
+
+
+# Errors
+
+
+def problem(code: str, **more: Any) -> JSONResponse:
+    """Return a problem document with the fixed text of this code."""
+    reason = REASONS[code]
+    headers = {"Retry-After": "1"} if reason.status == 503 else {}
+    if reason.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    how = {"detail": reason.text, **more}
+    said = Problem(title=reason.title, status=reason.status, code=code, **how)
+    return JSONResponse(said.model_dump(), reason.status, headers, media_type=MEDIA)
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Every error becomes a problem document. None repeats anything of a request."""
+
+    def ours(request: Request, error: Exception) -> JSONResponse:
+        return problem(code_of(error))
+
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        found = [where_and_what(each) for each in error.errors()[:20]]
+        said = "; ".join(f"{each['where']}: {each['what']}" for each in found)
+        detail = f"{said}. Nothing was done; /docs describes every body."
+        return problem("shape", detail=detail, errors=found)
+
+    async def framework(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        said = Problem(title="Refused", status=error.status_code, code="refused_address", detail="")
+        said.detail = {
+            404: "There is nothing at this address; /docs describes every route.",
+            405: "This address takes another method; /docs says which.",
+        }.get(error.status_code, "The request cannot be read. Nothing was done.")
+        return JSONResponse(said.model_dump(), error.status_code, media_type=MEDIA)
+
+    async def fault(request: Request, error: Exception) -> JSONResponse:
+        return problem("fault")
+
+    for kind in (Error, ValueError, TypeError, RuntimeError, PermissionError, LookupError):
+        app.add_exception_handler(kind, ours)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, framework)
+    app.add_exception_handler(Exception, fault)
+
+
+def where_and_what(error: Any) -> dict[str, str]:
+    """Say where a body is of another shape, and what was expected there. A field that is not known
+    is not named: it may be anything that came.
+    """
+    kind, place = str(error["type"]), list(error["loc"])
+    if kind in ("extra_forbidden", "value_error", "json_invalid"):
+        what = {
+            "extra_forbidden": "A field is not known here",
+            "value_error": "Not a possible value",
+            "json_invalid": "Not JSON",
+        }[kind]
+        place = place[:-1] if kind == "extra_forbidden" else place
+    else:
+        what = str(error["msg"])
+    return {"where": ".".join(map(str, place[1:] or ["body"])), "what": what}
+
+
+# Limits
+
+
+@final
+class Limits:
+    """Around an application: refuses large bodies; and, where no key is asked for, other names than
+    this machine's and changes that a page of another site asks for.
+    """
+
+    def __init__(self, app: Any, hosts: frozenset[str] | None) -> None:
+        self._app, self._hosts = app, hosts
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async def sent(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refused = refused_before(Request(scope), self._hosts)
+        await (self._app if refused is None else refused)(scope, receive, sent)
+
+
+def refused_before(request: Request, hosts: frozenset[str] | None) -> Response | None:
+    """The refusal of a request whose body was not read yet; None: there is none."""
+    headers = request.headers
+    if hosts is not None:
+        host = headers.get("host", "")
+        if host.rsplit(":", 1)[0].strip("[]") not in hosts:
+            return refusal_of(421, "This server is called by its own name only.")
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        foreign = origin is not None and origin.partition("://")[2] != host
+        if site is not None:
+            foreign = site not in ("same-origin", "none")
+        if foreign and request.method not in ("GET", "HEAD", "OPTIONS"):
+            return refusal_of(403, "A page of another site asked for this. Nothing was done.")
+    size = len(request.url.path) + len(request.url.query)
+    size += sum(len(name) + len(value) + 4 for name, value in headers.raw)
+    if len(headers.raw) > MOST_HEADERS or size > LARGEST_HEAD:
+        return refusal_of(431, HEAD_REFUSED)
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > LARGEST_BODY:
+        return refusal_of(413, f"Expected a body of at most {LARGEST_BODY:,} bytes.")
+    kind, has_body = headers.get("content-type", ""), "transfer-encoding" in headers
+    if (length != "0" or has_body) and not kind.startswith("application/json"):
+        return refusal_of(415, "Expected a body of type application/json.")
+    return None
+
+
+def refusal_of(status: int, detail: str) -> Response:
+    said = Problem(title="Refused", status=status, code="refused_request", detail=detail)
+    return JSONResponse(said.model_dump(), status, media_type=MEDIA)

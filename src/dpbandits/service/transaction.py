@@ -1,0 +1,728 @@
+"""The one way in which a campaign changes: lock, load, make what is due, run the calls that wait,
+write, commit, witness, and only then answer or refuse.
+
+Calls that wait for one campaign are run together in one transaction, over all of its parts.
+Whatever goes wrong, what is in memory is thrown away and read anew; a call that fails fails alone.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol, TypeVar, final
+
+from dpbandits.core.errors import (
+    EditedRowsError,
+    LedgerError,
+    SharedError,
+    StoreError,
+    UnlearnedError,
+    WitnessError,
+)
+from dpbandits.core.locks import CallLock, this_process
+from dpbandits.service.database import Database, Rows, busy
+from dpbandits.service.parts import (
+    Part,
+    Setting,
+    TransactionClock,
+    change_of,
+    compact,
+    goes_on,
+    loaded,
+    next_chain,
+    settle,
+    to_be_written,
+)
+from dpbandits.service.refusals import refusal
+from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow
+from dpbandits.service.witness import Mark, Witness
+from dpbandits.session.holdout import HoldoutRule
+from dpbandits.session.storing import (
+    begin_anew,
+    give_up,
+    keeps_exact_sums,
+    left_half_done,
+    not_before,
+    price_of,
+    put_in_order,
+    window_of,
+)
+
+TOGETHER = 256
+"""Calls that one transaction runs."""
+
+WITNESSED_IN, PAUSE = 5.0, 0.01
+"""Seconds in which a committed release is witnessed, for a process that only looks; and between two
+of its attempts.
+"""
+
+WHOLE = ""
+"""The name of the only part of a campaign without parts."""
+
+PUT_BACK = (
+    "The database is behind its witness: it was restored. Whoever serves it fences it with the "
+    "next call, or `dpbandits campaign fence` does; until then nothing of this campaign is shown."
+)
+UNSEEN = (
+    "The newest release of this campaign is not witnessed, so nothing is shown. Whoever serves the "
+    "campaign makes that good with the next call."
+)
+NO_LEARNING = (
+    "A release was made, and what a user-defined policy makes of it failed ({kind}: see the "
+    "cause). The release is given up, and nothing that it read is read again: the next call fences "
+    "the campaign, and goes on. Correct the policy."
+)
+
+Value = TypeVar("Value")
+
+
+class Operation(Protocol):
+    """A call. Whatever refuses it does so before anything was changed."""
+
+    @property
+    def key(self) -> str | None:
+        """A word of the caller's: made again with it, the call is run once, with one reply."""
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        """The parts of the campaign that it touches."""
+
+    def settles(self, part: Part) -> bool:
+        """Whether what is due is made before it: that stands, whatever the call then says."""
+
+    def run(self, tx: Transaction, by: str) -> Any:
+        """Change the campaign; returns the answer."""
+
+    def said(self) -> str:
+        """What tells it from other calls with the same key."""
+
+    def kept(self, answer: Any) -> Any:
+        """The answer as JSON, for a call that is made again."""
+
+    def again(self, kept: Any, tx: Transaction) -> Any:
+        """The answer to a call that is made again."""
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """What a campaign is made of.
+
+    Args:
+        parts: by name; `WHOLE` where there is one part only.
+        rule: who is on which side, with a holdout; else None.
+        side_key: the key under which people are put on sides.
+    """
+
+    row: CampaignRow
+    parts: Mapping[str, CampaignRow]
+    rule: HoldoutRule | None = None
+    side_key: bytes | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        return WHOLE in self.parts
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the campaign was made. Public."""
+        found: dict[str, Any] = json.loads(self.row.options)["shown"]
+        return found
+
+
+@final
+class Transaction:
+    """A transaction, or one state of the rows, on a campaign."""
+
+    def __init__(self, host: Host, rows: Rows, now: float, heads: Mapping[str, HeadRow]) -> None:
+        self._host, self.rows, self.now, self.heads = host, rows, now, heads
+        self.layout = host.layout
+        self.loaded = dict[str, Part]()
+        self.used = dict[str, tuple[int, int]]()
+        self.responses = dict[str, str]()
+        self._before = dict[str, tuple[object, int]]()
+
+    def part(self, name: str) -> Part:
+        """A part of the campaign, loaded."""
+        found = self.loaded.get(name)
+        if found is None:
+            found = self._host.load(name, self.rows, self.heads)
+            if found.is_doubtful:
+                raise FenceNeeded
+            found.begin(self.used)
+            self.loaded[name] = found
+            self._before[name] = found.standing(), found.session.releases
+        return found
+
+    def parts(self) -> list[Part]:
+        """All parts of the campaign."""
+        return [self.part(name) for name in self.layout.parts]
+
+    def kept(self, part: Part, make: Callable[[], Value]) -> Value:
+        """What a view keeps of a part, from one time to the next."""
+        found: Value = self._host.kept.setdefault(part.uid, make())
+        return found
+
+    def accept(self, part: Part) -> None:
+        """What was done to this part so far stands, whatever fails later in the same call."""
+        self._before[self._name(part)] = part.standing(), self._before[self._name(part)][1]
+
+    def _name(self, part: Part) -> str:
+        return next(name for name, row in self.layout.parts.items() if row.uid == part.uid)
+
+    def is_as_before(self) -> bool:
+        """Whether nothing that was accepted is undone or half done, after a call was refused."""
+        for name, part in self.loaded.items():
+            idle = put_in_order(part.session)
+            same = part.standing() == self._before[name][0]
+            if not left_half_done(part.session) and not (idle and same):
+                return False
+        return True
+
+    def has_released(self) -> bool:
+        """Whether anything was released since the transaction began."""
+        return any(
+            part.session.releases != self._before[name][1] for name, part in self.loaded.items()
+        )
+
+    def run(self, op: Operation, by: str) -> Any:
+        """Run a call, or return the answer that it had before under its key.
+
+        Raises:
+            ValueError: another call was made with this key.
+        """
+        for part in (parts := op.parts(self)):
+            if op.settles(part):
+                settle(part, self.rows)
+                self.accept(part)
+        if op.key is None:
+            return op.run(self, by)
+        seal = parts[0].seal.store
+        place = seal.call_place(self.layout.row.uid, by, op.key)
+        mark = seal.call_mark(op.said())
+        said = self.responses.get(place) or self.rows.response(place)
+        if said is not None:
+            try:
+                first, kept = json.loads(said)
+            except (ValueError, TypeError):
+                raise refusal("edited_reply") from None
+            if first != mark:
+                raise refusal("other_call")
+            return op.again(kept, self)
+        answer = op.run(self, by)
+        self.responses[place] = compact([mark, op.kept(answer)])
+        return answer
+
+    def catch_up(self, part: Part) -> None:
+        """Windows never go back, whichever worker's clock is asked: a part knows of no earlier time
+        than any other one has seen.
+        """
+        not_before(part.session, max(head.latest for head in self.heads.values()))
+
+    def closed_window(self) -> int | None:
+        """The newest window of contributions that a fence closed, in whichever part."""
+        closed = [head.said["closed_window"] for head in self.heads.values()]
+        return max((window for window in closed if window is not None), default=None)
+
+
+@final
+@dataclass(frozen=True)
+class Written:
+    """What a transaction writes. before: the heads that it found; taken: the places that its people
+    had.
+    """
+
+    before: Mapping[str, HeadRow]
+    taken: Mapping[str, tuple[int, int]]
+    changes: Mapping[str, Change]
+    used: Mapping[str, tuple[int, int]]
+    responses: Mapping[str, str]
+
+    @classmethod
+    def of(cls, tx: Transaction, changes: Mapping[str, Change | None]) -> Written:
+        """changes: by part, what is to be written."""
+        sealed = {
+            tx.loaded[name].uid: change
+            if change.head is tx.loaded[name].head
+            else tx.loaded[name].sealed(change)
+            for name, change in changes.items()
+            if change is not None
+        }
+        before = {uid: tx.heads[uid] for uid in sealed}
+        is_kept = tx.used and any(change.releases for change in sealed.values())
+        taken = tx.rows.used(list(tx.used)) if is_kept else {}
+        return cls(before, taken, sealed, tx.used, tx.responses)
+
+    def is_of(self, heads: Mapping[str, HeadRow]) -> bool:
+        """Whether nothing was written of these parts since."""
+        return all(heads[uid] == head for uid, head in self.before.items())
+
+    def write(self, rows: Rows) -> None:
+        for uid, change in self.changes.items():
+            if change.head == self.before[uid]:
+                rows.hold(uid, change)
+            else:
+                rows.write(uid, change)
+        rows.contribute(self.used)
+        rows.respond(self.responses)
+
+
+class FenceNeeded(BaseException):
+    """The campaign has to be fenced before anything else is done. Nobody else sees this."""
+
+
+@final
+class Ticket:
+    """A call that waits to be run."""
+
+    __slots__ = ("by", "error", "is_done", "is_run", "op", "refused", "value")
+
+    def __init__(self, op: Operation, by: str = "") -> None:
+        self.op, self.by, self.is_done, self.is_run = op, by, False, False
+        self.value: Any = None
+        self.error: Exception | None = None
+        self.refused: Exception | None = None
+
+    def answer(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+def another(error: StoreError | WitnessError) -> StoreError | WitnessError:
+    """The same error once more: raised in several threads, one would have the frames of all."""
+    made = type(error)(*error.args)
+    made.__cause__ = error.__cause__
+    return made
+
+
+def interrupted() -> StoreError:
+    return StoreError(
+        "Another call that was run together with this one was interrupted, and whether this one "
+        "stands is not known. Make it again: no reward is counted twice."
+    )
+
+
+@final
+class Host:
+    """One campaign of a store, for all threads of a process. Other processes may have it, too."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        database: Database,
+        witness: Witness,
+        setting: Setting,
+        settings: Mapping[str, Setting] | None = None,
+    ) -> None:
+        """settings: by part, where a part is opened in another way than the others."""
+        self._clock = TransactionClock(setting.clock)
+        self.layout, self.database, self.witness = layout, database, witness
+        self._setting = replace(setting, clock=self._clock)
+        self._settings = {
+            name: replace(each, clock=self._clock) for name, each in (settings or {}).items()
+        }
+        self._uids = [row.uid for row in layout.parts.values()]
+        self._lock, self._queue = CallLock(busy), deque[Ticket]()
+        self._parts = dict[str, Part]()
+        self._unwritten: Written | None = None
+        self.kept = dict[str, Any]()
+        self._process = this_process()
+
+    def __repr__(self) -> str:
+        return f"Host({self.layout.row.name!r})"
+
+    # Calls
+
+    def do(self, op: Operation, by: str = "") -> Any:
+        """Run a call, together with those that wait; returns once it is committed and witnessed."""
+        if self._setting.looking:
+            raise RuntimeError(
+                "Expected a view: this process only looks. Ask and tell where the campaigns are "
+                "served. Nothing was done."
+            )
+        self._settle_in()
+        ticket = Ticket(op, by)
+        self._queue.append(ticket)
+        try:
+            while not ticket.is_done:
+                self._lock.run(partial(self._lead_for, ticket))
+        except SharedError:
+            if not ticket.is_done:
+                with suppress(ValueError):
+                    self._queue.remove(ticket)
+            raise
+        return ticket.answer()
+
+    def look(self, look: Callable[[Transaction], Value]) -> Value:
+        """Look at a campaign as it stands; nothing that is not witnessed is shown.
+
+        Raises:
+            StoreError: this process only looks, and the database was restored, or its newest
+                release is not witnessed.
+        """
+        self._settle_in()
+        if self._setting.looking:
+            return self._look_only(look)
+        return self._lock.run(partial(self._look, look))
+
+    def fence(self) -> None:
+        """Give up all that is open, as after the database was restored."""
+        self._settle_in()
+        self._lock.run(lambda: self._fence(is_asked_for=True))
+
+    def load(self, name: str, rows: Rows, heads: Mapping[str, HeadRow], **how: bool) -> Part:
+        """A part, brought up to date."""
+        row, before = self.layout.parts[name], self._parts.pop(name, None)
+        setting = self._settings.get(name, self._setting)
+        self._parts[name] = found = loaded(row, heads[row.uid], rows, setting, before, **how)
+        return found
+
+    def _settle_in(self) -> None:
+        """A forked child reads everything anew, and waits for no thread of its parent's."""
+        if self._process != this_process():
+            self._process, self._queue, self._parts = this_process(), deque(), {}
+            self._unwritten = None
+
+    def _look(self, look: Callable[[Transaction], Value]) -> Value:
+        for is_first in (True, False):
+            with self.database.reading(self.layout.row.uid) as rows, self._clock.stopped() as now:
+                heads = rows.heads(self._uids)
+                if not is_first or not self._was_put_back(heads):
+                    with suppress(FenceNeeded):
+                        return look(Transaction(self, rows, now, heads))
+            self._fence()
+        raise StoreError(PUT_BACK)
+
+    def _look_only(self, look: Callable[[Transaction], Value]) -> Value:
+        def attempt() -> list[Value]:
+            seen = self.witness.marks(self._uids)
+            with self.database.reading(self.layout.row.uid) as rows, self._clock.stopped() as now:
+                heads = rows.heads(self._uids)
+                is_witnessed = self._is_witnessed(heads, seen)
+                return [look(Transaction(self, rows, now, heads))] if is_witnessed else []
+
+        until = time.monotonic() + WITNESSED_IN
+        while not (found := self._lock.run(attempt)):
+            if time.monotonic() > until:
+                raise StoreError(UNSEEN)
+            time.sleep(PAUSE)
+        return found[0]
+
+    def _is_witnessed(self, heads: Mapping[str, HeadRow], seen: Mapping[str, Mark]) -> bool:
+        """Whether all of this is witnessed. seen: the marks before the heads were read."""
+        for uid, head in heads.items():
+            last, now = seen.get(uid), Mark.of(head)
+            if now == last:
+                continue
+            if last is None:
+                raise WitnessError(
+                    "The witness does not know this campaign. Name the one of whoever serves the "
+                    "store, with witness= or --witness."
+                )
+            if (now.generation, now.step) <= (last.generation, last.step):
+                raise StoreError(PUT_BACK)
+            if not self.witness.knows(uid, now):
+                return False
+        return True
+
+    # Transactions
+
+    def _lead_for(self, ticket: Ticket) -> None:
+        if not ticket.is_done:
+            if ticket not in self._queue:  # who led was interrupted, and lost it
+                raise interrupted()
+            self._lead()
+
+    def _lead(self) -> None:
+        """Run the calls that wait. Every one of them is answered, whatever happens."""
+        batch = list[Ticket]()
+        self._gather(batch)
+        try:
+            try:
+                while not self._transact(batch, self._gather):
+                    self._fence()
+            except (StoreError, WitnessError) as error:
+                for ticket in batch:  # what was done may stand, so it is not done again here
+                    ticket.error = error if len(batch) == 1 else another(error)
+            except Exception as first:
+                for ticket in batch:  # who did it fails alone
+                    ticket.is_run, ticket.error, ticket.refused = False, None, None
+                    if len(batch) == 1:
+                        ticket.error = first
+                        continue
+                    try:
+                        while not self._transact([ticket]):
+                            self._fence()
+                    except Exception as error:
+                        ticket.error = error.with_traceback(None)  # others' calls are in it
+        finally:
+            for ticket in batch:
+                if ticket.error is None and not ticket.is_run:
+                    ticket.error = interrupted()
+                ticket.is_done = True
+
+    def _gather(self, batch: list[Ticket]) -> None:
+        """Add the calls that wait by now."""
+        while self._queue and len(batch) < TOGETHER:
+            batch.append(self._queue.popleft())
+
+    def _transact(
+        self, batch: list[Ticket], gather: Callable[[list[Ticket]], None] | None = None
+    ) -> bool:
+        """One transaction: these calls, committed and witnessed. False: nothing was done, because
+        the campaign has to be fenced first.
+
+        Args:
+            gather: adds calls that came while others had the database.
+        """
+        moves = dict[str, tuple[Mark, Mark | None, float]]()
+        self._write_again()
+        try:
+            with (
+                self.database.transaction(self.layout.row.uid) as rows,
+                self._clock.stopped() as now,
+            ):
+                if gather is not None:
+                    gather(batch)
+                heads = rows.heads(self._uids)
+                if self._was_put_back(heads):
+                    self._parts = {}
+                    return False
+                tx = Transaction(self, rows, now, heads)
+                with self._releases_kept(tx):
+                    answers = self._run(batch, tx)
+                    changes = {
+                        name: to_be_written(change_of(part, now), part.head)
+                        for name, part in tx.loaded.items()
+                    }
+                    written = Written.of(tx, changes)
+                if any(change.releases for change in written.changes.values()):
+                    self._unwritten = written
+                written.write(rows)
+            self._unwritten = None
+            for name, change in changes.items():
+                if change is not None:
+                    part = tx.loaded[name]
+                    before, part.head = part.head, change.head
+                    if Mark.of(part.head) != Mark.of(before):
+                        moves[part.uid] = Mark.of(part.head), Mark.of(before), part.head.latest
+            if moves:
+                self._witness_moves(moves)
+        except FenceNeeded:
+            self._parts = {}
+            return False
+        except BaseException as error:
+            self._parts = {}
+            if isinstance(error, (LedgerError, UnlearnedError)) or (
+                isinstance(error, EditedRowsError) and error.fenced
+            ):
+                self._doubt()
+            raise
+        for ticket, answer in zip(batch, answers, strict=True):
+            ticket.value, ticket.error, ticket.is_run = answer, ticket.refused, True
+        return True
+
+    def _run(self, batch: Sequence[Ticket], tx: Transaction) -> list[Any]:
+        """What every call answers. A call that is refused changes nothing, and fails alone; what
+        was due before it stands. Where a release fails that is due, what it would read stands, and
+        the next call makes it.
+        """
+        answers = list[Any]()
+        for ticket in batch:
+            for part in tx.loaded.values():
+                tx.accept(part)
+            try:
+                answers.append(tx.run(ticket.op, ticket.by))
+            except Exception as error:
+                away = isinstance(error, (StoreError, *self.database.failures))
+                if (away and not hasattr(error, "reason")) or not tx.is_as_before():
+                    raise
+                # once the transaction stands that says so: it may tell of a release that was made
+                ticket.refused = error if len(batch) == 1 else error.with_traceback(None)
+                answers.append(None)
+        return answers
+
+    @contextmanager
+    def _releases_kept(self, tx: Transaction) -> Iterator[None]:
+        """What is released meanwhile is written, or given up: an error that comes after it may
+        depend on its noise. Where noise or database fail themselves the block may be drawn again.
+
+        Raises:
+            UnlearnedError: a release was made and cannot be written.
+        """
+        failed = None
+        try:
+            yield
+        except Exception as error:
+            away = isinstance(error, (StoreError, WitnessError, *self.database.failures))
+            if away or not tx.has_released():
+                raise
+            failed = error
+        if failed is not None:
+            raise UnlearnedError(NO_LEARNING.format(kind=type(failed).__name__)) from failed
+
+    def _write_again(self) -> None:
+        """What an earlier transaction released, and could not write, is written now: whether that
+        fails may depend on the noise, where somebody put rules into the database. Where the
+        database was put back meanwhile, it is given up.
+        """
+        left, group = self._unwritten, self.layout.row.uid
+        if left is None:
+            return
+        with self.database.reading(group) as rows:
+            heads = rows.heads(self._uids)
+        stands = all(goes_on(head, heads[uid]) for uid, head in left.before.items())
+        if left.is_of(heads):
+            with self.database.transaction(group) as rows:
+                heads, seen = rows.heads(self._uids), self.witness.marks(self._uids)
+                is_old = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
+                stands = not left.used or rows.used(list(left.used)) == left.taken
+                if stands and left.is_of(heads) and not is_old:
+                    left.write(rows)
+        if not stands:
+            self._doubt()
+        self._unwritten = None
+
+    def _witness_moves(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
+        """What is committed is not done again, whatever goes wrong now."""
+        try:
+            self.witness.add(moves)
+        except (OSError, MemoryError):
+            raise interrupted() from None
+
+    def _doubt(self) -> None:
+        """The next call fences the campaign: what was drawn and cannot be written is not drawn
+        again.
+        """
+        self._unwritten = None
+        with self.database.transaction(self.layout.row.uid) as rows:
+            heads = rows.heads(self._uids)
+            for row in self.layout.parts.values():
+                head, seal = heads[row.uid], self._setting.seal.of(row)
+                with suppress(EditedRowsError):  # whoever calls next is told
+                    private = seal.opened_private(rows.private(row.uid), head)
+                    body = seal.private({**private, "doubtful": True}, head)
+                    rows.hold(row.uid, Change(head, private=body))
+
+    # Fences
+
+    def _was_put_back(self, heads: Mapping[str, HeadRow]) -> bool:
+        """Whether the campaign has to be fenced: one of its parts is behind the witness. They count
+        their people together, and so give up what they may have lost together. Where none is, what
+        a crash left unwitnessed is witnessed now.
+        """
+        seen = self.witness.marks(self._uids)
+        if any(is_behind(head, seen.get(uid), self.witness) for uid, head in heads.items()):
+            return True
+        moves = {
+            uid: (Mark.of(head), seen.get(uid), head.latest)
+            for uid, head in heads.items()
+            if seen.get(uid) != Mark.of(head)
+        }
+        if moves:
+            self.witness.add(moves)
+        return False
+
+    def _fence(self, *, is_asked_for: bool = False) -> None:
+        """Fence all parts, where one is behind the witness or in doubt.
+
+        A fence gives up what the copy may have lost: open blocks are dropped unread, pending
+        decisions are void, answers that are held are deleted, and nobody who came back is learned
+        from before the next window. So every record is read at most once over both timelines.
+        Proof: proofs/fence.md.
+        """
+        self._parts = {}
+        try:
+            with (
+                self.database.transaction(self.layout.row.uid) as rows,
+                self._clock.stopped() as now,
+            ):
+                heads = rows.heads(self._uids)
+                if is_asked_for:  # what a crash left unwitnessed is witnessed, if all is well
+                    with suppress(WitnessError):
+                        self._was_put_back(heads)
+                seen = self.witness.marks(self._uids)
+                parts = [self.load(name, rows, heads, giving_up=True) for name in self.layout.parts]
+                if not is_asked_for and not any(
+                    part.is_doubtful or is_behind(part.head, seen.get(part.uid), self.witness)
+                    for part in parts
+                ):
+                    return  # another process did it
+                fenced = {
+                    part.uid: self._fence_part(part, rows, seen.get(part.uid), now)
+                    for part in parts
+                }
+            self.witness.add(
+                {uid: (Mark.of(h), seen.get(uid), h.latest) for uid, h in fenced.items()}
+            )
+        finally:
+            self._parts = {}
+
+    def _fence_part(self, part: Part, rows: Rows, seen: Mark | None, now: float) -> HeadRow:
+        """Go on from a copy that may have lost something. Returns the head as it is written.
+
+        A newest transaction that its witness never saw was shown to nobody, and what it read may
+        have been read and shown on the other timeline: its releases stay unseen, and the policy
+        begins anew.
+        """
+        unseen: list[list[int]] = []
+        # whoever restores a whole machine restores its clock, too: the window that is closed is the
+        # one in which the lost timeline was seen last
+        not_before(part.session, self.witness.latest_time(part.uid))
+        if seen is not None and not self.witness.knows(part.uid, Mark.of(part.head)):
+            unseen = [[part.head.before + 1, part.head.step]]
+        seen = seen or Mark.of(part.head)
+        generation = max(seen.generation, part.head.generation) + 1
+        step = max(seen.step, part.head.step) + 1
+        lost = ReadingRow(
+            seen.generation, 0, 0, 0, price_of(part.session), step, "lost", part.head.version + 1
+        )
+        anew = bool(unseen) or keeps_exact_sums(part.session)
+        part.begin({})
+        give_up(part.session)
+        part.watch.note_lost()
+        if anew:
+            begin_anew(part.session)
+        unseen = [*part.head.said.get("unseen", []), *unseen]
+        chain = next_chain(seen.chain, "fence", generation)
+        part.head = part.head._replace(generation=generation, step=step, chain=chain)
+        notes: dict[str, Any] = {"closed_window": window_of(part.session), "unseen": unseen}
+        if anew:
+            notes["fresh_since"] = generation
+        part.note(now, "fence", f"generation {generation}", None)
+        change = change_of(part, now, notes=notes, lost=[lost])
+        # where the witness stands now: should what follows be cut off, it is taken up from there
+        head = change.head._replace(before=seen.step, chain_before=seen.chain)
+        rows.write(part.uid, part.sealed(replace(change, head=head, give_up=True)))
+        return head
+
+
+def is_behind(head: HeadRow, seen: Mark | None, witness: Witness) -> bool:
+    """Whether the database lost something that was shown.
+
+    Raises:
+        WitnessError: the witness is the one that lost something, or is another one.
+    """
+    if seen == Mark.of(head):
+        return False
+    if seen is None:
+        raise WitnessError(
+            f"The witness {witness.place} does not know this campaign. If it is another one, open "
+            "the store with witness= of the right one. If the witness is lost, nobody can say "
+            "whether the database is the newest: `dpbandits campaign fence` gives up what may have "
+            "been read, and goes on."
+        )
+    if seen.chain == head.chain_before and seen.step == head.before:
+        return False  # the newest transaction alone is not witnessed: a crash came between
+    if (seen.generation, seen.step) < (head.generation, head.before):
+        raise WitnessError(
+            f"The witness {witness.place} is older than the database: it was put back. Put back "
+            "the newest one; if that is lost, `dpbandits campaign fence` gives up what may have "
+            "been read, and goes on."
+        )
+    return True

@@ -1,0 +1,601 @@
+"""Every view of a campaign, in one table.
+
+A view is a function of public rows. It is registered once, with the model in which a server sends
+it and the way in which the views of a campaign's parts become one; routes, client and commands are
+made from `VIEWS`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+from textwrap import fill
+from threading import Lock
+from typing import Annotated, Any, NamedTuple, final
+
+from pydantic import Field, TypeAdapter
+
+from dpbandits.core.inputs import whole_number
+from dpbandits.core.privacy import Guarantee
+from dpbandits.forecasting.forecast import ExpectedLoss, expected_loss
+from dpbandits.policies.contract import Policy
+from dpbandits.service import models
+from dpbandits.service.operations import MOST_AT_ONCE
+from dpbandits.service.parts import Part, frozen_json
+from dpbandits.service.refusals import refusal
+from dpbandits.service.tables import ReleaseRow
+from dpbandits.service.transaction import WHOLE, Layout, Transaction
+from dpbandits.session.beliefs import Beliefs, Believed, Uplift, checked_confidence, uplift_of
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.segments import ONE_SEGMENT, segmented_beliefs
+from dpbandits.session.state import SessionEvent
+from dpbandits.session.statement import WIDTH
+from dpbandits.session.storing import Onlooker, alarms_of
+from dpbandits.session.traffic import SampleRatio
+
+LAST = 2**62
+"""No campaign has so many decisions, and a database can still be asked for it."""
+
+After = Annotated[int, Field(ge=0, le=2**53)]
+Limit = Annotated[int, Field(ge=1, le=10_000)]
+Confidence = Annotated[float, Field(gt=0, lt=1)]
+
+PAGE: dict[str, tuple[Any, Any]] = {"after": (After, 0), "limit": (Limit, 1_000)}
+CONFIDENT: dict[str, tuple[Any, Any]] = {"confidence": (Confidence, 0.95)}
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+@final
+@dataclass(frozen=True)
+class View:
+    """A view.
+
+    Args:
+        show: the view of one part, of the transaction, the part and the parameters.
+        sent: the type in which a server sends it. encode, decode: to and from it.
+        combine: of the layout, the parts' views by name and the parameters, the view of the whole
+            campaign; None: there is none, a part has to be named.
+        is_by_part: whether the view of the whole campaign is by part, over HTTP
+            {"segments": {"DE": …}}.
+        params: by name, type and default.
+        finish: what is computed of it once the campaign is not locked any more.
+        is_text: whether it is sent as plain text.
+        is_whole: whether it is of the whole campaign only.
+    """
+
+    show: Callable[..., Any]
+    sent: Any
+    encode: Callable[[Any], Any] = same
+    decode: Callable[[Any], Any] = same
+    combine: Callable[..., Any] | None = None
+    is_by_part: bool = False
+    params: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    finish: Callable[[Any], Any] = same
+    is_text: bool = False
+    is_whole: bool = False
+
+    def seen(self, tx: Transaction, segment: str | None, params: Mapping[str, Any]) -> Any:
+        """The view of a campaign, or of one of its parts.
+
+        Raises:
+            ValueError: there is no such part, or one has to be named.
+        """
+        layout = tx.layout
+        if self.is_whole and segment is not None:
+            raise refusal("whole_needed")
+        if layout.is_whole:
+            if segment is not None:
+                raise refusal("no_segments")
+            return self.show(tx, tx.part(WHOLE), **params)
+        if segment is not None:
+            if segment not in layout.parts:
+                raise refusal("unknown_segment")
+            return self.show(tx, tx.part(segment), **params)
+        if self.combine is None:
+            raise refusal("part_needed")
+        found = {name: self.show(tx, tx.part(name), **params) for name in layout.parts}
+        return self.combine(layout, found, **params)
+
+    def to_sent(self, value: Any) -> Any:
+        """A view as a server sends it."""
+        if self.is_by_part and isinstance(value, Mapping):
+            return {"segments": {name: self.encode(each) for name, each in value.items()}}
+        parts = getattr(value, "parts", None)
+        if self.is_by_part and parts is not None:
+            return self.to_sent(parts)
+        return self.encode(value)
+
+    def from_sent(self, said: Any) -> Any:
+        """A view as `show` or `combine` gave it, from what a server sent."""
+        if self.is_text:
+            return said
+        if self.is_by_part and isinstance(said, dict) and "segments" in said:
+            found = {name: self._made(each) for name, each in said["segments"].items()}
+            return self.combine(None, found) if self.combine is not None else found
+        return self._made(said)
+
+    def _made(self, said: Any) -> Any:
+        return self.decode(TypeAdapter(self.sent).validate_python(said))
+
+
+# How the views of parts become one
+
+
+def by_part(layout: Any, parts: Mapping[str, Any], **params: Any) -> dict[str, Any]:
+    return dict(parts)
+
+
+def in_one_table(layout: Any, parts: Mapping[str, Beliefs], **params: Any) -> Any:
+    return segmented_beliefs(parts)
+
+
+def first_of(layout: Layout, parts: Mapping[str, Any], **params: Any) -> Any:
+    return next(iter(parts.values()))
+
+
+def largest_of(layout: Layout, parts: Mapping[str, Any], **params: Any) -> Any:
+    """The largest; None where one of them is none."""
+    return None if None in parts.values() else max(parts.values())
+
+
+# What campaigns are and promise
+
+
+def guarantee_of(tx: Transaction, part: Part) -> Guarantee | None:
+    return part.session.guarantee
+
+
+def spent_of(tx: Transaction, part: Part) -> Fraction | None:
+    return part.session.spent
+
+
+def generation_of(tx: Transaction, part: Part) -> int:
+    return part.head.generation
+
+
+def policy_of(tx: Transaction, part: Part) -> Policy:
+    return part.session.policy
+
+
+def attribution_window_of(tx: Transaction, part: Part) -> float | None:
+    return part.session.attribution_window
+
+
+def guardrail_of(tx: Transaction, part: Part) -> Guardrail | None:
+    return part.session.guardrail
+
+
+def arms_of(tx: Transaction, part: Part) -> tuple[models.ArmState, ...]:
+    return tuple(models.ArmState(*each) for each in part.session.arms)
+
+
+def options_of(tx: Transaction, part: Part) -> dict[str, Any]:
+    return tx.layout.options
+
+
+def randomizer_of(tx: Transaction, part: Part) -> str:
+    return part.session.description()
+
+
+def summary_of(tx: Transaction, part: Part) -> models.Summary:
+    session, head = part.session, part.head
+    guarantee, hidden = session.guarantee, session.attribution_window is not None
+    epsilon = None if guarantee is None else guarantee.epsilon
+    return models.Summary(
+        name=part.row.name,
+        policy=session.policy.name,
+        guarantee=None if guarantee is None else str(guarantee),
+        epsilon=None if epsilon is None else str(epsilon),
+        generation=head.generation,
+        version=None if hidden else head.version,
+        step=head.step,
+        asked=head.asked,
+        waiting=None if hidden else head.waiting,
+        told=None if hidden else head.asked - head.waiting,
+        closed=head.closed,
+        arms=arms_of(tx, part),
+        created=part.row.created,
+        overdue=sum(event.what == "overdue" for event in session.alarms),
+    )
+
+
+def summary_over(layout: Layout, parts: Mapping[str, models.Summary]) -> models.Summary:
+    """A campaign with parts in a few numbers: theirs, added up; None where they are private."""
+    found = list(parts.values())
+
+    def total(name: str) -> int | None:
+        counts = [getattr(each, name) for each in found]
+        known = [count for count in counts if count is not None]
+        return sum(known) if known else None
+
+    is_open = any(each.closed is None for each in found)
+    changes = {name: total(name) for name in ("version", "step", "asked", "waiting", "told")}
+    return found[0].model_copy(
+        update={
+            **changes,
+            "name": layout.row.name,
+            "generation": max(each.generation for each in found),
+            "closed": None if is_open else found[0].closed,
+            "segments": tuple(layout.parts),
+            "overdue": total("overdue"),
+        }
+    )
+
+
+UNSEALED = (
+    "WARNING: the database of this campaign has no key. Until their time has passed, single "
+    "people's outcomes lie in it in clear: whoever can read its files, or a backup of them, can "
+    "read those."
+)
+
+
+def statement_of(tx: Transaction, part: Part) -> str:
+    said, why = part.session.statement(), part.head.closed
+    if tx.layout.options.get("unsealed"):
+        said += f"\n{fill(UNSEALED, WIDTH)}\n"
+    return said if why is None else f"{said}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
+
+
+def statement_over(layout: Layout, parts: Mapping[str, str]) -> str:
+    if layout.rule is None:
+        return "\n\n".join([ONE_SEGMENT, *parts.values()])
+    share = float(layout.rule.holdout)
+    head = (
+        "Each record is on one side, so what is promised to it is what its side's statement says. "
+        f"Which side a person is on is public. Holdout people, a share of {share:g}, get the "
+        "control arm alone. Their mean is read after numbers of people that were fixed beforehand; "
+        "comparing it with the policy's costs nothing more."
+    )
+    return "\n\n".join([fill(head, WIDTH), *parts.values()])
+
+
+# What happened, row by row
+
+
+def ledger_of(tx: Transaction, part: Part) -> list[models.LedgerLine]:
+    return [
+        models.LedgerLine(
+            generation=row.generation,
+            coordinate=row.coordinate,
+            start=row.start,
+            stop=row.stop,
+            cost=row.cost,
+            kind=row.kind,
+        )
+        for row in tx.rows.readings(part.uid, 0)
+    ]
+
+
+def releases_of(
+    tx: Transaction, part: Part, after: int = 0, limit: int = 1_000
+) -> list[models.StoredRelease]:
+    since = whole_number(after, "after", 0, LAST)
+    many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
+    until, unseen = min(part.head.step, since + many), part.head.said.get("unseen", [])
+    return [
+        models.StoredRelease(
+            step=row.step,
+            generation=row.generation,
+            coordinates=frozen_json(row.coordinates),
+            answers=frozen_json(row.answers),
+            asked=row.asked,
+            made_at=row.made_at,
+        )
+        for row in tx.rows.releases(part.uid, since, until)
+        if not any(first <= row.step <= last for first, last in unseen)
+    ]
+
+
+def decisions_of(
+    tx: Transaction, part: Part, after: int = 0, limit: int = 1_000
+) -> models.DecisionPage:
+    since = whole_number(after, "after", 0, LAST)
+    many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
+    hidden = part.session.attribution_window is not None
+    found = tuple(
+        models.StoredDecision(
+            id=row.seq,
+            action=frozen_json(row.action),
+            label=frozen_json(row.label),
+            propensity=row.propensity,
+            eligible=frozen_json(row.eligible),
+            learn=row.learn,
+            asked_at=row.asked_at,
+            waiting=None if hidden else row.status == "waiting",
+        )
+        for row in tx.rows.decisions(part.uid, since, many)
+    )
+    after_these = found[-1].id if len(found) == many else None
+    return models.DecisionPage(decisions=found, after=after_these)
+
+
+def events_of(tx: Transaction, part: Part, limit: int = 100) -> list[models.CampaignEvent]:
+    many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
+    rows = tx.rows.events(part.uid, many)
+    return [models.CampaignEvent(**row._asdict()) for row in rows]
+
+
+# What came of it
+
+
+def beliefs_of(tx: Transaction, part: Part, confidence: float = 0.95) -> Beliefs:
+    return part.session.beliefs(confidence)
+
+
+def harm_of(tx: Transaction, part: Part) -> Beliefs:
+    if part.session.guardrail is None:
+        raise refusal("no_guardrail")
+    return part.session.harm()
+
+
+def sample_ratio_of(tx: Transaction, part: Part) -> SampleRatio:
+    return part.session.sample_ratio()
+
+
+def alarms_in(tx: Transaction, part: Part) -> tuple[SessionEvent, ...]:
+    """What somebody should look at. A decision's time is said, in place of its number."""
+
+    def when(seq: int) -> str:
+        row = tx.rows.decision(part.uid, seq)
+        if row is None:
+            return f"decision {seq:,}"
+        return f"{datetime.fromtimestamp(row.asked_at, UTC):%Y-%m-%d %H:%M} UTC"
+
+    return alarms_of(part.session, when)
+
+
+def side_of(tx: Transaction, part: Part, confidence: float = 0.95) -> Beliefs:
+    """One side of a holdout, at half of the failure probability."""
+    if tx.layout.rule is None:
+        raise refusal("no_holdout")
+    return part.session.beliefs((1.0 + checked_confidence(confidence)) / 2.0)
+
+
+def uplift_over(layout: Layout, parts: Mapping[str, Beliefs], confidence: float = 0.95) -> Uplift:
+    return uplift_of(parts["policy"], parts["holdout"], float(confidence))
+
+
+class InPlay(NamedTuple):
+    """What an expected loss is simulated of. arguments: of `expected_loss`; None: of nothing."""
+
+    uid: str
+    step: int
+    arguments: tuple[Any, ...] | None
+
+
+def in_play(tx: Transaction, part: Part) -> InPlay:
+    session = part.session
+    arguments = None
+    if tx.layout.rule is None or part is tx.part("policy"):
+        paired = zip(session.beliefs(), session.arms, strict=True)
+        played = [belief for belief, (_, standing) in paired if standing == "active"]
+        arguments = session.policy, played, part.head.asked, session.rewards
+    return InPlay(part.uid, part.head.step, arguments)
+
+
+def policy_side(layout: Layout, parts: Mapping[str, InPlay]) -> InPlay:
+    if layout.rule is None:
+        raise refusal("part_needed")
+    return parts["policy"]
+
+
+@final
+class LossDesk:
+    """Simulates expected losses, one at a time, and keeps each until its campaign releases
+    something new.
+    """
+
+    def __init__(self, kept: int = 256) -> None:
+        self._one, self._most = Lock(), kept
+        self._kept = OrderedDict[str, tuple[int, ExpectedLoss | None]]()
+
+    def of(self, found: InPlay) -> ExpectedLoss | None:
+        """The expected loss as of the newest release.
+
+        Raises:
+            RuntimeError: another one is being computed. Requests that waited for it would keep
+                others from being served.
+        """
+        if found.arguments is None:
+            return None
+        kept = self._kept.get(found.uid)
+        if kept is not None and kept[0] == found.step:
+            return kept[1]
+        if not self._one.acquire(blocking=False):
+            raise refusal("busy")
+        try:
+            loss = expected_loss(*found.arguments)
+            self._kept[found.uid] = found.step, loss
+            self._kept.move_to_end(found.uid)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        finally:
+            self._one.release()
+        return loss
+
+
+# What was believed, release by release
+
+MOMENTS, RELEASES_AT_ONCE, HISTORY_CONFIDENCE = 60, 5_000, 0.95
+"""Moments that are kept, and releases that are read at a time."""
+
+
+@final
+class Trail:
+    """Beliefs of one part over its releases, at most `MOMENTS` of them and the newest. Every
+    release is folded in once; as they become many, every second moment is let go.
+    """
+
+    def __init__(self) -> None:
+        self._key: object = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._step, self._folded, self._stride = 0, 0, 1
+        self._history: Believed | None = None
+        self._kept = list[tuple[int, models.Moment]]()
+        self._last: models.Moment | None = None
+
+    def follow(self, tx: Transaction, part: Part) -> tuple[models.Moment, ...]:
+        """All that is kept, the newest release at the end."""
+        look, head = Onlooker.of(part.session), part.head
+        key, before = (head.generation, head.fresh_since, look.labels), self._key
+        self._key = None  # should a reading fail, the next call begins anew
+        if key != before or self._step > head.step:
+            self._begin()
+        while self._step < head.step:
+            until = min(head.step, self._step + RELEASES_AT_ONCE)
+            for row in tx.rows.releases(part.uid, self._step, until):
+                if row.generation >= head.fresh_since:
+                    self._fold(row, look, row.step == head.step)
+            self._step = until
+        self._key = key
+        kept = [moment for _, moment in self._kept]
+        if self._last is not None and self._last not in kept[-1:]:
+            kept.append(self._last)
+        return tuple(kept)
+
+    def _fold(self, row: ReleaseRow, look: Onlooker, is_last: bool) -> None:
+        before = look.nothing if self._history is None else self._history
+        coordinates, answers = frozen_json(row.coordinates), frozen_json(row.answers)
+        self._history = look.after(before, coordinates, answers)
+        self._folded += 1
+        is_chosen = self._folded % self._stride == 0
+        if not (is_chosen or is_last):
+            return
+        rows = look.rows(self._history, HISTORY_CONFIDENCE)
+        arms = tuple(models.SentBelief(**each._asdict()) for each in rows)
+        self._last = models.Moment(step=row.step, asked=row.asked, arms=arms)
+        if is_chosen:
+            self._kept.append((self._folded, self._last))
+        if len(self._kept) >= MOMENTS:
+            self._stride *= 2
+            self._kept = [each for each in self._kept if each[0] % self._stride == 0]
+
+
+def history_of(tx: Transaction, part: Part) -> tuple[models.Moment, ...]:
+    return tx.kept(part, Trail).follow(tx, part)
+
+
+def recent_of(tx: Transaction, part: Part, newest: int = 1_000) -> models.Recent:
+    many = whole_number(newest, "newest", 1, MOST_AT_ONCE)
+    after = max(0, part.head.asked - many)
+    counts = Counter(
+        str(frozen_json(row.action if row.label is None else row.label))
+        for row in tx.rows.decisions(part.uid, after, many)
+    )
+    named = dict.fromkeys(str(name) for name, _ in part.session.arms)
+    if part.session.policy.about.feedback != "bandit":
+        named = dict.fromkeys(sorted(counts))
+    arms = tuple(models.ArmShare(label=name, decisions=counts[name]) for name in named)
+    return models.Recent(after=after, until=part.head.asked, arms=arms)
+
+
+# The table
+
+
+def optional(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same of a value, and None of None."""
+    return lambda value: None if value is None else call(value)
+
+
+def many_of(kind: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
+    """Rows of session-owned kinds, sent as models."""
+    return {
+        "sent": list[kind],
+        "encode": lambda rows: [encode(row) for row in rows],
+        "decode": lambda rows: tuple(row.made() for row in rows),
+    }
+
+
+def beliefs_like(**more: Any) -> dict[str, Any]:
+    return {
+        "sent": models.SentBeliefs,
+        "encode": models.SentBeliefs.of,
+        "decode": models.SentBeliefs.made,
+        "combine": in_one_table,
+        "is_by_part": True,
+        **more,
+    }
+
+
+VIEWS: dict[str, View] = {
+    "summary": View(summary_of, models.Summary, combine=summary_over),
+    "options": View(options_of, dict[str, Any], combine=first_of),
+    "guarantee": View(
+        guarantee_of, models.SentGuarantee, models.SentGuarantee.of, combine=first_of
+    ),
+    "spent": View(
+        spent_of,
+        str | None,
+        optional(str),
+        optional(Fraction),
+        combine=largest_of,
+    ),
+    "generation": View(generation_of, int, combine=largest_of),
+    "attribution_window": View(attribution_window_of, float | None, combine=first_of),
+    "guardrail": View(
+        guardrail_of,
+        models.SentGuardrail | None,
+        optional(models.SentGuardrail.of),
+        optional(models.SentGuardrail.made),
+        combine=first_of,
+    ),
+    "arms": View(
+        arms_of,
+        models.SentArms,
+        lambda arms: models.SentArms(arms=arms),
+        lambda said: said.arms,
+        combine=by_part,
+        is_by_part=True,
+    ),
+    "statement": View(statement_of, str, combine=statement_over, is_text=True),
+    "randomizer": View(randomizer_of, str, is_text=True),
+    "ledger": View(ledger_of, list[models.LedgerLine], combine=by_part, is_by_part=True),
+    "releases": View(releases_of, list[models.StoredRelease], params=PAGE),
+    "decisions": View(decisions_of, models.DecisionPage, params=PAGE),
+    "events": View(events_of, list[models.CampaignEvent], params={"limit": (Limit, 100)}),
+    "beliefs": View(beliefs_of, params=CONFIDENT, **beliefs_like()),
+    "harm": View(harm_of, **beliefs_like()),
+    "sample_ratio": View(
+        sample_ratio_of,
+        models.SentRatio,
+        models.SentRatio.of,
+        models.SentRatio.made,
+        combine=by_part,
+        is_by_part=True,
+    ),
+    "alarms": View(
+        alarms_in, combine=by_part, is_by_part=True, **many_of(models.Alarm, models.Alarm.of)
+    ),
+    "uplift": View(
+        side_of,
+        models.SentUplift,
+        models.SentUplift.of,
+        models.SentUplift.made,
+        combine=uplift_over,
+        params=CONFIDENT,
+        is_whole=True,
+    ),
+    "expected_loss": View(
+        in_play,
+        models.SentLoss | None,
+        optional(lambda loss: models.SentLoss(**loss._asdict())),
+        optional(lambda said: ExpectedLoss(**dict(said))),
+        combine=policy_side,
+        finish=LossDesk().of,
+    ),
+    "history": View(history_of, list[models.Moment], decode=lambda moments: tuple(moments)),
+    "recent": View(recent_of, models.Recent, params={"newest": (Limit, 1_000)}),
+    "policy": View(policy_of, None, combine=first_of),
+}
+"""By name, every view of a campaign. The policy itself is not sent: a client has no use for it."""
+
+SENT = {name: view for name, view in VIEWS.items() if view.sent is not None}
+"""The views that a server sends."""

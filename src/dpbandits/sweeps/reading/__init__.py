@@ -1,1 +1,0 @@
-"""What is wrong with a sweep file, said all at once."""

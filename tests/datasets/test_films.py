@@ -1,0 +1,196 @@
+"""MovieLens: small files in its two layouts, whole and broken."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpbandits.core.errors import DataError
+from dpbandits.datasets import Films, data_folder, movielens
+
+# Films 30 and 10 have two viewers each, 20 three, 40 one, 50 none. User 9 comes before user 7 in
+# the files.
+PAIRS = ((9, 20), (9, 30), (7, 10), (7, 20), (8, 30), (8, 10), (8, 20), (8, 40))
+GENRES = {10: "Drama|War", 20: "Action", 30: "", 40: "Drama", 50: "Western"}
+TITLES = {
+    10: "Ten: Part, Two (1999)",
+    20: "Misérables, Les (1995)",
+    30: "Thirty (1930)",
+    40: "Forty (1940)",
+    50: "Fifty (1950)",
+}
+
+
+LISTED = {
+    "movies.csv": "movieId,title,genres\n"
+    + "".join(f'{k},"{TITLES[k]}",{GENRES[k] or "(no genres listed)"}\n' for k in GENRES),
+    "movies.dat": "".join(
+        f"{k}::{TITLES[k]}::{GENRES[k] or '(no genres listed)'}\n" for k in GENRES
+    ),
+}
+RATED = {
+    "ratings.csv": "userId,movieId,rating,timestamp\n"
+    + "".join(f"{u},{f},4.5,964982703\n" for u, f in PAIRS),
+    "ratings.dat": "".join(f"{u}::{f}::5::964982703\n" for u, f in PAIRS),
+}
+LAYOUTS = dict(zip(LISTED, RATED, strict=True))
+
+
+def folder(where: Path, listed: str = "movies.csv", **texts: str) -> Path:
+    """A set in one layout; texts replace the list or the ratings."""
+    (where / listed).write_bytes(
+        texts.get("films", LISTED[listed]).encode("utf-8" if listed == "movies.csv" else "latin-1")
+    )
+    (where / LAYOUTS[listed]).write_bytes(texts.get("rated", RATED[LAYOUTS[listed]]).encode())
+    return where
+
+
+def zipped(where: Path, *names: str) -> Path:
+    path = where / "set.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("__MACOSX/ml/._" + names[0], b"not this")
+        archive.mkdir("ml")
+        for name in names:
+            archive.write(where / name, f"ml/{name}")
+    return path
+
+
+def same(a: Films, b: Films) -> bool:
+    assert a.watched is not None
+    assert b.watched is not None
+    return (a.titles, a.ids, a.people) == (b.titles, b.ids, b.people) and bool(
+        np.array_equal(a.watched, b.watched)
+    )
+
+
+@pytest.mark.parametrize("listed", LISTED)
+def test_every_layout_gives_the_most_rated_films(listed: str, tmp_path: Path) -> None:
+    films = movielens(folder(tmp_path, listed), films=4)
+    assert films.ids == (20, 10, 30, 40)  # on a tie the lower number first
+    # Latin-1 and UTF-8, a colon and a comma
+    assert films.titles == tuple(TITLES[k] for k in films.ids)
+    assert (films.people, films.counts.tolist()) == (3, [3, 2, 2, 1])
+    assert films.means.tolist() == [1, 2 / 3, 2 / 3, 1 / 3]
+    assert films.watched is not None
+    assert films.watched.dtype == np.uint8
+    assert films.watched.tolist() == [[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 1, 0]]  # users 7, 8, 9
+    of_film = {
+        k: {films.genres[j] for j in np.flatnonzero(row)}
+        for k, row in zip(films.ids, films.vectors, strict=True)
+    }
+    # no genre: the zero vector
+    assert of_film == {20: {"Action"}, 10: {"Drama", "War"}, 30: set(), 40: {"Drama"}}
+    assert films.vectors.shape == (4, len(films.genres))
+    # as listed, whether or not among the chosen
+    assert films.genres == ("Action", "Drama", "War", "Western")
+    assert repr(films) == "Films(films=4, genres=4, people=3, user by user)"
+
+
+@pytest.mark.parametrize("listed", LISTED)
+def test_a_zip_is_read_like_its_folder(listed: str, tmp_path: Path) -> None:
+    from_folder = movielens(folder(tmp_path, listed), films=4)
+    assert same(movielens(zipped(tmp_path, listed, LAYOUTS[listed]), films=4), from_folder)
+
+
+def test_ratings_are_read_alike_however_they_are_written(tmp_path: Path) -> None:
+    expected = movielens(folder(tmp_path), films=4)
+    text = RATED["ratings.csv"]
+    header, *rows = text.splitlines()
+    swapped = "\n".join("x," + ",".join(np.array(row.split(","))[[1, 0, 3]]) for row in rows)
+    written = {
+        "Windows line ends": text.replace("\n", "\r\n"),
+        "byte order mark": "\ufeff" + text,
+        "no last line end": text[:-1],
+        "empty lines": text.replace("8,10", "\n\n8,10") + "\n\n",
+        "every rating twice": text + "\n".join(rows) + "\n",
+        "another order of columns": "note,movieId,userId,timestamp\n" + swapped,
+        "another order of lines": "\n".join([header, *rows[::-1]]),
+    }
+    for case, rated in written.items():
+        assert same(movielens(folder(tmp_path, rated=rated), films=4), expected), case
+
+
+def test_ratings_of_unlisted_films_can_be_left_out(tmp_path: Path) -> None:
+    expected = movielens(folder(tmp_path), films=4)
+    more = RATED["ratings.csv"] + "99,21,4.5,9\n"
+    # nor is user 99 one of the people
+    assert same(movielens(folder(tmp_path, rated=more), films=4, drop_unlisted=True), expected)
+    with pytest.raises(DataError, match="1 of 1 ratings"):
+        movielens(folder(tmp_path, rated="userId,movieId\n1,21\n"), drop_unlisted=True)
+
+
+def test_films_are_environments(tmp_path: Path) -> None:
+    films = movielens(folder(tmp_path), films=4)
+    assert films.independent().means.tolist() == films.means.tolist()
+    users = films.users()
+    assert users.resample
+    assert users.means.tolist() == pytest.approx(films.means.tolist(), rel=1e-12)
+    assert films.users(seed=None, resample=False).rewards.tolist() == [
+        [1, 1, 0, 0],
+        [1, 1, 1, 1],
+        [1, 0, 1, 0],
+    ]
+    assert films.users(resample=False).length == 3
+    assert sorted(films.users(seed=5).rewards.tolist()) == sorted(
+        films.users(seed=None).rewards.tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("7,20,4.5,964982703", "7,twenty,4.5,9", "cannot be read as MovieLens publishes it"),
+        ("7,20,4.5,964982703", "7,,4.5,9", "every line of the ratings to be whole"),
+        ("7,20,4.5,964982703", "7,21,4.5,9", "1 of 8 ratings .*drop_unlisted=True"),
+        ("userId", "user", "cannot be read as MovieLens publishes it"),
+    ],
+)
+def test_broken_ratings_are_refused(old: str, new: str, words: str, tmp_path: Path) -> None:
+    assert RATED["ratings.csv"].count(old) == 1
+    with pytest.raises(DataError, match=words):
+        movielens(folder(tmp_path, rated=RATED["ratings.csv"].replace(old, new)), films=1)
+
+
+@pytest.mark.parametrize(
+    ("listed", "old", "new", "words"),
+    [
+        ("movies.csv", "40,", "10,", "lists a film twice"),
+        ("movies.csv", "40,", "ten,", "cannot be read as MovieLens publishes it"),
+        ("movies.csv", "genres\n", "kinds\n", "cannot be read as MovieLens publishes it"),
+        ("movies.dat", "40::", "x::", "cannot be read as MovieLens publishes it"),
+        ("movies.dat", "Forty (1940)::Drama", "", "every line of the list of films"),
+    ],
+)
+def test_broken_lists_are_refused(
+    listed: str, old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    assert LISTED[listed].count(old) == 1
+    with pytest.raises(DataError, match=words):
+        movielens(folder(tmp_path, listed, films=LISTED[listed].replace(old, new)))
+
+
+def test_what_is_no_movielens_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nowhere; there is none"):
+        movielens(tmp_path / "nowhere")
+    with pytest.raises(DataError, match=r"to hold movies\.csv and ratings\.csv, or movies\.dat"):
+        movielens(tmp_path)
+    path = zipped(folder(tmp_path), "movies.csv", "ratings.csv")
+    for films in (0, 5):
+        with pytest.raises(ValueError, match=f"films={films} to be from 1 to 4"):
+            movielens(path, films=films)
+    whole = path.read_bytes()
+    for content in (b"", b"text", whole[: len(whole) // 2]):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"set\.zip cannot be read"):
+            movielens(path)
+
+
+def test_where_data_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DPBANDITS_DATA", str(tmp_path / "mine"))
+    assert data_folder() == tmp_path / "mine"
+    monkeypatch.delenv("DPBANDITS_DATA")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert data_folder() == tmp_path / "dpbandits"

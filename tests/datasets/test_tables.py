@@ -1,0 +1,156 @@
+"""Broken files: the message says which file, where, what was expected, and never what stood
+there.
+"""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from dpbandits.core.errors import DataError
+from dpbandits.datasets import table
+
+SECRET = "37.25"  # stands for somebody's datum in the files below
+
+
+def refused(path: Path, words: str, **options: object) -> None:
+    with pytest.raises(DataError, match=words) as caught:
+        table(path, **options)  # type: ignore[arg-type]
+    assert SECRET not in str(caught.value)
+    assert caught.value.__cause__ is None  # no chained error shows it either
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def written(folder: Path, text: str | bytes, name: str = "rewards.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+BROKEN = {
+    "empty": ("", "rewards.csv is no table that can be read: it is empty"),
+    "header only": ("a,b\n", "has a header and no rows"),
+    "no header": ("0.5,1\n0,1\n", "first line of rewards.csv to name the arms; it has numbers"),
+    "out of range": (
+        f"a,b\n0,1\n0,{SECRET}\n",
+        r"rewards.csv, row 2, column b: expected a number in \[0, 1\]; .*not shown",
+    ),
+    "not a number": (f"a,b\n0,x{SECRET}\n", "row 1, column b: expected a number"),
+    "missing value": ("a,b\n0,1\n,1\n", "row 2, column a: expected a number"),
+    "NaN": ("a,b\nnan,1\n", "row 1, column a: expected a number"),
+    "short row": ("a,b\n0,1\n1\n", "row 2, column b: expected a number"),
+    "long row": (f"a,b\n0,1,{SECRET}\n", "a row has more fields than the header"),
+    "name twice": ("a,a\n0,1\n", "names a column twice"),
+    "not UTF-8": (b"a,b\n0,\xff\xfe\n", "not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_csv_is_refused_in_words(case: str, tmp_path: Path) -> None:
+    text, words = BROKEN[case]
+    refused(written(tmp_path, text), words)
+
+
+def test_a_missing_column_is_named_with_those_found(tmp_path: Path) -> None:
+    refused(
+        written(tmp_path, "a,b\n0,1\n"),
+        "rewards.csv lacks the columns c; it has a, b",
+        arms=["a", "c"],
+    )
+    refused(written(tmp_path, "a,b\n0,1\n"), "lacks the columns c, d; it has a, b", arms=["c", "d"])
+
+
+def test_a_gzip_file_is_checked(tmp_path: Path) -> None:
+    whole = gzip.compress(
+        b"a,b\n" + b"".join(b"%.6f,1\n" % x for x in np.random.default_rng(0).random(5_000)),
+        mtime=0,
+    )
+    assert table(written(tmp_path, whole, "whole.csv.gz")).rewards.shape == (5_000, 2)
+    refused(written(tmp_path, whole[: len(whole) // 2], "half.csv.gz"), "half.csv.gz is no table")
+
+
+def test_a_missing_path_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        FileNotFoundError, match=r"Expected a file at .*nowhere\.csv; there is none"
+    ):
+        table(tmp_path / "nowhere.csv")
+    with pytest.raises(DataError, match="to be a file; it is a folder"):
+        table(tmp_path)
+
+
+def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
+    refused(
+        written(tmp_path, "", "rewards.xlsx"),
+        r"named \.csv, \.csv\.gz, \.parquet, \.npy, \.npz; got rewards\.xlsx",
+    )
+
+
+def test_parquet_is_checked_like_csv(tmp_path: Path) -> None:
+    path = tmp_path / "rewards.parquet"
+    pl.DataFrame({"a": [0.0, 0.5], "b": [1.0, 37.25]}).write_parquet(path)
+    refused(path, r"rewards.parquet, row 2, column b: expected a number in \[0, 1\]")
+    refused(path, "lacks the columns c; it has a, b", arms=["c"])
+    pl.DataFrame({"a": [0.0, None]}).write_parquet(path)
+    refused(path, "row 2, column a")
+    pl.DataFrame({"a": []}).write_parquet(path)
+    refused(path, "has a header and no rows")
+    refused(
+        written(tmp_path, "a,b\n0,1\n", "text.parquet"),
+        "text.parquet is no table that can be read",
+    )
+
+
+def test_numpy_files_are_checked(tmp_path: Path) -> None:
+    path = tmp_path / "rewards.npy"
+    for array, words in (
+        (np.array([["0.5"]]), "Expected one array of numbers"),
+        (np.array([[0.5j]]), "Expected one array of numbers"),
+        (np.array([0.5]), r"rewards.npy: Expected rewards of shape \(rounds, arms\)"),
+        (np.array([[0.5, np.nan]]), "row 0, arm 1 is not"),
+        (np.array([[37.25]]), "row 0, arm 0 is not"),
+        (np.zeros((0, 2)), "at least one of each"),
+    ):
+        np.save(path, array)
+        refused(path, words)
+    np.save(path, np.array([[{}]]), allow_pickle=True)
+    refused(path, "no NumPy file of numbers that can be read")
+    np.save(path, np.full((100, 2), 0.5))
+    refused(written(tmp_path, path.read_bytes()[:300], "cut.npy"), "no NumPy file")
+    refused(written(tmp_path, b"", "empty.npy"), "no NumPy file")
+    refused(written(tmp_path, b"not a zip", "text.npz"), "no NumPy file")
+    np.savez(tmp_path / "two.npz", a=np.eye(2), b=np.eye(2))
+    refused(tmp_path / "two.npz", "Expected one array of numbers in two.npz")
+
+
+def test_every_format_gives_the_same_table(tmp_path: Path) -> None:
+    rewards = np.array([[0.0, 0.25], [1.0, 0.5], [0.125, 0.75]])
+    frame = pl.DataFrame(rewards, schema=["a", "b"], orient="row")
+    frame.write_csv(tmp_path / "r.csv")
+    frame.write_parquet(tmp_path / "r.parquet")
+    np.save(tmp_path / "r.npy", rewards)
+    np.savez(tmp_path / "r.npz", rewards=rewards)
+    # with a byte order mark
+    (tmp_path / "r.csv.gz").write_bytes(
+        gzip.compress(b"\xef\xbb\xbf" + (tmp_path / "r.csv").read_bytes())
+    )
+    for name in ("r.csv", "r.csv.gz", "r.parquet", "r.npy", "r.npz"):
+        np.testing.assert_array_equal(table(str(tmp_path / name)).rewards, rewards, strict=True)
+    np.testing.assert_array_equal(
+        table(tmp_path / "r.csv", arms=["b", "a"]).rewards, rewards[:, ::-1]
+    )
+    with pytest.raises(ValueError, match="NumPy matrix has no column names"):
+        table(tmp_path / "r.npy", arms=["a"])
+
+
+def test_shuffling_is_seeded_and_keeps_rows_whole(tmp_path: Path) -> None:
+    rewards = np.arange(40).reshape(20, 2) / 40
+    np.save(tmp_path / "r.npy", rewards)
+    once, again, other = (table(tmp_path / "r.npy", seed=seed).rewards for seed in (1, 1, 2))
+    np.testing.assert_array_equal(once, again)
+    assert not np.array_equal(once, other)
+    np.testing.assert_array_equal(once[once[:, 0].argsort()], rewards)
+    assert table(tmp_path / "r.npy", resample=True).resample

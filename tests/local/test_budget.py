@@ -1,0 +1,178 @@
+"""What a device tells in all: a budget that outlives it, rewards that are reported once, decisions
+of one campaign, answered once.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.errors import BudgetError, MessageError
+from dpbandits.local import messages
+from dpbandits.local.budget import Budget, FileBudget, MemoryBudget
+from dpbandits.local.client import Client
+from dpbandits.mechanisms import LocalLaplace
+
+ONE = Fraction(1)
+
+
+def described(campaign: str = "films", epsilon: Fraction = ONE, width: int = 1) -> str:
+    return messages.randomizer_to_json(LocalLaplace(epsilon=epsilon, width=width), campaign)
+
+
+def device(description: str | None = None, **options: Any) -> Client:
+    return Client(
+        description or described(),
+        **({"most": 1, "noise": dpb.SimulatedNoise(1), "simulated": True} | options),
+    )
+
+
+def asking(id: int, action: Any = 0, campaign: str = "films") -> str:
+    return messages.decision_to_json(id, action, None, campaign=campaign)
+
+
+def steps(message: str) -> Any:
+    return messages.report_from_json(message).report.steps
+
+
+def test_fresh_ids_buy_no_fresh_reports() -> None:
+    """A server that asks about one reward 2,000 times gets one report of it, as it was agreed."""
+    client = device()
+    client.answer(asking(1), 0.75)
+    for id in range(2, 2001):
+        with pytest.raises(BudgetError, match="total=1; 1 of it is spent, and this report costs 1"):
+            client.answer(asking(id), 0.75)
+
+
+def test_a_reward_with_a_name_is_reported_once() -> None:
+    client = device(total=2)
+    jazz = {
+        steps(client.answer(asking(id, action=id), 0.75, datum="likes jazz"))
+        for id in range(1, 2001)
+    }
+    assert len(jazz) == 1
+    assert steps(client.answer(asking(3000), 0.75, datum="likes rock")) not in jazz
+    with pytest.raises(BudgetError):
+        client.answer(asking(3001), 0.75, datum="likes folk")
+    assert len(client._budget._answers) == 4  # type: ignore[attr-defined]  # free answers take no memory
+    with pytest.raises(TypeError, match="Expected datum= to be a name"):
+        client.answer(asking(3002), 0.75, datum=3)  # type: ignore[arg-type]
+
+
+def test_two_spellings_of_a_name_are_one() -> None:
+    budget = MemoryBudget(2)
+    client = device(budget=budget)
+    for id, name in enumerate(("Beyonc\u00e9", "Beyonce\u0301"), 1):
+        client.answer(asking(id), 0.75, datum=name)
+    assert budget.spent == 1
+    for blank in "", " \u200b":
+        with pytest.raises(ValueError, match="got an empty one"):
+            client.answer(asking(3), 0.75, datum=blank)
+    assert budget.spent == 1
+
+
+def test_a_mapping_with_a_name_pays_for_new_arms_only() -> None:
+    budget = MemoryBudget(2)
+    client = device(described(width=2), budget=budget)
+    likes = {0: 0.25, 1: 0.5, 2: 0.75}
+    first = steps(client.answer(asking(1, [0, 1]), likes, datum="films"))
+    assert budget.spent == 1
+    second = steps(client.answer(asking(2, [1, 2]), likes, datum="films"))
+    assert budget.spent == Fraction(3, 2)
+    assert first[1] == second[0]
+    assert steps(client.answer(asking(3, [2, 0]), likes, datum="films")) == (second[1], first[0])
+    assert budget.spent == Fraction(3, 2)
+
+
+def test_a_decision_is_answered_once() -> None:
+    client = device(total=5)
+    first = client.answer(asking(1), 0.75)
+    assert client.answer(asking(1), 0.25) == client.answer(asking(1), "nothing") == first  # type: ignore[arg-type]
+    with pytest.raises(MessageError, match="another one under an old id"):
+        client.answer(asking(1, action=2), 0.75)
+    assert client._budget.spent == 1  # type: ignore[attr-defined]
+
+
+def test_a_decision_of_another_campaign_is_refused() -> None:
+    client = device()
+    for campaign in ("", "songs"):
+        with pytest.raises(MessageError, match="campaign"):
+            client.answer(asking(1, campaign=campaign), 0.75)
+    assert messages.report_from_json(client.answer(asking(1), 0.75)).campaign == "films"
+
+
+def test_what_is_refused_costs_nothing() -> None:
+    budget = MemoryBudget(1)
+    client = device(budget=budget)
+    for reward in (1.5, float("nan"), "0.5", None, [0.5]):
+        with pytest.raises(dpb.RewardError):
+            client.answer(asking(1), reward)  # type: ignore[arg-type]
+    assert budget.spent == 0
+    with pytest.raises(TypeError, match="not both"):
+        device(budget=budget, total=2)
+
+
+def test_a_source_that_fails_loses_budget_and_sends_nothing() -> None:
+    class Failing(dpb.SimulatedNoise):
+        def laplace(self, value: int, **_: Any) -> int:
+            raise OSError("no randomness")
+
+    budget = MemoryBudget(1)
+    with pytest.raises(OSError, match="no randomness"):
+        device(budget=budget, noise=Failing(1)).answer(asking(1), 0.75)
+    assert budget.spent == 1
+    assert budget._answers == {}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [lambda path: MemoryBudget(50), lambda path: FileBudget(path / "budget", total=50)],
+    ids=["memory", "file"],
+)
+def test_threads_share_a_budget(kind: Callable[[Path], Budget], tmp_path: Path) -> None:
+    budget, done = kind(tmp_path), list[int]()
+
+    def work() -> None:
+        for _ in range(30):
+            try:
+                budget.spend(ONE)
+            except BudgetError:
+                return
+            done.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) == 50
+
+
+def test_a_budget_of_ones_own() -> None:
+    """Three calls are all that is asked of it."""
+
+    class Notebook:
+        def __init__(self) -> None:
+            self.lines = list[str]()
+
+        def spend(self, amount: Fraction) -> None:
+            self.lines.append(f"spend {amount}")
+
+        def recall(self, key: str) -> str | None:
+            return None
+
+        def keep(self, key: str, answer: str) -> str:
+            self.lines.append("keep")
+            return answer
+
+    notebook = Notebook()
+    message = device(budget=notebook).answer(asking(1), 0.75)
+    assert notebook.lines == ["spend 1", "keep"]
+    assert json.loads(message)["campaign"] == "films"

@@ -1,0 +1,97 @@
+"""Figures: they draw the numbers, say what is what, and highlight the default policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from dpbandits.plots import (
+    DEFAULT,
+    Panel,
+    epsilon_figure,
+    looks,
+    looks_of,
+    panels_of,
+    regret_figure,
+    save,
+)
+from dpbandits.policies import POLICIES
+from dpbandits.reports import slug
+from dpbandits.sweeps import Results
+
+
+def names_in(figure: Figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def test_a_panel_for_each_environment_and_epsilon(tiny: Results) -> None:
+    panels = panels_of(tiny)
+    assert panels == [
+        Panel("linear", 0.5),
+        Panel("linear", 1.0),
+        Panel("smoking", 0.5),
+        Panel("smoking", 1.0),
+    ]
+    figure = regret_figure(tiny, panels)
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert all(title.startswith(panel.title) for title, panel in zip(titles, panels, strict=True))
+    assert "least with privacy: DP-KLUCB, " in titles[0]
+    assert len({ax.get_ylim() for ax in figure.axes}) == 1
+
+
+def test_curves_are_the_means_and_every_curve_has_its_name(tiny: Results) -> None:
+    figure = regret_figure(tiny, [Panel("linear", 0.5)])
+    (axes,) = figure.axes
+    names = ["DP-KLUCB", "KLUCB", "DPSE", "AdaCUCB (ρ = 0.1)", "AdaCUCB (ρ = 0.5)"]
+    assert sorted(names_in(figure)) == sorted(names)
+    look = looks(tiny.cells)["DP-KLUCB"]
+    curve = next(line for line in axes.lines if line.get_color() == look.colour)
+    bands = tiny.bands.filter(
+        (pl.col("label") == "DP-KLUCB")
+        & (pl.col("environment") == "linear")
+        & (pl.col("epsilon") == 0.5)
+    )
+    wanted = dict(bands.select("round", "mean").iter_rows())
+    assert [wanted[x] for x in curve.get_xdata()] == list(curve.get_ydata())
+    assert len([line for line in axes.lines if len(line.get_xdata()) > 1]) == len(names)
+    assert "in reward" in figure.get_supylabel()
+    assert "rounds" in figure.get_supxlabel()
+
+
+def test_final_regret_against_epsilon(tiny: Results) -> None:
+    figure = epsilon_figure(tiny, "linear")
+    (axes,) = figure.axes
+    assert axes.get_xlabel().startswith("privacy budget ε")
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.5", "1"]
+    played = tiny.summary.filter(pl.col("environment") == "linear")["label"]
+    assert set(names_in(figure)) == set(played)
+
+
+def test_files_are_always_the_same(tiny: Results, tmp_path: Path) -> None:
+    png, svg = save(regret_figure(tiny, panels_of(tiny)[:2]), tmp_path / "a")
+    with Image.open(png) as image:
+        assert image.width >= 800
+    again = save(regret_figure(tiny, panels_of(tiny)[:2]), tmp_path / "b")
+    assert again.png.read_bytes() == png.read_bytes()
+    assert again.svg.read_bytes() == svg.read_bytes()
+
+
+def test_the_default_policy_stands_out_and_no_two_look_alike() -> None:
+    kinds = {name: None if cls.about.privacy == "none" else name for name, cls in POLICIES.items()}
+    some = {name: kinds[name] for name in ["DPRateIMED", *list(kinds)[:9], *list(kinds)[-26:]]}
+    found = looks_of(some)
+    assert [name for name, look in found.items() if look.colour == DEFAULT] == ["DPRateIMED"]
+    assert found["DPRateIMED"].width > max(
+        look.width for name, look in found.items() if name != "DPRateIMED"
+    )
+    assert len(set(found.values())) == len(found)
+
+
+@pytest.mark.parametrize(("name", "file"), [("COPD trial (ε)", "copd-trial"), ("ε", "environment")])
+def test_file_names_are_plain(name: str, file: str) -> None:
+    assert slug(name) == file

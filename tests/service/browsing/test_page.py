@@ -1,0 +1,199 @@
+"""The page in Chromium: every number is the API's, nothing comes from elsewhere, it fits a phone,
+and a keyboard is enough.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.service.server.access import Access
+from tests.service.browsing.chromium import Browser, at_work, complaints, in_chromium
+
+pytestmark = in_chromium
+
+FOCUS = """(() => {
+    const at = document.activeElement;
+    if (at === null || at === document.body) return null;
+    const look = getComputedStyle(at), box = at.getBoundingClientRect();
+    window.met ??= [];
+    const again = window.met.includes(at);
+    window.met.push(at);
+    return {
+        name: at.id || at.value || at.textContent.trim(), again,
+        ring: look.outlineStyle !== "none" && parseFloat(look.outlineWidth) >= 1,
+        seen: box.width > 0 && box.bottom > 0 && box.right > 0
+            && box.top < innerHeight && box.left < innerWidth,
+    };
+})()"""
+"""What has the focus, whether it had it before, and whether that can be seen."""
+
+MISSED = """[...document.querySelectorAll("a[href], button, input, summary")]
+    .filter(each => !each.hidden && !window.met.includes(each))
+    .map(each => each.id || each.textContent.trim())"""
+"""What can be used, and never had the focus."""
+
+NUMBERS = "[...document.querySelectorAll('data')].map(each => each.value)"
+LOADED = "performance.getEntriesByType('resource').map(each => each.name)"
+WIDE = "document.documentElement.scrollWidth <= innerWidth"
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    browser = Browser(tmp_path)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def store() -> Iterator[Any]:
+    """Campaigns of several kinds, visited for a while."""
+    rng = np.random.default_rng(1)
+    with dpb.open_store("memory:", key=bytes(32), noise=dpb.SimulatedNoise(1)) as store:
+        rail = dpb.Guardrail("refunds", limit=0.2)
+        policy = dpb.DPKLUCB(arms=["<b>blue</b>", "green"], epsilon=4)  # type: ignore[arg-type]
+        trial = store.create("trial", policy, guardrail=rail)
+        for _ in range(30):
+            told = [(d, (rng.random(), float(d.label == "green"))) for d in trial.ask(40)]
+            trial.tell_many(told)
+        store.create("lands", policy, segments=["DE", "FR"]).ask(5, segment="DE")
+        sale = store.create("sale", policy, holdout=".4")
+        sale.tell_many([(sale.ask(user=n), rng.random()) for n in range(400)])
+        yield store
+
+
+def ready(browser: Browser, address: str) -> None:
+    browser.open(address)
+    shown = address.partition("#")[2]
+    browser.wait(f"document.body.dataset.ready === {json.dumps('#' + (shown or '/'))}")
+
+
+def texts(found: Any) -> set[str]:
+    """All numbers in a reply, as the page writes their values."""
+    if isinstance(found, dict):
+        return set().union(*map(texts, found.values()), set())
+    if isinstance(found, list):
+        return {str(len(found))}.union(*map(texts, found))
+    if isinstance(found, (int, float)) and not isinstance(found, bool):
+        return {f"{found:g}", str(found), str(int(found) + 1), str(float(found)).removesuffix(".0")}
+    return {str(found)} if isinstance(found, str) else {""}
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+@pytest.mark.parametrize("path", ["", "campaigns/trial", "campaigns/lands", "campaigns/lands/DE"])
+def test_every_number_is_the_api_s(browser: Browser, store: Any, path: str, width: int) -> None:
+    how = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.call("Emulation.setDeviceMetricsOverride", **how)
+    with at_work(store) as address:
+        ready(browser, f"{address}/static/index.html#/{path}")
+        said = set[str]()
+        for name in store:
+            campaign = store[name]
+            parts = [campaign, *(campaign[each] for each in campaign.segments)]
+            for part in parts:
+                for view in ("summary", "beliefs", "recent", "ledger", "spent", "harm", "uplift"):
+                    try:
+                        seen = part._view(view)
+                    except ValueError:
+                        continue
+                    said |= texts(json.loads(json.dumps(sent(view, seen), default=str)))
+        numbers = browser.value(NUMBERS)
+        assert numbers
+        assert [each for each in numbers if each not in said] == []
+        assert browser.value(WIDE)
+        assert all(each.startswith(address) for each in browser.value(LOADED))
+    assert not complaints(browser.log.read_text(errors="replace"))
+
+
+def sent(view: str, seen: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    from dpbandits.service.views import VIEWS
+
+    return json.loads(TypeAdapter(Any).dump_json(VIEWS[view].to_sent(seen)))
+
+
+def test_what_it_shows(browser: Browser, store: Any) -> None:
+    with at_work(store) as address:
+        ready(browser, f"{address}/static/index.html#/campaigns/trial")
+        shown = browser.value("document.body.innerText")
+        for words in (
+            "ε = 4 per round",
+            "<b>blue</b>",
+            "green passed the guardrail's limit",
+            "refunds: an arm whose mean",
+            "Privacy statement",
+            "Ledger",
+            "Is traffic as planned?",
+        ):
+            assert words in shown, shown
+        assert browser.value("document.querySelectorAll('.chart canvas').length") == 1
+        assert browser.value("document.querySelector('[role=alert]') !== null")
+        browser.value("document.getElementById('loss').click()")
+        browser.wait("document.body.innerText.includes('people are expected to have lost')")
+        ready(browser, f"{address}/static/index.html#/campaigns/sale")
+        assert "Policy less holdout" in browser.value("document.body.innerText")
+        before = store["trial"].summary().asked
+        ready(browser, f"{address}/static/index.html#/campaigns/trial")
+        store["trial"].ask(7)
+        browser.wait(f"{NUMBERS}.includes('{before + 7}')")
+
+
+def walked(browser: Browser, most: int = 200) -> Iterator[Any]:
+    """Where Tab leads, from where the focus is, until it leaves the page or comes back."""
+    for _ in range(most):
+        browser.press("Tab")
+        place = browser.value(FOCUS)
+        if place is None or place["again"]:
+            return
+        yield place
+    raise AssertionError("Tab does not come to an end.")
+
+
+def go(browser: Browser, name: str) -> None:
+    """Tab on, until the focus is there."""
+    assert any(place["name"] == name for place in walked(browser)), name
+
+
+@pytest.mark.parametrize("path", ["", "new", "campaigns/trial"])
+def test_everything_is_reached_and_the_focus_is_seen(
+    browser: Browser, store: Any, path: str
+) -> None:
+    with at_work(store) as address:
+        ready(browser, f"{address}/static/index.html#/{path}")
+        places = list(walked(browser))
+        assert places[0]["name"] == "skip"
+        assert [place["name"] for place in places if not (place["ring"] and place["seen"])] == []
+        assert browser.value(MISSED) == []
+
+
+def test_a_campaign_is_made_by_keyboard(browser: Browser, store: Any) -> None:
+    with at_work(store) as address:
+        ready(browser, f"{address}/static/index.html#/new")
+        for name, text in (("name", "by hand"), ("arms", "blue, green")):
+            go(browser, name)
+            browser.value("document.activeElement.select()")
+            browser.write(text)
+        go(browser, "create")
+        browser.press("Enter")
+        browser.wait("document.querySelector('h1')?.textContent === 'by hand'")
+        assert [label for label, _ in store["by hand"].arms] == ["blue", "green"]
+    assert not complaints(browser.log.read_text(errors="replace"))
+
+
+def test_a_key_is_asked_for(browser: Browser, store: Any) -> None:
+    key = Access(store.database, open=False).create("me", ["read"])
+    with at_work(store) as address:
+        ready(browser, f"{address}/static/index.html#/campaigns/trial")
+        assert browser.value("document.querySelector('h1').textContent") == "Log in"
+        browser.value("document.getElementById('key').focus()")
+        browser.write(key)
+        browser.press("Enter")
+        browser.wait("document.querySelector('h1').textContent === 'trial'")
+        assert key not in browser.value("document.documentElement.outerHTML")

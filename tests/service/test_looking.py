@@ -1,0 +1,139 @@
+"""A process that only looks sees what everybody sees, reads no private row and writes nothing."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.service.postgres import Server
+
+import dpbandits as dpb
+from dpbandits.core.errors import StoreError
+from dpbandits.service import transaction
+from dpbandits.service.opening import open_store
+from dpbandits.service.refusals import code_of
+from dpbandits.service.tables import PRIVATE
+from dpbandits.service.views import SENT
+from dpbandits.service.witness import Witness
+from tests.service.http.web import client_of
+from tests.service.machine import PEOPLE, WINDOWED, Time
+from tests.service.timelines import create, turns
+
+KINDS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "windowed": WINDOWED,
+    "segments": {"segments": ["DE", "FR"], **PEOPLE},
+    "holdout": {"holdout": ".3"},
+}
+
+
+def go_on(campaign: Any, clock: Time, options: dict[str, Any]) -> None:
+    """Some decisions, most of them answered."""
+    for number in range(24):
+        clock.now += 10
+        whose = {"segment": "DE" if number % 2 else "FR"} if "segments" in options else {}
+        if "segments" in options or "holdout" in options:
+            whose["user"] = f"{number % 20} at {clock.now}"
+        decision = campaign.ask(**whose)
+        if number % 6:
+            campaign.tell(decision, number % 2)
+
+
+def everything(campaign: Any) -> dict[str, Any]:
+    """All that a campaign shows, as it is sent."""
+    parts = campaign.segments or [None]
+    return {
+        f"{name} of {part}": said(
+            lambda view=view, name=name, part=part: view.to_sent(
+                campaign._calls.view(name, part, {})
+            )
+        )
+        for name, view in SENT.items()
+        for part in {None, *parts}
+    }
+
+
+def said(look: Callable[[], Any]) -> str:
+    try:
+        return str(look())
+    except (ValueError, TypeError, RuntimeError) as error:
+        return code_of(error)
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    return str(server.fresh(f"looks_{secrets.token_hex(4)}"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_role_without_rights_to_private_tables_is_enough(
+    server: Server, url: str, tmp_path: Path, kind: str
+) -> None:
+    """One that may do what the guide says, and nothing else."""
+    import psycopg
+
+    guide = Path(__file__).parents[2] / "docs/guides/service.md"
+    granted = guide.read_text(encoding="utf-8").split("```sql\n")[1].split("```")[0]
+    role, clock, witness = f"reader_{secrets.token_hex(4)}", Time(), tmp_path / "witness"
+    with open_store(url, key=bytes(32), witness=witness, clock=clock) as store:
+        campaign = create(store, **KINDS[kind])
+        for line in granted.replace("onlooker", role).strip().split(";\n"):
+            server.run(line, url.rpartition("/")[2])
+        place = url.replace("postgres@", f"{role}@")
+        with open_store(place, witness=witness, clock=clock, looking=True) as onlookers:
+            for _ in range(2):
+                go_on(campaign, clock, KINDS[kind])
+                assert everything(onlookers["c"]) == everything(campaign)
+            answer = client_of(onlookers).post("/v1/campaigns/c/ask", json={})
+            assert answer.status_code in (404, 405)
+            with pytest.raises(RuntimeError, match="only looks"):
+                onlookers["c"].ask()
+    plain = place.replace("postgresql+psycopg", "postgresql")
+    private = [f"SELECT * FROM {name}" for name in PRIVATE]
+    for sql in [*private, "DELETE FROM dpbandits_decision"]:
+        with psycopg.connect(plain) as connection, pytest.raises(psycopg.Error) as refused:
+            connection.execute(sql)  # type: ignore[call-overload]
+        assert type(refused.value).__name__ == "InsufficientPrivilege"
+
+
+def test_what_is_not_witnessed_is_not_shown(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is committed, and its witness has not been written yet."""
+    monkeypatch.setattr(transaction, "WITNESSED_IN", 0.05)
+    witness = tmp_path / "witness"
+    with (
+        open_store(url, key=bytes(32), witness=witness) as store,
+        open_store(url, witness=witness, looking=True) as onlookers,
+    ):
+        campaign = create(store)
+        turns(campaign, 8)
+        before, seen = campaign.summary().step, list[int]()
+        add = Witness.add
+
+        def added(self: Witness, moves: Any) -> None:
+            with pytest.raises(StoreError, match="not witnessed") as refused:
+                onlookers["c"].summary()
+            assert not re.search(r"\d", str(refused.value))
+            seen.append(len(moves))
+            add(self, moves)
+
+        monkeypatch.setattr(Witness, "add", added)
+        turns(campaign, 16)
+        step = campaign.summary().step
+        assert seen
+        assert onlookers["c"].summary().step == step > before
+
+
+def test_where_nothing_can_be_looked_at(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"witness": tmp_path / "w", "looking": True}
+    for place in ("memory:", f"sqlite:///{tmp_path}/t.db", "http://localhost:1"):
+        with pytest.raises(ValueError, match="looking=True"):
+            open_store(place, **how)
+    for more in ({"key": bytes(32)}, {"noise": dpb.SimulatedNoise(1)}):
+        with pytest.raises(ValueError, match="looking=True"):
+            open_store("postgresql+psycopg://localhost/none", **how, **more)

@@ -1,0 +1,171 @@
+"""What every operation of the table promises, whichever it is and whatever came before it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpbandits as dpb
+from dpbandits.service.operations import OPERATIONS, OperationModel, Settle, Tell, made
+from dpbandits.service.views import VIEWS
+from tests.service.conftest import KEY
+from tests.service.counted import Counted
+from tests.service.http.web import client_of
+from tests.service.machine import Time
+
+WINDOWED = {"attribution_window": timedelta(seconds=60), "default": 0}
+PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "windowed": WINDOWED,
+    "segments": {"segments": ["DE", "FR"]},
+    "windowed people in segments": {"segments": ["DE", "FR"], **WINDOWED, **PEOPLE},
+    "holdout": {"holdout": "1/4"},
+}
+
+REWARDS = [0.7312549, 0.2187451, 0.5468173]
+"""Of which no digit is ever shown, nor of their sums."""
+
+PRIVATE = ("73125", "21874", "54681", "94999")
+
+people = st.sampled_from(["ann", "ben", "carl", "dora"])
+arms = st.sampled_from(["a", "b", "c", "d", 0, 2, 9, None])
+ids = st.lists(st.integers(-2, 12), max_size=4)
+texts = st.sampled_from(["enough", "", "\n"])
+
+FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "ask": {
+        "count": st.integers(0, 30),
+        "eligible": st.none() | st.lists(st.sampled_from(["a", "b", "red"]), max_size=2),
+        "user": st.none() | people,
+        "segment": st.sampled_from([None, "DE", "FR", "ES"]),
+    },
+    "tell": {
+        "tells": st.lists(
+            st.tuples(
+                st.integers(-2, 12),
+                st.sampled_from(REWARDS * 2 + [7]),
+            ),
+            max_size=6,
+        )
+    },
+    "expire": {"ids": ids},
+    "void": {"ids": ids},
+    "arms": {"arm": arms},
+    "retire": {"arm": arms},
+    "pause": {"arm": arms},
+    "resume": {"arm": arms},
+    "drop": {},
+    "finish": {},
+    "close": {"why": texts},
+    "erase": {"user": people | st.just(1.5)},
+    "settle": {},
+}
+"""What each operation is called with, some of it refused. Decisions by their place: the last ones
+asked, or one that there is not."""
+
+ORDER = ["ask"] * 6 + ["tell"] * 5 + [name for name in FIELDS if name != "close"] + ["close"]
+calls = st.sampled_from(ORDER).flatmap(
+    lambda name: st.tuples(st.just(name), st.fixed_dictionaries(FIELDS[name]))
+)
+
+
+class Played:
+    """A campaign, the decisions it made, and all that it ever said."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.clock, self.noise, self.said = Time(), Counted(), list[str]()
+        self.store = dpb.open_store("memory:", key=KEY, noise=self.noise, clock=self.clock)
+        policy = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=2)
+        self.campaign = self.store.create("trial", policy, max_pending=40, seed=1, **options)
+        self.asked, self.words = list[str](), (f"word {number}" for number in count())
+
+    def stored(self) -> list[str]:
+        """Every row of the database."""
+        raw = self.store.database.engine.raw_connection()
+        assert raw.driver_connection is not None
+        return list(raw.driver_connection.iterdump())
+
+    def op(self, name: str, fields: dict[str, Any], key: str | None) -> OperationModel:
+        if "ids" in fields:
+            fields = {"ids": [self.named(at) for at in fields["ids"]]}
+        if "tells" in fields:
+            pairs = [(self.named(at), reward) for at, reward in fields["tells"]]
+            fields = {"tells": [{"id": id, "reward": reward} for id, reward in pairs]}
+        return made(OPERATIONS[name], key=key, **fields)
+
+    def named(self, at: int) -> str:
+        return self.asked[-1 - at] if 0 <= at < len(self.asked) else "0" * 32
+
+    def tried(self, op: OperationModel) -> tuple[bool, str]:
+        """Whether a call is done, and its reply or what refuses it."""
+        try:
+            answer = self.campaign.do(op)
+        except (ValueError, TypeError, RuntimeError, LookupError) as error:
+            reply = f"{type(error).__name__}: {error!r} {error.__cause__!r}"
+            return False, self.note(reply)
+        if op.name == "ask":
+            self.asked += [each.id for each in answer if each.id not in self.asked]
+        return True, self.note(op.replied(answer).model_dump_json())
+
+    def note(self, reply: str) -> str:
+        self.said.append(reply)
+        return reply
+
+
+def test_every_operation_is_tried() -> None:
+    assert set(FIELDS) == set(OPERATIONS)
+    assert all(
+        {field.alias or name for name, field in kind.model_fields.items()} == {*FIELDS[name], "key"}
+        for name, kind in OPERATIONS.items()
+    )
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+@settings(max_examples=12, deadline=None)
+@given(played=st.lists(st.tuples(calls, st.booleans(), st.sampled_from([0, 1, 61])), max_size=25))
+def test_operations_keep_their_promises(kind: str, played: list[Any]) -> None:
+    """One that is refused changes nothing and draws no noise; one that is made again is done once,
+    with one reply; and nothing that is said shows a reward or a sum.
+    """
+    here = Played(SETTINGS[kind])
+    with here.store:
+        for (name, fields), is_keyed, seconds in played:
+            here.clock.now += seconds
+            here.campaign.do(Settle())  # what is due is made by itself
+            try:
+                op = here.op(name, fields, next(here.words) if is_keyed else None)
+            except ValueError as error:
+                here.note(repr(error))
+                continue
+            here.note(repr(op))
+            before, drawn = here.stored(), here.noise.drawn
+            is_done, reply = here.tried(op)
+            if not is_done:
+                assert (here.stored(), here.noise.drawn) == (before, drawn)
+                assert here.tried(op) == (False, reply)
+                continue
+            after, drawn = here.stored(), here.noise.drawn
+            if is_keyed:
+                here.campaign.do(Settle())
+                after, drawn = here.stored(), here.noise.drawn
+                assert here.tried(op) == (True, reply)
+                assert (here.stored(), here.noise.drawn) == (after, drawn)
+                if name != "close":
+                    other = made(OPERATIONS["close"], why="else", key=op.key)
+                    assert not here.tried(other)[0]
+                    assert (here.stored(), here.noise.drawn) == (after, drawn)
+            elif isinstance(op, Tell):
+                again = {each["status"] for each in json.loads(here.tried(op)[1])["results"]}
+                assert again <= {"already", "recorded", "gone", "unknown"}
+        client = client_of(here.store)
+        for view in VIEWS:
+            here.note(client.get(f"/v1/campaigns/trial/{view}").text)
+    for said in here.said:
+        assert not any(digits in said for digits in PRIVATE), said
