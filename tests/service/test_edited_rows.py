@@ -22,6 +22,8 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.service.operations import Ask
+from dpbandits.service.transaction import Ticket
 from tests.service.counted import Counted
 
 KEY = bytes(range(32))
@@ -351,25 +353,25 @@ def tables_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
                 yield f"{copy.name}: {', '.join(some)}", attack
 
 
-def some_of(attacks: Iterator[tuple[str, Attack]], many: int | None) -> list[tuple[str, Attack]]:
+def some_of(attacks: Iterator[tuple[str, Attack]], many: int) -> list[tuple[str, Attack]]:
     found = list(attacks)
-    return found if many is None or many >= len(found) else random.Random(1).sample(found, many)
+    return found if many >= len(found) else random.Random(many).sample(found, many)
 
 
-ALL = pytest.param(None, marks=pytest.mark.long)
+MANY = pytest.param(150, marks=pytest.mark.long, id="many")
 
 
-@pytest.mark.parametrize("many", [25, ALL])
-def test_edits_of_columns(base: Base, many: int | None) -> None:
+@pytest.mark.parametrize("many", [25, MANY])
+def test_edits_of_columns(base: Base, many: int) -> None:
     refused = set[str]()
-    for what, attack in some_of(edits_of(base, 1 if many else 100), many):
+    for what, attack in some_of(edits_of(base, 1 if many < 100 else 100), many):
         refused.update(base.holds(what, attack))
     assert "EditedRowsError" in refused
     assert refused <= REFUSALS
 
 
-@pytest.mark.parametrize("many", [8, ALL])
-def test_rows_that_are_put_back(base: Base, many: int | None) -> None:
+@pytest.mark.parametrize("many", [8, MANY])
+def test_rows_that_are_put_back(base: Base, many: int) -> None:
     refused = set[str]()
     for what, attack in some_of(rows_put_back(base), many):
         refused.update(base.holds(what, attack))
@@ -377,8 +379,8 @@ def test_rows_that_are_put_back(base: Base, many: int | None) -> None:
     assert refused <= REFUSALS
 
 
-@pytest.mark.parametrize("many", [12, ALL])
-def test_tables_that_are_put_back(base: Base, many: int | None) -> None:
+@pytest.mark.parametrize("many", [12, MANY])
+def test_tables_that_are_put_back(base: Base, many: int) -> None:
     refused = set[str]()
     for what, attack in some_of(tables_put_back(base), many):
         refused.update(base.holds(what, attack))
@@ -512,6 +514,69 @@ def test_a_trigger_has_no_block_drawn_twice(tmp_path: Path, setting: str, table:
     made.close()
 
 
+@pytest.mark.parametrize("table", ["release", "ledger", "head", "private_state"])
+def test_a_refused_row_has_no_block_drawn_twice(tmp_path: Path, table: str) -> None:
+    """The database refuses rows as if they were there already: the campaign is fenced, also where
+    that cannot be written for some time.
+    """
+    made, campaign = alone(tmp_path / "trial")
+    asked = campaign.ask(2)
+    event = "INSERT" if table in ("release", "ledger") else "UPDATE"
+    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
+        database.execute(f"""CREATE TRIGGER picky BEFORE {event} ON dpbandits_{table} BEGIN
+            SELECT RAISE(ABORT, 'no'); END""")
+        for _ in range(5):
+            with suppress(dpb.StoreError):
+                campaign.tell_many([(each, 1) for each in asked])
+        assert made.noise.drawn == 1
+        database.execute("DROP TRIGGER picky")
+    assert campaign.tell_many([(each, 1) for each in asked]) == ["gone"] * 2
+    assert (made.noise.drawn, campaign.generation) == (1, 2)
+    assert not [line for line in campaign.ledger if line.kind == "read"]
+    made.close()
+
+
+def test_a_row_in_the_way_of_what_was_drawn_fences(tmp_path: Path) -> None:
+    """It came between a write that failed and the next call, which writes again."""
+    made, campaign = alone(tmp_path / "trial")
+    asked = campaign.ask(2)
+    answers = [(each, 1) for each in asked]
+    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
+        database.execute("""CREATE TRIGGER picky BEFORE INSERT ON dpbandits_ledger BEGIN
+            SELECT abs(-9223372036854775807 - 1); END""")
+        with pytest.raises(dpb.StoreError):
+            campaign.tell_many(answers)
+        database.execute("DROP TRIGGER picky")
+        database.execute("""CREATE TRIGGER picky BEFORE INSERT ON dpbandits_ledger
+            WHEN new.kind = 'read' BEGIN SELECT RAISE(ABORT, 'no'); END""")
+        with pytest.raises(dpb.EditedRowsError, match="gives up"):
+            campaign.tell_many(answers)
+        assert campaign.tell_many(answers) == ["gone"] * 2
+    assert (made.noise.drawn, campaign.generation) == (1, 2)
+    made.close()
+
+
+def test_a_segment_that_was_edited_undoes_no_release_of_another(tmp_path: Path) -> None:
+    """Both are asked in one transaction."""
+    made = Store(tmp_path / "trial", "window")
+    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
+    campaign = made.opened().create("trial", policy, segments=["DE", "FR"], **made.options)
+    campaign.tell_many([(each, 1) for each in campaign.ask(2, segment="DE")])
+    made.now += WINDOW + 1
+    edit = """UPDATE dpbandits_private_state SET body = zeroblob(length(body)) WHERE campaign =
+        (SELECT uid FROM dpbandits_campaign WHERE name LIKE '%/FR')"""
+    written(made, edit)
+    campaign = made.opened()["trial"]
+    for times in range(3):
+        other = Ticket(Ask(segment="FR"))
+        campaign._calls.host._queue.append(other)
+        assert len(campaign.ask(1 + times, segment="DE")) == 1 + times
+        with pytest.raises(dpb.StoreError):
+            other.answer()
+        assert made.noise.drawn == 1
+    made.close()
+
+
 def test_a_copy_that_is_put_back_after_a_trigger_is_fenced(tmp_path: Path) -> None:
     """The copy is from before the answer that completed the block: told again, it would have the
     others read by another draw.
@@ -574,4 +639,18 @@ def test_a_campaign_has_a_key_of_its_own(tmp_path: Path) -> None:
         except dpb.EditedRowsError:
             refused += 1
     assert refused == 1
+    made.close()
+
+
+def test_places_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
+    made = Store(tmp_path / "trial", "people")
+    policy = dpb.DPKLUCB(arms=2, epsilon=1, first=2, grid=GRID)
+    campaign = made.opened().create("trial", policy, seed=3, **PEOPLE)
+    asked = campaign.ask(user="anna")
+    for column in ("used", "window"):
+        written(made, f"UPDATE dpbandits_contribution SET {column} = 'x'")
+        campaign = made.opened()["trial"]
+        with pytest.raises(dpb.EditedRowsError, match="edited, deleted or put back"):
+            campaign.void(asked)
+        written(made, f"UPDATE dpbandits_contribution SET {column} = 1")
     made.close()

@@ -517,12 +517,19 @@ class Rows:
         return self._all(EventRow, query.order_by(c.id.desc()).limit(limit))
 
     def used(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """By pseudonym, the window and the places that were taken in it."""
+        """By pseudonym, the window and the places that were taken in it.
+
+        Raises:
+            EditedRowsError: they are no whole numbers. SQLite lets anybody write anything.
+        """
         c = tables.contribution.c
         query = select(c.pseudonym, c.window, c.used).where(
             c.group == self.group, c.pseudonym.in_(pseudonyms)
         )
-        return {who: (window, used) for who, window, used in self._connection.execute(query)}
+        found = {who: (window, used) for who, window, used in self._connection.execute(query)}
+        if not all(type(window) is int and type(used) is int for window, used in found.values()):
+            raise EditedRowsError(EDITED)
+        return found
 
     def waiting_of(self, uid: str, pseudonym: str) -> list[int]:
         """The pending decisions of a person."""

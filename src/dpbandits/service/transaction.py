@@ -330,6 +330,7 @@ class Host:
         self._lock, self._queue = CallLock(busy), deque[Ticket]()
         self._parts = dict[str, Part]()
         self._unwritten: Written | None = None
+        self._is_in_doubt = False  # and the database does not say so yet
         self.kept = dict[str, Any]()
         self._process = this_process()
 
@@ -481,8 +482,10 @@ class Host:
             gather: adds calls that came while others had the database.
         """
         moves = dict[str, tuple[Mark, Mark | None, float]]()
-        self._write_again()
         try:
+            if self._is_in_doubt:
+                self._doubt()
+            self._write_again()
             with (
                 self.database.transaction(self.layout.row.uid) as rows,
                 self._clock.stopped() as now,
@@ -539,8 +542,9 @@ class Host:
             try:
                 answers.append(tx.run(ticket.op, ticket.by))
             except Exception as error:
-                away = isinstance(error, (StoreError, *self.database.failures))
-                if (away and not hasattr(error, "reason")) or not tx.is_as_before():
+                fences = isinstance(error, EditedRowsError) and error.fenced
+                away = isinstance(error, self.database.failures)
+                if fences or away or not tx.is_as_before():
                     raise
                 # once the transaction stands that says so: it may tell of a release that was made
                 ticket.refused = error if len(batch) == 1 else error.with_traceback(None)
@@ -597,9 +601,9 @@ class Host:
 
     def _doubt(self) -> None:
         """The next call fences the campaign: what was drawn and cannot be written is not drawn
-        again.
+        again. Should this not be written either, the next call begins with it.
         """
-        self._unwritten = None
+        self._is_in_doubt = True
         with self.database.transaction(self.layout.row.uid) as rows:
             heads = rows.heads(self._uids)
             for row in self.layout.parts.values():
@@ -608,6 +612,7 @@ class Host:
                     private = seal.opened_private(rows.private(row.uid), head)
                     body = seal.private({**private, "doubtful": True}, head)
                     rows.hold(row.uid, Change(head, private=body))
+        self._unwritten, self._is_in_doubt = None, False
 
     # Fences
 

@@ -82,8 +82,9 @@ VERBS: dict[str, Callable[[Any], Any]] = {
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "segments": {"segments": ["DE", "FR"]},
-    "sides": {"holdout": "1/100"},
+    "sides": {"holdout": "1/10000000"},
 }
+"""With a holdout a person's side is drawn for each campaign: a chance of 10⁻⁷ that they differ."""
 
 
 CASES = [(verb, "plain") for verb in VERBS]
