@@ -45,6 +45,7 @@ class Asked(NamedTuple):
     number: int
     seed: int
     budget: float | None
+    processor: bool = False
 
     def control(self) -> Control:
         return list(LISTS[self.listed]())[self.number]
@@ -52,6 +53,8 @@ class Asked(NamedTuple):
 
 def judge(asked: Asked) -> Judged:
     """Audit it. A crash of the auditor is a verdict, too, and catches nothing."""
+    if asked.processor:
+        time.perf_counter = time.process_time
     control, start = asked.control(), time.perf_counter()
     levels = (control.level,) if control.level else LEVELS
     runs = None if asked.budget else control.runs
@@ -102,13 +105,13 @@ class Kept:
 
 
 def all_asked(
-    lists: Iterable[str], seeds: int, budget: float | None, only: str
+    lists: Iterable[str], seeds: int, budget: float | None, only: str, processor: bool
 ) -> Iterator[tuple[Asked, Control]]:
     for seed in range(seeds):
         for listed in lists:
             for number, control in enumerate(LISTS[listed]()):
                 if only in control.name:
-                    yield Asked(listed, number, seed, budget), control
+                    yield Asked(listed, number, seed, budget, processor), control
 
 
 def table(rows: list[tuple[Control, list[Judged]]]) -> str:
@@ -162,6 +165,11 @@ def main() -> int:
     parser.add_argument("--lists", nargs="+", choices=LISTS, default=[*LISTS][1:])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--budget", type=float, help="seconds; by default each one's own runs")
+    parser.add_argument(
+        "--processor-time",
+        action="store_true",
+        help="seconds of the processor, so that a busy machine plays as much as an idle one",
+    )
     parser.add_argument("--only", default="", help="controls whose name has this text")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path("results/controls"))
@@ -170,7 +178,9 @@ def main() -> int:
     kept = Kept(given.folder, given.budget)
     missing = [
         (asked, control)
-        for asked, control in all_asked(given.lists, given.seeds, given.budget, given.only)
+        for asked, control in all_asked(
+            given.lists, given.seeds, given.budget, given.only, given.processor_time
+        )
         if (asked.listed, control.name, asked.seed, control.level) not in kept.found
     ]
     with ProcessPoolExecutor(given.workers) as pool:
@@ -181,6 +191,7 @@ def main() -> int:
             print(*judged, sep=" | ", flush=True)
     command = f"python -m benchmarks.controls --lists {' '.join(given.lists)}"
     command += "" if given.budget is None else f" --budget {given.budget:g}"
+    command += " --processor-time" if given.processor_time else ""
     text = page(kept, given.lists, given.seeds, given.budget, command)
     print(text)
     if given.out:

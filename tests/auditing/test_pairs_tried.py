@@ -39,7 +39,9 @@ class Slower:
 
 
 def test_what_was_skipped_was_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report said 8 to 3,200 rounds where two runs got that far, to see how long they take."""
+    """The report said 8 to 3,200 rounds where two runs got that far, to see how long they take.
+    How long is known from shorter ones.
+    """
     clock = Clock(monkeypatch)
     subject = Slower(clock)
     with Players(subject, 1) as players:
@@ -47,7 +49,7 @@ def test_what_was_skipped_was_not_tried(monkeypatch: pytest.MonkeyPatch) -> None
         found = pilot(players, subject.pairs(), plan, 5.0)
     assert {pair.rounds for pair in found.tried} == {8}
     assert 10 <= len(found.tried) < len(subject.pairs())
-    assert subject.played[3200] <= 4
+    assert 3200 not in subject.played
     assert clock.now - 1000 <= 5.5
 
 
@@ -56,7 +58,7 @@ def test_tapes_of_many_lengths() -> None:
     assert set(rounds) == {8, 32, 256, 3200}
     assert {256, 3200} <= set(rounds[:80])
     streams = [pair.rounds for pair in MechanismSubject(LazyForgetful(epsilon=1)).pairs()[:80]]
-    assert {1, 2, 8, 16, 40, 3200} <= set(streams)
+    assert {1, 2, 8, 16, 40, 120, 3200} <= set(streams)
 
 
 def less_noise_for_more(total: int, count: int, noise: Noise) -> float:

@@ -86,6 +86,7 @@ def test_a_report_says_what_was_looked_at() -> None:
         "arms": 2,
         "rounds": 8,
         "delta": 0.0,
+        "rho": None,
     }
     for text in (
         "pairs of tables",

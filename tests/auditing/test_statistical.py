@@ -79,7 +79,7 @@ def test_noise_drawn_many_at_once_has_the_law_of_one() -> None:
 
 def test_mechanism_that_branches_is_run_one_at_a_time() -> None:
     subject = MechanismSubject(AboveThreshold(epsilon=Fraction(4), cap=4))
-    assert subject.outcomes(subject.pairs()[-1].a, 50, 3).shape[0] == 50
+    assert subject.outcomes(subject.pairs()[-1].a, 500, 3).shape[0] == 500
     assert not subject._vectorised.value
 
 

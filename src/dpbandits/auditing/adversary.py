@@ -88,20 +88,53 @@ def telling(a: Floats, b: Floats) -> list[Feature]:
     """The features in which a sample of these outcomes differs most, best first."""
     a, b = a[:SAMPLE], b[:SAMPLE]
     found = features(np.concatenate([a, b]))
-    scores = [chi_square(feature.of(a), feature.of(b)) for feature in found]
+    scores = chi_square(columns(found, a), columns(found, b))
     return [found[at] for at in np.argsort(scores, kind="stable")[::-1][:TELLING]]
 
 
-def chi_square(a: Floats, b: Floats, cells: int = 16) -> float:
-    """Chi-square of two samples in cells of like weight."""
-    both = np.concatenate([a, b])
-    edges = np.unique(np.quantile(both, np.linspace(0, 1, cells + 1)[1:-1], method="nearest"))
-    counts = [
-        np.bincount(np.searchsorted(edges, part, side="right"), minlength=len(edges) + 1)
-        for part in (a, b)
-    ]
-    total = counts[0] + counts[1]
-    return float(((counts[0] - counts[1]) ** 2 / np.maximum(total, 1)).sum() - len(edges))
+MARKS, SELDOM = 2, 0.05
+"""Numbers of an outcome that are held for marks, at most, and how often a mark comes, at most."""
+
+
+def marks(a: Floats, b: Floats) -> list[Feature]:
+    """The numbers that nearly always have one of two values: another one may say what the rest of
+    the outcome is worth. The rarest first.
+    """
+    rows, rare = np.concatenate([a[:SAMPLE], b[:SAMPLE]]), list[tuple[float, int]]()
+    for at in np.flatnonzero((rows != rows[0]).any(axis=0)).tolist():
+        values, often = np.unique(rows[:, at], return_counts=True)
+        if len(values) <= 3 and often.min() <= SELDOM * len(rows):
+            rare.append((float(often.min()), at))
+    return [Feature("number", at) for _, at in sorted(rare)[:MARKS]]
+
+
+def chi_square(a: Floats, b: Floats, cells: int = 16) -> Floats:
+    """Chi-square less its degrees of freedom of two samples in cells of like weight, by columns."""
+    sides = [np.sort(part.T) for part in (a, b)]
+    both = np.sort(np.concatenate(sides, axis=1))
+    at = np.unique(np.rint(np.arange(1, cells) * (both.shape[1] - 1) / cells).astype(int))
+    scores = np.zeros(len(both))
+    for column, edges in enumerate(both[:, at]):
+        edges = edges[np.flatnonzero(np.diff(edges, prepend=-np.inf))]
+        one, other = (
+            np.diff(np.searchsorted(side[column], edges), prepend=0, append=side.shape[1])
+            for side in sides
+        )
+        scores[column] = ((one - other) ** 2 / np.maximum(one + other, 1)).sum() - len(edges)
+    return scores
+
+
+GLANCES = 4
+"""Cells for few runs."""
+
+
+def unlike(a: Floats, b: Floats) -> float:
+    """How many standard deviations the feature that differs most is beyond chance."""
+    found = features(np.concatenate([a, b]))
+    if not found:
+        return 0.0
+    scores = chi_square(columns(found, a), columns(found, b), GLANCES)
+    return float(scores.max() / np.sqrt(2 * (GLANCES - 1)))
 
 
 # Estimates of an outcome's log-likelihood ratio, learnt from runs.
@@ -288,6 +321,8 @@ def learned_scores(a: Floats, b: Floats) -> list[Scorer]:
         scorers += [by_bins(a, b, best[:few], BINS[-1]) for few in FEW if few < len(best)]
         scorers += [by_bins(a, b, best, bins) for bins in BINS]
         scorers += [by_joint(a, b, best[:JOINT])] if len(best) > 1 else []
+        rare = marks(a, b)
+        scorers += [by_joint(a, b, [*rare, number]) for number in best[:JOINT] if rare]
     return [*scorers, table] if table is not None else scorers or [by_bins(a, b, [], BINS[0])]
 
 

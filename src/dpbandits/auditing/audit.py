@@ -202,6 +202,7 @@ class AuditSetting(NamedTuple):
     title: str = ""
     progress: Callable[[str], None] | None = None
     delta: float = 0.0
+    rho: Fraction | None = None
 
     def tell(self, doing: str) -> None:
         if self.progress is not None:
@@ -294,6 +295,7 @@ def audit(
     workers: int = 2,
     progress: Callable[[str], None] | None = None,
     delta: float = 0.0,
+    rho: Real | None = None,
 ) -> AuditReport:
     """Is it really epsilon-private, and what is the largest epsilon that can be certified against
     it?
@@ -311,6 +313,7 @@ def audit(
         rounds: of counted runs; a black box is also shown longer tapes.
         progress: called with a line on what is being done.
         delta: of a claim of (epsilon, delta)-privacy. Replays cannot refute it.
+        rho: a claim of rho-zCDP, in place of an epsilon; by default what the subject says itself.
 
     >>> report = audit("AnytimeLazyUCB", epsilon="1/2", levels=["transcript"], runs=100)
     >>> report.passed, report.lower_bound
@@ -321,8 +324,19 @@ def audit(
     made = resolve(subject, epsilon, how.arms)
     if not 0 <= delta < 1:
         raise ValueError(f"Expected delta={delta} to be at least 0 and below 1.")
-    how = how._replace(title=name or title_given(subject, made), progress=progress, delta=delta)
-    return audited(made, claim_on(made, claim, epsilon), asked, how, how_made(subject, epsilon))
+    if rho is not None and (claim is not None or delta):
+        raise ValueError(
+            f"Got rho={rho} and another claim. Hold it to a rho, or to claim and delta."
+        )
+    held = claim_on(made, claim, epsilon) if rho is None else None
+    stated = claimed_rho(made) if held is None and rho is None else rho
+    how = how._replace(
+        title=name or title_given(subject, made),
+        progress=progress,
+        delta=delta,
+        rho=None if stated is None else as_fraction(stated, "rho"),
+    )
+    return audited(made, held, asked, how, how_made(subject, epsilon))
 
 
 def title_given(subject: object, made: Any) -> str:
@@ -364,6 +378,7 @@ def audited(
         "arms": how.arms,
         "rounds": how.rounds,
         "delta": how.delta,
+        "rho": None if how.rho is None else str(how.rho),
     }
     return AuditReport(how.title, claim, tuple(results), arguments | setting)
 
@@ -407,7 +422,9 @@ def run_level(
             seconds, replays = (
                 (budget, REPLAYS) if how.runs is None else (None, replays_for(how.runs))
             )
-            found = transcript_level(policy, claim, replays=replays, budget=seconds, seed=how.seed)
+            found = transcript_level(
+                policy, claim, replays=replays, budget=seconds, seed=how.seed, rho=how.rho
+            )
             if how.delta and found.outcome == "failed":
                 said = f"A claim with a δ is not refuted by that: {found.evidence}"
                 found = replace(found, outcome="not applicable", evidence=said)
@@ -439,7 +456,7 @@ def counted_level(
         runs=how.runs,
         tell=how.tell,
         delta=how.delta,
-        rho=claimed_rho(made) if claim is None else None,
+        rho=how.rho,
     )
     if claim is not None and how.delta:
         return found

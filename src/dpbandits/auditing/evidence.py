@@ -153,15 +153,64 @@ def certified_rho(bets: Bets) -> float:
     return found
 
 
-def reach(runs: int, alpha: float = ALPHA) -> float:
+def reach(runs: int, alpha: float = ALPHA, delta: float = 0.0) -> float:
     """Return the largest epsilon that so many runs can certify: if every guess is right.
 
     Example:
         >>> round(reach(2000), 2), round(reach(600), 2)
         (4.97, 3.76)
     """
+    if delta:
+        return certified(all_right(runs), alpha, delta)
     each = -math.log(alpha) / max(1, runs)
     return max(0.0, min(float(CLAIMS[-1]), -math.log(math.expm1(each)))) if each < 1 else 0.0
+
+
+def rho_reach(runs: int) -> float:
+    """Return the largest rho that so many runs can certify."""
+    return certified_rho(all_right(runs))
+
+
+def all_right(runs: int) -> Bets:
+    bets = no_bets()
+    bets[-1, 0] = runs
+    return bets
+
+
+def runs_needed(
+    bets: Bets, claim: float, delta: float = 0.0, rho: float | None = None
+) -> int | None:
+    """Return about how many runs in all refute a claim, if they go on as so far; None if more of
+    the same will not.
+
+    Args:
+        bets: so far.
+        claim: the epsilon; of no account where a rho is claimed.
+        delta: of the claim.
+        rho: of a claim of zCDP.
+
+    Example:
+        >>> runs_needed(bets_of(np.full(20, 64), np.full(0, 0)), 1.0)
+        47
+        >>> runs_needed(bets_of(np.full(20, 64), np.full(20, 64)), 1.0) is None
+        True
+    """
+    claims, alpha = [(claim, delta)], ALPHA
+    if rho is not None:
+        claims, alpha = [(zcdp_epsilon(rho, each), each) for each in DELTAS], ALPHA / len(DELTAS)
+    won = max(float(log_wealth(bets, [epsilon], each)[0]) for epsilon, each in claims)
+    return math.ceil(-math.log(alpha) * int(bets.sum()) / won) if won > 0 else None
+
+
+def runs_to_reach(claim: float) -> int:
+    """Return the fewest runs that can certify more than a claim, where every guess is right.
+
+    Example:
+        >>> runs_to_reach(1.0), reach(runs_to_reach(1.0)) > 1
+        (45, True)
+    """
+    runs = math.ceil(-math.log(ALPHA) / math.log1p(math.exp(-claim)))
+    return runs + sum(reach(runs + more) <= claim for more in range(3))
 
 
 def written(bets: Bets) -> list[list[int]]:

@@ -10,7 +10,7 @@ from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, final
 
-from dpbandits.auditing.evidence import certified, reach, read
+from dpbandits.auditing.evidence import certified, certified_rho, curve, reach, read, rho_reach
 from dpbandits.core.privacy import printed
 
 # What an audit returns: plain data that can be printed, stored as JSON and checked by a
@@ -156,9 +156,14 @@ def surely(confidence: float) -> str:
 
 def heading(report: AuditReport) -> str:
     claim = "no claim of an ε" if report.claim is None else f"claims ε = {printed(report.claim)}"
+    if report.setting.get("rho"):
+        claim = f"claims ρ = {report.setting['rho']} (zCDP)"
     claim += f", δ = {report.setting['delta']:g}" if report.setting.get("delta") else ""
     warned = " (warning: noise of its own)" if warnings(report) else ""
     return f"{report.subject}: {claim}{warned}"
+
+
+EMPTY = LevelResult("", "not applicable")
 
 
 def conclusion(report: AuditReport) -> str:
@@ -170,11 +175,12 @@ def conclusion(report: AuditReport) -> str:
         f"at least ε = {figure_of(report.lower_bound)} is certified to leak (confidence "
         f"{surely(report.confidence)})"
     )
+    rho = max(float(level.details.get("rho", 0.0)) for level in report.levels or [EMPTY])
     if not report.lower_bound:
-        leak = "no leak is certified"
+        leak = f"at least ρ = {figure_of(rho)} is certified" if rho else "no leak is certified"
     if failed:
         verdict = f"FAILED at {' and '.join(level.level for level in failed)}: {leak}."
-        if report.lower_bound <= (report.claim or 0):  # that alone would refute nothing
+        if not rho and report.lower_bound <= (report.claim or 0):  # that alone refutes nothing
             verdict += (
                 f" What refutes the claim is no figure of ε: {failed[0].evidence.rstrip('.')}."
             )
@@ -182,7 +188,7 @@ def conclusion(report: AuditReport) -> str:
         verdict = f"Passed: no level found more than the claim; {leak}."
     elif report.verdict == "not refuted":
         verdict = f"Not refuted: no event was found that shows more than the claim; {leak}."
-    elif report.claim is None:
+    elif report.claim is None and not report.setting.get("rho"):
         verdict = f"Nothing to hold it to; {leak}."
     elif undecided := [level for level in report.levels if level.outcome == "no verdict"]:
         verdict = (
@@ -236,9 +242,31 @@ def reach_of(report: AuditReport) -> list[str]:
             f"{rounds[-1]:,} rounds, arms: {arms}, "
             f"{len(rewards)} rewards from {rewards[0]:g} to {rewards[-1]:g}, {seen['rows']} "
             f"places of the record) and bet on {seen['runs']:,} runs of one, which could have "
-            f"shown ε = {figure_of(level.reach)} at most."
+            f"shown {'ρ' if seen.get('unit') == 'rho' else 'ε'} = {figure_of(level.reach)} at most."
         )
+        said += cost_of(level, report)
     return [*said, *setting_of(report)]
+
+
+def cost_of(level: LevelResult, report: AuditReport) -> list[str]:
+    """A sentence on what it would take to refute the claim, or to reach it."""
+    if "needed" not in level.details:
+        return []
+    needed, runs = level.details["needed"], level.details["runs"]
+    if needed is None:
+        open_ = level.outcome == "not refuted"
+        return [
+            "More runs on these tables will hardly refute it: bets against the claim lose."
+            if open_
+            else "More runs are needed before anything could refute it."
+        ]
+    seconds = level.seconds * needed / max(1, runs)
+    time = "" if report.setting.get("runs") else f", about {seconds:,.0f} s"
+    return [
+        f"If further bets win as much, it is refuted after about {needed:,} runs{time}."
+        if level.outcome == "not refuted"
+        else f"To refute it takes {needed:,} runs at least{time}."
+    ]
 
 
 def setting_of(report: AuditReport) -> list[str]:
@@ -262,7 +290,7 @@ def coverage(report: AuditReport) -> list[str]:
                 "noise: what code does later, or only where it is not audited, they do not show."
             )
     looked = [level.level for level in report.levels if level.outcome != "not applicable"]
-    if looked == ["statistical"] and not report.lower_bound:
+    if looked == ["statistical"] and not report.lower_bound and not report.failed:
         said.append(
             "Runs were all there was to look at, and nothing was seen in them: that is no "
             "evidence of privacy beyond these tapes."
@@ -309,16 +337,20 @@ def as_text(report: AuditReport) -> str:
 
 
 class Verified(NamedTuple):
-    """The verdict that the written bets support, and what is to be said of the report."""
+    """The verdict that the written bets support, and what is to be said of the report.
+
+    lower_bound: in the unit of the claim, "epsilon" or "rho".
+    """
 
     verdict: Literal["not refuted", "failed", "no verdict"]
     lower_bound: float
     lines: list[str]
+    unit: Literal["epsilon", "rho"] = "epsilon"
 
 
 def verify(report: Mapping[str, Any]) -> Verified:
-    """Work the bound of a report's statistical level out again from its bets: the verdict, the
-    bound, and a line for each thing to know.
+    """Work the figures of a report's statistical level out again from its bets: the bound (of
+    epsilon, of epsilon with a delta, or of rho), the curve, the reach and the verdict.
 
     The bets are the writer's word. Who doubts that they were played audits the subject again, with
     a seed of their own.
@@ -327,7 +359,7 @@ def verify(report: Mapping[str, Any]) -> Verified:
         report: what `AuditReport.to_json` wrote, parsed.
 
     Raises:
-        ValueError: it is no report, has no bets, or states another bound than follows from them.
+        ValueError: it is no report, has no bets, or states another figure than follows from them.
     """
     levels = report.get("levels") if isinstance(report, Mapping) else None
     if not isinstance(levels, list) or not all(isinstance(level, Mapping) for level in levels):
@@ -338,26 +370,74 @@ def verify(report: Mapping[str, Any]) -> Verified:
     details = counted[0].get("details") if len(counted) == 1 else None
     if not isinstance(details, Mapping) or "bets" not in details:
         raise ValueError("Expected a report with one statistical level that made bets.")
+    bets, level = read(details["bets"]), counted[0]
     try:
         claim = None if report["claim"] is None else Fraction(report["claim"])
-        stated = float(counted[0]["lower_bound"])
+        rho = None if details["claimed_rho"] is None else Fraction(details["claimed_rho"])
+        delta, runs = float(details["delta"]), int(details["runs"])
     except (KeyError, TypeError, ValueError, ArithmeticError):
-        raise ValueError("Expected a report with a claim and a lower_bound.") from None
-    bets, delta = read(details["bets"]), details.get("delta", 0.0)
-    if not isinstance(delta, (int, float)) or not 0 <= delta < 1:
-        raise ValueError("Expected a delta of at least 0 and below 1.")
-    in_rho = details.get("unit") == "rho"
-    found, far = (0.0 if in_rho else certified(bets, delta=delta)), reach(int(bets.sum()))
-    if not math.isclose(found, stated, abs_tol=1e-9):
         raise ValueError(
-            f"Expected ε ≥ {found:.6g}, which follows from the bets; the report says {stated:.6g}. "
+            "Expected a report with a claim, and a level with claimed_rho, delta and runs."
+        ) from None
+    if not 0 <= delta < 1 or (rho is not None and (delta or claim is not None)):
+        raise ValueError("Expected a claim of ε, of ε with a δ below 1, or of ρ alone.")
+    if runs < bets.sum():
+        raise ValueError(
+            f"Expected {bets.sum():,} runs or more, of so many bets; the report says {runs:,}. "
             "Do not trust it."
         )
-    refuted = claim is not None and found > claim
-    open_ = claim is not None and far > claim and "why" not in details
-    verdict: Any = "failed" if refuted else "not refuted" if open_ else "no verdict"
-    lines = [f"verified: ε ≥ {found:.6g} follows from {int(bets.sum()):,} bets (reach {far:.4g})"]
+    in_rho = rho is not None
+    bound = certified_rho(bets) if in_rho else certified(bets, delta=delta)
+    far = rho_reach(runs) if in_rho else reach(runs, delta=delta)
+    sign, points = "ρ" if in_rho else "ε", curve(bets)
+    agree(f"{sign} ≥", bound, details.get("rho") if in_rho else level.get("lower_bound"))
+    agree("a reach of", far, level.get("reach"))
+    stated = details.get("curve")
+    if not isinstance(stated, list) or len(stated) != len(points):
+        raise ValueError("Expected a curve: an ε for each of some deltas.")
+    for point, (at, epsilon) in zip(stated, points, strict=True):
+        agree(f"ε (δ = {at:g}) ≥", epsilon, dict([point]).get(at) if is_point(point) else None)
+    held = claim if rho is None else rho
+    verdict = recounted(held, bound, far, "why" in details)
+    said = level.get("outcome")
+    if said in ("failed", "not refuted", "passed") and said != verdict:
+        raise ValueError(
+            f"Expected the verdict {verdict!r}, which follows from the bets; the level says "
+            f"{said!r}. Do not trust it."
+        )
+    lines = [
+        f"verified: {sign} ≥ {bound:.6g}{f' with δ = {delta:g}' if delta else ''} follows from "
+        f"{int(bets.sum()):,} bets (reach {far:.4g})"
+    ]
     if report.get("verdict") != verdict:
         lines.append(f"the report's verdict, {report.get('verdict')!r}, rests on more: {verdict}")
-    others = [str(level.get("level")) for level in levels if level.get("level") != "statistical"]
-    return Verified(verdict, found, lines + [f"not verified: {name}" for name in others])
+    others = [str(each.get("level")) for each in levels if each.get("level") != "statistical"]
+    lines += [f"not verified: {name}" for name in others]
+    return Verified(verdict, bound, lines, "rho" if in_rho else "epsilon")
+
+
+def recounted(
+    claim: Fraction | None, bound: float, far: float, hopeless: bool
+) -> Literal["not refuted", "failed", "no verdict"]:
+    """hopeless: the report says why runs could not decide."""
+    if claim is None or (hopeless and bound <= claim):
+        return "no verdict"
+    return "failed" if bound > claim else "not refuted" if far > claim else "no verdict"
+
+
+def is_point(point: object) -> bool:
+    return (
+        isinstance(point, list)
+        and len(point) == 2
+        and all(isinstance(number, (int, float)) for number in point)
+    )
+
+
+def agree(what: str, found: float, stated: object) -> None:
+    """Refuse a stated figure that is not the one that was found."""
+    same = isinstance(stated, (int, float)) and math.isclose(found, stated, abs_tol=1e-9)
+    if not same:
+        raise ValueError(
+            f"Expected {what} {found:.6g}, which follows from the bets; the report says "
+            f"{stated!r}. Do not trust it."
+        )

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 
-from dpbandits.auditing.adversary import Adversary, keys_of, learn, rough
+from dpbandits.auditing.adversary import Adversary, keys_of, learn, rough, unlike
 from dpbandits.auditing.evidence import (
     ALPHA,
     Bets,
@@ -28,6 +28,9 @@ from dpbandits.auditing.evidence import (
     curve,
     no_bets,
     reach,
+    rho_reach,
+    runs_needed,
+    runs_to_reach,
     written,
 )
 from dpbandits.auditing.report import LevelResult, Outcome
@@ -48,6 +51,9 @@ TASKS = 2
 """Into so many parts every lot is cut at least, however many workers there are: the same lot on
 every machine.
 """
+
+WORTH_A_TASK = 50
+"""Runs of a part, at least."""
 
 SAME = 20
 """Runs that are played twice from one seed, to see whether they follow it."""
@@ -109,7 +115,7 @@ class Players:
 
         adversary: states which table each run was on. keep: whether the outcomes are wanted.
         """
-        tasks = max(math.ceil(runs * pair.a.size / CELLS), min(TASKS, runs))
+        tasks = max(math.ceil(runs * pair.a.size / CELLS), min(TASKS, runs // WORTH_A_TASK), 1)
         seeds = np.random.SeedSequence([seed % 2**32, 342]).generate_state(tasks, np.uint64)
         jobs = [
             (pair, runs // tasks + (at < runs % tasks), int(own), self.by_turns, adversary, keep)
@@ -128,12 +134,12 @@ class Players:
         made = [lot.bets for lot in lots if lot.bets is not None]
         return Lot(a, b, np.sum(made, axis=0) if made else None)
 
-    def pace(self, pair: Neighbours, seed: int) -> float:
+    def pace(self, pair: Neighbours, seed: int, adversary: Adversary | None = None) -> float:
         """Seconds it takes to play a run: of few runs if they are slow."""
         runs, took = 2, 0.0
         while True:
             began = time.perf_counter()
-            self.play(pair, runs, seed)
+            self.play(pair, runs, seed, adversary)
             took = time.perf_counter() - began
             if took > SOON or runs > 10**5:
                 return max(1e-9, took) / runs
@@ -303,25 +309,29 @@ def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds:
     until, left, tried = time.perf_counter() + seconds, list(pairs), list[Neighbours]()
     if plan.runs is not None:
         left = left[: int(np.clip(plan.runs // 50, FEW_PAIRS, MANY_PAIRS))]
-    kept = list[Lot | None]([None] * len(left))
+    kept, paces = list[Lot | None]([None] * len(left)), dict[int, float]()
     for heat in range(HEATS):
-        end, slow = until - seconds * (HEATS - 1 - heat) * LATER_HEATS, set[int]()
-        scores, shortest = dict[int, float](), min(pair.rounds for pair in left)
+        now, scores = time.perf_counter(), dict[int, float]()
+        end = now + (until - now) * (FIRST_HEAT if heat == 0 else 1 / (HEATS - heat))
+        shortest = min(pair.rounds for pair in left)
         for at, pair in enumerate(left):
-            if plan.runs is None:
-                part = FIRST_SHARE if heat == 0 else 1 / (len(left) - at)
-                each = 0 if pair.rounds in slow else afforded(players, pair, plan.seed, end, part)
-                if not each and pair.rounds <= shortest and scores:
-                    break  # no other takes less
-                each = each or (0 if scores else FEWEST)
-            else:
+            if plan.runs is not None:
                 each = runs_of(pair, plan.runs, heat)
-            if not each:
-                slow |= {pair.rounds} if pair.rounds > LONG else set()
-                continue
+            else:
+                if time.perf_counter() > end and scores:
+                    break
+                share = FIRST_SHARE if heat == 0 else 1 / (len(left) - at)
+                each = afforded(pace_of(pair, paces), end, share, heat)
+                if not each and scores:
+                    if pair.rounds <= shortest:
+                        break  # no other takes less
+                    continue
+                each = each or FEWEST
+            began = time.perf_counter()
             played = players.play(pair, 2 * each, plan.seed + 10**5 * (heat + 1) + at)
+            paces[pair.rounds] = (time.perf_counter() - began) / each
             lot = kept[at] = together(kept[at], played)
-            scores[at] = promising(lot, pair, plan)
+            scores[at] = at_first_glance(lot) if heat == 0 else promising(lot, pair, plan)
             plan.tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
         tried = tried or [left[at] for at in scores]
         best = sorted(scores, key=lambda at: (-scores[at], left[at].rounds, at))
@@ -332,6 +342,18 @@ def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds:
     seen = kept[0]
     assert seen is not None
     return Tried(left[0], seen.a, seen.b, tried)
+
+
+def pace_of(pair: Neighbours, paces: dict[int, float]) -> float | None:
+    """About how many seconds a run a side takes; of a length that was not played, in proportion."""
+    if pair.rounds in paces or not paces:
+        return paces.get(pair.rounds)
+    return max(pace / rounds for rounds, pace in paces.items()) * pair.rounds
+
+
+def at_first_glance(lot: Lot) -> float:
+    """How unlike the outcomes are, for what so few runs can say."""
+    return unlike(lot.a, lot.b) if len(lot.a) and len(lot.b) else -math.inf
 
 
 def together(before: Lot | None, lot: Lot) -> Lot:
@@ -368,21 +390,26 @@ def run_share(pair: Neighbours) -> float:
 FEWEST, SLOW = 10, 0.25
 """Runs a side of a pair that takes long, and the part of the heat's time that they may take."""
 
-FIRST_SHARE, LATER_HEATS = 0.005, 0.15
-"""The part of the first heat's time for a pair, and each later heat's part of the pilot's."""
+GLANCE = 40
+"""Runs a side of a pair in the first heat, at most."""
+
+FIRST_HEAT, FIRST_SHARE = 0.4, 0.05
+"""The first heat's part of the pilot's time, and a pair's of the first heat's, at most."""
 
 
-def afforded(players: Players, pair: Neighbours, seed: int, end: float, part: float) -> int:
-    """Runs a side for a pair of this heat, which ends at `end`: a part of the time that is left;
+def afforded(pace: float | None, end: float, share: float, heat: int) -> int:
+    """Runs a side for a pair of this heat, which ends at `end`: a share of the time that is left;
     none if even a few take too long.
+
+    pace: seconds that a run a side takes; None if that is not known.
     """
     seconds = end - time.perf_counter()
-    if seconds <= 0:
+    if pace is None:
+        return FEWEST
+    if seconds <= 0 or FEWEST * pace > max(SLOW, share) * seconds:
         return 0
-    pace = 2 * players.pace(pair, seed)
-    if FEWEST * pace > max(SLOW, part) * seconds:
-        return 0
-    return int(np.clip(part * seconds / pace, FEWEST, MOST_TRIED_EACH))
+    most = GLANCE if heat == 0 else MOST_TRIED_EACH
+    return int(np.clip(share * seconds / pace, FEWEST, most))
 
 
 MOST_TRIED_EACH = 50_000
@@ -399,6 +426,12 @@ GROWS = 0.3
 """A lot, as a part of the runs that were learnt from."""
 
 
+LESSON, TOO_LONG = 0.12, 0.2
+"""Parts of the time that is left: for runs without bets that are learnt from first, and for their
+lesson; and for a lesson that is not worth it any more.
+"""
+
+
 class Gathered(NamedTuple):
     """The bets at the time when they certified most. runs: all that were bet on."""
 
@@ -410,23 +443,21 @@ class Gathered(NamedTuple):
 
 def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
     """Bet until the runs or the time are used up."""
-    a, b, seed, pair = found.a, found.b, plan.seed + 20_000, found.pair
-    most = MOST if plan.runs is None else plan.ahead(0, pair)
-    best, bets, done, lots = Gathered(no_bets(), 0.0, 0, 0), no_bets(), 0, 0
-    pace, limit = players.pace(pair, seed + 7), min(KEPT, KEPT_CELLS // max(1, a.shape[1]))
+    seed, pair, timed = plan.seed + 20_000, found.pair, plan.runs is None
+    most = plan.ahead(0, pair) if plan.runs is not None else MOST
+    seen = schooled(players, found, plan, seed) if timed else Lot(found.a, found.b, None)
+    limit, known = limit_of(seen), len(seen.a) + len(seen.b)
+    adversary, learning = taught(seen, pair, plan)
+    best, bets, done, lots, pace = Gathered(no_bets(), 0.0, 0, 0), no_bets(), 0, 0, 0.0
     while done < most:
-        began = time.perf_counter()
-        adversary = learn(a, b, plan.ahead(len(a) + len(b), pair))
-        learning = time.perf_counter() - began
-        size = min(most - done, max(40, int(GROWS * (len(a) + len(b)))))
-        if len(a) + len(b) >= limit:
-            size = min(most - done, max(size, done))
-        if plan.runs is None:
-            size = min(size, int((plan.left() - learning) / pace))
+        keep = known < limit and not (timed and lots and learning > TOO_LONG * plan.left())
+        size = max(40, int(GROWS * known), 0 if keep else done)
+        if timed:
+            pace = pace or players.pace(pair, seed + 7, adversary)
+            size = min(max(size, int(learning / pace) if lots else 0), int(plan.left() / pace))
             if size < 20:
                 break
-        keep = len(a) + len(b) < limit
-        began, seed, lots = time.perf_counter(), seed + 1, lots + 1
+        size, seed, lots, began = min(size, most - done), seed + 1, lots + 1, time.perf_counter()
         lot = players.play(pair, size, seed * 1009, adversary, keep)
         pace, done = (time.perf_counter() - began) / size, done + size
         assert lot.bets is not None
@@ -435,9 +466,35 @@ def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
         if bound >= best.bound:
             best = Gathered(bets, bound, done, lots)
         plan.tell(f"bet on {done:,} runs, ε ≥ {best.bound:.3g}")
-        if keep:
-            a, b, _ = together(Lot(a, b, None), lot)
+        if keep and done < most:
+            seen, known = together(seen, lot), known + size
+            adversary, learning = taught(seen, pair, plan)
     return best._replace(runs=done)
+
+
+def taught(seen: Lot, pair: Neighbours, plan: RunPlan) -> tuple[Adversary, float]:
+    """An adversary, and the seconds it took to learn."""
+    began = time.perf_counter()
+    adversary = learn(seen.a, seen.b, plan.ahead(len(seen.a) + len(seen.b), pair))
+    return adversary, max(1e-9, time.perf_counter() - began)
+
+
+def schooled(players: Players, found: Tried, plan: RunPlan, seed: int) -> Lot:
+    """The pilot's runs of the pair and more, without bets: what an adversary that has seen few
+    runs loses, a later one has to win again.
+    """
+    seen = Lot(found.a, found.b, None)
+    known, seconds = len(seen.a) + len(seen.b), LESSON * plan.left()
+    _, learning = taught(seen, found.pair, plan)
+    enough = seconds * min(1 / players.pace(found.pair, seed + 6), known / learning)
+    more = min(limit_of(seen), int(enough)) - known
+    if more <= 0:
+        return seen
+    return together(seen, players.play(found.pair, more, seed * 1009))
+
+
+def limit_of(seen: Lot) -> int:
+    return min(KEPT, KEPT_CELLS // max(1, seen.a.shape[1]))
 
 
 # The level's verdict.
@@ -570,7 +627,8 @@ def statistical_verdict(
     gathered: Gathered, tried: Tried, plan: RunPlan, claim: Fraction | None, why_not: str
 ) -> LevelResult:
     """why_not: why it is held to nothing, where it is not."""
-    pair, far = tried.pair, reach(gathered.runs) if plan.rho is None else math.inf
+    pair, rho = tried.pair, plan.rho
+    far = reach(gathered.runs, delta=plan.delta) if rho is None else rho_reach(gathered.runs)
     details = {
         "pair": pair.label,
         "runs": gathered.runs,
@@ -578,20 +636,36 @@ def statistical_verdict(
         "alpha": ALPHA,
         "bets": written(gathered.bets),
         "delta": plan.delta,
-        "curve": curve(gathered.bets),
+        "claimed_rho": None if rho is None else str(rho),
+        "curve": [list(point) for point in curve(gathered.bets)],
         "tables": [pair.a.tolist(), pair.b.tolist()],
     } | looked_at(tried)
-    outcome, evidence = judged(gathered, far, pair.label, claim, why_not)
+    outcome, evidence = judged(gathered, far, pair.label, claim, why_not, rho is not None)
+    if claim is not None and outcome in ("not refuted", "no verdict"):
+        details["needed"] = (
+            runs_needed(
+                gathered.bets, float(claim), plan.delta, None if rho is None else float(rho)
+            )
+            if outcome == "not refuted"
+            else None
+            if rho is not None or plan.delta
+            else runs_to_reach(float(claim))
+        )
     bound = gathered.bound
-    if plan.rho is not None:
+    if rho is not None:
         details |= {"rho": bound, "unit": "rho"}
-        evidence, bound = f"{evidence}; ρ ≥ {bound:.3g} of {float(plan.rho):g}", 0.0
+        evidence, bound = f"{evidence}; ρ ≥ {bound:.3g} of {float(rho):g}", 0.0
     seconds = time.perf_counter() - plan.start
     return LevelResult(LEVEL, outcome, bound, None, 0.0, 1 - ALPHA, evidence, seconds, details, far)
 
 
 def judged(
-    found: Gathered, far: float, label: str, claim: Fraction | None, why_not: str
+    found: Gathered,
+    far: float,
+    label: str,
+    claim: Fraction | None,
+    why_not: str,
+    in_rho: bool = False,
 ) -> tuple[Outcome, str]:
     """The outcome, and the sentence that goes with it. far: what so many runs can show."""
     bets, size = found.bets, len(found.bets) // 2
@@ -609,7 +683,8 @@ def judged(
         return "failed", evidence
     if far > claim:
         return "not refuted", evidence
-    could = f"these runs could not have shown more than ε = {far:.3g}, whatever it leaks"
+    unit = "ρ" if in_rho else "ε"
+    could = f"these runs could not have shown more than {unit} = {far:.3g}, whatever it leaks"
     return "no verdict", f"{could}; {evidence}"
 
 

@@ -506,7 +506,8 @@ class MechanismSubject:
         """Raises MixedRuns where many runs at once were not what each alone would be; from then on
         it plays run by run, and whatever was played at once is better forgotten.
         """
-        if self._vectorised.value and self.agrees(table):
+        few = runs * len(table) <= ONE_BY_ONE
+        if not few and self._vectorised.value and self.agrees(table):
             return np.concatenate(
                 [
                     self.all_at_once(table, min(MANY, runs - done), (seed << 32) + done)
@@ -642,7 +643,7 @@ BLOCKS = ((8, 1), (8, 4), (3, 2))
 """Records a release, and releases."""
 
 
-LATE_RELEASES = (16, 40, 3200)
+LATE_RELEASES = (16, 40, 120, 3200)
 """Releases of longer streams, of which a few are tried."""
 
 
@@ -652,6 +653,10 @@ ENDS = 16
 
 MANY = 200_000
 """Runs drawn at once."""
+
+
+ONE_BY_ONE = 320
+"""So few releases are played sooner one by one than it is seen whether they can be at once."""
 
 
 CHECKED = 32

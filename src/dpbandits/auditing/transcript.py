@@ -162,6 +162,7 @@ def transcript_level(
     replays: int = REPLAYS,
     budget: float | None = None,
     seed: int = 0,
+    rho: Fraction | None = None,
 ) -> LevelResult:
     """Search the neighbours of a few runs, hard ones first; if there are replays enough, every
     neighbour of the short runs.
@@ -170,10 +171,11 @@ def transcript_level(
         the loss).
     replays: of every run, at most.
     budget: seconds, in place of a number of replays; the verdict may then depend on the machine.
+    rho: of zCDP, in place of a claim.
     """
     start = time.perf_counter()
     try:
-        found = audited_runs(policy, claim, rounds, replays, budget, seed)
+        found = audited_runs(policy, claim, rounds, replays, budget, seed, rho)
     except Leak as leak:
         bound = float("inf") if leak.certain else 0.0
         found = LevelResult(LEVEL, "failed", bound, evidence=str(leak))
@@ -196,13 +198,16 @@ def audited_runs(
     replays: int,
     budget: float | None,
     seed: int,
+    rho: Fraction | None,
 ) -> LevelResult:
     """The verdict on runs that are played here, unless a replay settles it before that."""
     guarantee = policy.guarantee
-    in_rho = claim is None and guarantee is not None and guarantee.measure == "zCDP"
+    own_rho = claim is None and guarantee is not None and guarantee.measure == "zCDP"
+    in_rho = own_rho or rho is not None
     if policy.randomizer() is not None:
         return nothing_said("Local: the server is handed reports, whose own law is audited.")
     claim = guarantee.cost if claim is None and guarantee is not None else claim
+    claim = claim if rho is None else rho
     if claim is None:
         return nothing_said("It claims no privacy.")
     todo = plays(policy, rounds, seed)

@@ -31,6 +31,12 @@ EpsilonOption = Annotated[
 ClaimOption = Annotated[
     str | None, typer.Option(help="The ε it is held to. By default what it says itself.")
 ]
+DeltaOption = Annotated[
+    float, typer.Option(min=0, max=1, help="The δ of a claim of (ε, δ)-privacy.")
+]
+RhoOption = Annotated[
+    str | None, typer.Option(help="The ρ of zCDP that it is held to, in place of an ε.")
+]
 RunsOption = Annotated[
     int | None,
     typer.Option(
@@ -70,6 +76,8 @@ def audit_command(
     subject: SubjectArgument = None,
     epsilon: EpsilonOption = None,
     claim: ClaimOption = None,
+    delta: DeltaOption = 0.0,
+    rho: RhoOption = None,
     budget: Annotated[str, typer.Option(help="Time to spend: 60s, 5m.")] = "60s",
     runs: RunsOption = None,
     arms: ArmsOption = None,
@@ -90,6 +98,7 @@ def audit_command(
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """
     asked: dict[str, Any] = {"epsilon": epsilon, "runs": runs, "arms": arms, "rounds": rounds}
+    asked |= {"delta": delta, "rho": rho}
     with one_line_errors("Nothing is kept of an audit."):
         if verify is not None:
             code = verified(verify)
