@@ -173,6 +173,13 @@ def main() -> int:
     parser.add_argument("--only", default="", help="controls whose name has this text")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path("results/controls"))
+    parser.add_argument(
+        "--levels",
+        nargs="+",
+        choices=[*LEVELS, "all"],
+        default=[*LEVELS, "all"],
+        help="controls that these levels must judge; all: any of them",
+    )
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     kept = Kept(given.folder, given.budget)
@@ -182,6 +189,7 @@ def main() -> int:
             given.lists, given.seeds, given.budget, given.only, given.processor_time
         )
         if (asked.listed, control.name, asked.seed, control.level) not in kept.found
+        and (control.level or "all") in given.levels
     ]
     with ProcessPoolExecutor(given.workers) as pool:
         for (_, control), judged in zip(
@@ -192,6 +200,7 @@ def main() -> int:
     command = f"python -m benchmarks.controls --lists {' '.join(given.lists)}"
     command += "" if given.budget is None else f" --budget {given.budget:g}"
     command += " --processor-time" if given.processor_time else ""
+    command += f" --levels {' '.join(given.levels)}" if len(given.levels) < 1 + len(LEVELS) else ""
     text = page(kept, given.lists, given.seeds, given.budget, command)
     print(text)
     if given.out:
