@@ -494,7 +494,7 @@ def schooled(players: Players, found: Tried, plan: RunPlan, seed: int) -> Lot:
 
 
 def limit_of(seen: Lot) -> int:
-    return min(KEPT, KEPT_CELLS // max(1, seen.a.shape[1]))
+    return min(KEPT, KEPT_CELLS // max(1, int(seen.a.shape[1])))
 
 
 # The level's verdict.
