@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from benchmarks.controls.known import half
 
 import dpbandits as dpb
+from dpbandits.auditing import verify
 from dpbandits.auditing.evidence import (
     ALPHA,
     DELTAS,
@@ -21,6 +23,8 @@ from dpbandits.auditing.evidence import (
     log_wealth,
     reach,
     read,
+    runs_needed,
+    runs_to_reach,
     written,
     zcdp_epsilon,
 )
@@ -165,6 +169,56 @@ def test_gaussian_noise_has_a_curve() -> None:
         bound = certified(bets, delta=delta)
         assert true(bound) > delta
         assert true(bound + 1) < delta
+
+
+GAUSSIAN = GaussianBatches(rho=Fraction(1, 2), grid=Grid(steps=1))
+LOUD = LazyForgetful(epsilon=Fraction(2), grid=Grid(steps=1))
+
+
+@pytest.mark.parametrize(
+    ("subject", "claimed", "verdict", "unit"),
+    [
+        (LOUD, {"claim": 1}, "failed", "epsilon"),
+        (LOUD, {"claim": 1, "delta": 0.01}, "failed", "epsilon"),
+        (LOUD, {"claim": 2, "delta": 0.01}, "not refuted", "epsilon"),
+        (GAUSSIAN, {}, "not refuted", "rho"),
+        (GAUSSIAN, {"rho": "1/20"}, "failed", "rho"),
+        (GAUSSIAN, {"claim": 3, "delta": 0.01}, "not refuted", "epsilon"),
+        (GAUSSIAN, {"rho": 9}, "no verdict", "rho"),
+    ],
+)
+def test_every_kind_of_claim_is_verified(
+    subject: Any, claimed: Any, verdict: str, unit: str
+) -> None:
+    report = dpb.audit(subject, levels=["statistical"], runs=1_000, workers=1, **claimed)
+    data, details = json.loads(report.to_json()), report.levels[0].details
+    found = verify(data)
+    assert (report.verdict, found.verdict, found.unit) == (verdict, verdict, unit)
+    assert found.lower_bound == (details["rho"] if unit == "rho" else report.lower_bound)
+    if unit == "rho":
+        data["levels"][0]["details"]["rho"] *= 2
+        with pytest.raises(ValueError, match=r"ρ ≥ .* Do not trust it"):
+            verify(data)
+
+
+def test_a_report_says_what_a_refutation_would_take() -> None:
+    """Bets that win go on to win; where guesses are as often wrong, no number of runs will do."""
+    winning = bets_of(np.full(300, 64), np.full(100, 64))
+    needed = runs_needed(winning, 0.5)
+    assert needed is not None
+    times = math.ceil(needed / winning.sum())
+    assert certified(winning * times) > 0.5 > certified(winning * (times - 2))
+    assert runs_needed(winning, 2.0) is None
+    for claim in (0.5, 1.0, 6.0):
+        runs = runs_to_reach(claim)
+        assert reach(runs) > claim >= reach(runs - 1)
+    report = dpb.audit(LOUD, 8, levels=["statistical"], runs=100, workers=1)
+    assert f"To refute it takes {runs_to_reach(8):,} runs at least." in str(report)
+
+
+def test_one_kind_of_claim_at_a_time() -> None:
+    with pytest.raises(ValueError, match="and another claim"):
+        dpb.audit(LOUD, 1, rho=1)
 
 
 @pytest.mark.long

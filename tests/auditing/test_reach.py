@@ -171,6 +171,13 @@ def test_a_third_party_verifies_the_bound() -> None:
         (lambda data: data.update(levels={"a": 1}), "list of levels"),
         (lambda data: data.pop("claim"), "with a claim"),
         (lambda data: data.update(claim="1/0"), "with a claim"),
+        (lambda data: data["levels"][0].update(reach=99.0), "Do not trust it"),
+        (lambda data: data["levels"][0].update(outcome="not refuted"), "Do not trust it"),
+        (lambda data: data["levels"][0]["details"]["curve"][0].__setitem__(1, 7.0), "trust"),
+        (lambda data: data["levels"][0]["details"].update(curve=[]), "a curve"),
+        (lambda data: data["levels"][0]["details"].update(claimed_rho="1/2"), "of ρ alone"),
+        (lambda data: data["levels"][0]["details"].update(delta=2), "of ρ alone"),
+        (lambda data: data["levels"][0]["details"].update(runs=3), "Do not trust it"),
     ],
 )
 def test_a_report_that_does_not_add_up_is_refused(spoil: Any, says: str) -> None:
