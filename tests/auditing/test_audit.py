@@ -227,3 +227,12 @@ def test_with_a_number_of_runs_the_clock_is_not_asked(monkeypatch: pytest.Monkey
 def test_numbers_of_runs_that_are_none(runs: Any) -> None:
     with pytest.raises(ValueError, match=r"runs=.* whole number of at least 1"):
         dpb.audit("AnytimeLazyUCB", runs=runs)
+
+
+@pytest.mark.long
+def test_published_noise_of_a_noisy_maximum_is_refuted_by_runs() -> None:
+    """It keeps 2 and was published as 1."""
+    policy = dpb.RNMFTNL(actions=2, epsilon=1, preset="published")
+    report = dpb.audit(policy, 1, levels=["statistical"], runs=20_000, workers=1)
+    assert report.failed
+    assert 1.1 <= report.lower_bound <= 2
