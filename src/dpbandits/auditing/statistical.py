@@ -345,10 +345,13 @@ def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds:
 
 
 def pace_of(pair: Neighbours, paces: dict[int, float]) -> float | None:
-    """About how many seconds a run a side takes; of a length that was not played, in proportion."""
+    """About how many seconds a run a side takes; of a length that was not played, in proportion to
+    the longest that was.
+    """
     if pair.rounds in paces or not paces:
         return paces.get(pair.rounds)
-    return max(pace / rounds for rounds, pace in paces.items()) * pair.rounds
+    longest = max(paces)
+    return paces[longest] / longest * pair.rounds
 
 
 def at_first_glance(lot: Lot) -> float:
@@ -387,7 +390,7 @@ def run_share(pair: Neighbours) -> float:
     return min(1.0, LONG / pair.rounds)
 
 
-FEWEST, SLOW = 10, 0.25
+FEWEST, SLOW = 10, 0.4
 """Runs a side of a pair that takes long, and the part of the heat's time that they may take."""
 
 GLANCE = 40
