@@ -129,12 +129,15 @@ GLANCES = 4
 
 
 def unlike(a: Floats, b: Floats) -> float:
-    """How many standard deviations the feature that differs most is beyond chance."""
+    """How unlike two samples are in the feature that differs most: chi-square by run, taken two
+    standard deviations worse, so that few runs can be compared with many.
+    """
     found = features(np.concatenate([a, b]))
     if not found:
         return 0.0
-    scores = chi_square(columns(found, a), columns(found, b), GLANCES)
-    return float(scores.max() / np.sqrt(2 * (GLANCES - 1)))
+    beyond = chi_square(columns(found, a), columns(found, b), GLANCES)
+    spread = np.sqrt(2 * (GLANCES - 1) + 4 * np.maximum(beyond, 0))
+    return float((beyond - 2 * spread).max() / (len(a) + len(b)))
 
 
 # Estimates of an outcome's log-likelihood ratio, learnt from runs.
