@@ -61,6 +61,16 @@ def test_exit_codes() -> None:
     assert wrong.exit_code == 2
 
 
+def test_claims_with_a_delta_and_of_a_rho() -> None:
+    words = ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1/10", "--runs", "300"]
+    loud = CliRunner().invoke(app, [*words, "--delta", "0.01", "--json"])
+    assert loud.exit_code == 1, loud.output
+    assert json.loads(loud.output)["setting"]["delta"] == 0.01
+    both = CliRunner().invoke(app, [*words, "--rho", "1"])
+    assert both.exit_code == 2
+    assert "another claim" in both.stderr
+
+
 def test_command_takes_objects_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "class Mine:\n    def select(self): return 0\n    def update(self, arm, reward): pass\n",
