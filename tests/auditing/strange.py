@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from benchmarks.controls.parts import Dishonest
 
-from dpbandits.auditing.broken.specimen import Dishonest
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import Answer, Block, Mechanism
 from dpbandits.noise import Noise

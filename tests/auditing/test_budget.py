@@ -12,17 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.odd.parts import Telling
+from benchmarks.controls.parts import Telling
 
 import dpbandits as dpb
-from dpbandits.auditing.effort import Seconds, Work
 from dpbandits.auditing.foreign import ForeignSubject
-from dpbandits.auditing.mechanism_policy import feed
-from dpbandits.auditing.statistical.counting.tables import Neighbours, neighbouring
-from dpbandits.auditing.statistical.grouped import ENDLESS, ManyNoise
-from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.played_noise import Seconds, Work
+from dpbandits.auditing.statistical import statistical_level
+from dpbandits.auditing.subjects import MOST_DRAWS, ManyNoise, MechanismSubject, feed
+from dpbandits.auditing.tables import Neighbours, neighbouring
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from tests.auditing.strange import COARSE, Custom
@@ -101,37 +99,6 @@ def test_a_slow_function_gets_no_verdict_at_once(seconds: float) -> None:
     assert "this budget allows" in str(report)
 
 
-def test_slow_learning_leaves_time_for_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Learning that takes a millisecond a run, as with wide outcomes on a busy machine."""
-    from dpbandits.auditing.statistical import level as statistical
-    from dpbandits.auditing.statistical.counting import learning
-
-    clock, honest = Clock(monkeypatch), statistical.choose_event
-
-    def slowly(a: Floats, b: Floats, runs: int, alpha: float) -> Any:
-        clock.now += 1e-3 * len(a)
-        return honest(a, b, runs, alpha)
-
-    for module in (statistical, learning):
-        monkeypatch.setattr(module, "choose_event", slowly)
-    found = statistical_level(Slow(clock, 1e-4), Fraction(1), budget=20.0, workers=1)
-    assert clock.now - 1000 <= 20
-    assert found.details["runs"] >= 10_000
-    assert found.lower_bound > 5
-
-
-def test_looks_share_the_chance_of_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often the last lot is looked at, all looks together are wrong with probability 1e-6
-    at most.
-    """
-    from dpbandits.auditing.statistical.counting.pilot import ALPHA, LOOKS
-
-    found = statistical_level(Slow(Clock(monkeypatch), 1e-3), Fraction(1), budget=10.0, workers=1)
-    assert found.details["alpha"] * len(LOOKS) <= ALPHA * (1 + 1e-12)
-    fixed = statistical_level(Slow(Clock(monkeypatch), 1e-3), Fraction(1), runs=100, workers=1)
-    assert fixed.details["alpha"] == ALPHA
-
-
 def plausible(total: int, count: int, draw: Any) -> int:
     while True:
         noisy = draw(total)
@@ -161,7 +128,7 @@ def test_noise_that_is_redrawn_until_plausible_does_not_hang(tell: Any) -> None:
 
 def test_arrays_give_up_where_one_run_would_not() -> None:
     noise = ManyNoise(10, 0)
-    for _ in range(ENDLESS):
+    for _ in range(MOST_DRAWS):
         noise.laplace(0, sensitivity=1, epsilon=Fraction(1))
     with pytest.raises(TypeError, match="One run at a time"):
         noise.laplace(0, sensitivity=1, epsilon=Fraction(1))

@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from benchmarks.controls.parts import Dishonest
 
 from dpbandits import AdaCUCB
-from dpbandits.auditing.broken.specimen import Dishonest
-from dpbandits.auditing.exact import exact_law
-from dpbandits.auditing.mechanism_policy import feed
-from dpbandits.auditing.transcript.level import transcript_level
+from dpbandits.auditing.subjects import feed
+from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
@@ -30,7 +29,6 @@ from dpbandits.mechanisms import (
 from dpbandits.noise import Noise
 from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy, first_unseen
 from dpbandits.policies.contract import About
-from dpbandits.policies.forgetful import AnytimeLazyUCB
 from tests.auditing.strange import COARSE, ONE, Custom, HandNoisyMax, HandSparseVector
 
 pytestmark = pytest.mark.long
@@ -220,24 +218,3 @@ def test_an_epsilon_is_not_held_against_a_rho() -> None:
     policy = AdaCUCB(arms=2, rho="1/3")
     assert transcript_level(policy, Fraction(2)).lower_bound == float("inf")
     assert transcript_level(policy).outcome == "passed"
-
-
-def test_the_exact_law_refuses_mechanisms_that_know_their_arm() -> None:
-    @dataclass(frozen=True, kw_only=True)
-    class OneArmRaw(HandNoisyMax):
-        def answer(self, memory: None, block: Block, noise: Noise) -> Any:
-            sums = [
-                t if c else noise.laplace(t, sensitivity=1, epsilon=ONE)
-                for c, t in zip(block.coordinates, block.sums, strict=True)
-            ]
-            return None, tuple(
-                Answer(float(total), count, 1)
-                for total, count in zip(sums, block.counts, strict=True)
-            )
-
-    class Raw(AnytimeLazyUCB):  # type: ignore[misc]
-        def mechanism(self) -> Mechanism:
-            return OneArmRaw()
-
-    assert exact_law(Raw(arms=2, epsilon=1, grid=1), 6).outcome == "not applicable"
-    assert transcript_level(Raw(arms=2, epsilon=1, grid=1)).outcome == "failed"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.auditing.local.level import report_law_level
+from dpbandits.auditing.foreign import RandomizerSubject
+from dpbandits.auditing.statistical import statistical_level
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse
 from dpbandits.mechanisms.randomizers import Report
@@ -53,19 +54,18 @@ def test_a_broken_client_cannot_ruin_a_sum() -> None:
     assert not RandomizedResponse(epsilon=Fraction(1)).accepts(1)
 
 
-@pytest.mark.parametrize("reach", [0, 1, 3, 60])
-@pytest.mark.parametrize("grid", [1, 7, 1024])
-def test_cutting_off_costs_nothing(reach: int, grid: int) -> None:
-    """However near the bound is, no report tells more than the number it was cut off from; the
-    audit says so, and sees one that does.
+@pytest.mark.parametrize("reach", [0, 60])
+def test_cutting_off_costs_nothing(reach: int) -> None:
+    """However near the bound is, reports do not show more than the claim; those of twice the reward
+    do. Wrong with probability 1e-6.
     """
     kind = type("Near", (LocalLaplace,), {"reach": reach})
-    result = report_law_level(kind(epsilon=Fraction(1), grid=Grid(steps=grid)))
-    assert result.outcome == "passed"
-    assert result.details["loss"] == "1"
     leaky = type(
         "Leaky",
         (kind,),
         {"randomise": lambda self, steps, noise: LocalLaplace.randomise(self, 2 * steps, noise)},
     )
-    assert report_law_level(leaky(epsilon=Fraction(1), grid=Grid(steps=grid))).outcome != "passed"
+    for made, outcome in ((kind, "not refuted"), (leaky, "failed")):
+        subject = RandomizerSubject(made(epsilon=Fraction(1), grid=Grid(steps=1)))
+        found = statistical_level(subject, Fraction(1), runs=3_000, workers=1)
+        assert found.outcome == outcome, found.evidence

@@ -27,7 +27,7 @@ ELSEWHERE = {
     "service_kills_postgresql.md",
     "service_steady.md",
 }
-"""Written by `python -m benchmarks.auditing`, `controls`, `papers-full` and `soak`."""
+"""Written by `python -m benchmarks.controls`, `papers-full` and `soak`."""
 
 
 def test_every_page_is_listed_or_has_a_command_of_its_own() -> None:

@@ -2,6 +2,7 @@
 report.
 """
 
-from dpbandits.auditing.report import AuditReport, LevelResult
+from dpbandits.auditing.laws import noisy_max_loss
+from dpbandits.auditing.report import AuditReport, LevelResult, Verified, verify
 
-__all__ = ["AuditReport", "LevelResult"]
+__all__ = ["AuditReport", "LevelResult", "Verified", "noisy_max_loss", "verify"]

@@ -1,49 +1,268 @@
-"""One question of anything that claims to be private: is it? All levels, one report."""
+"""One question of anything that claims to be private: is it? What a user may give to an audit, and
+the levels that answer.
+"""
 
 import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
-from dpbandits.auditing.effort import Seconds, Work
-from dpbandits.auditing.exact import POINTS, deepest_law
-from dpbandits.auditing.foreign import ForeignSubject, noted
-from dpbandits.auditing.functions import FunctionSubject, RandomizerSubject, arms_for, takes_data
-from dpbandits.auditing.local.level import report_law_level
-from dpbandits.auditing.mechanism_policy import feed
-from dpbandits.auditing.report import AuditReport, LevelResult
-from dpbandits.auditing.resolve import (
-    WHITE,
-    AuditSetting,
-    checked_levels,
-    checked_numbers,
-    is_subject,
-    own_claim,
-    resolve,
-    title_of,
-    why_no_claim,
+from dpbandits.auditing.foreign import (
+    ARMS,
+    ForeignSubject,
+    FunctionSubject,
+    RandomizerSubject,
+    arms_for,
+    made_once,
+    noted,
+    takes_data,
+    with_arms,
 )
-from dpbandits.auditing.statistical.level import statistical_level
-from dpbandits.auditing.statistical.mechanisms import MechanismSubject
-from dpbandits.auditing.statistical.subjects import ROUNDS, PolicySubject, Subject
-from dpbandits.auditing.transcript.level import REPLAYS, transcript_level
-from dpbandits.auditing.transcript.neighbours import draws_gaussians
+from dpbandits.auditing.laws import randomised_response_level
+from dpbandits.auditing.replays import draws_gaussians
+from dpbandits.auditing.report import AuditReport, LevelResult
+from dpbandits.auditing.statistical import statistical_level
+from dpbandits.auditing.subjects import ROUNDS, MechanismSubject, PolicySubject, Subject, feed
+from dpbandits.auditing.transcript import REPLAYS, transcript_level
+from dpbandits.checks.examples import examples
+from dpbandits.core.inputs import LARGEST_SEED, real_number, shown, whole_number
 from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.mechanisms import Mechanism, Randomizer
-from dpbandits.policies.contract import Policy
+from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import Policy, size_argument
+from dpbandits.policies.named import policy_class
 from dpbandits.version import __version__
 
-LEVELS = ("transcript", "report law", "exact law", "statistical")
-SHARES = {"transcript": 0.15, "report law": 0.0, "exact law": 0.25, "statistical": 0.55}
+# What a user gives to an audit: numbers and levels, read strictly, and the subject, made from the
+# name of a policy, from module:object, a class or a function that makes one, or taken as it is.
+
+
+MOST_AUDITED_ROUNDS = 10**6
+"""The most rounds of one counted run: its transcript is kept as a whole."""
+
+MOST_AUDITED_ARMS = 10**4
+
+MOST_REWARDS = 10**7
+"""The most rewards of one table."""
+
+WHITE = (Policy, Mechanism, Randomizer)
+"""The kinds of subjects that declare their own promise and can be looked into."""
+
+
+def resolve(subject: object, epsilon: Real | None, arms: int | None) -> Any:
+    """The subject itself. Classes are made with `epsilon`, and with `arms` if they take them; an
+    instance has its own already.
+
+    subject: a policy, a mechanism or a local randomizer (white box: all levels that fit), its
+        class, or a function that makes one; or a class or function that makes a fresh object with
+        `ask()` and `tell(decision, reward)`, or with `select()` and `update(arm, reward)`, for each
+        run (black box: the statistical level); or a plain function of data. What makes a subject
+        takes no arguments but `seed` (it is given one, below 2³²) and `arms`; a function with one
+        other argument that it cannot do without is a function of data, and is called with it for
+        each run: rewards, shape (rounds,), or with `arms=` a table, shape (rounds, arms). It
+        answers with numbers, text or lists of them. Text is the name of a policy of ours, or
+        "module:object".
+
+    Raises:
+        ValueError: there is no such name, or the subject has no use for an epsilon.
+        TypeError: a class that cannot be made from epsilon and the number of arms alone.
+    """
+    if isinstance(subject, str):
+        subject = policy_class(subject)
+    if isinstance(subject, type) and issubclass(subject, WHITE):
+        return made_from_class(subject, epsilon, ARMS if arms is None else arms)
+    if (
+        callable(subject)
+        and not isinstance(subject, WHITE)
+        and not is_subject(subject)
+        and not takes_data(subject)
+    ):
+        one = made_once(with_arms(subject, arms_for(subject, arms)))
+        subject = one if isinstance(one, WHITE) else subject
+    if isinstance(subject, WHITE):
+        refuse_another_epsilon(subject, epsilon)
+    elif not (callable(subject) or is_subject(subject)):
+        raise TypeError(
+            "Expected a policy, a mechanism, a randomizer, a function of data, or a function "
+            "that makes a fresh object for each run, got "
+            f"{type(subject).__name__}. Pass `lambda: Yours(...)`: runs must not share what an "
+            "earlier one has learnt."
+        )
+    return subject
+
+
+def is_subject(made: object) -> bool:
+    """Whether this can be played as a black box (`Subject`) as it is."""
+    return hasattr(made, "outcomes") and hasattr(made, "pairs")
+
+
+def made_from_class(
+    cls: type[Policy] | type[Mechanism] | type[Randomizer], epsilon: Real | None, arms: int
+) -> Any:
+    """A small instance. Of a policy of this package it is the one that the checks use, on a grid of
+    0/1 rewards, which tells most.
+    """
+    known = {f.name for f in fields(cls)} if is_dataclass(cls) else set()
+    if epsilon is not None and "epsilon" not in known:
+        raise ValueError(
+            f"{cls.__name__} takes no epsilon. What it is to be held to is its claim: claim=... "
+            "or --claim."
+        )
+    budget = (
+        {"epsilon": as_fraction(1 if epsilon is None else epsilon, "epsilon")}
+        if "epsilon" in known
+        else {}
+    )
+    if issubclass(cls, Policy) and POLICIES.get(cls.__name__) is cls:
+        change: dict[str, Any] = {"grid": 1} if "grid" in known else {}
+        return replace(
+            examples(cls.__name__, arms=arms)[0], **change | (budget if epsilon is not None else {})
+        )
+    argument = size_argument(cls) if issubclass(cls, Policy) else None
+    size = {} if argument is None else {argument: arms}
+    make_it: Callable[..., Any] = cls
+    try:
+        return make_it(**size, **budget)
+    except TypeError as error:
+        raise TypeError(
+            f"{cls.__name__} cannot be made from {' and '.join([*size, *budget]) or 'nothing'} "
+            f"alone ({error}). Pass an instance of it."
+        ) from error
+
+
+def refuse_another_epsilon(made: Policy | Mechanism | Randomizer, epsilon: Real | None) -> None:
+    """Refuse another epsilon for an instance: it is audited as it is, and the epsilon would be
+    ignored silently.
+    """
+    if epsilon is None:
+        return
+    own = getattr(made, "epsilon", None) or own_claim(made)
+    if own is None or as_fraction(own, "epsilon") != as_fraction(epsilon, "epsilon"):
+        has = f"its budget is {own}" if own is not None else "it has none"
+        raise ValueError(
+            f"Got epsilon={epsilon} for an instance of {type(made).__name__}, which is audited "
+            f"as it is ({has}). "
+            "Leave epsilon out; what it is to be held to is its claim: claim=... or --claim."
+        )
+
+
+def own_claim(made: Any) -> Fraction | None:
+    """The epsilon that the subject itself claims. What a publication claims for its constants is in
+    `claimed`.
+    """
+    guarantee = guarantee_of(made)
+    return guarantee.epsilon if guarantee is not None and guarantee.measure == "pure" else None
+
+
+def claimed_rho(made: Any) -> Fraction | None:
+    """The rho of a subject that claims zCDP."""
+    guarantee = guarantee_of(made)
+    return guarantee.rho if guarantee is not None and guarantee.measure == "zCDP" else None
+
+
+def why_no_claim(made: Any) -> str:
+    guarantee = guarantee_of(made)
+    return (
+        "It claims no privacy."
+        if guarantee is None
+        else f"It claims {guarantee.measure}, which promises no epsilon."
+    )
+
+
+def guarantee_of(made: Any) -> Any:
+    return (
+        made.guarantee
+        if isinstance(made, Policy)
+        else made.promise()
+        if isinstance(made, (Mechanism, Randomizer))
+        else None
+    )
+
+
+def title_of(made: Any) -> str:
+    if isinstance(made, WHITE):
+        return repr(made)
+    return str(getattr(made, "name", None) or getattr(made, "__name__", type(made).__name__))
+
+
+class AuditSetting(NamedTuple):
+    """The arguments of an audit, checked and as plain numbers; what the subject is called, and who
+    is told what is being done.
+    """
+
+    budget: float
+    seed: int
+    arms: int | None
+    rounds: int
+    workers: int
+    runs: int | None
+    title: str = ""
+    progress: Callable[[str], None] | None = None
+    delta: float = 0.0
+    rho: Fraction | None = None
+
+    def tell(self, doing: str) -> None:
+        if self.progress is not None:
+            self.progress(f"{self.title}: {doing}")
+
+
+def checked_numbers(
+    budget: object, seed: object, arms: object, rounds: object, workers: object, runs: object
+) -> AuditSetting:
+    """The numbers as plain ones. arms, runs: None if the caller gives none.
+
+    Raises:
+        ValueError: a number is of the wrong kind or out of range.
+    """
+    seconds = real_number(budget)
+    if seconds is None or not 0 < seconds < math.inf:
+        raise ValueError(f"Expected budget={shown(budget)} to be a finite number of seconds > 0.")
+    columns = None if arms is None else whole_number(arms, "arms", 1, MOST_AUDITED_ARMS)
+    long = whole_number(rounds, "rounds", 1, MOST_AUDITED_ROUNDS)
+    if long * (columns or 1) > MOST_REWARDS:
+        raise ValueError(
+            f"Expected rounds × arms to be at most {MOST_REWARDS:,}, got {long:,} rounds of "
+            f"{columns:,} arms: a table of so many rewards does not fit. Take fewer rounds."
+        )
+    return AuditSetting(
+        budget=float(seconds),
+        seed=whole_number(seed, "seed", 0, LARGEST_SEED),
+        arms=columns,
+        rounds=long,
+        workers=whole_number(workers, "workers", 1, 10_000),
+        runs=None if runs is None else whole_number(runs, "runs", 1),
+    )
+
+
+def checked_levels(levels: object, known: Sequence[str]) -> tuple[str, ...]:
+    """Some of the levels, by name.
+
+    Raises:
+        ValueError: something else.
+    """
+    named = tuple(levels) if isinstance(levels, (list, tuple, set, frozenset)) else ()
+    unknown = [shown(level) for level in named if level not in known]
+    if unknown or not named:
+        came = ", ".join(unknown) or shown(levels)
+        raise ValueError(
+            f"Expected levels, a list of some of {', '.join(known)}; got {came}. For example "
+            f"levels=[{known[0]!r}]."
+        )
+    return named
+
+
+# One question of anything that claims to be private: is it? All levels, one report.
+
+
+LEVELS = ("transcript", "randomised response", "statistical")
+SHARES = {"transcript": 0.25, "randomised response": 0.0, "statistical": 0.7}
 """The levels' shares of the budget. What one level leaves unused, the next ones share."""
 
 LEAST = 0.5
 """The part of its share that a level gets even if the levels before it took more than theirs."""
-
-EXACT_ROUNDS = 8
 
 PATIENCE = 0.05
 """The part of its share of the budget in which a black box must finish one long tape; at least a
@@ -75,6 +294,8 @@ def audit(
     name: str | None = None,
     workers: int = 2,
     progress: Callable[[str], None] | None = None,
+    delta: float = 0.0,
+    rho: Real | None = None,
 ) -> AuditReport:
     """Is it really epsilon-private, and what is the largest epsilon that can be certified against
     it?
@@ -91,6 +312,8 @@ def audit(
         arms: actions of a black box, or of a policy made here; by default 2, or its own default.
         rounds: of counted runs; a black box is also shown longer tapes.
         progress: called with a line on what is being done.
+        delta: of a claim of (epsilon, delta)-privacy. Replays cannot refute it.
+        rho: a claim of rho-zCDP, in place of an epsilon; by default what the subject says itself.
 
     >>> report = audit("AnytimeLazyUCB", epsilon="1/2", levels=["transcript"], runs=100)
     >>> report.passed, report.lower_bound
@@ -99,8 +322,21 @@ def audit(
     asked = checked_levels(levels, LEVELS)
     how = checked_numbers(budget, seed, arms, rounds, workers, runs)
     made = resolve(subject, epsilon, how.arms)
-    how = how._replace(title=name or title_given(subject, made), progress=progress)
-    return audited(made, claim_on(made, claim, epsilon), asked, how, how_made(subject, epsilon))
+    if not 0 <= delta < 1:
+        raise ValueError(f"Expected delta={delta} to be at least 0 and below 1.")
+    if rho is not None and (claim is not None or delta):
+        raise ValueError(
+            f"Got rho={rho} and another claim. Hold it to a rho, or to claim and delta."
+        )
+    held = claim_on(made, claim, epsilon) if rho is None else None
+    stated = claimed_rho(made) if held is None and rho is None else rho
+    how = how._replace(
+        title=name or title_given(subject, made),
+        progress=progress,
+        delta=delta,
+        rho=None if stated is None else as_fraction(stated, "rho"),
+    )
+    return audited(made, held, asked, how, how_made(subject, epsilon))
 
 
 def title_given(subject: object, made: Any) -> str:
@@ -141,6 +377,8 @@ def audited(
         "budget": None if how.runs else how.budget,
         "arms": how.arms,
         "rounds": how.rounds,
+        "delta": how.delta,
+        "rho": None if how.rho is None else str(how.rho),
     }
     return AuditReport(how.title, claim, tuple(results), arguments | setting)
 
@@ -178,16 +416,19 @@ def run_level(
     randomizer = made if isinstance(made, Randomizer) else randomizer
     central = isinstance(policy, Policy) and randomizer is None
     match level:
-        case "report law" if isinstance(randomizer, Randomizer):
-            return [report_law_level(randomizer, claim)]
+        case "randomised response" if isinstance(randomizer, Randomizer):
+            return [randomised_response_level(randomizer, claim)]
         case "transcript" if central:
             seconds, replays = (
                 (budget, REPLAYS) if how.runs is None else (None, replays_for(how.runs))
             )
-            return [transcript_level(policy, claim, replays=replays, budget=seconds, seed=how.seed)]
-        case "exact law" if isinstance(made, Policy):
-            effort = Seconds(budget) if how.runs is None else Work(POINTS)
-            return [deepest_law(made, EXACT_ROUNDS, effort, claim=claim)]
+            found = transcript_level(
+                policy, claim, replays=replays, budget=seconds, seed=how.seed, rho=how.rho
+            )
+            if how.delta and found.outcome == "failed":
+                said = f"A claim with a δ is not refuted by that: {found.evidence}"
+                found = replace(found, outcome="not applicable", evidence=said)
+            return [replace(found, lower_bound=0.0) if how.delta else found]
         case "statistical":
             return [counted_level(made, policy if central else None, claim, budget, how)]
     return []
@@ -214,8 +455,17 @@ def counted_level(
         no_claim=why_no_claim(made),
         runs=how.runs,
         tell=how.tell,
+        delta=how.delta,
+        rho=how.rho,
     )
-    if found.outcome == "not refuted" and policy and draws_gaussians(policy, how.seed):
+    if claim is not None and how.delta:
+        return found
+    if (
+        claim is not None
+        and found.outcome == "not refuted"
+        and policy
+        and draws_gaussians(policy, how.seed)
+    ):
         evidence, details = f"{NO_EPSILON}; {found.evidence}", found.details | {"why": NO_EPSILON}
         return replace(found, outcome="no verdict", evidence=evidence, details=details)
     hint = subject.hint() if isinstance(subject, ForeignSubject) else ""

@@ -260,13 +260,5 @@ class MixedRuns(Error):
     """
 
 
-class Unfit(Error):
-    """The exact law of this subject cannot be computed; the message says why."""
-
-
 class NotSteps(Error):
     """The report is not a function of few coins with few switches, so its law is not computed."""
-
-
-class Changed(Error):
-    """No noise was found that gives the same report for another reward; there may be some."""

@@ -283,9 +283,11 @@ def decisions(
     noise: Noise,
     seed: int,
     public: Callable[[int, int], PublicRng] = PublicRng,
+    releases: list[Release] | None = None,
 ) -> list[Action]:
     """Return the actions in each round of a known reward table, shape (rounds, arms); a fast way
-    for short runs. `public` creates the public randomness of a seed and a step.
+    for short runs. `public` creates the public randomness of a seed and a step; every release is
+    appended to `releases`.
     """
     randomizer, rounds = policy.randomizer(), len(table)
     vault = open_vault(policy.about.feedback, policy.reader, policy.arms, noise, randomizer)
@@ -308,5 +310,7 @@ def decisions(
                 ended = turn.progress.count(plan.observe or action)
             if ended is not None:
                 turn = next_turn(policy, turn, vault, coins)
+                if releases is not None and vault.newest is not None:
+                    releases.append(vault.newest)
                 break
     return played

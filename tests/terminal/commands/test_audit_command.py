@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dpbandits.auditing.page import write_audit_page
-from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.terminal.cli import app
 
 
@@ -27,15 +25,20 @@ def dpbandits(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.long
-def test_a_pass_and_its_page(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    done = CliRunner().invoke(
-        app, ["audit", "AnytimeLazyUCB", "--epsilon", "1/2", "--runs", "200", "--html", str(page)]
-    )
-    assert done.exit_code == 0, done.output
-    assert "Passed" in done.output
-    assert page.exists()
+def test_a_written_report_is_verified(tmp_path: Path) -> None:
+    words = ["audit", "AnytimeLazyUCB", "--epsilon", "1", "--claim", "1/4", "--runs", "1000"]
+    written = CliRunner().invoke(app, [*words, "--json"])
+    assert written.exit_code == 1, written.output
+    report = tmp_path / "report.json"
+    report.write_text(written.output, encoding="utf-8")
+    found = CliRunner().invoke(app, ["audit", "--verify", str(report)])
+    assert found.exit_code == 1
+    assert "verified: ε ≥" in found.output
+    assert "not verified: transcript" in found.output
+    data = json.loads(written.output)
+    data["levels"][-1]["details"]["bets"][0][1] += 1000
+    report.write_text(json.dumps(data), encoding="utf-8")
+    assert "Do not trust it" in CliRunner().invoke(app, ["audit", "--verify", str(report)]).stderr
 
 
 def test_evidence_is_whole_sentences_in_eighty_columns() -> None:
@@ -56,6 +59,16 @@ def test_exit_codes() -> None:
     assert json.loads(failed.output)["passed"] is False
     wrong = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--budget", "soon"])
     assert wrong.exit_code == 2
+
+
+def test_claims_with_a_delta_and_of_a_rho() -> None:
+    words = ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1/10", "--runs", "300"]
+    loud = CliRunner().invoke(app, [*words, "--delta", "0.01", "--json"])
+    assert loud.exit_code == 1, loud.output
+    assert json.loads(loud.output)["setting"]["delta"] == 0.01
+    both = CliRunner().invoke(app, [*words, "--rho", "1"])
+    assert both.exit_code == 2
+    assert "another claim" in both.stderr
 
 
 def test_command_takes_objects_of_ones_own(tmp_path: Path) -> None:
@@ -100,57 +113,3 @@ def test_errors_of_the_users_code_are_one_line_and_no_leak(
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert says in line
-
-
-def test_a_page_that_cannot_be_written_is_found_before_the_audit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("")
-    asked: list[object] = []
-    monkeypatch.setattr(
-        "dpbandits.auditing.audit.audit", lambda *subject, **_: asked.append(subject)
-    )
-    for page in (tmp_path, tmp_path / "file" / "page.html"):
-        done = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--html", str(page)])
-        assert done.exit_code == 2
-    assert not asked
-
-
-@pytest.mark.long
-def test_a_page_that_fails_leaves_the_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr("dpbandits.auditing.page.write_audit_page", full)
-    done = CliRunner().invoke(
-        app, ["audit", "AnytimeLazyUCB", "--runs", "2000", "--html", str(tmp_path / "page.html")]
-    )
-    assert done.exit_code == 2
-    assert "Passed" in done.stdout
-    assert "No space left" in done.stderr
-
-
-def test_without_the_template_library_the_command_says_what_to_install(tmp_path: Path) -> None:
-    """Before it audits anything."""
-    code = (
-        "import sys; sys.modules['jinja2'] = None; sys.argv[1:] = ['audit', 'UCB1', '--html', 'x']"
-        "; from dpbandits.__main__ import main; main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.strip() == "This command needs jinja2: pip install 'dpbandits[experiments]'"
-    assert not (tmp_path / "x").exists()
-
-
-def test_a_page_is_escaped(tmp_path: Path) -> None:
-    report = AuditReport(
-        '<b>\'s & "more"', None, (LevelResult("statistical", "no verdict", evidence="<i>"),)
-    )
-    text = write_audit_page(report, tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "<b>" not in text
-    assert "<i>" not in text
-    assert "&lt;b&gt;" in text

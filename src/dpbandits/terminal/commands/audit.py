@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
-from dpbandits.auditing.report import AuditReport
+from dpbandits.auditing.report import COLUMNS, AuditReport, conclusion, heading, level_cells
+from dpbandits.auditing.report import verify as verify_report
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.policies.named import importing_from
 from dpbandits.terminal.commands.terminal import console, errors, one_line_errors
@@ -28,6 +31,12 @@ EpsilonOption = Annotated[
 ClaimOption = Annotated[
     str | None, typer.Option(help="The ε it is held to. By default what it says itself.")
 ]
+DeltaOption = Annotated[
+    float, typer.Option(min=0, max=1, help="The δ of a claim of (ε, δ)-privacy.")
+]
+RhoOption = Annotated[
+    str | None, typer.Option(help="The ρ of zCDP that it is held to, in place of an ε.")
+]
 RunsOption = Annotated[
     int | None,
     typer.Option(
@@ -46,10 +55,10 @@ RoundsOption = Annotated[
         min=1, help="Rounds of the runs that are counted; a black box is also played longer."
     ),
 ]
-ReplayOption = Annotated[
+VerifyOption = Annotated[
     Path | None,
     typer.Option(
-        help="Recount a report that was written with --json, and play its event again.",
+        help="Work out again what follows from a report that --json printed.",
         exists=True,
         dir_okay=False,
     ),
@@ -58,8 +67,7 @@ SeedOption = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Of runs, tables and simulated noise: 0, unless you say otherwise; with --replay one "
-        "that is drawn anew.",
+        help="Of runs, tables and simulated noise: 0, unless you say otherwise.",
     ),
 ]
 
@@ -68,6 +76,8 @@ def audit_command(
     subject: SubjectArgument = None,
     epsilon: EpsilonOption = None,
     claim: ClaimOption = None,
+    delta: DeltaOption = 0.0,
+    rho: RhoOption = None,
     budget: Annotated[str, typer.Option(help="Time to spend: 60s, 5m.")] = "60s",
     runs: RunsOption = None,
     arms: ArmsOption = None,
@@ -76,13 +86,9 @@ def audit_command(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON, for programs: --json > report.json.")
     ] = False,
-    html: Annotated[
-        Path | None,
-        typer.Option(help="Also write a page with a picture.", dir_okay=False, writable=True),
-    ] = None,
-    replay: ReplayOption = None,
+    verify: VerifyOption = None,
 ) -> None:
-    """Is it really ε-private? Replay its releases, and count its runs.
+    """Is it really ε-private? Replay its releases, and tell its runs apart.
 
     The object may be a policy, a mechanism, a randomizer, a function of data, or what makes a fresh
     object with ask and tell, or select and update. The exit code is 0 if nothing was found against
@@ -92,17 +98,16 @@ def audit_command(
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """
     asked: dict[str, Any] = {"epsilon": epsilon, "runs": runs, "arms": arms, "rounds": rounds}
+    asked |= {"delta": delta, "rho": rho}
     with one_line_errors("Nothing is kept of an audit."):
-        if html is not None:
-            check_page(html)
-        with around_audit(subject) as tell:
-            if replay is not None:
-                code = recount(replay, subject, tell, seed)
-            else:
+        if verify is not None:
+            code = verified(verify)
+        else:
+            with around_audit(subject) as tell:
                 report = audit_named(subject, claim, budget, seed=seed or 0, progress=tell, **asked)
-    if replay is None:
+    if verify is None:
         code = CODES[report.verdict]
-        show_report(report, as_json, html)
+        show_report(report, as_json)
     if code:
         raise typer.Exit(code)
 
@@ -111,21 +116,48 @@ def audit_named(subject: str | None, claim: str | None, budget: str, **asked: An
     from dpbandits.auditing.audit import audit
 
     if subject is None:
-        raise ValueError("Expected a policy's name, module:object, or --replay with a report.")
+        raise ValueError("Expected a policy's name, module:object, or --verify with a report.")
     return audit(subject, claim, budget=seconds(budget), **asked)
 
 
-def show_report(report: AuditReport, as_json: bool, html: Path | None) -> None:
-    """Print it, and write its page, if one is asked for."""
-    from dpbandits.auditing import page
-
+def show_report(report: AuditReport, as_json: bool) -> None:
+    """Print it: as JSON, or the table, the evidence of each level and the conclusion."""
     if as_json:
         typer.echo(report.to_json())
-    else:
-        page.show(report, console)
-    if html is not None:
-        with one_line_errors("The report above is all there is."):
-            page.write_audit_page(report, html)
+        return
+    console.print(report_table(report))
+    for level in report.levels:
+        if level.evidence:
+            said = f"{level.level}: {level.evidence}"
+            console.print(said, markup=False, highlight=False)
+    console.print()
+    console.print(conclusion(report), markup=False, highlight=False)
+
+
+STYLES = {
+    "passed": "green",
+    "not refuted": "",
+    "failed": "bold red",
+    "no verdict": "yellow",
+    "not applicable": "dim",
+}
+
+
+def report_table(report: AuditReport) -> Table:
+    """The figures, a row for each level. Evidence takes sentences, so it stands below."""
+    shown = Table(title=Text(heading(report)), title_justify="left", title_style="bold")
+    for at, column in enumerate(COLUMNS[:-1]):
+        shown.add_column(
+            column, justify="right" if at >= 2 else "left", overflow="fold", no_wrap=at < 2
+        )
+    for level in report.levels:
+        shown.add_row(
+            *(
+                Text(text, style=STYLES[level.outcome] if at == 1 else "")
+                for at, text in enumerate(level_cells(level)[:-1])
+            )
+        )
+    return shown
 
 
 CODES = {"passed": 0, "not refuted": 0, "failed": 1, "no verdict": 3}
@@ -155,36 +187,19 @@ def named_errors() -> Iterator[None]:
         raise ValueError(" ".join(f"{type(error).__name__}: {error}{where}".split())) from error
 
 
-def recount(path: Path, subject: str | None, tell: Callable[[str], None], seed: int | None) -> int:
+def verified(path: Path) -> int:
     """Say what a written report is worth, and return the exit code."""
-    from dpbandits.auditing.recounting.recount import replay
-
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         raise ValueError(
-            f"Expected --replay to be a report that `dpbandits audit --json` printed; {path} is "
+            f"Expected --verify to be a report that `dpbandits audit --json` printed; {path} is "
             "not JSON."
         ) from None
-    found = replay(data, subject, tell, seed)
+    found = verify_report(data)
     for line in found.lines:
         typer.echo(line)
     return CODES[found.verdict]
-
-
-def check_page(path: Path) -> None:
-    """Find out, before any time is spent, whether a page can be written.
-
-    Raises:
-        ModuleNotFoundError: what draws it is not installed.
-        OSError: there is no such folder.
-    """
-    import matplotlib  # noqa: F401
-
-    from dpbandits.pages import templates
-
-    templates()
-    path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def seconds(text: str) -> float:

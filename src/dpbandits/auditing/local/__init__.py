@@ -1,1 +1,0 @@
-"""The laws of randomizers, for the local model."""

@@ -1,1 +1,0 @@
-"""A written report, read strictly and counted again by somebody who does not trust it."""

@@ -1,0 +1,706 @@
+"""The statistical level: a lower bound on epsilon from runs of a black box on neighbouring tables.
+
+A pilot chooses the pair of tables. Then lots of runs are played on it, each run on the table that a
+coin chooses. An adversary that has learnt from the pilot and from the earlier lots states for every
+run which table it was, and what it wins is evidence against the claim, at whatever time it is
+looked at (see `evidence`).
+"""
+
+import math
+import multiprocessing
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple, Self, final
+
+import numpy as np
+
+from dpbandits.auditing.adversary import Adversary, keys_of, learn, rough, unlike
+from dpbandits.auditing.evidence import (
+    ALPHA,
+    Bets,
+    bets_of,
+    certified,
+    certified_rho,
+    curve,
+    no_bets,
+    reach,
+    rho_reach,
+    runs_needed,
+    runs_to_reach,
+    written,
+)
+from dpbandits.auditing.report import LevelResult, Outcome
+from dpbandits.auditing.subjects import Subject
+from dpbandits.auditing.tables import Neighbours, with_drawn_levels
+from dpbandits.core.errors import MixedRuns
+from dpbandits.core.inputs import Floats
+
+LEVEL = "statistical"
+
+# Runs are played on several cores, each part of a lot from a seed of its own.
+
+
+CELLS = 4_000_000
+"""Numbers of outcomes that a task holds at once."""
+
+TASKS = 2
+"""Into so many parts every lot is cut at least, however many workers there are: the same lot on
+every machine.
+"""
+
+WORTH_A_TASK = 50
+"""Runs of a part, at least."""
+
+SAME = 20
+"""Runs that are played twice from one seed, to see whether they follow it."""
+
+SOON = 0.003
+"""Seconds of play that tell how long a run takes."""
+
+
+class Lot(NamedTuple):
+    """Outcomes on either table, and the bets on them (None: none were made)."""
+
+    a: Floats
+    b: Floats
+    bets: Bets | None
+
+
+@final
+class Players:
+    """Plays runs on all cores. Every task has a seed of its own, so no two share noise.
+
+    A subject whose randomness does not follow the seed is played in this process alone, since
+    copies of a process repeat each other's draws; and run by run in the order of the coins, so that
+    what else changes in the meantime changes for both tables.
+    """
+
+    def __init__(self, subject: Subject, workers: int, *, clocked: bool = False) -> None:
+        """clocked: a lot that mixed its runs is not played again run by run, which may take longer
+        than there is time for; MixedRuns is raised.
+        """
+        global _playing
+        _playing, self.subject, self._clocked = subject, subject, clocked
+        self.seeded, varies = follows_its_seed(subject)
+        # what is the same with every seed may have it from a clock that stood still
+        self.by_turns = not (self.seeded and varies)
+        self.workers = workers if sys.platform == "linux" and not self.by_turns else 1
+        # Forked, so that objects which cannot be pickled can be audited too.
+        self._pool = (
+            ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
+            if self.workers > 1
+            else None
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def play(
+        self,
+        pair: Neighbours,
+        runs: int,
+        seed: int,
+        adversary: Adversary | None = None,
+        keep: bool = True,
+    ) -> Lot:
+        """Play so many runs, each on the table that its coin chooses.
+
+        adversary: states which table each run was on. keep: whether the outcomes are wanted.
+        """
+        tasks = max(math.ceil(runs * pair.a.size / CELLS), min(TASKS, runs // WORTH_A_TASK), 1)
+        seeds = np.random.SeedSequence([seed % 2**32, 342]).generate_state(tasks, np.uint64)
+        jobs = [
+            (pair, runs // tasks + (at < runs % tasks), int(own), self.by_turns, adversary, keep)
+            for at, own in enumerate(seeds)
+        ]
+        try:
+            lots = self._played(jobs)
+        except MixedRuns:
+            if self._clocked:
+                raise
+            lots = self._played(jobs)
+        a, b = (
+            np.concatenate([part for part in parts if len(part)] or [np.zeros((0, 1))])
+            for parts in zip(*((lot.a, lot.b) for lot in lots), strict=True)
+        )
+        made = [lot.bets for lot in lots if lot.bets is not None]
+        return Lot(a, b, np.sum(made, axis=0) if made else None)
+
+    def pace(self, pair: Neighbours, seed: int, adversary: Adversary | None = None) -> float:
+        """Seconds it takes to play a run: of few runs if they are slow."""
+        runs, took = 2, 0.0
+        while True:
+            began = time.perf_counter()
+            self.play(pair, runs, seed, adversary)
+            took = time.perf_counter() - began
+            if took > SOON or runs > 10**5:
+                return max(1e-9, took) / runs
+            runs *= 10
+
+    def _played(self, jobs: list[Any]) -> list[Lot]:
+        if self._pool is not None:
+            return list(self._pool.map(play_here, jobs))
+        return [play_lot(self.subject, *job) for job in jobs]
+
+
+def follows_its_seed(subject: Subject) -> tuple[bool, bool]:
+    """Whether runs of one seed are the same, and whether runs of different seeds differ."""
+    table = subject.pairs()[0].a
+    try:
+        one, other = (subject.outcomes(table, SAME, 1) for _ in range(2))
+    except MixedRuns:
+        return follows_its_seed(subject)
+    return bool(np.array_equal(one, other)), bool((one != one[0]).any())
+
+
+_playing: Subject | None = None
+
+
+def play_here(job: tuple[Any, ...]) -> Lot:
+    assert _playing is not None
+    return play_lot(_playing, *job)
+
+
+def play_lot(
+    subject: Subject,
+    pair: Neighbours,
+    runs: int,
+    seed: int,
+    by_turns: bool,
+    adversary: Adversary | None,
+    keep: bool,
+) -> Lot:
+    """A part of a lot. by_turns: in the order of the coins; else all runs of a table at once, which
+    comes to the same where runs are independent.
+    """
+    rng = np.random.default_rng([seed, 346])
+    coins = rng.integers(2, size=runs)
+    order = coins if by_turns else np.sort(coins)
+    ends = np.flatnonzero(np.diff(order, append=2)) + 1
+    sides, begin = (list[Floats](), list[Floats]()), 0
+    for end in ends.tolist():
+        side, drawn = int(order[begin]), int(rng.integers(2**63))
+        sides[side].append(subject.outcomes((pair.a, pair.b)[side], end - begin, drawn))
+        begin = end
+    a, b = (np.concatenate(side) if side else np.zeros((0, 0)) for side in sides)
+    bets = None
+    if adversary is not None:
+        levels = [adversary(part) if len(part) else np.zeros(0, np.int64) for part in (a, b)]
+        bets = bets_of(*levels)
+    return Lot(a, b, bets) if keep else Lot(a[:0], b[:0], bets)
+
+
+# Are runs tied together? Evidence counts if runs are independent. Runs that get their randomness
+# from a seed they share, such as the second at which they are played, are not.
+
+
+FEWEST_ALIKE = 12
+"""Neighbours that are alike, before anything is said of a few."""
+
+DEVIATIONS = 6
+"""Standard deviations."""
+
+
+def tied_together(rows: Floats) -> bool:
+    """Whether runs that were played one after the other are alike more often than any two of them.
+
+    All orders of independent runs are equally likely. The number of neighbours that are alike has
+    the mean and the variance of the number of runs of Wald and Wolfowitz, for many categories.
+
+    >>> tied_together(np.repeat([[1.0], [2.0]], 50, axis=0)), tied_together(np.ones((100, 1)))
+    (True, False)
+    """
+    keys = keys_of(rows)
+    alike, n = int((keys[1:] == keys[:-1]).sum()), len(keys)
+    sizes = np.unique(keys, return_counts=True)[1].astype(float)
+    squares, cubes = (sizes**2).sum(), (sizes**3).sum()
+    mean = (squares - n) / n
+    variance = (squares * (squares + n * (n + 1.0)) - 2 * n * cubes - n**3.0) / (
+        n**2.0 * max(1, n - 1)
+    )
+    return alike >= FEWEST_ALIKE and bool(
+        alike > mean + DEVIATIONS * np.sqrt(max(0.0, variance)) + 1e-6 * n
+    )
+
+
+# The pilot says which pair of tables tells most: all are tried with a few runs, the better half
+# with more, and so on; what was played of a pair is kept. No bets are made on these runs.
+
+
+HEATS = 5
+
+FEWEST_TRIED, MOST_TRIED = 20, 400
+"""Runs a side of every pair in the first heat, a hundredth of those that will be bet on, within
+these bounds; twice as many in each further heat but the second.
+"""
+
+FEW_PAIRS, MANY_PAIRS = 24, 200
+"""Pairs that are tried where a number of runs is given: a fiftieth of it, within these bounds."""
+
+PILOT = 0.35
+"""Share of the budget for the choice of tables."""
+
+LONG = 64
+"""Rounds; of longer tapes fewer runs are played, in proportion, so that a pair of them takes as
+long as another.
+"""
+
+ROUGHLY = 0.02
+"""The weight of what single numbers and whole outcomes tell, beside what an adversary would win."""
+
+
+MOST = 24_000_000
+"""Runs with bets on them, at most."""
+
+
+@final
+@dataclass(frozen=True)
+class RunPlan:
+    """How much is played: for `budget` seconds, or so many runs a side (of tapes of more than 64
+    rounds fewer, in proportion).
+    """
+
+    budget: float
+    runs: int | None
+    seed: int
+    tell: Callable[[str], None]
+    start: float
+    delta: float = 0.0
+    rho: Fraction | None = None
+
+    def bound(self, bets: Bets) -> float:
+        """What is certified: a rho where that is claimed, else an epsilon."""
+        return certified(bets, delta=self.delta) if self.rho is None else certified_rho(bets)
+
+    def left(self) -> float:
+        """Seconds; a little is kept for what comes after."""
+        return 0.95 * self.budget - (time.perf_counter() - self.start)
+
+    def ahead(self, played: int, pair: Neighbours) -> int:
+        """About how many runs there will be bets on, where so many were played to choose them."""
+        if self.runs is None:
+            return AHEAD * played
+        return int(min(MOST, max(60, 2 * self.runs * run_share(pair))))
+
+
+AHEAD = 20
+"""Times the runs of a heat, or of what was learnt from, that are thought to follow."""
+
+
+class Tried(NamedTuple):
+    """The best pair, the runs that showed it, and all pairs whose runs were compared."""
+
+    pair: Neighbours
+    a: Floats
+    b: Floats
+    tried: list[Neighbours]
+
+
+def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds: float) -> Tried:
+    """Choose a pair. With a number of runs the clock is not looked at; otherwise for `seconds`."""
+    until, left, tried = time.perf_counter() + seconds, list(pairs), list[Neighbours]()
+    if plan.runs is not None:
+        left = left[: int(np.clip(plan.runs // 50, FEW_PAIRS, MANY_PAIRS))]
+    kept, paces = list[Lot | None]([None] * len(left)), dict[int, float]()
+    for heat in range(HEATS):
+        now, scores = time.perf_counter(), dict[int, float]()
+        end = now + (until - now) * (FIRST_HEAT if heat == 0 else 1 / (HEATS - heat))
+        shortest = min(pair.rounds for pair in left)
+        for at, pair in enumerate(left):
+            if plan.runs is not None:
+                each = runs_of(pair, plan.runs, heat)
+            else:
+                if time.perf_counter() > end and scores:
+                    break
+                share = FIRST_SHARE if heat == 0 else 1 / (len(left) - at)
+                each = afforded(pace_of(pair, paces), end, share, heat)
+                if not each and scores:
+                    if pair.rounds <= shortest:
+                        break  # no other takes less
+                    continue
+                each = each or FEWEST
+            began = time.perf_counter()
+            played = players.play(pair, 2 * each, plan.seed + 10**5 * (heat + 1) + at)
+            paces[pair.rounds] = (time.perf_counter() - began) / each
+            lot = kept[at] = together(kept[at], played)
+            scores[at] = at_first_glance(lot) if heat == 0 else promising(lot, pair, plan)
+            plan.tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
+        tried = tried or [left[at] for at in scores]
+        best = sorted(scores, key=lambda at: (-scores[at], left[at].rounds, at))
+        most = -(-len(scores) // 2) if heat < HEATS - 1 else 1
+        left, kept = [left[at] for at in best[:most]], [kept[at] for at in best[:most]]
+        if len(left) == 1:
+            break
+    seen = kept[0]
+    assert seen is not None
+    return Tried(left[0], seen.a, seen.b, tried)
+
+
+def pace_of(pair: Neighbours, paces: dict[int, float]) -> float | None:
+    """About how many seconds a run a side takes; of a length that was not played, in proportion to
+    the longest that was.
+    """
+    if pair.rounds in paces or not paces:
+        return paces.get(pair.rounds)
+    longest = max(paces)
+    return paces[longest] / longest * pair.rounds
+
+
+def at_first_glance(lot: Lot) -> float:
+    """How unlike the outcomes are, for what so few runs can say."""
+    return unlike(lot.a, lot.b) if len(lot.a) and len(lot.b) else -math.inf
+
+
+def together(before: Lot | None, lot: Lot) -> Lot:
+    """The outcomes of both."""
+    if before is None:
+        return lot
+    a, b = (
+        np.concatenate([part for part in parts if len(part)] or [parts[0]])
+        for parts in ((before.a, lot.a), (before.b, lot.b))
+    )
+    return Lot(a, b, None)
+
+
+def promising(lot: Lot, pair: Neighbours, plan: RunPlan) -> float:
+    """About how much these runs tell; few of them cannot be compared with many."""
+    if not (len(lot.a) and len(lot.b)):
+        return -math.inf
+    ahead = plan.ahead(len(lot.a) + len(lot.b), pair)
+    learnt = learn(lot.a, lot.b, ahead)
+    return learnt.bound + ROUGHLY * rough(lot.a, lot.b)
+
+
+def runs_of(pair: Neighbours, runs: int, heat: int) -> int:
+    """Runs a side."""
+    first = int(np.clip(runs // 100, FEWEST_TRIED, MOST_TRIED))
+    return max(FEWEST_TRIED, int(first * 2 ** max(0, heat - 1) * run_share(pair)))
+
+
+def run_share(pair: Neighbours) -> float:
+    """The share of runs that a tape of this length is played for."""
+    return min(1.0, LONG / pair.rounds)
+
+
+FEWEST, SLOW = 10, 0.4
+"""Runs a side of a pair that takes long, and the part of the heat's time that they may take."""
+
+GLANCE = 40
+"""Runs a side of a pair in the first heat, at most."""
+
+FIRST_HEAT, FIRST_SHARE = 0.4, 0.05
+"""The first heat's part of the pilot's time, and a pair's of the first heat's, at most."""
+
+
+def afforded(pace: float | None, end: float, share: float, heat: int) -> int:
+    """Runs a side for a pair of this heat, which ends at `end`: a share of the time that is left;
+    none if even a few take too long.
+
+    pace: seconds that a run a side takes; None if that is not known.
+    """
+    seconds = end - time.perf_counter()
+    if pace is None:
+        return FEWEST
+    if seconds <= 0 or FEWEST * pace > max(SLOW, share) * seconds:
+        return 0
+    most = GLANCE if heat == 0 else MOST_TRIED_EACH
+    return int(np.clip(share * seconds / pace, FEWEST, most))
+
+
+MOST_TRIED_EACH = 50_000
+"""Runs a side of a pair in a heat, at most."""
+
+
+# Lots of runs with bets on them. Each lot is a third of what was learnt from so far.
+
+
+KEPT, KEPT_CELLS = 400_000, 16_000_000
+"""Runs that are learnt from, at most, and numbers in them."""
+
+GROWS = 0.3
+"""A lot, as a part of the runs that were learnt from."""
+
+
+LESSON, TOO_LONG = 0.12, 0.2
+"""Parts of the time that is left: for runs without bets that are learnt from first, and for their
+lesson; and for a lesson that is not worth it any more.
+"""
+
+
+class Gathered(NamedTuple):
+    """The bets at the time when they certified most. runs: all that were bet on."""
+
+    bets: Bets
+    bound: float
+    runs: int
+    lots: int
+
+
+def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
+    """Bet until the runs or the time are used up."""
+    seed, pair, timed = plan.seed + 20_000, found.pair, plan.runs is None
+    most = plan.ahead(0, pair) if plan.runs is not None else MOST
+    seen = schooled(players, found, plan, seed) if timed else Lot(found.a, found.b, None)
+    limit, known = limit_of(seen), len(seen.a) + len(seen.b)
+    adversary, learning = taught(seen, pair, plan)
+    best, bets, done, lots, pace = Gathered(no_bets(), 0.0, 0, 0), no_bets(), 0, 0, 0.0
+    while done < most:
+        keep = known < limit and not (timed and lots and learning > TOO_LONG * plan.left())
+        size = max(40, int(GROWS * known), 0 if keep else done)
+        if timed:
+            pace = pace or players.pace(pair, seed + 7, adversary)
+            size = min(max(size, int(learning / pace) if lots else 0), int(plan.left() / pace))
+            if size < 20:
+                break
+        size, seed, lots, began = min(size, most - done), seed + 1, lots + 1, time.perf_counter()
+        lot = players.play(pair, size, seed * 1009, adversary, keep)
+        pace, done = (time.perf_counter() - began) / size, done + size
+        assert lot.bets is not None
+        bets = bets + lot.bets
+        bound = plan.bound(bets)
+        if bound >= best.bound:
+            best = Gathered(bets, bound, done, lots)
+        plan.tell(f"bet on {done:,} runs, ε ≥ {best.bound:.3g}")
+        if keep and done < most:
+            seen, known = together(seen, lot), known + size
+            adversary, learning = taught(seen, pair, plan)
+    return best._replace(runs=done)
+
+
+def taught(seen: Lot, pair: Neighbours, plan: RunPlan) -> tuple[Adversary, float]:
+    """An adversary, and the seconds it took to learn."""
+    began = time.perf_counter()
+    adversary = learn(seen.a, seen.b, plan.ahead(len(seen.a) + len(seen.b), pair))
+    return adversary, max(1e-9, time.perf_counter() - began)
+
+
+def schooled(players: Players, found: Tried, plan: RunPlan, seed: int) -> Lot:
+    """The pilot's runs of the pair and more, without bets: what an adversary that has seen few
+    runs loses, a later one has to win again.
+    """
+    seen = Lot(found.a, found.b, None)
+    known, seconds = len(seen.a) + len(seen.b), LESSON * plan.left()
+    _, learning = taught(seen, found.pair, plan)
+    enough = seconds * min(1 / players.pace(found.pair, seed + 6), known / learning)
+    more = min(limit_of(seen), int(enough)) - known
+    if more <= 0:
+        return seen
+    return together(seen, players.play(found.pair, more, seed * 1009))
+
+
+def limit_of(seen: Lot) -> int:
+    return min(KEPT, KEPT_CELLS // max(1, int(seen.a.shape[1])))
+
+
+# The level's verdict.
+
+
+STRANGE = (
+    "its noise does not come from the source or seed it is given, so nobody can repeat this, and "
+    "only one process plays it"
+)
+
+NEEDED = 200
+"""Runs that there has to be time for, of both tables together."""
+
+SECOND = 1.1
+"""Seconds after which a generator is another one that the clock has seeded."""
+
+LATER, LEARNT_LAST = 40, 300
+"""Runs that are played then, and runs a side before that they are compared with."""
+
+TIED = (
+    "runs that follow each other are alike, as if they shared a seed: they are not independent, "
+    "and what is counted of them says nothing"
+)
+WARNED = "its runs are not independent (is a generator seeded by the clock?)"
+
+
+def silent(_: str) -> None:
+    """Progress that nobody asked for."""
+
+
+def statistical_level(
+    subject: Subject,
+    claim: Fraction | None,
+    *,
+    budget: float = 60.0,
+    seed: int = 0,
+    workers: int = 2,
+    no_claim: str = "It claims no privacy.",
+    runs: int | None = None,
+    tell: Callable[[str], None] = silent,
+    delta: float = 0.0,
+    rho: Fraction | None = None,
+) -> LevelResult:
+    """Certify what can be certified within `budget` seconds. no_claim: what to say where there is
+    no claim.
+
+    delta: of the claim. rho: the claim is one of zCDP.
+
+    runs: that are bet on, for either table on average, instead of as many as there is time for: the
+        same bound on every machine. tell: is told what is being done.
+    """
+    plan = RunPlan(budget, runs, seed, tell, time.perf_counter(), delta, rho)
+    claim = claim if rho is None else rho
+    tell("starting")
+    if too_slow := slowness(subject, plan):
+        return unseen(too_slow, claim, plan, no_claim)
+    try:
+        return gathered_verdict(subject, claim, plan, workers, no_claim)
+    except MixedRuns:
+        # what was played is not kept: that it was not noticed earlier is part of what was seen
+        again = replace(plan, start=time.perf_counter(), budget=plan.left())
+        if too_slow := slowness(subject, again):
+            return unseen(too_slow, claim, plan, no_claim)
+        return gathered_verdict(subject, claim, again, workers, no_claim)
+
+
+def gathered_verdict(
+    subject: Subject, claim: Fraction | None, plan: RunPlan, workers: int, no_claim: str
+) -> LevelResult:
+    with Players(subject, workers, clocked=plan.runs is None) as players:
+        pairs = with_drawn_levels(subject.pairs(), plan.seed)
+        found = pilot(players, pairs, plan, min(PILOT * plan.budget, plan.left()))
+        since = time.monotonic()
+        if players.by_turns and (tied_together(found.a) or tied_together(found.b)):
+            return unseen(TIED, claim, plan, no_claim, warning=WARNED)
+        gathered = gather(players, found, plan)
+        strange = not players.seeded and getattr(subject, "takes_noise", True)
+        leaks = claim is not None and gathered.bound > claim
+        if leaks and players.by_turns and tied_later(players, found, since):
+            return unseen(TIED, claim, plan, no_claim, warning=WARNED)
+    same = len(np.unique(keys_of(np.concatenate([found.a, found.b])))) == 1
+    still = "Every run had the same outcome: there was nothing to see." if same else ""
+    result = statistical_verdict(gathered, found, plan, claim, no_claim if claim is None else still)
+    return replace(result, details=result.details | {"warning": STRANGE}) if strange else result
+
+
+def slowness(subject: Subject, plan: RunPlan) -> str:
+    """What to say if there is no time for a hundred runs on either table; where runs are counted,
+    the clock is not looked at.
+    """
+    if plan.runs is not None:
+        return ""
+    table = subject.pairs()[0].a
+    for at in range(2):  # a first run may compile and load what later ones have
+        began = time.perf_counter()
+        subject.outcomes(table, 1, plan.seed + at)
+        took = time.perf_counter() - began
+        if plan.left() >= NEEDED * took:
+            return ""
+    return (
+        f"a run takes {took:.2g} s; this budget allows {max(0, int(plan.left() / took)):,}, and "
+        f"{NEEDED} at least are needed"
+    )
+
+
+def tied_later(players: Players, found: Tried, since: float) -> bool:
+    """Whether runs of another second are unlike those that were learnt from: what does the same
+    all the time may do so with the clock's seed.
+    """
+    time.sleep(max(0.0, SECOND - (time.monotonic() - since)))
+    later = players.play(found.pair, LATER, 0)
+    both = [(found.a, later.a), (found.b, later.b)]
+    return any(
+        len(after) and tied_together(np.concatenate([before[-LEARNT_LAST:], after]))
+        for before, after in both
+    )
+
+
+def unseen(
+    why: str, claim: Fraction | None, plan: RunPlan, no_claim: str, **more: str
+) -> LevelResult:
+    """Nothing was counted."""
+    seconds = time.perf_counter() - plan.start
+    outcome: Outcome = "not applicable" if claim is None else "no verdict"
+    evidence, details = f"{no_claim} {why}" if claim is None else why, {"why": why} | more
+    return LevelResult(LEVEL, outcome, 0.0, None, 0.0, 1.0, evidence, seconds, details, 0.0)
+
+
+def statistical_verdict(
+    gathered: Gathered, tried: Tried, plan: RunPlan, claim: Fraction | None, why_not: str
+) -> LevelResult:
+    """why_not: why it is held to nothing, where it is not."""
+    pair, rho = tried.pair, plan.rho
+    far = reach(gathered.runs, delta=plan.delta) if rho is None else rho_reach(gathered.runs)
+    details = {
+        "pair": pair.label,
+        "runs": gathered.runs,
+        "lots": gathered.lots,
+        "alpha": ALPHA,
+        "bets": written(gathered.bets),
+        "delta": plan.delta,
+        "claimed_rho": None if rho is None else str(rho),
+        "curve": [list(point) for point in curve(gathered.bets)],
+        "tables": [pair.a.tolist(), pair.b.tolist()],
+    } | looked_at(tried)
+    outcome, evidence = judged(gathered, far, pair.label, claim, why_not, rho is not None)
+    if claim is not None and outcome in ("not refuted", "no verdict"):
+        details["needed"] = (
+            runs_needed(
+                gathered.bets, float(claim), plan.delta, None if rho is None else float(rho)
+            )
+            if outcome == "not refuted"
+            else None
+            if rho is not None or plan.delta
+            else runs_to_reach(float(claim))
+        )
+    bound = gathered.bound
+    if rho is not None:
+        details |= {"rho": bound, "unit": "rho"}
+        evidence, bound = f"{evidence}; ρ ≥ {bound:.3g} of {float(rho):g}", 0.0
+    seconds = time.perf_counter() - plan.start
+    return LevelResult(LEVEL, outcome, bound, None, 0.0, 1 - ALPHA, evidence, seconds, details, far)
+
+
+def judged(
+    found: Gathered,
+    far: float,
+    label: str,
+    claim: Fraction | None,
+    why_not: str,
+    in_rho: bool = False,
+) -> tuple[Outcome, str]:
+    """The outcome, and the sentence that goes with it. far: what so many runs can show."""
+    bets, size = found.bets, len(found.bets) // 2
+    right = int(bets[size + 1 :, 0].sum() + bets[:size, 1].sum())
+    guessed = int(bets.sum() - bets[size].sum())
+    evidence = (
+        f"{label}: an adversary told the tables apart in {right:,} of {guessed:,} guesses, in "
+        f"{found.runs:,} runs on one or the other"
+    )
+    if not found.bound:
+        evidence = f"{label}: nothing told the tables apart in {found.runs:,} runs"
+    if claim is None or (why_not and found.bound <= claim):
+        return "not applicable", f"{why_not} Seen: {evidence}" if found.bound else why_not
+    if found.bound > claim:
+        return "failed", evidence
+    if far > claim:
+        return "not refuted", evidence
+    unit = "ρ" if in_rho else "ε"
+    could = f"these runs could not have shown more than {unit} = {far:.3g}, whatever it leaks"
+    return "no verdict", f"{could}; {evidence}"
+
+
+def looked_at(found: Tried) -> dict[str, Any]:
+    """The reach of the search: how many tables, of which lengths, with which rewards."""
+    moved = [np.argwhere((pair.a != pair.b).any(axis=-1))[0].tolist() for pair in found.tried]
+    return {
+        "tried": len(found.tried),
+        "arms": int(found.pair.a.shape[-1]),
+        "rounds": sorted({pair.rounds for pair in found.tried}),
+        "blocks": sorted({pair.block for pair in found.tried}),
+        "rows": len({(pair.rounds, *at) for pair, at in zip(found.tried, moved, strict=True)}),
+        "rewards": sorted(
+            {round(float(x), 4) for pair in found.tried for x in np.unique([pair.a, pair.b])}
+        ),
+    }

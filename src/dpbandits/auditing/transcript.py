@@ -1,0 +1,338 @@
+"""The transcript level: releases of whole runs, replayed with one record replaced and noise that
+gives the same answers.
+"""
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpbandits.auditing.played_noise import OWN_COINS, TIMES, UNEVEN, Effort, Seconds, Work
+from dpbandits.auditing.replays import (
+    SHORT,
+    AuditRun,
+    Found,
+    Pair,
+    Priced,
+    Witness,
+    all_changed,
+    certified_loss,
+    pair_of,
+    plays,
+    priced,
+    record_changes,
+    unbounded,
+)
+from dpbandits.auditing.report import LevelResult, Outcome
+from dpbandits.auditing.shown_noise import Changes
+from dpbandits.auditing.subjects import longest
+from dpbandits.checks.checks import replay_is_blind
+from dpbandits.core.errors import CheckFailed, Diverged, Foreign, Leak, RequestsDiffer, Unclear
+from dpbandits.policies.contract import Policy
+
+# The search of a run's neighbours: which are replayed, and which of them are priced first.
+
+
+LEAST = 12
+"""The pairs that are replayed in every run, even if no work is left."""
+
+PLANS = "Other rewards change a plan, though releases stay the same."
+
+SEARCH = 0.7
+"""The share of a budget of seconds that the search may take. The rest is for prices, and for
+replaying again what was found.
+"""
+
+TABLES = 8
+"""Tables with all rewards drawn anew on which a policy is asked for its plans. They also show rules
+that need several records, or a late block that no pair changes.
+"""
+
+KEPT = 8
+"""The most pairs of a run that are priced first: one for each size of loss, the largest first."""
+
+
+def searched(todo: list[AuditRun], replays: int, budget: float | None) -> list[Found]:
+    """Search all runs; with a budget of seconds, as many as there is time for. The first run is
+    always searched, the long ones come last.
+    """
+    if budget is None:
+        return [search(Witness(play), play.seed, Work(replays)) for play in todo]
+    whole, search_for, found = Seconds(budget), Seconds(SEARCH * budget), list[Found]()
+    for at, play in enumerate(todo):
+        if at and search_for.left() <= 0:
+            break
+        found.append(
+            search(
+                Witness(play, whole),
+                play.seed,
+                Seconds(search_for.left() / (len(todo) - at)),
+                least=1,
+            )
+        )
+    return found
+
+
+def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> Found:
+    """Search one run: replay as many of its neighbours as the effort allows (but at least some)."""
+    run = witness.run
+    see_other_tables(witness, np.random.default_rng([seed, TABLES]), effort)
+    cases = record_changes(run, np.random.default_rng(seed))
+    pairs, unclear = list[Pair](), ""
+    for done, (event, change) in enumerate(cases):
+        if done >= least and effort.left() <= 0:
+            break
+        effort.spend(max(1.0, witness.rounds / SHORT))
+        try:
+            after = witness.replayed(event, change, asking=True)
+        except Unclear as why:
+            unclear = unclear or str(why)
+        else:
+            pairs.append(pair_of(witness, event, change, after))
+    # whose outcome tells most
+    sizes = {pair.loss: pair for pair in sorted(pairs, key=lambda pair: pair.outcome)}
+    worst = tuple(sizes[size] for size in sorted(sizes, reverse=True)[:KEPT])
+    others = sorted((pair for pair in pairs if pair not in worst), key=lambda pair: -pair.loss)
+    return Found(witness, len(pairs), len(cases), worst, unclear, tuple(others))
+
+
+def see_other_tables(witness: Witness, rng: np.random.Generator, effort: Effort) -> None:
+    """Draw the rewards of all blocks anew, again and again: as long as releases stay the same, the
+    plans must. A count of work is not charged for it.
+
+    Raises:
+        Leak: plans differ, in every replay. Of runs with coins nothing is said: other coins may
+            make up for it.
+        Foreign: other replays came out differently.
+    """
+    if witness.plans is None or witness.recorder.coins:
+        return
+    for done in range(TABLES):
+        if done and effort.left() <= 0:
+            break
+        changes = all_changed(witness.run, rng)
+        said = plans_changed(witness, changes)
+        if said:
+            witness.always(partial(plans_changed, witness, changes), said, asking=True)
+            raise Leak(said)
+
+
+def plans_changed(witness: Witness, changes: Changes) -> str:
+    """What is wrong; an empty text if nothing is."""
+    try:
+        replay = witness.run.replay(changes, witness.script(witness.draws), seed=witness.seed)
+    except Diverged:
+        return ""
+    # the last plan follows a release that is another one
+    same = replay.plans if replay.at is None else replay.plans[:-1]
+    return PLANS if same != (witness.plans or [])[: len(same)] else ""
+
+
+# Level 1, exact, white box: what one changed record tells through all releases of a run together.
+#
+# A run is written down with a recorder in place of the noise. Then noise is sought with which a
+# neighbour gives the same answers, while the coins of the noise source fall as they fell. The
+# plans must stay the same, and the privacy loss of the releases is the distance that the noise had
+# to move, in units of its scales. If the answers do not show all noise, or coins were tossed, this
+# is only an upper bound on the loss, and an excess proves nothing. If the replays of a subject do
+# not come out the same every time, the level says nothing of it.
+
+
+LEVEL = "transcript"
+
+OWN_PLANS = (
+    "It draws its plans from a source of its own: whether a record changes them, replays cannot "
+    "say. Of its releases:"
+)
+
+REPLAYS = 40
+"""The most pairs that are replayed in a run if there is no budget of seconds. In runs that are not
+short there are fewer, in proportion.
+"""
+
+
+def transcript_level(
+    policy: Policy,
+    claim: Fraction | None = None,
+    *,
+    rounds: int = 2000,
+    replays: int = REPLAYS,
+    budget: float | None = None,
+    seed: int = 0,
+    rho: Fraction | None = None,
+) -> LevelResult:
+    """Search the neighbours of a few runs, hard ones first; if there are replays enough, every
+    neighbour of the short runs.
+
+    claim: an epsilon; by default what the policy itself claims (under zCDP this is a rho, and so is
+        the loss).
+    replays: of every run, at most.
+    budget: seconds, in place of a number of replays; the verdict may then depend on the machine.
+    rho: of zCDP, in place of a claim.
+    """
+    start = time.perf_counter()
+    try:
+        found = audited_runs(policy, claim, rounds, replays, budget, seed, rho)
+    except Leak as leak:
+        bound = float("inf") if leak.certain else 0.0
+        found = LevelResult(LEVEL, "failed", bound, evidence=str(leak))
+    except Foreign as why:
+        found = nothing_said(str(why))
+    except Diverged:
+        # a replay of the unchanged table that diverges does so by coins of its own
+        found = nothing_said(OWN_COINS)
+    return replace(found, seconds=time.perf_counter() - start)
+
+
+def nothing_said(evidence: str) -> LevelResult:
+    return LevelResult(LEVEL, "not applicable", evidence=evidence)
+
+
+def audited_runs(
+    policy: Policy,
+    claim: Fraction | None,
+    rounds: int,
+    replays: int,
+    budget: float | None,
+    seed: int,
+    rho: Fraction | None,
+) -> LevelResult:
+    """The verdict on runs that are played here, unless a replay settles it before that."""
+    guarantee = policy.guarantee
+    own_rho = claim is None and guarantee is not None and guarantee.measure == "zCDP"
+    in_rho = own_rho or rho is not None
+    if policy.randomizer() is not None:
+        return nothing_said("Local: the server is handed reports, whose own law is audited.")
+    claim = guarantee.cost if claim is None and guarantee is not None else claim
+    claim = claim if rho is None else rho
+    if claim is None:
+        return nothing_said("It claims no privacy.")
+    todo = plays(policy, rounds, seed)
+    found = searched(todo, replays, budget)
+    if not any(
+        run.unclear
+        or run.witness.self_adding
+        or run.witness.recorder.coins
+        or run.witness.plans is None
+        for run in found
+    ):
+        see_blind(policy)
+    verdict = transcript_verdict(found, claim, "rho" if in_rho else "epsilon")
+    if verdict.outcome == "passed" and any(run.witness.plans is None for run in found):
+        return replace(
+            verdict, outcome="not applicable", evidence=f"{OWN_PLANS} {verdict.evidence}"
+        )
+    if verdict.outcome == "passed" and not seen_enough(todo, found):
+        pairs, of = sum(run.pairs for run in found), sum(run.of for run in found)
+        said = (
+            f"There was time for {pairs} of {of} neighbours in {len(found)} of {len(todo)} runs, "
+            f"too few to pass; a larger budget replays more. In them: {verdict.evidence}"
+        )
+        return replace(verdict, outcome="not applicable", evidence=said)
+    return verdict
+
+
+def seen_enough(todo: list[AuditRun], found: list[Found]) -> bool:
+    """Whether every run was looked at: else a slow machine would pass what a fast one fails. Runs
+    differ in what they can show, blocks of several records among it.
+    """
+    return len(found) == len(todo) and all(
+        run.pairs >= min(run.of, LEAST if run.witness.rounds <= SHORT else 1) for run in found
+    )
+
+
+def see_blind(policy: Policy) -> None:
+    """Swap all rewards at once, through a `Session`: the plays must stay the same."""
+    said = sees(policy)
+    if said and any(sees(policy, swapped=False) or sees(policy) != said for _ in range(TIMES)):
+        raise Foreign(OWN_COINS)
+    if said:
+        raise Leak(said)
+
+
+def sees(policy: Policy, swapped: bool = True) -> str:
+    """What changes; an empty text if nothing does."""
+    try:
+        replay_is_blind(policy, rounds=min(300, longest(policy)), swapped=swapped)
+    except RequestsDiffer:
+        raise Foreign(UNEVEN) from None
+    except CheckFailed as error:
+        return str(error)
+    return ""
+
+
+def transcript_verdict(runs: list[Found], claim: Fraction, unit: str) -> LevelResult:
+    """What all replayed runs say together, and the sentence that goes with it."""
+    looked = [run for run in runs if run.worst]
+    unclear = next((run.unclear for run in runs if run.unclear), "")
+    if not looked:
+        return nothing_said(unclear or "No release in any run: there was nothing to look at.")
+    families = {draw.family for run in looked for draw in run.witness.draws}
+    if "gaussian" in families and unit == "epsilon":
+        return of_gaussians(looked)
+    found = priced(looked)
+    bound = certified_loss(looked, found) if unit == "epsilon" else 0.0
+    outcome, evidence = verdict_on(found, claim), largest_loss_sentence(runs, found, unit)
+    if families & {"laplace", "joint"} and unit == "rho":
+        outcome, evidence = "not applicable", "It draws noise that is not priced in rho."
+    if unclear:
+        outcome = outcome if outcome == "failed" else "not applicable"
+        evidence = f"{unclear} Elsewhere: {evidence}"
+    details = loss_details(runs, found, unit)
+    return LevelResult(LEVEL, outcome, bound, evidence=evidence, details=details)
+
+
+def of_gaussians(runs: list[Found]) -> LevelResult:
+    """The verdict if noise is Gaussian and the claim is a pure epsilon."""
+    never = "Gaussian noise keeps no epsilon, whatever its scale:"
+    if not unbounded(runs):
+        return nothing_said(f"{never} but these answers do not show all of it, so nothing is sure.")
+    evidence = (
+        f"{never} far out, answers tell any ε of a record in the block from round "
+        f"{runs[0].worst[0].round}."
+    )
+    return LevelResult(LEVEL, "failed", float("inf"), evidence=evidence)
+
+
+def verdict_on(found: Priced, claim: Fraction) -> Outcome:
+    if found.least > claim:
+        return "failed"
+    return "passed" if found.most is not None and found.most <= claim else "not applicable"
+
+
+def largest_loss_sentence(runs: list[Found], found: Priced, unit: str) -> str:
+    """Where the largest loss was found, and how sure it is."""
+    pairs, of = sum(run.pairs for run in runs), sum(run.of for run in runs)
+    asked = sum(run.asked for run in runs)
+    said = (
+        f"largest loss {stated_loss(found)} {unit} in {pairs} of {of} neighbours, plans asked for "
+        f"again in {asked}; there a record changed in the block from round {found.case.pair.round}"
+    )
+    if found.most != found.least:
+        most = "" if found.most is None else f", {found.most} the most"
+        said += f"; the answers do not show all noise: {found.least} is sure{most}"
+    if any(run.witness.recorder.coins for run in runs):
+        said += "; coins fell as they fell in these runs, and nothing is sure of what they hide"
+    return said
+
+
+def stated_loss(found: Priced) -> Fraction:
+    return found.least if found.most is None else found.most
+
+
+def loss_details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
+    return {
+        "unit": unit,
+        "loss": str(stated_loss(found)),
+        "loss_value": float(stated_loss(found)),
+        "sure": found.most == found.least,
+        "pairs": sum(run.pairs for run in runs),
+        "of": sum(run.of for run in runs),
+        "asked": sum(run.asked for run in runs),
+        "rounds": max(run.witness.rounds for run in runs),
+        "change": list(found.case.pair.change),
+        "by_round": [[pair.round, float(pair.loss)] for run in runs for pair in run.worst],
+    }

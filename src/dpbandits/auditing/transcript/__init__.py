@@ -1,1 +1,0 @@
-"""Level 1: replays of written runs."""

@@ -1,0 +1,111 @@
+"""Controls: what is broken on purpose is caught, and what is right is not refuted. `python -m
+benchmarks.controls` plays all of them at their full number of runs.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from benchmarks.controls import LISTS, known
+from benchmarks.controls.__main__ import Asked, Judged, Kept, judge, page
+from benchmarks.controls.parts import Control
+
+from dpbandits import audit, mechanisms
+from dpbandits.auditing.audit import LEVELS
+from dpbandits.auditing.report import AuditReport
+from dpbandits.mechanisms import Mechanism
+
+WRONG = [control for listed in ("known", "odd") for control in LISTS[listed]() if not control.right]
+EXACT = [control for control in WRONG if control.level in LEVELS[:2]]
+COUNTED = [control for control in WRONG if control.level == "statistical"]
+SHORT = (
+    "first pull not noised",
+    "half noise: RandomizedResponse",
+    "half noise: LazyForgetful, black box",
+    "joint blocks read again",
+    "sparse vector variant 5",
+    "stopping decided on raw sums",
+    "running sums",
+)
+
+
+def audited(control: Control, runs: int) -> AuditReport:
+    levels = (control.level,) if control.level else LEVELS
+    return audit(
+        control.make(), control.claim, levels=levels, runs=runs, workers=1, arms=control.arms
+    )
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_few_are_caught(name: str) -> None:
+    (control,) = (each for each in WRONG if each.name == name)
+    assert audited(
+        control, min(control.runs, 2_000 if control.level == "statistical" else 400)
+    ).failed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("control", EXACT, ids=lambda control: control.name)
+def test_replays_catch_what_they_must(control: Control) -> None:
+    report = audited(control, 1_000)
+    # coins and noise that is drawn again are left to runs
+    assert report.failed or control.name in OPEN, report
+
+
+OPEN = ("half the noise by a coin", "noise of a mean, by a coin")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("control", COUNTED, ids=lambda control: control.name)
+def test_runs_catch_what_they_must(control: Control) -> None:
+    assert audited(control, control.runs).failed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "control",
+    [control for listed in ("odd", "unseen") for control in LISTS[listed]() if control.right],
+    ids=lambda control: f"{control.name}-{control.level}",
+)
+def test_what_is_right_is_not_refuted(control: Control) -> None:
+    assert not audited(control, 1_000).failed
+
+
+def test_every_mechanism_has_a_control_with_half_of_its_noise() -> None:
+    concrete = {
+        name
+        for name in mechanisms.__all__
+        if isinstance(cls := getattr(mechanisms, name), type)
+        and issubclass(cls, Mechanism)
+        and not getattr(cls, "__abstractmethods__", None)
+    }
+    tried = [mechanism for _, mechanism in known.mechanisms_tried()]
+    assert concrete - {"Exact"} == {type(mechanism).__name__ for mechanism in tried}
+    assert all(known.half(mechanism).promise() == mechanism.promise() for mechanism in tried)
+
+
+def test_controls_have_names_of_their_own() -> None:
+    for listed, made in LISTS.items():
+        named = [(control.name, control.level) for control in made()]
+        assert len(set(named)) == len(named), listed
+
+
+def test_verdicts_outlive_a_run_that_was_stopped(tmp_path: Path) -> None:
+    number, control = next(
+        (at, each)
+        for at, each in enumerate(LISTS["known"]())
+        if each.name == "half noise: RandomizedResponse"
+    )
+    judged = judge(Asked("known", number, 0, None))
+    assert (judged.verdict, judged.by) == ("failed", "randomised response")
+    kept = Kept(tmp_path, None)
+    kept.add(control, judged)
+    with kept.path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps([control.level, *judged])[:20])  # cut off
+    again = Kept(tmp_path, None)
+    assert list(again.found.values()) == [judged]
+    text = page(again, ["known"], 1, None, "the command")
+    assert "1 of 1 audits of what is wrong caught it" in text
+    assert Judged(*judged[:3], "passed", 0.0, "", 1.0) != judged

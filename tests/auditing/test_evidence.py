@@ -1,0 +1,255 @@
+"""Evidence is valid at every time it is looked at, for every adversary, and it is strong."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.controls.known import half
+
+import dpbandits as dpb
+from dpbandits.auditing import verify
+from dpbandits.auditing.evidence import (
+    ALPHA,
+    DELTAS,
+    LARGEST,
+    SCALE,
+    bets_of,
+    certified,
+    log_wealth,
+    reach,
+    read,
+    runs_needed,
+    runs_to_reach,
+    written,
+    zcdp_epsilon,
+)
+from dpbandits.auditing.statistical import statistical_level
+from dpbandits.auditing.subjects import MechanismSubject
+from dpbandits.auditing.tables import Neighbours, TwoTables
+from dpbandits.core.inputs import Floats
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import GaussianBatches, LazyForgetful
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("level", [1, 3, 17, 40, 255])
+def test_no_bet_wins_on_average_under_the_claim(epsilon: float, level: int) -> None:
+    """Summed up exactly, at the largest probability that the claim allows for an outcome."""
+    one = [np.array([level]), np.array([], int)]
+    likely = 1 / (1 + math.exp(-epsilon))
+    for sides in (one, one[::-1]):
+        first = math.exp(log_wealth(bets_of(*sides), [epsilon])[0])
+        second = math.exp(log_wealth(bets_of(*sides[::-1]), [epsilon])[0])
+        assert (
+            max(chance * first + (1 - chance) * second for chance in (likely, 1 - likely, 0.5))
+            <= 1 + 1e-12
+        )
+
+
+@pytest.mark.parametrize("delta", [1e-4, 0.05])
+def test_no_bet_wins_on_average_under_a_claim_with_delta(delta: float) -> None:
+    """The worst law for a bet is that of P(A) = e^ε Q(A) + δ, on either side."""
+    epsilon, level = 0.5, 100
+    for q in (0.0, 0.1, 0.4):
+        p = math.exp(epsilon) * q + delta
+        on = {(1, 0): p, (-1, 0): q / 2, (0, 0): 1 - p - q / 2}
+        off = {(1, 0): q, (-1, 0): math.exp(epsilon) * q / 2 + delta}
+        off[0, 0] = 1 - sum(off.values())
+        mean = 0.0
+        for side, law in enumerate((on, off)):
+            for (sign, _), chance in law.items():
+                stated = [np.array([sign * level]), np.array([], int)]
+                wealth = math.exp(
+                    log_wealth(bets_of(*(stated if side == 0 else stated[::-1])), [epsilon], delta)[
+                        0
+                    ]
+                )
+                mean += 0.5 * chance * wealth
+        assert mean <= 1 + 1e-12
+
+
+class Told:
+    """One bit, told right with probability 1/(1 + e^-epsilon): it is exactly epsilon-private."""
+
+    name = "told"
+
+    def __init__(self, epsilon: float) -> None:
+        self.right = 1 / (1 + math.exp(-epsilon))
+
+    def pairs(self) -> list[Neighbours]:
+        return [TwoTables(np.zeros((1, 1)), np.ones((1, 1)), "one round")]
+
+    def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
+        told = np.random.default_rng([seed, 9]).random((runs, 1)) < self.right
+        return np.where(told, table[0, 0], 1 - table[0, 0])
+
+
+def test_no_audit_of_what_is_right_certifies_more_than_it_leaks() -> None:
+    """100 audits with learning and stopping at the best time. At alpha = 1/20 the wealth may reach
+    20 in 5 of them on average, and in 20 with probability below 1e-7; at 1e-6 in none of them but
+    for a chance of 1e-4.
+    """
+    reached = 0
+    for seed in range(100):
+        found = statistical_level(Told(1.0), Fraction(1), runs=200, seed=seed, workers=1)
+        assert found.outcome == "not refuted"
+        bets = read(found.details["bets"])
+        reached += bool(log_wealth(bets, [1.0])[0] >= math.log(20))
+    assert reached < 20
+
+
+@pytest.mark.long
+def test_false_certificates_of_the_laplace_mechanism() -> None:
+    """Tables are looked for, and the bound is taken at its best time: 100 audits at the claim."""
+    subject = MechanismSubject(LazyForgetful(epsilon=Fraction(1), grid=Grid(steps=1)))
+    for seed in range(100):
+        found = statistical_level(subject, Fraction(1), runs=1_000, seed=seed, workers=1)
+        assert found.outcome == "not refuted", found.evidence
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_half_a_claim_is_caught_within_1500_runs(seed: int) -> None:
+    """`python -m benchmarks.sequential` does so with ten seeds."""
+    report = dpb.audit(
+        "AnytimeLazyUCB",
+        "1/2",
+        epsilon=1,
+        levels=["statistical"],
+        runs=1_500,
+        seed=seed,
+        workers=1,
+    )
+    assert report.failed
+    assert 0.5 < report.lower_bound <= 1
+
+
+def test_bounds_are_the_largest_claim_below_which_all_are_refuted() -> None:
+    bets = bets_of(np.full(400, 30), np.full(60, 30))
+    bound = certified(bets)
+    assert log_wealth(bets, np.arange(0, bound, 0.01)).min() >= -math.log(ALPHA)
+    assert log_wealth(bets, [bound + 0.03])[0] < -math.log(ALPHA)
+    assert certified(bets, delta=0.01) < bound
+    assert certified(bets_of(np.full(60, 30), np.full(400, 30))) == 0.0
+
+
+def test_reach_is_what_right_guesses_certify() -> None:
+    for runs in (30, 300, 5_000):
+        sure = bets_of(np.full(runs, LARGEST), np.array([], int))
+        assert certified(sure) <= reach(runs) <= certified(sure) + 0.06
+
+
+def test_written_bets_are_read_again() -> None:
+    bets = bets_of(np.array([3, 3, -300, 9]), np.array([-7, 3]))
+    assert (read(written(bets)) == bets).all()
+    assert bets.sum() == 6
+    assert LARGEST / SCALE == 16
+
+
+def test_gaussian_noise_has_a_curve() -> None:
+    """N(0, 1) against N(1, 1): no epsilon with a delta below its own is certified, and most of it
+    is. δ(ε) = Φ(1/2 − ε) − e^ε Φ(−1/2 − ε).
+    """
+
+    def true(epsilon: float) -> float:
+        from scipy.stats import norm
+
+        return float(norm.cdf(0.5 - epsilon) - math.exp(epsilon) * norm.cdf(-0.5 - epsilon))
+
+    rng, runs = np.random.default_rng(3), 400_000
+    levels: list[Any] = [
+        np.rint(SCALE * (0.5 - rng.normal(side, 1, runs))).astype(int) for side in (0, 1)
+    ]
+    bets = bets_of(*levels)
+    for delta in (1e-3, 1e-2):
+        bound = certified(bets, delta=delta)
+        assert true(bound) > delta
+        assert true(bound + 1) < delta
+
+
+GAUSSIAN = GaussianBatches(rho=Fraction(1, 2), grid=Grid(steps=1))
+LOUD = LazyForgetful(epsilon=Fraction(2), grid=Grid(steps=1))
+
+
+@pytest.mark.parametrize(
+    ("subject", "claimed", "verdict", "unit"),
+    [
+        (LOUD, {"claim": 1}, "failed", "epsilon"),
+        (LOUD, {"claim": 1, "delta": 0.01}, "failed", "epsilon"),
+        (LOUD, {"claim": 2, "delta": 0.01}, "not refuted", "epsilon"),
+        (GAUSSIAN, {}, "not refuted", "rho"),
+        (GAUSSIAN, {"rho": "1/20"}, "failed", "rho"),
+        (GAUSSIAN, {"claim": 3, "delta": 0.01}, "not refuted", "epsilon"),
+        (GAUSSIAN, {"rho": 9}, "no verdict", "rho"),
+    ],
+)
+def test_every_kind_of_claim_is_verified(
+    subject: Any, claimed: Any, verdict: str, unit: str
+) -> None:
+    report = dpb.audit(subject, levels=["statistical"], runs=1_000, workers=1, **claimed)
+    data, details = json.loads(report.to_json()), report.levels[0].details
+    found = verify(data)
+    assert (report.verdict, found.verdict, found.unit) == (verdict, verdict, unit)
+    assert found.lower_bound == (details["rho"] if unit == "rho" else report.lower_bound)
+    if unit == "rho":
+        data["levels"][0]["details"]["rho"] *= 2
+        with pytest.raises(ValueError, match=r"ρ ≥ .* Do not trust it"):
+            verify(data)
+
+
+def test_a_report_says_what_a_refutation_would_take() -> None:
+    """Bets that win go on to win; where guesses are as often wrong, no number of runs will do."""
+    winning = bets_of(np.full(300, 64), np.full(100, 64))
+    needed = runs_needed(winning, 0.5)
+    assert needed is not None
+    times = math.ceil(needed / winning.sum())
+    assert certified(winning * times) > 0.5 > certified(winning * (times - 2))
+    assert runs_needed(winning, 2.0) is None
+    for claim in (0.5, 1.0, 6.0):
+        runs = runs_to_reach(claim)
+        assert reach(runs) > claim >= reach(runs - 1)
+    report = dpb.audit(LOUD, 8, levels=["statistical"], runs=100, workers=1)
+    assert f"To refute it takes {runs_to_reach(8):,} runs at least." in str(report)
+
+
+def test_one_kind_of_claim_at_a_time() -> None:
+    with pytest.raises(ValueError, match="and another claim"):
+        dpb.audit(LOUD, 1, rho=1)
+
+
+@pytest.mark.long
+def test_gaussian_noise_is_held_to_its_rho() -> None:
+    """Half of the noise is four times the rho. Wrong with probability 1e-6."""
+    honest = GaussianBatches(rho=Fraction(1, 2), grid=Grid(steps=1))
+    for made, verdict in ((honest, "not refuted"), (half(honest), "failed")):
+        report = dpb.audit(made, levels=["statistical"], runs=5_000, workers=1)
+        assert report.verdict == verdict, report
+        assert report.levels[0].details["rho"] < (0.5 if made is honest else 2.0)
+
+
+def test_a_claim_with_a_delta_is_refuted_by_runs_alone() -> None:
+    loud = LazyForgetful(epsilon=Fraction(2), grid=Grid(steps=1))
+    report = dpb.audit(loud, 1, delta=0.01, levels=["statistical"], runs=3_000, workers=1)
+    assert report.failed
+    assert 1 < report.lower_bound < 2
+    assert "δ = 0.01" in str(report)
+    replayed = dpb.audit(loud, 1, delta=0.01, levels=["transcript"], runs=100, workers=1)
+    assert (replayed.failed, replayed.lower_bound) == (False, 0.0)
+    with pytest.raises(ValueError, match="below 1"):
+        dpb.audit(loud, 1, delta=1.0)
+
+
+@pytest.mark.parametrize("rho", [0.01, 0.5, 4.0])
+def test_the_epsilon_of_a_rho_is_above_the_gaussian_curve(rho: float) -> None:
+    """N(0, 1) against N(sqrt(2 rho), 1) is rho-zCDP, and keeps less than what that implies."""
+    from scipy.stats import norm
+
+    shift = math.sqrt(2 * rho)
+    for delta in DELTAS:
+        e = zcdp_epsilon(rho, delta)
+        true = norm.cdf(shift / 2 - e / shift) - math.exp(e) * norm.cdf(-shift / 2 - e / shift)
+        assert true <= delta * (1 + 1e-9)

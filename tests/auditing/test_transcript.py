@@ -1,0 +1,241 @@
+"""Level 1: the exact loss of what is released equals the claim of tight mechanisms, never exceeds
+it, and shows what is broken.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpbandits import DPKLUCB, DPUCB, AnytimeLazyUCB, HybridUCB
+from dpbandits.auditing.subjects import feed
+from dpbandits.auditing.transcript import transcript_level
+from dpbandits.checks import examples
+from dpbandits.checks.checks import horizon_of
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import (
+    Answer,
+    BinaryTree,
+    EachAction,
+    EachArm,
+    Hybrid,
+    JointBatch,
+    LazyCumulative,
+    LazyForgetful,
+    NoisyMax,
+)
+from dpbandits.mechanisms.counters import Logarithmic
+from dpbandits.policies import POLICIES
+from dpbandits.policies.contract import Policy
+from tests.checks.test_mutants import (
+    Patch,
+    decisions_peek,
+    exact_sum_returned,
+    hybrid_does_not_split,
+    laplace_scale_halved,
+    sum_stays_open,
+    tree_does_not_split,
+)
+
+HALF = Fraction(1, 2)
+FEW = 16
+"""Neighbours replayed of every run; benchmarks/controls replays more."""
+
+TIGHT = [
+    LazyForgetful(epsilon=HALF),
+    LazyCumulative(epsilon=HALF),
+    BinaryTree(epsilon=HALF, leaves=16),
+    BinaryTree(epsilon=HALF, leaves=13),
+    Logarithmic(epsilon=HALF),
+    Hybrid(epsilon=HALF),
+    Hybrid(epsilon=HALF, segments="doubling"),
+    Hybrid(epsilon=HALF, segments="doubling", root=True),
+    NoisyMax(epsilon=HALF, grid=Grid(steps=64)),
+    NoisyMax(epsilon=HALF, selection="exponential"),
+    NoisyMax(epsilon=HALF, selection="permute-and-flip"),
+    EachArm(inner=LazyForgetful(epsilon=HALF), width=3),
+    EachAction(inner=LazyForgetful(epsilon=HALF), actions=3),
+    JointBatch(epsilon=HALF, size=3),
+    JointBatch(epsilon=HALF, size=3, grid=Grid(steps=1)),
+]
+
+
+def loss(policy: Policy, **options: Any) -> Fraction:
+    return Fraction(transcript_level(policy, **options).details["loss"])
+
+
+@pytest.mark.parametrize("mechanism", TIGHT, ids=repr)
+def test_tight_mechanisms_cost_their_claim(mechanism: Any) -> None:
+    """Exactly; and of Laplace noise an outcome is found that tells just as much."""
+    result = transcript_level(feed(mechanism), rounds=32)
+    claim = mechanism.promise().epsilon
+    assert result.outcome == "passed"
+    assert Fraction(result.details["loss"]) == claim
+    assert result.lower_bound <= claim * (1 + 1e-12)
+    if not isinstance(mechanism, NoisyMax):
+        assert result.lower_bound == float(claim)
+
+
+INSTANCES = [
+    p
+    for name in POLICIES
+    for p in examples(name, arms=2)
+    if p.guarantee is not None and p.randomizer() is None
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("policy", INSTANCES, ids=repr)
+def test_registered_policies_keep_their_claim(policy: Policy) -> None:
+    """A new policy is audited without a test of its own; rounds are few: benchmarks.controls takes
+    more.
+    """
+    result = transcript_level(policy, rounds=64 if policy.about.every_round else 256, replays=FEW)
+    assert result.outcome == "passed", result.evidence
+    assert result.lower_bound <= float(policy.guarantee.cost) * (1 + 1e-12)  # type: ignore[union-attr]
+
+
+SIMPLE = [p for p in INSTANCES if not p.about.every_round and not p.about.randomised]
+
+
+@pytest.mark.long
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(policy=st.sampled_from(SIMPLE), seed=st.integers(0, 10**6), rounds=st.integers(1, 400))
+def test_no_run_costs_more_than_the_claim(policy: Policy, seed: int, rounds: int) -> None:
+    result = transcript_level(
+        policy, rounds=min(rounds, horizon_of(policy)), seed=seed, replays=FEW
+    )
+    assert result.outcome != "failed", result.evidence
+
+
+@pytest.mark.long
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(
+    leaves=st.integers(1, 40),
+    epsilon=st.fractions(Fraction(1, 50), 8, max_denominator=50),
+    arms=st.integers(1, 4),
+    seed=st.integers(0, 10**6),
+)
+def test_trees_and_lazy_policies_of_any_size(
+    leaves: int, epsilon: Fraction, arms: int, seed: int
+) -> None:
+    assert (
+        loss(feed(BinaryTree(epsilon=epsilon, leaves=leaves)), rounds=64, seed=seed, replays=FEW)
+        <= epsilon
+    )
+    assert (
+        loss(AnytimeLazyUCB(arms=arms, epsilon=epsilon), rounds=200, seed=seed, replays=FEW)
+        == epsilon
+    )
+
+
+LAZY, CUMULATIVE = AnytimeLazyUCB(arms=3, epsilon=1), DPKLUCB(arms=3, epsilon=1, first=3)
+MUTANTS: list[tuple[Patch, Policy]] = [
+    (sum_stays_open, LAZY),
+    (sum_stays_open, CUMULATIVE),
+    (laplace_scale_halved, LAZY),
+    (tree_does_not_split, DPUCB(arms=3, epsilon=1, horizon=500)),
+    (hybrid_does_not_split, HybridUCB(arms=3, epsilon=1)),
+    (exact_sum_returned, LAZY),
+    (decisions_peek, LAZY),
+]
+
+
+@pytest.mark.parametrize(
+    ("mutate", "policy"), MUTANTS, ids=[f"{m.__name__}-{p.name}" for m, p in MUTANTS]
+)
+def test_mutants_are_caught(mutate: Patch, policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutate(monkeypatch)
+    result = transcript_level(policy, rounds=128, replays=FEW)
+    assert result.outcome == "failed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shallow(BinaryTree):
+    """One level short, as a tree of ceil(lg N) levels is for N a power of two."""
+
+    @property
+    def levels(self) -> int:
+        return max(1, (self.leaves - 1).bit_length())
+
+    def start(self) -> Any:
+        return BinaryTree(epsilon=self.epsilon, leaves=self.leaves).start()
+
+    def step(self, memory: Any, total: int, count: int, noise: Any) -> Any:
+        deep = BinaryTree(
+            epsilon=self.epsilon * self.leaves.bit_length() / self.levels,
+            leaves=self.leaves,
+            grid=self.grid,
+        )
+        return deep.step(memory, total, count, noise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Impatient(LazyForgetful):
+    """The first block of an arm is not noised."""
+
+    def start(self) -> Any:
+        return []
+
+    def step(self, memory: Any, total: int, count: int, noise: Any) -> Any:
+        if not memory:
+            return [1], Answer(total / self.grid.steps, count, 0)
+        return [1], LazyForgetful(epsilon=self.epsilon, grid=self.grid).step(
+            None, total, count, noise
+        )[1]
+
+
+def test_wrong_depth_costs_a_level_more() -> None:
+    result = transcript_level(feed(Shallow(epsilon=Fraction(1), leaves=16)))
+    assert result.outcome == "failed"
+    assert result.details["loss"] == "5/4"
+    assert result.lower_bound == 1.25
+
+
+def test_unnoised_first_block_has_no_epsilon() -> None:
+    result = transcript_level(feed(Impatient(epsilon=Fraction(1))), rounds=32)
+    assert (result.outcome, result.lower_bound) == ("failed", float("inf"))
+
+
+@pytest.mark.long
+def test_unsplit_budget_of_a_record_is_caught() -> None:
+    """Each of three arms of one record read at the whole epsilon."""
+    assert (
+        transcript_level(
+            feed(EachArm(inner=LazyForgetful(epsilon=Fraction(1)), width=3)),
+            claim=Fraction(1),
+            rounds=64,
+        ).outcome
+        == "failed"
+    )
+
+
+@pytest.mark.long
+def test_every_pair_is_replayed_if_there_are_replays_enough() -> None:
+    some, all_ = (
+        transcript_level(LAZY, rounds=2000, replays=replays).details for replays in (20, 10_000)
+    )
+    assert all_["pairs"] == all_["of"] >= 200
+    assert all_["rounds"] == 2000
+    assert some["pairs"] < some["of"] == all_["of"]
+
+
+def test_a_number_of_replays_gives_the_same_report_on_a_machine_that_is_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The clock leaps an hour whenever it is looked at."""
+    quick = transcript_level(LAZY, rounds=300, replays=15)
+    hours = itertools.count(0.0, 3600.0)
+    for clock in ("perf_counter", "monotonic"):
+        monkeypatch.setattr(time, clock, lambda: next(hours))
+    slow = transcript_level(LAZY, rounds=300, replays=15)
+    assert replace(slow, seconds=0.0) == replace(quick, seconds=0.0)
+    hurried = transcript_level(LAZY, rounds=300, budget=60.0)
+    assert hurried.details["pairs"] < slow.details["pairs"]
