@@ -268,7 +268,7 @@ class Ask(OperationModel):
             part.eligible.update((each.id, text) for each in asked)
         names = part.names.names(part.nonce, part.head.generation, (each.id for each in asked))
         return [
-            CampaignDecision.model_construct(
+            CampaignDecision(
                 id=name,
                 action=each.action,
                 round=each.round,
@@ -800,6 +800,11 @@ def id_of(decision: object) -> str:
     )
 
 
+def is_fallback(decision: object) -> bool:
+    """Whether a decision was made by a client while its server was away: it has no id."""
+    return isinstance(decision, CampaignDecision) and not decision.id
+
+
 def required_id(decision: object) -> str:
     """As `id_of`, of what has the form of an id: told under an arm's name, answers would be lost
     without a word.
@@ -808,7 +813,7 @@ def required_id(decision: object) -> str:
         TypeError, ValueError: it has not.
     """
     found = id_of(decision)
-    if not ID.fullmatch(found):
+    if not ID.fullmatch(found) and not is_fallback(decision):
         raise ValueError(
             "Expected a decision, as ask() gives it, or its id of 32 hexadecimal digits; got "
             "another text, such as an arm's name. Nothing was done."
