@@ -31,7 +31,7 @@ from benchmarks.service.postgres import running
 from benchmarks.table import Row, markdown, show
 
 NOW = Path(__file__).parents[2]
-TURNS, OPENINGS, AT_ONCE, CHUNK = 41, 7, 1_000, 50_000
+TURNS, OPENINGS, AT_ONCE, CHUNK = 31, 5, 1_000, 50_000
 WANTED = 0.8
 """The speed of each setting, over the one before."""
 

@@ -427,6 +427,8 @@ RESPONSE = select(tables.request.c.response).where(
     tables.request.c.group == OF, tables.request.c.place == bindparam("at")
 )
 RESPOND = insert(tables.request)
+KEY = chosen(tables.access_key, KeyRow, tables.access_key.c.hash == OF)
+ANY_KEY = select(tables.access_key.c.hash).limit(1)
 RESOLVE = (
     update(tables.decision)
     .where(
@@ -872,11 +874,16 @@ class Database:
         """All bearer keys."""
         return self._selected(tables.access_key, KeyRow, by=tables.access_key.c.created)
 
+    def has_keys(self) -> bool:
+        """Whether a bearer key was ever made."""
+        with self.begun(write=False) as connection:
+            return connection.execute(ANY_KEY).first() is not None
+
     def key(self, hash: str) -> KeyRow | None:
         """One bearer key, by its hash."""
-        c = tables.access_key.c
-        found = self._selected(tables.access_key, KeyRow, c.hash == hash, by=c.hash)
-        return found[0] if found else None
+        with self.begun(write=False) as connection:
+            found = connection.execute(KEY, {"of": hash}).first()
+        return None if found is None else KeyRow(*found)
 
     def add_key(self, key: KeyRow) -> None:
         """Write a new bearer key.

@@ -343,6 +343,17 @@ class TellItem(BaseModel):
         return self
 
 
+class PlainTell(NamedTuple):
+    """A `TellItem` of this process: its reward is checked by the session alone."""
+
+    id: str
+    reward: object
+    report: None = None
+
+    def __repr__(self) -> str:
+        return f"PlainTell(id={self.id!r})"
+
+
 class Placed(NamedTuple):
     """What is said of an answer, and the decision if it counts now."""
 
@@ -455,7 +466,7 @@ class Tell(ResolvingOperation):
         ]
 
 
-def reward_of(item: TellItem, seq: int, part: Part) -> object:
+def reward_of(item: TellItem | PlainTell, seq: int, part: Part) -> object:
     """The reward of an answer, or the report of a user's device.
 
     Raises:
@@ -827,7 +838,7 @@ def told_pairs(tells: object) -> Tell:
     Raises:
         TypeError: one of them is no pair. It is not shown.
     """
-    found, items = listed_tells(tells), list[TellItem]()
+    found, items = listed_tells(tells), list[PlainTell]()
     for at, each in enumerate(found):
         pair = tried(two_of, each)  # what comes with a reward may bring code along
         if pair is None:
@@ -836,7 +847,7 @@ def told_pairs(tells: object) -> Tell:
                 f"object of type {type(each).__name__}. Nothing was recorded."
             )
         decision, reward = pair
-        items.append(TellItem.model_construct(id=id_of(decision), reward=reward, report=None))
+        items.append(PlainTell(id_of(decision), reward))
     return Tell.model_construct(tells=items, key=None)
 
 

@@ -102,7 +102,7 @@ class Access:
             PermissionError: nobody that is known.
         """
         if self.open:
-            if not self._database.access_keys():
+            if not self._database.has_keys():
                 return EVERYBODY
             self.open = False  # a key is asked for from now on, though it may be revoked
         kind, _, key = request.headers.get("authorization", "").partition(" ")
