@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import starmap
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, final
 from urllib.parse import quote
@@ -28,6 +27,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import (
     Connection,
+    CursorResult,
     Dialect,
     Engine,
     Insert,
@@ -49,7 +49,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
-from sqlalchemy.sql.compiler import SQLCompiler
 
 from dpbandits.core.errors import (
     EditedRowsError,
@@ -443,16 +442,23 @@ These are what every call executes; made once, for to make one takes longer than
 """
 
 
-@lru_cache(maxsize=64)
-def inserting(dialect: Dialect, table: Table, names: tuple[str, ...]) -> tuple[str, Any]:
-    """Return the statement that inserts rows with these columns, and what makes of a row's values,
-    in this order, those that the driver takes: with many rows that is most of the work.
+@lru_cache(maxsize=256)
+def prepared(dialect: Dialect, statement: Any, names: tuple[str, ...]) -> tuple[str, Any]:
+    """Return the text of a statement, and what makes of its values, in the order of these names,
+    those that the driver takes. To have SQLAlchemy do so for each call is most of the work.
     """
-    compiled = insert(table).compile(dialect=dialect, column_keys=names)
-    assert isinstance(compiled, SQLCompiler)
-    if compiled.positiontup is None:
+    compiled = statement.compile(dialect=dialect, column_keys=names)
+    order = compiled.positiontup
+    if order is None:
         return str(compiled), lambda values: dict(zip(names, values, strict=True))
-    return str(compiled), itemgetter(*(names.index(name) for name in compiled.positiontup))
+    at = [names.index(name) for name in order]
+    return str(compiled), lambda values: tuple([values[each] for each in at])
+
+
+@cache
+def inserting(table: Table) -> Insert:
+    """Return the statement that inserts rows."""
+    return insert(table)
 
 
 @cache
@@ -465,6 +471,15 @@ def putting(dialect: str, table: Table, names: tuple[str, ...], by: tuple[str, .
     rest = {name: made.excluded[name] for name in names if name not in by}
     found: Insert = made.on_conflict_do_update(index_elements=by, set_=rest)
     return found
+
+
+def run(
+    connection: Connection, statement: Any, names: tuple[str, ...], *rows: Sequence[Any]
+) -> CursorResult[Any]:
+    """Execute a statement with these rows of values. Columns come back as the driver has them."""
+    text, sent = prepared(connection.dialect, statement, names)
+    many = [sent(row) for row in rows]
+    return connection.exec_driver_sql(text, many if len(many) > 1 else many[0])
 
 
 def runs(resolved: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
@@ -498,18 +513,18 @@ class Rows:
         c = tables.head.c
         if len(uids) == 1:
             query = ONE_HEAD_LOCKED if self._locks else ONE_HEAD
-            rows = self._connection.execute(query, {"of": uids[0]})
+            rows = run(self._connection, query, ("of",), uids)
         else:
             query = HEAD.where(c.campaign.in_(uids)).order_by(c.campaign)
             rows = self._connection.execute(query.with_for_update() if self._locks else query)
-        found = {uid: HeadRow(*row) for uid, *row in rows}
+        found: dict[str, HeadRow] = {row[0]: HeadRow._make(row[1:]) for row in rows}
         if len(found) != len(uids):
             raise StoreError("This campaign is not in the database any more.")
         return found
 
     def private(self, uid: str) -> bytes:
         """The private row, sealed."""
-        body = self._connection.execute(PRIVATE, {"of": uid}).scalar_one_or_none()
+        body = run(self._connection, PRIVATE, ("of",), [uid]).scalar_one_or_none()
         if body is None:
             raise EditedRowsError(EDITED)
         return bytes(body)
@@ -593,8 +608,8 @@ class Rows:
 
     def response(self, place: str) -> str | None:
         """What was replied to this call before."""
-        of = {"of": self.group, "at": place}
-        return self._connection.execute(RESPONSE, of).scalar_one_or_none()
+        of = self.group, place
+        return run(self._connection, RESPONSE, ("of", "at"), of).scalar_one_or_none()
 
     def counts(self, uid: str) -> dict[str, dict[str, int]]:
         """By action (as JSON), decisions by status."""
@@ -619,27 +634,27 @@ class Rows:
             raise edited_decisions() from None
 
     def _write(self, uid: str, change: Change) -> None:
-        version, run, c = change.head.version, self._connection.execute, tables.decision.c
+        version, execute, c = change.head.version, self._connection.execute, tables.decision.c
         self._put(tables.head, [{"campaign": uid, **change.head._asdict()}], "campaign")
         if change.give_up:
-            run(delete(tables.held).where(tables.held.c.campaign == uid))
+            execute(delete(tables.held).where(tables.held.c.campaign == uid))
             lose = update(tables.decision).where(c.campaign == uid, c.status == "waiting")
-            run(lose.values(status="lost", moved=version, pseudonym=None, window=None))
+            execute(lose.values(status="lost", moved=version, pseudonym=None, window=None))
         self._insert(tables.decision, uid, change.asked)
         ended = [
             {"of": uid, "first": first, "last": last, "to": status, "at": version}
             for first, last, status in runs(change.resolved)
         ]
         if ended:
-            run(RESOLVE, ended)
+            execute(RESOLVE, ended)
         windowed = [seq for seq, status in change.resolved.items() if status in ("passed", "void")]
         for at in range(0, len(windowed), MANY):
             gone = tables.held.c.seq.in_(windowed[at : at + MANY])
-            run(delete(tables.held).where(tables.held.c.campaign == uid, gone))
+            execute(delete(tables.held).where(tables.held.c.campaign == uid, gone))
         for at in range(0, len(change.unlearned), MANY):
             which = c.seq.in_(change.unlearned[at : at + MANY])
             unlearn = update(tables.decision).where(c.campaign == uid, which)
-            run(unlearn.values(learn=False, moved=version))
+            execute(unlearn.values(learn=False, moved=version))
         self.hold(uid, change)
         self._insert(tables.release, uid, change.releases)
         try:  # the database itself refuses a reading that overlaps another one
@@ -679,8 +694,7 @@ class Rows:
     def _insert(self, table: Table, uid: str, rows: Sequence[Any]) -> None:
         if rows:
             names = "campaign", *rows[0]._fields
-            statement, sent = inserting(self._connection.dialect, table, names)
-            self._connection.exec_driver_sql(statement, [sent((uid, *row)) for row in rows])
+            run(self._connection, inserting(table), names, *((uid, *row) for row in rows))
 
     def _put(self, table: Table, rows: list[dict[str, Any]], *by: str) -> None:
         """Insert rows; those that are there already, by these columns, are written over."""
@@ -690,7 +704,9 @@ class Rows:
 
 def put(connection: Connection, table: Table, rows: list[dict[str, Any]], *by: str) -> None:
     """Insert rows, or write over those that are there already by these columns."""
-    connection.execute(putting(connection.dialect.name, table, tuple(rows[0]), by), rows)
+    names = tuple(rows[0])
+    statement = putting(connection.dialect.name, table, names, by)
+    run(connection, statement, names, *(list(row.values()) for row in rows))
 
 
 @final

@@ -93,13 +93,13 @@ def make_app(store: CampaignStore, *, open: bool = False) -> FastAPI:
     )
     add_error_handlers(app)
     app.add_middleware(Limits, hosts=LOCAL if open else None)
-    add_store_routes(app, store, access)
-    for name, view in SENT.items():
-        add_view(app, store, access, name, view)
-    if not store.is_looking:
+    if not store.is_looking:  # those first that are called all day: routes are tried in order
         for name, kind in OPERATIONS.items():
             if name not in APART:
                 add_operation(app, store, access, kind)
+    add_store_routes(app, store, access)
+    for name, view in SENT.items():
+        add_view(app, store, access, name, view)
     app.mount("/static", StaticFiles(packages=[("dpbandits.service.server", "static")]))
     return app
 
