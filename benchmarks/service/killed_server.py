@@ -34,7 +34,7 @@ from dpbandits.service import client
 from dpbandits.service.client import RemoteStore
 from dpbandits.service.server.serving import serve
 
-CALLERS, EACH, LONGEST = 4, 5, 0.4
+CALLERS, EACH, LONGEST = 4, 5, 1.5
 """Clients, decisions of an ask, and seconds that a server lives at most."""
 
 TWICE = "asked twice"
@@ -122,7 +122,7 @@ def killed(place: Place, kills: int, seed: int) -> Counter[str]:
     with place.open() as store:
         store.create(name, dpb.DPKLUCB(arms=3, epsilon=1, first=4), noise=dpb.SecureNoise())
     servers = Servers(place)
-    client.PAUSE = 0.01  # else clients mostly wait until the next server is there
+    client.PAUSE = 0.05  # else clients mostly wait until the next server is there
     callers = Callers(servers.base, name)
     for _ in range(kills):
         with servers.one():

@@ -2,7 +2,7 @@
 
     git worktree add --detach ../before COMMIT
     python -m benchmarks.service.turns --before ../before --out docs/measured/service_turns.md
-        [--postgresql] [--past 10000000] [--pending 1000000]
+        [--postgresql] [--turns 31] [--past 10000000] [--pending 1000000]
 
 Each setting is measured many times with either version, one after the other, in changing order, on
 the same machine, disk and database server. A figure is the median of the ratios of neighbours: what
@@ -31,7 +31,7 @@ from benchmarks.service.postgres import running
 from benchmarks.table import Row, markdown, show
 
 NOW = Path(__file__).parents[2]
-TURNS, OPENINGS, AT_ONCE, CHUNK = 31, 5, 1_000, 50_000
+OPENINGS, AT_ONCE, CHUNK = 5, 1_000, 50_000
 WANTED = 0.8
 """The speed of each setting, over the one before."""
 
@@ -77,7 +77,7 @@ def by_turns(what: str, before: Timed, now: Timed, turns: int, unit: float = 1) 
 # Over HTTP
 
 
-def over_http(places: tuple[Place, Place], before: Path) -> Iterator[Compared]:
+def over_http(places: tuple[Place, Place], before: Path, turns: int) -> Iterator[Compared]:
     """One campaign over HTTP, with many callers. Both servers wait while the other one works."""
     settings = [
         (f"HTTP, {CALLERS} callers, batches of {BATCH}: a decision", CALLERS, BATCH, 2),
@@ -93,7 +93,7 @@ def over_http(places: tuple[Place, Place], before: Path) -> Iterator[Compared]:
             def at(base: str, of: tuple[Any, ...] = (callers, batch, rounds)) -> Timed:
                 return lambda turn: 1 / load(base, [f"{of} {turn}"], *of).rate
 
-            yield by_turns(what, at(first), at(second), TURNS)
+            yield by_turns(what, at(first), at(second), turns)
 
 
 # In process
@@ -135,8 +135,8 @@ def both(places: tuple[Place, Place], before: Path) -> Iterator[tuple[Process, P
             each.end()
 
 
-def calls_of(pair: tuple[Process, Process], where: str) -> Iterator[Compared]:
-    """The calls of a campaign, and its views."""
+def calls_of(pair: tuple[Process, Process], where: str, turns: int) -> Iterator[Compared]:
+    """The calls of a campaign."""
     for what, name, unit, arguments in (
         (f"ask({AT_ONCE:,})", "ask", 1, [AT_ONCE]),
         (f"tell_many of {AT_ONCE:,}", "tell", 1, []),
@@ -153,23 +153,22 @@ def calls_of(pair: tuple[Process, Process], where: str) -> Iterator[Compared]:
 
             return timed
 
-        yield by_turns(f"{what}, {where}", at(pair[0]), at(pair[1]), TURNS, unit)
+        yield by_turns(f"{what}, {where}", at(pair[0]), at(pair[1]), turns, unit)
 
 
-def in_process(
-    places: tuple[Place, Place], before: Path, past: int, pending: int
-) -> Iterator[Compared]:
-    with both(places, before) as pair:
+def in_process(places: tuple[Place, Place], given: argparse.Namespace) -> Iterator[Compared]:
+    past, pending, turns = given.past, given.pending, given.turns
+    with both(places, given.before) as pair:
         for each in pair:
             each.call("create", pending + 2 * CHUNK)
-        yield from calls_of(pair, "at the first decisions")
+        yield from calls_of(pair, "at the first decisions", turns)
         yield by_turns(
             f"ask({CHUNK:,}) and tell_many of {CHUNK:,}, until {past:,} decisions are past",
             lambda turn: pair[0].call("past", CHUNK),
             lambda turn: pair[1].call("past", CHUNK),
             max(1, past // CHUNK - 1),
         )
-        yield from calls_of(pair, f"after {past:,} decisions")
+        yield from calls_of(pair, f"after {past:,} decisions", turns)
         for each in pair:
             for _ in range(pending // CHUNK):
                 each.call("pending", CHUNK)
@@ -189,15 +188,16 @@ def reopened(process: Process) -> float:
 
 def measured(places: Callable[[str], Place], given: argparse.Namespace) -> Iterator[Compared]:
     """places: a place of this name, with nothing in it."""
-    yield from over_http((places("http_before"), places("http_now")), given.before)
-    two = places("before"), places("now")
-    yield from in_process(two, given.before, given.past, given.pending)
+    http = places("http_before"), places("http_now")
+    yield from over_http(http, given.before, given.turns)
+    yield from in_process((places("before"), places("now")), given)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--before", type=Path, required=True, help="folder of the earlier version")
     parser.add_argument("--postgresql", action="store_true", help="on a server that is started")
+    parser.add_argument("--turns", type=int, default=31)
     parser.add_argument("--past", type=int, default=10**7)
     parser.add_argument("--pending", type=int, default=10**6)
     parser.add_argument("--out", type=Path)
@@ -237,7 +237,8 @@ def main() -> None:
     if given.out:
         said = f"Speed over that of commit {commit}: above 1 × it is faster now."
         options = " --postgresql" if given.postgresql else ""
-        command = f"python -m benchmarks.service.turns --before …{options} --past {given.past}"
+        command = f"python -m benchmarks.service.turns --before …{options}"
+        command += f" --turns {given.turns} --past {given.past}"
         command += f" --pending {given.pending} --out {given.out}"
         given.out.write_text(markdown(title, command, rows, said), "utf-8")
 
