@@ -11,6 +11,7 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -56,7 +57,7 @@ def loaded_by_import() -> int:
 
 
 def files_run_in(call: Callable[[], object]) -> set[str]:
-    """Own files whose code runs in a call; the call is made once before, so that all is there."""
+    """Own files whose code runs in a call."""
     found = set[str]()
 
     def note(frame: Any, event: str, argument: Any) -> None:
@@ -64,11 +65,13 @@ def files_run_in(call: Callable[[], object]) -> set[str]:
         if event == "call" and name.startswith(str(SOURCE)):
             found.add(name)
 
+    threading.setprofile(note)  # of threads that begin meanwhile
     sys.setprofile(note)
     try:
         call()
     finally:
         sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]  # as it was
     return found
 
 
@@ -88,6 +91,32 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
     text = session().to_json()
     yield "`from_json`", lambda: dpb.Session.from_json(text, noise=dpb.SimulatedNoise(1))
     yield "`beliefs`", s.beliefs
+    yield from http_calls()
+
+
+def http_calls() -> Iterator[tuple[str, Callable[[], object]]]:
+    """Requests to a server, from its application to the database and back."""
+    import anyio
+    import httpx
+
+    import dpbandits as dpb
+    from dpbandits.service.server.app import make_app
+
+    store = dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))
+    store.create("trial", dpb.DPRateIMED(arms=5, epsilon=1))
+    transport = httpx.ASGITransport(app=make_app(store, open=True))
+
+    def sent(what: str, body: object) -> Any:
+        async def answered() -> Any:
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as far:
+                answer = await far.post(f"/v1/campaigns/trial/{what}", json=body)
+                return answer.raise_for_status().json()
+
+        return anyio.run(answered)
+
+    asked = iter([each["id"] for each in sent("ask", {"count": 10})["decisions"]])
+    yield "an HTTP `ask`", lambda: sent("ask", {})
+    yield "an HTTP `tell`", lambda: sent("tell", [{"id": next(asked), "reward": 1}])
 
 
 def own_classes() -> list[type]:

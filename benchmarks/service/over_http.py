@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -36,12 +36,14 @@ CALLERS, BATCH = 64, 20
 
 
 @contextmanager
-def server(url: str, witness: Path, workers: int) -> Iterator[str]:
+def server(
+    url: str, witness: Path, workers: int, environment: Mapping[str, str] = os.environ
+) -> Iterator[str]:
     """A server in a process of its own."""
     port = free_port()
     command = [sys.executable, "-m", "dpbandits", "serve", "--store", url, "--port", str(port)]
     command += ["--witness", str(witness), "--workers", str(workers)]
-    process = subprocess.Popen(command, env=os.environ | {"DPBANDITS_KEY": "00" * 32})
+    process = subprocess.Popen(command, env={**environment, "DPBANDITS_KEY": "00" * 32})
     base = f"http://127.0.0.1:{port}"
     try:
         while True:

@@ -118,7 +118,7 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.recommended import recommend
-from dpbandits.service.opening import open_store
+from dpbandits.service.opening import open_async_store, open_store
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
@@ -281,6 +281,7 @@ __all__ = [
     "instance_independent_bound",
     "list_policies",
     "lower_bound",
+    "open_async_store",
     "open_store",
     "recommend",
     "regret_order",

@@ -8,19 +8,25 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from benchmarks.service.over_http import server
 
+import dpbandits as dpb
+from dpbandits.service.models import CampaignDecision
+from dpbandits.service.opening import open_store
+from dpbandits.service.server.access import Access
 from dpbandits.version import __version__
 from tests.clients.browser import served, visited
 from tests.places import REPOSITORY
 
 PACKAGE = REPOSITORY / "clients" / "js"
+SIMULATED = dpb.SimulatedNoise(1)
 NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
 
 
 @pytest.mark.skipif(NODE is None, reason="needs Node (Debian package nodejs)")
 def test_in_node() -> None:
     tests = sorted(map(str, (PACKAGE / "test").glob("*.test.js")))
-    assert len(tests) == 3
+    assert len(tests) == 4
     done = subprocess.run(
         [str(NODE), "--test", *tests], cwd=PACKAGE, capture_output=True, text=True, check=False
     )
@@ -43,6 +49,29 @@ def test_in_a_browser(tmp_path: Path) -> None:
     assert len(first["checks"]) == 7
     assert again["report"] == first["report"]
     assert first["spent"] == again["spent"] == fresh["spent"] == "1"
+
+
+@pytest.mark.skipif(NODE is None, reason="needs Node (Debian package nodejs)")
+def test_a_campaign_of_a_server(tmp_path: Path) -> None:
+    """Central trust: the client beside a server in a process of its own."""
+    with open_store(f"sqlite:///{tmp_path}/trial.db", key=bytes(32), witness=tmp_path / "w") as s:
+        for name in ("trial", "other"):
+            s.create(name, dpb.DPKLUCB(arms=["blue", "green"], epsilon=1), noise=SIMULATED)  # type: ignore[arg-type]
+        token = Access(s.database, open=False).create("website", ["ask", "tell"], "trial")
+    with server(f"sqlite:///{tmp_path}/trial.db", tmp_path / "w", 1) as address:
+        command = [str(NODE), str(PACKAGE / "test" / "live.js"), address, token]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert len(found["labels"]) == 20
+    assert set(found["labels"]) <= {"blue", "green"}
+    assert found["statuses"] == ["recorded"] * 21 + ["already"]
+    one = CampaignDecision.model_validate(found["one"])
+    assert (one.label, one.round, one.campaign, one.learn) == ("green", 21, "trial", True)
+    codes = ["refused", "reward", "other_campaign", "no_key"]
+    assert found["refused"] == [["RefusedError", code] for code in codes]
+    with open_store(f"sqlite:///{tmp_path}/trial.db", key=bytes(32), witness=tmp_path / "w") as s:
+        summary = s["trial"].summary()
+    assert (summary.asked, summary.told) == (22, 21)
 
 
 def test_the_package_is_of_this_version_and_depends_on_nothing() -> None:

@@ -26,11 +26,12 @@ def test_the_vectors_hold_what_they_are_for() -> None:
     assert {step.get("error") for step in steps} == {None, *vectors.ERRORS.values()}
     assert any("report" in step and not step["bytes"] for step in steps)  # asked again
     assert {taken for _, taken in KEPT["descriptions"]} == {True, False}
-    for text in texts.BAD_DECISIONS:
+    for text in (*texts.BAD_DECISIONS, *texts.LOOSE_DECISIONS):
         with pytest.raises(MessageError):
             decision_from_json(text)
     with pytest.raises(MessageError):
         decision_from_json(" " * LONGEST + texts.ASKED)
+    assert not any(map(vectors.taken, texts.LOOSE_DESCRIPTIONS))
 
 
 def test_a_server_takes_the_reports() -> None:

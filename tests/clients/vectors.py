@@ -112,7 +112,7 @@ def budgets(tapes: Iterator[Tape]) -> Iterator[dict[str, Any]]:
         two, [{"decision": texts.decision(1, [0, 1, 2]), "reward": likes | {"2": 1}}], tapes
     )
     one = texts.description("LocalLaplace", "1/7", 1, "bernoulli")
-    asked = {"decision": texts.decision(10**40, 5)}
+    asked = {"decision": texts.decision(2**53 - 1, 5)}
     for reward in ({"5": 0.5}, -0.0, -1e-9, 1.0000001):
         yield vector(one, [asked | {"reward": reward}], tapes)
     elsewhere = {"decision": texts.decision(1, 5, campaign="other"), "reward": 1.0}

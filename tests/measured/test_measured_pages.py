@@ -23,11 +23,15 @@ ELSEWHERE = {
     "audit.md",
     "controls.md",
     "papers.md",
+    "service_killed_server.md",
+    "service_killed_server_postgresql.md",
     "service_kills.md",
     "service_kills_postgresql.md",
     "service_steady.md",
+    "service_turns.md",
+    "service_turns_postgresql.md",
 }
-"""Written by `python -m benchmarks.controls`, `papers-full` and `soak`."""
+"""Written by `controls`, `papers-full`, `soak`, `killed_server`, `steady` and `turns`."""
 
 
 def test_every_page_is_listed_or_has_a_command_of_its_own() -> None:

@@ -171,8 +171,7 @@ function rewardsFor(asked, reward, width) {
 /** An arm's reward in a Map from numbers or bigints, or in an object. */
 function rewardOf(reward, arm) {
   if (reward instanceof Map) {
-    const small = arm <= BigInt(Number.MAX_SAFE_INTEGER);
-    return (small ? reward.get(Number(arm)) : undefined) ?? reward.get(arm);
+    return reward.get(Number(arm)) ?? reward.get(arm);
   }
   return reward !== null && Object.hasOwn(reward, `${arm}`) ? reward[`${arm}`] : undefined;
 }

@@ -14,3 +14,19 @@ export class RewardError extends Error {
 export class BudgetError extends Error {
   name = "BudgetError";
 }
+
+/** The server, or its database, is away. Whether the call was done is not known. */
+export class ServerError extends Error {
+  name = "ServerError";
+}
+
+/** The server refuses the call, and nothing was done. code: why, for programs. */
+export class RefusedError extends Error {
+  name = "RefusedError";
+
+  constructor(message, code, status) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}

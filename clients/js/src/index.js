@@ -1,5 +1,7 @@
-// The user's side of local privacy, as in the Python package's dpbandits.local.
+// For local privacy the user's side, as in the Python package's dpbandits.local; for central trust a
+// client of the server.
 export { BrowserBudget } from "./browser_budget.js";
 export { MemoryBudget, spentAfter } from "./budget.js";
+export { Campaign } from "./campaign.js";
 export { Client } from "./client.js";
-export { BudgetError, MessageError, RewardError } from "./errors.js";
+export { BudgetError, MessageError, RefusedError, RewardError, ServerError } from "./errors.js";

@@ -1,5 +1,5 @@
-// The three messages of local privacy, read as strictly as dpbandits.local.messages reads them: the
-// randomizer's description and a decision come from the server, a report goes back.
+// The three messages of local privacy, as in dpbandits.local.messages: the randomizer's description
+// and a decision come from the server, a report goes back.
 
 import { MessageError } from "./errors.js";
 import { asFraction } from "./fraction.js";
@@ -18,9 +18,8 @@ const VERSION = 1n;
 export function readRandomizer(text) {
   const names = ["randomizer", "epsilon", "grid", "width"];
   const data = fieldsOf(text, names, "a randomizer's description");
-  const grid = data.get("grid");
-  const kind = RANDOMIZERS.get(data.get("randomizer"));
-  if (kind === undefined || !isWhole(data.get("width"), 1n, MOST_ARMS) || !hasGrid(grid)) {
+  const kind = RANDOMIZERS.get(data.randomizer);
+  if (kind === undefined || !isWhole(data.width, 1n, MOST_ARMS) || !hasGrid(data.grid)) {
     const known = [...RANDOMIZERS.keys()].join(", ");
     throw new MessageError(`Expected a randomizer among ${known} with its grid and width.`);
   }
@@ -31,25 +30,29 @@ export function readRandomizer(text) {
         "steps from 1 to 2^20, rounding nearest or bernoulli, and reports within 60 * 2^50 steps.",
     );
   }
-  return { campaign: data.get("campaign"), randomizer: made };
+  return { campaign: data.campaign, randomizer: made };
 }
 
-const hasGrid = (grid) =>
-  grid instanceof Map && grid.size === 2 && grid.has("steps") && grid.has("rounding");
+const hasGrid = (grid) => hasExactly(grid, ["steps", "rounding"]);
+
+/** Whether this is an object with these names and no others. */
+const hasExactly = (value, names) =>
+  typeof value === "object" && value !== null && Object.keys(value).length === names.length &&
+  names.every((name) => Object.hasOwn(value, name));
 
 /** The randomizer of this kind; null if its numbers are none that a device takes. */
 function make(kind, data) {
-  const [steps, rounding] = ["steps", "rounding"].map((name) => data.get("grid").get(name));
+  const { steps, rounding } = data.grid;
   if (
-    typeof data.get("epsilon") !== "string" ||
+    typeof data.epsilon !== "string" ||
     !isWhole(steps, 1n, MOST_STEPS) ||
     !["nearest", "bernoulli"].includes(rounding)
   ) {
     return null;
   }
-  const epsilon = short(data.get("epsilon"));
+  const epsilon = short(data.epsilon);
   if (epsilon === null) return null;
-  const made = new kind(epsilon, Object.freeze({ steps, rounding }), data.get("width"));
+  const made = new kind(epsilon, Object.freeze({ steps, rounding }), data.width);
   return made.fits ? made : null;
 }
 
@@ -70,7 +73,7 @@ function short(text) {
  */
 export function readDecision(text) {
   const data = fieldsOf(text, ["id", "action", "observe"], "a decision");
-  const [id, action, named] = ["id", "action", "observe"].map((name) => data.get(name));
+  const { id, action, observe: named } = data;
   const played = Array.isArray(action) ? action : [action];
   const observe = named === null ? played : Array.isArray(named) ? named : [];
   if (!isWhole(id, 1n) || ![...played, ...observe].every((arm) => isWhole(arm, 0n))) {
@@ -84,7 +87,7 @@ export function readDecision(text) {
   ) {
     throw new MessageError("Expected a decision to observe some of the arms it plays, each once.");
   }
-  return { campaign: data.get("campaign"), id, action, observe };
+  return { campaign: data.campaign, id, action, observe };
 }
 
 /** The message to send: steps is a whole number of grid steps, or a list of them. */
@@ -103,21 +106,17 @@ export function writeReport(campaign, id, steps, randomizer) {
 function fieldsOf(text, names, what) {
   const data = document(text);
   const all = [...names, "version", "campaign"].sort();
-  if (
-    !(data instanceof Map) ||
-    data.size !== all.length ||
-    !all.every((name) => data.has(name))
-  ) {
+  if (!hasExactly(data, all)) {
     throw new MessageError(
       `Expected ${what}: a JSON object with the fields ${all.join(", ")}, and no others.`,
     );
   }
-  if (data.get("version") !== VERSION) {
+  if (data.version !== VERSION) {
     throw new MessageError(
       `Expected ${what} of version ${VERSION}: update the package on the server or on the device.`,
     );
   }
-  const campaign = data.get("campaign");
+  const { campaign } = data;
   if (typeof campaign !== "string" || [...campaign].length > LONGEST_NAME) {
     throw new MessageError(
       `Expected ${what} to name its campaign, in at most ${LONGEST_NAME} characters.`,
@@ -133,9 +132,8 @@ function document(text) {
   }
   try {
     return read(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
+  } catch {
+    return null; // no JSON, or nested too deeply
   }
 }
 

@@ -87,13 +87,16 @@ test("a message that is none is not repeated", async () => {
   await assert.rejects(device().answer(names, 1), MessageError);
 });
 
-test("many arms, and arms beyond what a Number holds", async () => {
+test("many arms, and numbers beyond what a Number holds", async () => {
   const arms = Array.from({ length: 100_000 }, (_, arm) => arm);
   assert.ok(await device().answer(decision(1, arms, [99_999]), { 99999: 1 }));
-  const text = decision(2, [0], null).replace("[0]", `[${2n ** 53n + 1n}]`);
-  const near = new Map([[2 ** 53, 1]]); // the float next to it
-  await assert.rejects(device().answer(text, near), RewardError);
-  assert.ok(await device().answer(text, { [`${2n ** 53n + 1n}`]: 1 }));
+  for (const number of [2n ** 53n, 2n ** 53n + 1n, 10n ** 400n]) {
+    const arm = decision(2, [0], null).replace("[0]", `[${number}]`);
+    const id = decision(2, [0], null).replace('"id":2', `"id":${number}`);
+    await assert.rejects(device().answer(arm, { [`${number}`]: 1 }), MessageError);
+    await assert.rejects(device().answer(id, { 0: 1 }), MessageError);
+  }
+  assert.ok(await device().answer(decision(2 ** 53 - 1, [2 ** 53 - 1]), { [2 ** 53 - 1]: 1 }));
 });
 
 test("a named reward is reported once, in every campaign", async () => {

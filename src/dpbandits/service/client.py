@@ -1,34 +1,78 @@
-"""A store behind HTTP: the same campaigns, from another machine."""
+"""A store behind HTTP: the same campaigns, from another machine, for threads or for asyncio.
+
+What is sent, tried again and decoded is written once, as generators (`Requests`) that yield what is
+to be sent and get the reply. `RemoteStore` runs them on threads, `AsyncRemoteStore` on asyncio.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import math
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Self, final
+from fractions import Fraction
+from functools import wraps
+from typing import (
+    Any,
+    Concatenate,
+    NamedTuple,
+    ParamSpec,
+    Self,
+    TypeVar,
+    final,
+    overload,
+)
 from urllib.parse import quote
 
 import httpx
+from pydantic import ValidationError
 
 from dpbandits.core.errors import NotForThisKeyError, StoreError
-from dpbandits.core.inputs import shown
-from dpbandits.core.privacy import as_fraction
+from dpbandits.core.inputs import as_int, shown
+from dpbandits.core.privacy import Guarantee, as_fraction
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.creation import sent_creation
-from dpbandits.service.models import Scope, Summaries
-from dpbandits.service.operations import OperationModel, ResolvingOperation
+from dpbandits.service.models import (
+    ArmState,
+    CampaignDecision,
+    LedgerLine,
+    Scope,
+    Summaries,
+    TellStatus,
+)
+from dpbandits.service.operations import Ask, OperationModel, ResolvingOperation, Tell, Void
 from dpbandits.service.refusals import REASONS
 from dpbandits.service.views import VIEWS, same
+from dpbandits.session.decisions import Eligible, User
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.state import SessionEvent
 
-TRIES, PAUSE = 4, 0.2
-"""A call is made so often where the server is away, with twice the pause each time."""
+TRIES, FALLBACK_TRIES, PAUSE = 4, 2, 0.2
+"""A call is made so often where the server is away, an ask with a fallback arm less often; with
+twice the pause each time.
+"""
+
+TIMEOUT, LONG, PER_SECOND = 2.0, 60.0, 1_000
+"""Seconds in which asks and tells are answered, and in which all other calls are; and decisions of
+one call for which there is one second more.
+"""
+
+AWAY = (429, 502, 503, 504)
+"""Replies that say that the server, or its database, is away."""
+
+MOST_OWED = 10_000
 
 UNKNOWN = (
     "If this was a change, whether it stands is not known: make the same call again, with the key= "
     "that it had; no reward is counted twice."
 )
+
+P = ParamSpec("P")
+Value = TypeVar("Value")
 
 
 def fresh_key() -> str:
@@ -36,9 +80,325 @@ def fresh_key() -> str:
     return secrets.token_hex(16)
 
 
+# What is sent, and what comes back
+
+
+class Send(NamedTuple):
+    """A request."""
+
+    method: str
+    path: str
+    body: Any = None
+    params: Mapping[str, Any] | None = None
+    timeout: float = LONG
+
+
+class Failure(NamedTuple):
+    """No reply came. kind: of the error; is_sent: whether the server may have got the request."""
+
+    kind: str
+    is_sent: bool
+
+    @classmethod
+    def of(cls, error: httpx.RequestError) -> Failure:
+        unsent = httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout
+        return cls(type(error).__name__, not isinstance(error, unsent))
+
+
+Flow = Generator[Send | float, Any, Value]
+"""Yields requests and gets their replies (`httpx.Response` or `Failure`), or yields seconds to
+wait; returns a value.
+"""
+
+
+@final
+class Owed(NamedTuple):
+    """An ask that may have made decisions which nobody got."""
+
+    campaign: str
+    ask: Ask
+
+
+@final
+class Requests:
+    """The requests of a client.
+
+    Args:
+        address: of the server, to be named in errors.
+        timeout: seconds in which the server has to answer an ask or a tell.
+        fallback: the arm of decisions that are made while the server is away; None: there is none.
+    """
+
+    def __init__(self, address: str, timeout: float, fallback: str | int | None) -> None:
+        if not (isinstance(timeout, (int, float)) and 0 < timeout < math.inf):
+            raise ValueError(f"Expected timeout={shown(timeout)} to be a number of seconds > 0.")
+        arm = None if isinstance(fallback, str) else as_int(fallback)
+        if fallback is not None and arm is None and not (isinstance(fallback, str) and fallback):
+            raise ValueError(
+                f"Expected fallback={shown(fallback)} to be the name or the number of an arm."
+            )
+        self.address, self.timeout = address, timeout
+        self.fallback: str | int | None = fallback if arm is None else arm
+        self._owed = deque[Owed](maxlen=MOST_OWED)
+
+    def send(self, request: Send, tries: int = TRIES) -> Flow[httpx.Response | Failure]:
+        """Send a request, again where the server is away."""
+        answer: httpx.Response | Failure = Failure("", False)
+        is_sent = False
+        for attempt in range(tries):
+            if attempt:
+                yield PAUSE * 2 ** (attempt - 1)
+            answer = yield request
+            if isinstance(answer, Failure):
+                is_sent = is_sent or answer.is_sent
+                answer = answer._replace(is_sent=is_sent)
+            elif answer.status_code not in AWAY:
+                break
+            else:
+                is_sent = True
+        return answer
+
+    def call(
+        self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None
+    ) -> Flow[Any]:
+        """Return what the server says.
+
+        Raises:
+            StoreError: it stays away. Whether the call was done is not known; make it again.
+        """
+        return self.said((yield from self.send(Send(method, path, body, params or None))))
+
+    def said(self, answer: httpx.Response | Failure) -> Any:
+        """Return what a reply says, or raise the error that it is."""
+        if isinstance(answer, Failure):
+            raise StoreError(
+                f"No server answers at {self.address} ({answer.kind}): is the address right, and "
+                f"does `dpbandits serve` run there? {UNKNOWN}"
+            )
+        if answer.status_code >= 400:
+            raise error_of(answer)
+        if "json" not in answer.headers.get("content-type", ""):
+            return answer.text
+        try:
+            return answer.json()
+        except ValueError:
+            raise StoreError(self._strange()) from None
+
+    def _strange(self) -> str:
+        return (
+            f"Expected a reply of `dpbandits serve` at {self.address}, got another one: is the "
+            f"address right? {UNKNOWN}"
+        )
+
+    # Stores
+
+    def summaries(self) -> Flow[Summaries]:
+        return Summaries.model_validate((yield from self.call("GET", "/v1/campaigns")))
+
+    def create(self, name: str, policy: Policy, key: str | None, options: Any) -> Flow[None]:
+        body = sent_creation(name, policy, options) | {"key": key or fresh_key()}
+        yield from self.call("POST", "/v1/campaigns", body)
+
+    def scope(self, name: str, epsilon: Any) -> Flow[Scope]:
+        exact = None if epsilon is None else str(as_fraction(epsilon, "epsilon"))
+        body = {"name": name, "epsilon": exact}
+        return Scope.model_validate((yield from self.call("POST", "/v1/scopes", body)))
+
+    def require(self, name: str) -> Flow[None]:
+        """Refuse the name of a campaign that there is not. With a key that may not look, such as a
+        website's that only asks and tells, its first call says so; and so it does with a fallback
+        arm, if the server is away.
+
+        Raises:
+            UnknownCampaignError: there is none of this name.
+        """
+        try:
+            yield from self.call("GET", path_of(name, "summary"))
+        except NotForThisKeyError:
+            pass
+        except StoreError:
+            if self.fallback is None:
+                raise
+
+    # Campaigns
+
+    def view(self, campaign: str, name: str, params: Mapping[str, Any]) -> Flow[Any]:
+        """Return a view of a campaign."""
+        view = VIEWS[name]
+        if view.sent is None:
+            raise AttributeError(f"{shown(name)} is not sent by servers.")
+        return view.from_sent((yield from self.call("GET", path_of(campaign, name), None, params)))
+
+    def do(self, campaign: str, op: OperationModel, then: Callable[[Any], Any]) -> Flow[Any]:
+        """Return the answer to an operation."""
+        if isinstance(op, Ask):
+            return then((yield from self._ask(campaign, op)))
+        if isinstance(op, ResolvingOperation):
+            return then((yield from self._resolve(campaign, op)))
+        if op.key is None:
+            op = op.model_copy(update={"key": fresh_key()})
+        return then(self._answered(op, (yield from self.send(self._request(campaign, op)))))
+
+    def _request(self, campaign: str, op: OperationModel) -> Send:
+        timeout = LONG
+        if isinstance(op, Ask):
+            timeout = self.timeout + op.count / PER_SECOND
+        elif isinstance(op, ResolvingOperation):
+            timeout = self.timeout + len(op.ids()) / PER_SECOND
+        return Send("POST", path_of(campaign, op.name), op.body(), timeout=timeout)
+
+    def _answered(self, op: OperationModel, answer: httpx.Response | Failure) -> Any:
+        said = self.said(answer)
+        try:
+            return op.answered(op.reply.model_validate(said))
+        except ValidationError:
+            raise StoreError(self._strange()) from None
+
+    def _resolve(self, campaign: str, op: ResolvingOperation) -> Flow[list[TellStatus]]:
+        """Resolve decisions. Those of the fallback arm have no id, and are not sent."""
+        ids = op.ids()
+        known = [at for at, id in enumerate(ids) if id]
+        found = list[TellStatus](["unknown"] * len(ids))
+        if not known and ids:
+            return found
+        if len(known) < len(ids):
+            field = "tells" if isinstance(op, Tell) else "decisions"
+            kept = [getattr(op, field)[at] for at in known]
+            op = op.model_copy(update={field: kept})
+        answers = self._answered(op, (yield from self.send(self._request(campaign, op))))
+        for at, status in zip(known, answers, strict=True):
+            found[at] = status
+        yield from self._void_owed()
+        return found
+
+    def _ask(self, campaign: str, op: Ask) -> Flow[list[CampaignDecision]]:
+        """Ask under one key, however often. Decisions that may have been made, and that nobody
+        got, are made void at the next contact.
+        """
+        is_repeatable = op.key is not None  # by the caller, who then gets what was made
+        if not is_repeatable:
+            op = op.model_copy(update={"key": fresh_key()})
+        tries = TRIES if self.fallback is None else FALLBACK_TRIES
+        try:
+            answer = yield from self.send(self._request(campaign, op), tries)
+        except GeneratorExit:  # who asked was cancelled
+            self._owe(campaign, op, is_owed=not is_repeatable)
+            raise
+        if is_away(answer):
+            may_stand = not isinstance(answer, Failure) or answer.is_sent
+            is_owed = may_stand and (self.fallback is not None or not is_repeatable)
+            self._owe(campaign, op, is_owed=is_owed)
+        if self.fallback is None or not is_away(answer):
+            found: list[CampaignDecision] = self._answered(op, answer)
+            if is_repeatable:
+                self._forgive(campaign, op)
+            yield from self._void_owed()
+            return found
+        return [fallback_decision(self.fallback, campaign, op.segment)] * op.count
+
+    # Decisions that nobody got
+
+    def _owe(self, campaign: str, op: Ask, *, is_owed: bool) -> None:
+        if is_owed:
+            self._owed.append(Owed(campaign, op))
+
+    def _forgive(self, campaign: str, op: Ask) -> None:
+        """The decisions of an ask reached its caller after all."""
+        with suppress(ValueError):
+            self._owed.remove(Owed(campaign, op))
+
+    def _void_owed(self) -> Flow[None]:
+        """Void the decisions of one ask that nobody got. The ask, made again with its key, says
+        which they are.
+        """
+        try:
+            owed = self._owed.popleft()
+        except IndexError:
+            return
+        try:
+            answer = yield from self.send(self._request(owed.campaign, owed.ask), 1)
+            if not isinstance(answer, Failure) and answer.status_code < 400:
+                ids = [each.id for each in self._answered(owed.ask, answer)]
+                void = Void.model_construct(decisions=ids, key=None)
+                answer = yield from self.send(self._request(owed.campaign, void), 1)
+        except BaseException:
+            self._owed.append(owed)
+            raise
+        if is_away(answer):
+            self._owed.append(owed)
+
+
+def is_away(answer: httpx.Response | Failure) -> bool:
+    """Whether the server, or its database, is away or at fault."""
+    if isinstance(answer, Failure):
+        return True
+    return answer.status_code >= 500 or answer.status_code in AWAY
+
+
+def path_of(campaign: str, what: str) -> str:
+    return f"/v1/campaigns/{quote(campaign, safe='')}/{what}"
+
+
+def fallback_decision(arm: str | int, campaign: str, segment: str | None) -> CampaignDecision:
+    """Return a decision that was made without the server: it has no id, and nobody learns from it.
+    The number of an arm that was given by its name is not known, and −1.
+    """
+    return CampaignDecision(
+        id="",
+        action=-1 if isinstance(arm, str) else arm,
+        round=0,
+        campaign=campaign if segment is None else f"{campaign}/{segment}",
+        label=arm if isinstance(arm, str) else None,
+        learn=False,
+        propensity=None,
+    )
+
+
+def error_of(answer: httpx.Response) -> Exception:
+    """A problem document as the error it was."""
+    try:
+        said = answer.json()
+        code, detail = str(said["code"]), str(said["detail"])
+    except (ValueError, LookupError, TypeError):
+        code, detail = "", f"The server answered {answer.status_code}."
+    if code in REASONS:
+        error = REASONS[code].kind(detail)
+        error.reason = code  # type: ignore[attr-defined]  # errors may carry any attribute
+        return error
+    return StoreError(detail) if answer.status_code >= 500 else ValueError(detail)
+
+
+@final
+class RemoteCalls:
+    """Runs operations and views on a campaign of a server. run: a flow, to its value or to what is
+    awaited for it.
+    """
+
+    def __init__(self, requests: Requests, run: Callable[[Flow[Any]], Any], name: str) -> None:
+        self._requests, self._run, self._name = requests, run, name
+
+    def do(self, op: OperationModel, by: str = "", then: Callable[[Any], Any] = same) -> Any:
+        return self._run(self._requests.do(self._name, op, then))
+
+    def view(self, name: str, segment: str | None, params: Mapping[str, Any]) -> Any:
+        how = dict(params) if segment is None else {**params, "segment": segment}
+        return self._run(self._requests.view(self._name, name, how))
+
+
+def headers_of(token: str | None) -> dict[str, str]:
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+def shown_address(url: httpx.URL) -> str:
+    return str(url.copy_with(userinfo=b""))  # no password
+
+
+# For threads
+
+
 @final
 class RemoteStore:
-    """Campaigns of a server (`dpbandits serve`).
+    """Campaigns of a server (`dpbandits serve`). Threads may share it.
 
     Calls that are cut off are made again, under a key of their own (or `key=`), so that nothing is
     requested or changed twice.
@@ -46,18 +406,31 @@ class RemoteStore:
     Args:
         url: its address.
         token: a bearer key, where it asks for one.
+        timeout: seconds in which it has to answer an ask or a tell, and one more for every 1,000
+            decisions of the call. Other calls may take a minute.
+        fallback: the name or the number of an arm. While the server is away, `ask` then returns
+            decisions for this arm, which have no id; nobody learns from them, and `tell` sends
+            nothing of them.
         client: sends the requests, in place of one that is made here.
+
+    Raises:
+        ValueError: the timeout is no number of seconds, or the fallback no arm.
     """
 
     def __init__(
-        self, url: str, *, token: str | None = None, client: httpx.Client | None = None
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout: float = TIMEOUT,
+        fallback: str | int | None = None,
+        client: httpx.Client | None = None,
     ) -> None:
-        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self._client = client or httpx.Client(base_url=url, headers=headers, timeout=60)
+        self._client = client or httpx.Client(base_url=url, headers=headers_of(token))
+        self._requests = Requests(shown_address(self._client.base_url), timeout, fallback)
 
     def __repr__(self) -> str:
-        address = self._client.base_url.copy_with(userinfo=b"")  # no password
-        return f"RemoteStore({str(address)!r})"
+        return f"RemoteStore({self._requests.address!r})"
 
     def __enter__(self) -> Self:
         return self
@@ -86,90 +459,287 @@ class RemoteStore:
         Raises:
             UnknownCampaignError: there is none of this name.
         """
-        campaign = Campaign(name, RemoteCalls(self, name))
-        with suppress(NotForThisKeyError):
-            campaign.summary()
-        return campaign
+        self._run(self._requests.require(name))
+        return self._campaign(name)
+
+    def _campaign(self, name: str) -> Campaign:
+        return Campaign(name, RemoteCalls(self._requests, self._run, name))
 
     def summaries(self) -> Summaries:
         """Where every campaign stands."""
-        return Summaries.model_validate(self.call("GET", "/v1/campaigns"))
+        return self._run(self._requests.summaries())
 
     def create(
         self, name: str, policy: Policy, *, key: str | None = None, **options: Any
     ) -> Campaign:
         """Make a campaign: see `CampaignStore.create`."""
-        body = sent_creation(name, policy, options)
-        self.call("POST", "/v1/campaigns", body | {"key": key or fresh_key()})
-        return Campaign(name, RemoteCalls(self, name))
+        self._run(self._requests.create(name, policy, key, options))
+        return self._campaign(name)
 
     def scope(self, name: str, epsilon: Any = None) -> Scope:
         """A budget over campaigns: see `CampaignStore.scope`."""
-        exact = None if epsilon is None else str(as_fraction(epsilon, "epsilon"))
-        said = self.call("POST", "/v1/scopes", {"name": name, "epsilon": exact})
-        return Scope.model_validate(said)
+        return self._run(self._requests.scope(name, epsilon))
 
-    def call(
-        self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None
-    ) -> Any:
-        """Send a request, again where the server is away.
+    def _run(self, flow: Flow[Value]) -> Value:
+        reply: httpx.Response | Failure | None = None
+        try:
+            while True:
+                step = flow.send(reply)
+                if isinstance(step, Send):
+                    reply = self._reply(step)
+                else:
+                    time.sleep(step)
+                    reply = None
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+        finally:
+            flow.close()
 
-        Raises:
-            StoreError: it stays away. Whether the call was done is not known; make it again.
-        """
-        answer, why = None, ""
-        for attempt in range(TRIES):
-            try:
-                answer = self._client.request(method, path, json=body, params=params or None)
-            except httpx.RequestError as error:  # which has the request, and with it the answers
-                answer, why = None, type(error).__name__
-            if answer is not None and answer.status_code != 503:
-                break
-            time.sleep(PAUSE * 2**attempt)
-        if answer is None:
-            raise StoreError(
-                f"No server answers at {self._client.base_url} ({why}): is the address right, and "
-                f"does `dpbandits serve` run there? {UNKNOWN}"
+    def _reply(self, request: Send) -> httpx.Response | Failure:
+        try:
+            return self._client.request(
+                request.method,
+                request.path,
+                json=request.body,
+                params=request.params,
+                timeout=request.timeout,
             )
-        if answer.status_code >= 400:
-            raise error_of(answer)
-        return answer.json() if "json" in answer.headers.get("content-type", "") else answer.text
+        except httpx.RequestError as error:  # which has the request, and with it the answers
+            return Failure.of(error)
+
+
+# For asyncio
+
+
+def awaited(
+    verb: Callable[Concatenate[Campaign, P], Value],
+) -> Callable[Concatenate[AsyncCampaign, P], Coroutine[Any, Any, Value]]:
+    """Return a campaign's verb for asyncio."""
+
+    @wraps(verb)
+    async def call(self: AsyncCampaign, /, *given: P.args, **options: P.kwargs) -> Value:
+        made: Any = verb(self._campaign, *given, **options)
+        found: Value = await made
+        return found
+
+    return call
 
 
 @final
-class RemoteCalls:
-    """Runs operations and views on a campaign of a server."""
+class AsyncCampaign:
+    """A campaign of a server, for asyncio: `Campaign` with verbs and views that are awaited. What
+    is an attribute there is a method here.
+    """
 
-    def __init__(self, store: RemoteStore, name: str) -> None:
-        self._store, self._name = store, name
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign = campaign
 
-    def _path(self, what: str) -> str:
-        return f"/v1/campaigns/{quote(self._name, safe='')}/{what}"
+    def __repr__(self) -> str:
+        return f"Async{self._campaign!r}"
 
-    def do(self, op: OperationModel, by: str = "", then: Callable[[Any], Any] = same) -> Any:
-        if op.key is None and not isinstance(op, ResolvingOperation):
-            op = op.model_copy(update={"key": fresh_key()})
-        said = self._store.call("POST", self._path(op.name), op.body())
-        return then(op.answered(op.reply.model_validate(said)))
+    def __getitem__(self, segment: str) -> AsyncCampaign:
+        """One part."""
+        return AsyncCampaign(self._campaign[segment])
 
-    def view(self, name: str, segment: str | None, params: Mapping[str, Any]) -> Any:
-        view, how = VIEWS[name], dict(params)
-        if view.sent is None:
-            raise AttributeError(f"{shown(name)} is not sent by servers.")
-        if segment is not None:
-            how["segment"] = segment
-        return view.from_sent(self._store.call("GET", self._path(name), params=how))
+    @property
+    def name(self) -> str:
+        """The name that its decisions carry."""
+        return self._campaign.name
+
+    @overload
+    async def ask(
+        self,
+        count: None = None,
+        eligible: Eligible = None,
+        user: User = None,
+        segment: str | None = None,
+        key: str | None = None,
+    ) -> CampaignDecision: ...
+    @overload
+    async def ask(
+        self,
+        count: int,
+        eligible: Eligible = None,
+        user: User = None,
+        segment: str | None = None,
+        key: str | None = None,
+    ) -> list[CampaignDecision]: ...
+    async def ask(
+        self,
+        count: int | None = None,
+        eligible: Eligible = None,
+        user: User = None,
+        segment: str | None = None,
+        key: str | None = None,
+    ) -> CampaignDecision | list[CampaignDecision]:
+        """Request the next decision, or a list of `count` of them (see `Campaign.ask`)."""
+        ask: Any = self._campaign.ask
+        found: Any = await ask(count, eligible, user, segment, key)
+        return found  # type: ignore[no-any-return]  # of the operation
+
+    do = awaited(Campaign.do)
+    tell = awaited(Campaign.tell)
+    tell_many = awaited(Campaign.tell_many)
+    tell_message = awaited(Campaign.tell_message)
+    expire = awaited(Campaign.expire)
+    void = awaited(Campaign.void)
+    add_arm = awaited(Campaign.add_arm)
+    retire_arm = awaited(Campaign.retire_arm)
+    pause_arm = awaited(Campaign.pause_arm)
+    resume_arm = awaited(Campaign.resume_arm)
+    drop_open = awaited(Campaign.drop_open)
+    finish = awaited(Campaign.finish)
+    close = awaited(Campaign.close)
+    erase = awaited(Campaign.erase)
+
+    releases = awaited(Campaign.releases)
+    decisions = awaited(Campaign.decisions)
+    events = awaited(Campaign.events)
+    beliefs = awaited(Campaign.beliefs)
+    harm = awaited(Campaign.harm)
+    uplift = awaited(Campaign.uplift)
+    expected_loss = awaited(Campaign.expected_loss)
+    history = awaited(Campaign.history)
+    recent = awaited(Campaign.recent)
+    sample_ratio = awaited(Campaign.sample_ratio)
+    statement = awaited(Campaign.statement)
+    randomizer = awaited(Campaign.randomizer)
+    summary = awaited(Campaign.summary)
+
+    async def segments(self) -> tuple[str, ...]:
+        """The names of its parts (see `Campaign.segments`)."""
+        return (await self.summary()).segments
+
+    async def _view(self, name: str) -> Any:
+        return await self._campaign._view(name)
+
+    async def guarantee(self) -> Guarantee | None:
+        """See `Campaign.guarantee`."""
+        return await self._view("guarantee")  # type: ignore[no-any-return]
+
+    async def spent(self) -> Fraction | None:
+        """See `Campaign.spent`."""
+        return await self._view("spent")  # type: ignore[no-any-return]
+
+    async def generation(self) -> int:
+        """See `Campaign.generation`."""
+        return await self._view("generation")  # type: ignore[no-any-return]
+
+    async def attribution_window(self) -> float | None:
+        """See `Campaign.attribution_window`."""
+        return await self._view("attribution_window")  # type: ignore[no-any-return]
+
+    async def guardrail(self) -> Guardrail | None:
+        """See `Campaign.guardrail`."""
+        return await self._view("guardrail")  # type: ignore[no-any-return]
+
+    async def options(self) -> dict[str, Any]:
+        """See `Campaign.options`."""
+        return await self._view("options")  # type: ignore[no-any-return]
+
+    async def arms(self) -> tuple[ArmState, ...] | dict[str, tuple[ArmState, ...]]:
+        """See `Campaign.arms`."""
+        return await self._view("arms")  # type: ignore[no-any-return]
+
+    async def ledger(self) -> list[LedgerLine] | dict[str, list[LedgerLine]]:
+        """See `Campaign.ledger`."""
+        return await self._view("ledger")  # type: ignore[no-any-return]
+
+    async def alarms(self) -> tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]:
+        """See `Campaign.alarms`."""
+        return await self._view("alarms")  # type: ignore[no-any-return]
 
 
-def error_of(answer: httpx.Response) -> Exception:
-    """A problem document as the error it was."""
-    try:
-        said = answer.json()
-        code, detail = str(said["code"]), str(said["detail"])
-    except (ValueError, LookupError, TypeError):
-        code, detail = "", f"The server answered {answer.status_code}."
-    if code in REASONS:
-        error = REASONS[code].kind(detail)
-        error.reason = code  # type: ignore[attr-defined]  # errors may carry any attribute
-        return error
-    return StoreError(detail) if answer.status_code >= 500 else ValueError(detail)
+@final
+class AsyncRemoteStore:
+    """Campaigns of a server, for asyncio: see `RemoteStore`, whose arguments it takes. Tasks of one
+    event loop may share it.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout: float = TIMEOUT,
+        fallback: str | int | None = None,
+        client: httpx.AsyncClient | None = None,
+    ) -> None:
+        self._client = client or httpx.AsyncClient(base_url=url, headers=headers_of(token))
+        self._requests = Requests(shown_address(self._client.base_url), timeout, fallback)
+
+    def __repr__(self) -> str:
+        return f"AsyncRemoteStore({self._requests.address!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self._client.aclose()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        found = await self.summaries()
+        for each in found.campaigns:
+            yield each.name
+        for name in found.not_shown:
+            yield name
+
+    async def campaign(self, name: str) -> AsyncCampaign:
+        """A campaign of this store (see `RemoteStore.__getitem__`).
+
+        Raises:
+            UnknownCampaignError: there is none of this name.
+        """
+        await self._run(self._requests.require(name))
+        return self._campaign(name)
+
+    def _campaign(self, name: str) -> AsyncCampaign:
+        return AsyncCampaign(Campaign(name, RemoteCalls(self._requests, self._run, name)))
+
+    async def summaries(self) -> Summaries:
+        """Where every campaign stands."""
+        return await self._run(self._requests.summaries())
+
+    async def create(
+        self, name: str, policy: Policy, *, key: str | None = None, **options: Any
+    ) -> AsyncCampaign:
+        """Make a campaign: see `CampaignStore.create`."""
+        await self._run(self._requests.create(name, policy, key, options))
+        return self._campaign(name)
+
+    async def scope(self, name: str, epsilon: Any = None) -> Scope:
+        """A budget over campaigns: see `CampaignStore.scope`."""
+        return await self._run(self._requests.scope(name, epsilon))
+
+    async def _run(self, flow: Flow[Value]) -> Value:
+        reply: httpx.Response | Failure | None = None
+        try:
+            while True:
+                step = flow.send(reply)
+                if isinstance(step, Send):
+                    reply = await self._reply(step)
+                else:
+                    await asyncio.sleep(step)
+                    reply = None
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+        finally:
+            flow.close()  # a task that is cancelled
+
+    async def _reply(self, request: Send) -> httpx.Response | Failure:
+        try:
+            return await self._client.request(
+                request.method,
+                request.path,
+                json=request.body,
+                params=request.params,
+                timeout=request.timeout,
+            )
+        except httpx.RequestError as error:  # which has the request, and with it the answers
+            return Failure.of(error)

@@ -15,6 +15,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import starmap
 from pathlib import Path
@@ -28,8 +29,12 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import (
     Connection,
+    CursorResult,
+    Dialect,
     Engine,
+    Insert,
     QueuePool,
+    Select,
     StaticPool,
     Table,
     bindparam,
@@ -438,17 +443,83 @@ def columns(table: Table, kind: Any) -> list[Any]:
     return [table.c[name] for name in kind._fields]
 
 
-HEAD = [tables.head.c.campaign, *columns(tables.head, HeadRow)]
-MOVED = columns(tables.decision, MovedRow)
+def chosen(table: Table, kind: Any, *where: Any) -> Select[Any]:
+    """Return a query for rows of this kind."""
+    return select(*columns(table, kind)).where(*where)
+
+
+OF: Any = bindparam("of")
+SEQS: Any = bindparam("seqs", expanding=True)
+HEAD = select(tables.head.c.campaign, *columns(tables.head, HeadRow))
+ONE_HEAD = HEAD.where(tables.head.c.campaign == OF)
+ONE_HEAD_LOCKED = ONE_HEAD.with_for_update()
+PRIVATE = select(tables.private_state.c.body).where(tables.private_state.c.campaign == OF)
+MOVED = chosen(tables.decision, MovedRow, tables.decision.c.campaign == OF).order_by(
+    tables.decision.c.seq
+)
+MOVED_SINCE = MOVED.where(tables.decision.c.moved > bindparam("since"))
+WAITING = MOVED.where(tables.decision.c.status == literal_column("'waiting'"))
+STATUSES = chosen(
+    tables.decision, StatusRow, tables.decision.c.campaign == OF, tables.decision.c.seq.in_(SEQS)
+)
+RESPONSE = select(tables.request.c.response).where(
+    tables.request.c.group == OF, tables.request.c.place == bindparam("at")
+)
+RESPOND = insert(tables.request)
+KEY = chosen(tables.access_key, KeyRow, tables.access_key.c.hash == OF)
+ANY_KEY = select(tables.access_key.c.hash).limit(1)
 RESOLVE = (
     update(tables.decision)
     .where(
-        tables.decision.c.campaign == bindparam("of"),
+        tables.decision.c.campaign == OF,
         tables.decision.c.seq.between(bindparam("first"), bindparam("last")),
     )
     .values(status=bindparam("to"), moved=bindparam("at"), pseudonym=None, window=None)
 )
-"""Of consecutive decisions with one status."""
+"""Of consecutive decisions with one status.
+
+These are what every call executes; made once, for to make one takes longer than to run it.
+"""
+
+
+@lru_cache(maxsize=256)
+def prepared(dialect: Dialect, statement: Any, names: tuple[str, ...]) -> tuple[str, Any]:
+    """Return the text of a statement, and what makes of its values, in the order of these names,
+    those that the driver takes. To have SQLAlchemy do so for each call is most of the work.
+    """
+    compiled = statement.compile(dialect=dialect, column_keys=names)
+    order = compiled.positiontup
+    if order is None:
+        return str(compiled), lambda values: dict(zip(names, values, strict=True))
+    at = [names.index(name) for name in order]
+    return str(compiled), lambda values: tuple([values[each] for each in at])
+
+
+@cache
+def inserting(table: Table) -> Insert:
+    """Return the statement that inserts rows."""
+    return insert(table)
+
+
+@cache
+def putting(dialect: str, table: Table, names: tuple[str, ...], by: tuple[str, ...]) -> Insert:
+    """Return the statement that inserts rows with these columns, or writes over those that are
+    there already by some of them.
+    """
+    module: Any = sqlite if dialect == "sqlite" else postgresql
+    made = module.insert(table)
+    rest = {name: made.excluded[name] for name in names if name not in by}
+    found: Insert = made.on_conflict_do_update(index_elements=by, set_=rest)
+    return found
+
+
+def run(
+    connection: Connection, statement: Any, names: tuple[str, ...], *rows: Sequence[Any]
+) -> CursorResult[Any]:
+    """Execute a statement with these rows of values. Columns come back as the driver has them."""
+    text, sent = prepared(connection.dialect, statement, names)
+    many = [sent(row) for row in rows]
+    return connection.exec_driver_sql(text, many if len(many) > 1 else many[0])
 
 
 def runs(resolved: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
@@ -474,59 +545,56 @@ class Rows:
         self._connection, self.group = connection, group
         self._locks = locks and connection.dialect.name != "sqlite"  # which locks the whole file
 
-    def _all(self, kind: Any, query: Any) -> list[Any]:
-        return list(starmap(kind, self._connection.execute(query)))
+    def _all(self, kind: Any, query: Any, **of: Any) -> list[Any]:
+        return list(starmap(kind, self._connection.execute(query, of)))
 
     def heads(self, uids: Sequence[str]) -> dict[str, HeadRow]:
         """The heads of these parts, by uid. In a transaction that writes, they stay locked."""
-        c, query = tables.head.c, select(*HEAD)
-        one = len(uids) == 1
-        query = query.where(c.campaign == uids[0] if one else c.campaign.in_(uids))
-        if self._locks:
-            query = (query if one else query.order_by(c.campaign)).with_for_update()
-        found = {uid: HeadRow(*row) for uid, *row in self._connection.execute(query)}
+        c = tables.head.c
+        if len(uids) == 1:
+            query = ONE_HEAD_LOCKED if self._locks else ONE_HEAD
+            rows = run(self._connection, query, ("of",), uids)
+        else:
+            query = HEAD.where(c.campaign.in_(uids)).order_by(c.campaign)
+            rows = self._connection.execute(query.with_for_update() if self._locks else query)
+        found: dict[str, HeadRow] = {row[0]: HeadRow._make(row[1:]) for row in rows}
         if len(found) != len(uids):
             raise StoreError("This campaign is not in the database any more.")
         return found
 
     def private(self, uid: str) -> bytes:
         """The private row, sealed."""
-        table = tables.private_state
-        query = select(table.c.body).where(table.c.campaign == uid)
-        body = self._connection.execute(query).scalar_one_or_none()
+        body = run(self._connection, PRIVATE, ("of",), [uid]).scalar_one_or_none()
         if body is None:
             raise EditedRowsError(EDITED)
         return bytes(body)
 
     def moved(self, uid: str, since: int) -> Iterator[MovedRow]:
         """Decisions that a version after `since` changed, oldest first; of 0 the pending ones."""
-        c = tables.decision.c
-        where = c.moved > since if since else c.status == literal_column("'waiting'")
-        query = select(*MOVED).where(c.campaign == uid, where).order_by(c.seq)
-        return starmap(MovedRow, self._connection.execute(query))
+        found = self._connection.execute(
+            MOVED_SINCE if since else WAITING, {"of": uid, **({"since": since} if since else {})}
+        )
+        return starmap(MovedRow, found)
 
     def decision(self, uid: str, seq: int) -> DecisionRow | None:
         c = tables.decision.c
-        query = select(*columns(tables.decision, DecisionRow)).where(
-            c.campaign == uid, c.seq == seq
+        found = self._all(
+            DecisionRow, chosen(tables.decision, DecisionRow, c.campaign == uid, c.seq == seq)
         )
-        found = self._all(DecisionRow, query)
         return found[0] if found else None
 
     def statuses(self, uid: str, seqs: Sequence[int]) -> list[StatusRow]:
         """Where those of these decisions stand that there are, in any order."""
-        c, found = tables.decision.c, list[StatusRow]()
+        found = list[StatusRow]()
         for at in range(0, len(seqs), MANY):
-            query = select(*columns(tables.decision, StatusRow))
-            query = query.where(c.campaign == uid, c.seq.in_(seqs[at : at + MANY]))
-            found += self._all(StatusRow, query)
+            found += self._all(StatusRow, STATUSES, of=uid, seqs=seqs[at : at + MANY])
         return found
 
     def decisions(self, uid: str, after: int, limit: int) -> list[DecisionRow]:
         """Decisions in order."""
         c = tables.decision.c
-        query = select(*columns(tables.decision, DecisionRow))
-        query = query.where(c.campaign == uid, c.seq > after).order_by(c.seq).limit(limit)
+        query = chosen(tables.decision, DecisionRow, c.campaign == uid, c.seq > after)
+        query = query.order_by(c.seq).limit(limit)
         return self._all(DecisionRow, query)
 
     def held(self, uid: str, seqs: Sequence[int]) -> dict[int, bytes]:
@@ -540,20 +608,19 @@ class Rows:
     def readings(self, uid: str, since: int) -> list[ReadingRow]:
         """The lines of the ledger, in order, that were written after a version."""
         c = tables.ledger.c
-        query = select(*columns(tables.ledger, ReadingRow))
-        return self._all(ReadingRow, query.where(c.campaign == uid, c.moved > since).order_by(c.id))
+        query = chosen(tables.ledger, ReadingRow, c.campaign == uid, c.moved > since)
+        return self._all(ReadingRow, query.order_by(c.id))
 
     def releases(self, uid: str, after: int, until: int) -> list[ReleaseRow]:
         """Releases after one step up to another."""
         c = tables.release.c
-        query = select(*columns(tables.release, ReleaseRow))
-        query = query.where(c.campaign == uid, c.step > after, c.step <= until).order_by(c.step)
-        return self._all(ReleaseRow, query)
+        where = c.campaign == uid, c.step > after, c.step <= until
+        return self._all(ReleaseRow, chosen(tables.release, ReleaseRow, *where).order_by(c.step))
 
     def events(self, uid: str, limit: int) -> list[EventRow]:
         """The newest public events, newest first."""
         c = tables.event.c
-        query = select(*columns(tables.event, EventRow)).where(c.campaign == uid)
+        query = chosen(tables.event, EventRow, c.campaign == uid)
         return self._all(EventRow, query.order_by(c.id.desc()).limit(limit))
 
     def used(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
@@ -581,9 +648,8 @@ class Rows:
 
     def response(self, place: str) -> str | None:
         """What was replied to this call before."""
-        c = tables.request.c
-        query = select(c.response).where(c.group == self.group, c.place == place)
-        return self._connection.execute(query).scalar_one_or_none()
+        of = self.group, place
+        return run(self._connection, RESPONSE, ("of", "at"), of).scalar_one_or_none()
 
     def counts(self, uid: str) -> dict[str, dict[str, int]]:
         """By action (as JSON), decisions by status."""
@@ -608,27 +674,27 @@ class Rows:
             raise edited_decisions() from None
 
     def _write(self, uid: str, change: Change) -> None:
-        version, run, c = change.head.version, self._connection.execute, tables.decision.c
+        version, execute, c = change.head.version, self._connection.execute, tables.decision.c
         self._put(tables.head, [{"campaign": uid, **change.head._asdict()}], "campaign")
         if change.give_up:
-            run(delete(tables.held).where(tables.held.c.campaign == uid))
+            execute(delete(tables.held).where(tables.held.c.campaign == uid))
             lose = update(tables.decision).where(c.campaign == uid, c.status == "waiting")
-            run(lose.values(status="lost", moved=version, pseudonym=None, window=None))
+            execute(lose.values(status="lost", moved=version, pseudonym=None, window=None))
         self._insert(tables.decision, uid, change.asked)
         ended = [
             {"of": uid, "first": first, "last": last, "to": status, "at": version}
             for first, last, status in runs(change.resolved)
         ]
         if ended:
-            run(RESOLVE, ended)
+            execute(RESOLVE, ended)
         windowed = [seq for seq, status in change.resolved.items() if status in ("passed", "void")]
         for at in range(0, len(windowed), MANY):
             gone = tables.held.c.seq.in_(windowed[at : at + MANY])
-            run(delete(tables.held).where(tables.held.c.campaign == uid, gone))
+            execute(delete(tables.held).where(tables.held.c.campaign == uid, gone))
         for at in range(0, len(change.unlearned), MANY):
             which = c.seq.in_(change.unlearned[at : at + MANY])
             unlearn = update(tables.decision).where(c.campaign == uid, which)
-            run(unlearn.values(learn=False, moved=version))
+            execute(unlearn.values(learn=False, moved=version))
         self.hold(uid, change)
         self._insert(tables.release, uid, change.releases)
         try:  # the database itself refuses a reading that overlaps another one
@@ -663,12 +729,12 @@ class Rows:
         """Keep replies, for calls that are made again."""
         rows = [{"group": self.group, "place": p, "response": r} for p, r in responses.items()]
         if rows:
-            self._connection.execute(insert(tables.request), rows)
+            self._connection.execute(RESPOND, rows)
 
     def _insert(self, table: Table, uid: str, rows: Sequence[Any]) -> None:
         if rows:
-            named = [{"campaign": uid, **row._asdict()} for row in rows]
-            self._connection.execute(insert(table), named)
+            names = "campaign", *rows[0]._fields
+            run(self._connection, inserting(table), names, *((uid, *row) for row in rows))
 
     def _put(self, table: Table, rows: list[dict[str, Any]], *by: str) -> None:
         """Insert rows; those that are there already, by these columns, are written over."""
@@ -678,10 +744,9 @@ class Rows:
 
 def put(connection: Connection, table: Table, rows: list[dict[str, Any]], *by: str) -> None:
     """Insert rows, or write over those that are there already by these columns."""
-    module: Any = sqlite if connection.dialect.name == "sqlite" else postgresql
-    made = module.insert(table)
-    rest = {name: made.excluded[name] for name in rows[0] if name not in by}
-    connection.execute(made.on_conflict_do_update(index_elements=by, set_=rest), rows)
+    names = tuple(rows[0])
+    statement = putting(connection.dialect.name, table, names, by)
+    run(connection, statement, names, *(list(row.values()) for row in rows))
 
 
 @final
@@ -819,14 +884,14 @@ class Database:
             if joining is not None:
                 name, join = joining
                 c = tables.scope.c
-                query = select(*columns(tables.scope, ScopeRow)).where(c.name == name)
+                query = chosen(tables.scope, ScopeRow, c.name == name)
                 found = connection.execute(query.with_for_update()).one_or_none()
                 if found is None:
                     raise no_scope(name)
                 put(connection, tables.scope, [join(ScopeRow(*found))._asdict()], "name")
 
     def _selected(self, table: Table, kind: Any, *where: Any, by: Any) -> list[Any]:
-        query = select(*columns(table, kind)).where(*where).order_by(by)
+        query = chosen(table, kind, *where).order_by(by)
         with self.begun(write=False) as connection:
             return list(starmap(kind, connection.execute(query)))
 
@@ -871,11 +936,16 @@ class Database:
         """All bearer keys."""
         return self._selected(tables.access_key, KeyRow, by=tables.access_key.c.created)
 
+    def has_keys(self) -> bool:
+        """Whether a bearer key was ever made."""
+        with self.begun(write=False) as connection:
+            return connection.execute(ANY_KEY).first() is not None
+
     def key(self, hash: str) -> KeyRow | None:
         """One bearer key, by its hash."""
-        c = tables.access_key.c
-        found = self._selected(tables.access_key, KeyRow, c.hash == hash, by=c.hash)
-        return found[0] if found else None
+        with self.begun(write=False) as connection:
+            found = connection.execute(KEY, {"of": hash}).first()
+        return None if found is None else KeyRow(*found)
 
     def add_key(self, key: KeyRow) -> None:
         """Write a new bearer key.

@@ -89,9 +89,7 @@ class AskReply(Record):
     @classmethod
     def of(cls, decisions: Iterable[CampaignDecision]) -> Self:
         said = [
-            SentDecision.model_construct(
-                **dict(each), message=each.to_json() if each.learn else None
-            )
+            SentDecision(**dict(each), message=each.to_json() if each.learn else None)
             for each in decisions
         ]
         return cls.model_construct(decisions=said)
@@ -99,7 +97,7 @@ class AskReply(Record):
     def made(self) -> list[CampaignDecision]:
         names = CampaignDecision.model_fields
         return [
-            CampaignDecision.model_construct(**{name: getattr(each, name) for name in names})
+            CampaignDecision(**{name: getattr(each, name) for name in names})
             for each in self.decisions
         ]
 

@@ -12,9 +12,11 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.session.people import Clock
 
 if TYPE_CHECKING:
+    from dpbandits.service.client import AsyncRemoteStore
     from dpbandits.service.store import CampaignStore
 
 EXTRA = "pip install 'dpbandits[service]'"
+FOR_CLIENTS = "httpx", "cryptography", "pydantic", "sqlalchemy"
 MEMORY = ("memory:", "memory://")
 
 
@@ -26,6 +28,8 @@ def open_store(
     noise: Noise | None = None,
     clock: Clock = time.time,
     token: str | None = None,
+    timeout: float | None = None,
+    fallback: str | int | None = None,
     looking: bool = False,
 ) -> "CampaignStore":
     """Open a store of campaigns, or make one.
@@ -43,6 +47,11 @@ def open_store(
         noise: for campaigns that are created or opened here; by default `SecureNoise()`.
         clock: returns the time, in seconds; by default this machine's.
         token: of a server, the bearer key; by default what DPBANDITS_TOKEN says.
+        timeout: of a server, seconds in which it has to answer an ask or a tell; by default 2. For
+            every 1,000 decisions of a call there is one more.
+        fallback: of a server, the name or the number of an arm. While the server is away `ask`
+            returns decisions for this arm, which have no id; nobody learns from them, and `tell`
+            sends nothing of them.
         looking: for a process that only looks, at a store on PostgreSQL. It writes nothing and
             reads no private row, so a role of the database without rights to either is enough.
 
@@ -67,7 +76,16 @@ def open_store(
             "only looks."
         )
     if url.startswith(("http://", "https://")):
-        return remote_store(url, token)  # type: ignore[no-any-return]  # the same verbs
+        require_extra(*FOR_CLIENTS)
+        from dpbandits.service.client import RemoteStore
+
+        found: Any = RemoteStore(url, **client_options(token, timeout, fallback))
+        return found  # type: ignore[no-any-return]  # the same verbs
+    if timeout is not None or fallback is not None:
+        raise ValueError(
+            "Expected timeout= and fallback= with the address of a server, http://… or https://…: "
+            "they are about a server that is away."
+        )
     require_extra("sqlalchemy", "alembic", "cryptography", "pydantic")
     from dpbandits.service.database import Database
     from dpbandits.service.store import CampaignStore
@@ -88,12 +106,47 @@ def open_store(
         raise
 
 
-def remote_store(url: str, token: str | None) -> Any:
-    """A store behind HTTP."""
-    require_extra("httpx", "cryptography", "pydantic", "sqlalchemy")
-    from dpbandits.service.client import RemoteStore
+def open_async_store(
+    url: str,
+    *,
+    token: str | None = None,
+    timeout: float | None = None,
+    fallback: str | int | None = None,
+) -> "AsyncRemoteStore":
+    """Open the store of a server for asyncio, with the verbs of `open_store` to be awaited.
 
-    return RemoteStore(url, token=token or os.environ.get("DPBANDITS_TOKEN"))
+    Args:
+        url: `http://host:port` of a server that `dpbandits serve` runs.
+        token, timeout, fallback: as for `open_store`.
+
+    Raises:
+        ValueError: no such address.
+        ImportError: the `service` extra is not installed.
+
+    Example:
+        async with dpb.open_async_store("http://localhost:8080", fallback="blue") as store:
+            trial = await store.campaign("trial")
+            decision = await trial.ask()
+            await trial.tell(decision, 1)
+    """
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise ValueError(
+            f"Expected the address of a server, such as 'http://localhost:8080', got {shown(url)}. "
+            "A database is opened with open_store, and called from threads."
+        )
+    require_extra(*FOR_CLIENTS)
+    from dpbandits.service.client import AsyncRemoteStore
+
+    return AsyncRemoteStore(url, **client_options(token, timeout, fallback))
+
+
+def client_options(token: str | None, timeout: float | None, fallback: Any) -> dict[str, Any]:
+    """The options of a client; what is not said is left to it."""
+    said = {"timeout": timeout, "fallback": fallback}
+    return {
+        "token": token or os.environ.get("DPBANDITS_TOKEN"),
+        **{name: value for name, value in said.items() if value is not None},
+    }
 
 
 def beside(database: Any) -> Path:

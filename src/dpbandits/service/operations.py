@@ -269,7 +269,7 @@ class Ask(OperationModel):
             part.eligible.update((each.id, text) for each in asked)
         names = part.names.names(part.nonce, part.head.generation, (each.id for each in asked))
         return [
-            CampaignDecision.model_construct(
+            CampaignDecision(
                 id=name,
                 action=each.action,
                 round=each.round,
@@ -342,6 +342,17 @@ class TellItem(BaseModel):
         if (self.reward is None) is (self.report is None):
             raise ValueError("expected a reward or a report")
         return self
+
+
+class PlainTell(NamedTuple):
+    """A `TellItem` of this process: its reward is checked by the session alone."""
+
+    id: str
+    reward: object
+    report: None = None
+
+    def __repr__(self) -> str:
+        return f"PlainTell(id={self.id!r})"
 
 
 class Placed(NamedTuple):
@@ -458,7 +469,7 @@ class Tell(ResolvingOperation):
         ]
 
 
-def reward_of(item: TellItem, seq: int, part: Part) -> object:
+def reward_of(item: TellItem | PlainTell, seq: int, part: Part) -> object:
     """The reward of an answer, or the report of a user's device.
 
     Raises:
@@ -803,6 +814,11 @@ def id_of(decision: object) -> str:
     )
 
 
+def is_fallback(decision: object) -> bool:
+    """Whether a decision was made by a client while its server was away: it has no id."""
+    return isinstance(decision, CampaignDecision) and not decision.id
+
+
 def required_id(decision: object) -> str:
     """As `id_of`, of what has the form of an id: told under an arm's name, answers would be lost
     without a word.
@@ -811,7 +827,7 @@ def required_id(decision: object) -> str:
         TypeError, ValueError: it has not.
     """
     found = id_of(decision)
-    if not ID.fullmatch(found):
+    if not ID.fullmatch(found) and not is_fallback(decision):
         raise ValueError(
             "Expected a decision, as ask() gives it, or its id of 32 hexadecimal digits; got "
             "another text, such as an arm's name. Nothing was done."
@@ -825,7 +841,7 @@ def told_pairs(tells: object) -> Tell:
     Raises:
         TypeError: one of them is no pair. It is not shown.
     """
-    found, items = listed_tells(tells), list[TellItem]()
+    found, items = listed_tells(tells), list[PlainTell]()
     for at, each in enumerate(found):
         pair = tried(two_of, each)  # what comes with a reward may bring code along
         if pair is None:
@@ -834,7 +850,7 @@ def told_pairs(tells: object) -> Tell:
                 f"object of type {type(each).__name__}. Nothing was recorded."
             )
         decision, reward = pair
-        items.append(TellItem.model_construct(id=id_of(decision), reward=reward, report=None))
+        items.append(PlainTell(id_of(decision), reward))
     return Tell.model_construct(tells=items, key=None)
 
 

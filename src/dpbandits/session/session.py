@@ -734,7 +734,7 @@ class Session:
         """Fold the events into the state if they are many; nothing may be due."""
         if view.at >= FOLD:
             self._log = log = Log(view.folded(), view.log.plan, view.events[view.at :])
-            self._view = view = View(self.seed, log, self._tables, view.rng)
+            self._view = view = View(self.seed, log, self._tables, view.rng, view)
         return view
 
     def _released(self, view: View) -> State:

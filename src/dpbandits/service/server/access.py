@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import NamedTuple, final, get_args
 
 from fastapi import Request
@@ -31,6 +32,9 @@ class Principal(NamedTuple):
     roles: frozenset[str]
     campaign: str | None
 
+
+Caller = Callable[[], Principal]
+"""Checks the key of a request, and returns who calls."""
 
 EVERYBODY = Principal("", frozenset(ROLES), None)
 """Whoever calls a server without keys, which listens on this machine only."""
@@ -98,7 +102,7 @@ class Access:
             PermissionError: nobody that is known.
         """
         if self.open:
-            if not self._database.access_keys():
+            if not self._database.has_keys():
                 return EVERYBODY
             self.open = False  # a key is asked for from now on, though it may be revoked
         kind, _, key = request.headers.get("authorization", "").partition(" ")
@@ -107,19 +111,24 @@ class Access:
             raise refusal("no_key")
         return Principal(row.name, frozenset(row.roles.split()), row.campaign)
 
-    def needs(self, role: Role) -> Callable[[Request], Principal]:
-        """What a route depends on: somebody with this role, for this campaign.
+    def needs(self, role: Role) -> Callable[[Request], Awaitable[Caller]]:
+        """What a route depends on: somebody with this role, for this campaign."""
+
+        async def caller(request: Request) -> Caller:
+            """Return the check, which asks the database: it runs in the thread of the work."""
+            return partial(self._require, role, request)
+
+        return caller
+
+    def _require(self, role: Role, request: Request) -> Principal:
+        """Return who calls.
 
         Raises:
             PermissionError: nobody that is known, or without the role.
         """
-
-        def allowed(request: Request) -> Principal:
-            who = self.principal(request)
-            if role not in who.roles and "admin" not in who.roles:
-                raise refusal("role")
-            if who.campaign is not None and request.path_params.get("name") != who.campaign:
-                raise refusal("other_campaign")
-            return who
-
-        return allowed
+        who = self.principal(request)
+        if role not in who.roles and "admin" not in who.roles:
+            raise refusal("role")
+        if who.campaign is not None and request.path_params.get("name") != who.campaign:
+            raise refusal("other_campaign")
+        return who

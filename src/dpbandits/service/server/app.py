@@ -26,7 +26,7 @@ from dpbandits.service.creation import NewCampaign, policy_from
 from dpbandits.service.models import DecisionPage, Problem, Scope, Summaries, Summary
 from dpbandits.service.operations import OPERATIONS, Items, OperationModel, Tell, TellItem
 from dpbandits.service.refusals import REASONS, code_of
-from dpbandits.service.server.access import Access, Principal
+from dpbandits.service.server.access import Access, Caller
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.views import SENT, View
 from dpbandits.version import __version__
@@ -93,13 +93,13 @@ def make_app(store: CampaignStore, *, open: bool = False) -> FastAPI:
     )
     add_error_handlers(app)
     app.add_middleware(Limits, hosts=LOCAL if open else None)
-    add_store_routes(app, store, access)
-    for name, view in SENT.items():
-        add_view(app, store, access, name, view)
-    if not store.is_looking:
+    if not store.is_looking:  # those first that are called all day: routes are tried in order
         for name, kind in OPERATIONS.items():
             if name not in APART:
                 add_operation(app, store, access, kind)
+    add_store_routes(app, store, access)
+    for name, view in SENT.items():
+        add_view(app, store, access, name, view)
     app.mount("/static", StaticFiles(packages=[("dpbandits.service.server", "static")]))
     return app
 
@@ -111,21 +111,22 @@ def add_operation(
     app: FastAPI, store: CampaignStore, access: Access, kind: type[OperationModel]
 ) -> None:
     """Serve an operation: POST /v1/campaigns/{name}/<its name>."""
-    caller = Annotated[Principal, Depends(access.needs(kind.role))]
+    caller = Annotated[Caller, Depends(access.needs(kind.role))]
 
-    def call(name: str, op: OperationModel, who: Principal) -> Any:
-        return op.replied(store[name].do(op, who.name))
-
-    def told(name: str, body: Any, who: Any) -> Any:
-        return call(name, Tell.model_construct(tells=body, key=None), who)
-
-    def done(name: str, body: Any, who: Any) -> Any:
-        return call(name, body if body is not None else kind(), who)
+    def done(name: str, body: Any, who: Caller) -> Response:
+        by = who().name
+        if kind is Tell:
+            op: OperationModel = Tell.model_construct(tells=body, key=None)
+        else:
+            op = body if body is not None else kind()
+        # of our own making, so it is not checked again
+        sent = op.replied(store[name].do(op, by)).model_dump_json()
+        return Response(sent, media_type="application/json")
 
     is_empty = set(kind.model_fields) == {"key"}
     body: Any = Items[TellItem] if kind is Tell else kind
     endpoint = signed(
-        told if kind is Tell else done,
+        done,
         name=(str, ...),
         who=(caller, ...),
         body=(body | None, None) if is_empty else (body, ...),
@@ -141,10 +142,10 @@ def add_operation(
 
 def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view: View) -> None:
     """Serve a view: GET /v1/campaigns/{name}/<its name>; the summary at the campaign, too."""
-    reader = Annotated[Principal, Depends(access.needs("read"))]
+    reader = Annotated[Caller, Depends(access.needs("read"))]
 
     def show(**given: Any) -> Any:
-        given.pop("who")
+        given.pop("who")()
         of, segment, kind = given.pop("name"), given.pop("segment"), given.pop("format", "json")
         campaign = store[of]
         found = view.to_sent(campaign._calls.view(name, segment, given))
@@ -207,8 +208,8 @@ class NewScope(BaseModel):
 
 def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None:
     """Serve what is of no single campaign."""
-    reader = Annotated[Principal, Depends(access.needs("read"))]
-    admin = Annotated[Principal, Depends(access.needs("admin"))]
+    reader = Annotated[Caller, Depends(access.needs("read"))]
+    admin = Annotated[Caller, Depends(access.needs("admin"))]
 
     @app.get("/", include_in_schema=False)
     def page() -> Response:
@@ -220,6 +221,7 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
 
     @app.get("/v1/campaigns")
     def campaigns(who: reader) -> Summaries:
+        who()
         return store.summaries()
 
     @app.get("/healthz")
@@ -233,6 +235,7 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
 
     @app.get("/metrics")
     def metrics(who: reader) -> Response:
+        who()
         return PlainTextResponse(metrics_of(store.summaries().campaigns))
 
     if store.is_looking:
@@ -240,12 +243,13 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
 
     @app.post("/v1/campaigns", status_code=201)
     def create(body: NewCampaign, who: admin) -> Summary:
-        by: str = who.name
-        made: Campaign = store.create(body.name, policy_from(body.policy), by=by, **body.options())
+        by, policy = who().name, policy_from(body.policy)
+        made: Campaign = store.create(body.name, policy, by=by, **body.options())
         return made.summary()
 
     @app.post("/v1/scopes", status_code=201)
     def scope(body: NewScope, who: admin) -> Scope:
+        who()
         return store.scope(body.name, epsilon=body.epsilon)
 
 

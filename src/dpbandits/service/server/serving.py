@@ -146,7 +146,7 @@ def app_from_environment() -> Any:
 
 def has_keys(store: CampaignStore) -> bool:
     """Whether anybody was ever given a key, though it may be revoked."""
-    return bool(store.database.access_keys())
+    return store.database.has_keys()
 
 
 def look_often(store: CampaignStore) -> None:

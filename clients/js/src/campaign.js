@@ -1,0 +1,231 @@
+// A campaign of a server (dpbandits serve) with central trust: ask for decisions, tell their rewards.
+// As dpbandits.open_store("http://…") in Python.
+
+import { RefusedError, RewardError, ServerError } from "./errors.js";
+
+const TRIES = 4; // a call is made so often where the server is away,
+const FALLBACK_TRIES = 2; // an ask with a fallback arm so often,
+const PAUSE = 200; // with twice the pause each time, in ms
+const PER_SECOND = 1000; // decisions of one call for which there is one second more
+const AWAY = [429, 502, 503, 504]; // replies that say that the server, or its database, is away
+const MOST_OWED = 10_000;
+const ID = /^[0-9a-f]{32}$/;
+
+/**
+ * A campaign of a server.
+ *
+ * Calls that are cut off are made again; an ask keeps its key, so nothing is asked for twice, and a
+ * reward that is told twice counts once.
+ *
+ * url: the server's address. name: the campaign's.
+ * token: a bearer key with the roles ask and tell, where the server asks for one.
+ * timeout: seconds in which it has to answer, and one more for every 1,000 decisions of the call.
+ * fallback: the name or the number of an arm. While the server is away, `ask` then returns decisions
+ *     for this arm, which have no id; nobody learns from them, and `tell` sends nothing of them.
+ *     Decisions that may have been made are made void at the next contact.
+ * fetch: sends the requests, in place of the platform's.
+ */
+export class Campaign {
+  #address;
+  #headers;
+  #timeout;
+  #fallback;
+  #fetch;
+  #owed = []; // asks that may have made decisions which nobody got
+
+  constructor(url, name, { token, timeout = 2, fallback, fetch = globalThis.fetch } = {}) {
+    if (typeof name !== "string" || name === "") {
+      throw new TypeError("Expected the name of a campaign.");
+    }
+    if (typeof timeout !== "number" || !(timeout > 0 && timeout < Infinity)) {
+      throw new RangeError("Expected timeout to be a number of seconds > 0.");
+    }
+    if (fallback !== undefined && !isArm(fallback)) {
+      throw new TypeError("Expected fallback to be the name or the number of an arm.");
+    }
+    this.#address = new URL(`v1/campaigns/${encodeURIComponent(name)}/`, folder(url));
+    this.#headers = { "Content-Type": "application/json" };
+    if (token !== undefined) this.#headers.Authorization = `Bearer ${token}`;
+    this.#timeout = timeout;
+    this.#fallback = fallback;
+    this.#fetch = (...request) => fetch(...request);
+    this.name = name;
+    Object.freeze(this);
+  }
+
+  /**
+   * The next decision; with `count` a list of so many.
+   *
+   * eligible: arms by names or numbers; by default all in play. user: for whom, where people come
+   *     back. segment: which, of a campaign with segments. key: a word of yours; the call made again
+   *     with it gives the same decisions.
+   *
+   * Rejects with a RefusedError if the server refuses, with a ServerError if it is away and there is
+   * no fallback.
+   */
+  async ask({ count, eligible, user, segment, key } = {}) {
+    if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0)) {
+      throw new RangeError("Expected count to be a whole number >= 0.");
+    }
+    const body = { count: count ?? 1, eligible, user, segment, key: key ?? freshKey() };
+    const decisions = await this.#ask(body, key !== undefined);
+    return count === undefined ? decisions[0] : decisions;
+  }
+
+  async #ask(body, isRepeatable) {
+    const hasFallback = this.#fallback !== undefined;
+    const reply = await this.#send("ask", body, body.count, hasFallback ? FALLBACK_TRIES : TRIES);
+    if (isAway(reply) && (hasFallback || !isRepeatable)) this.#owe(body);
+    if (isAway(reply) && hasFallback) {
+      const { segment } = body;
+      return Array.from({ length: body.count }, () => this.#fallbackDecision(segment));
+    }
+    const { decisions } = said(reply);
+    if (isRepeatable) this.#owed.splice(0, Infinity, ...this.#owed.filter(isNot(body)));
+    await this.#voidOwed();
+    return decisions;
+  }
+
+  /**
+   * Record the reward of a decision, or of its id: a number in the declared range, after a super arm
+   * a list. Returns what became of it: "recorded", "already", "gone" or "unknown".
+   *
+   * Rejects with a RewardError if it is no number; nothing was sent. Rejects as `ask` without a
+   * fallback; then make the call again.
+   */
+  async tell(decision, reward) {
+    const [status] = await this.tellMany([[decision, reward]]);
+    return status;
+  }
+
+  /** Record several [decision, reward] pairs, in this order, or none if one of them is refused. */
+  async tellMany(tells) {
+    const all = Array.from(tells, ([decision, reward]) => ({
+      id: idOf(decision),
+      reward: checkedReward(reward),
+    }));
+    const sent = all.filter(({ id }) => id !== "");
+    if (sent.length === 0) return all.map(() => "unknown");
+    const { results } = said(await this.#send("tell", sent, sent.length, TRIES));
+    await this.#voidOwed();
+    const statuses = results.map(({ status }) => status);
+    return all.map(({ id }) => (id === "" ? "unknown" : statuses.shift()));
+  }
+
+  /** The reply to a request, which is made again where the server is away; null: there is none. */
+  async #send(what, body, decisions, tries) {
+    const seconds = this.#timeout + decisions / PER_SECOND;
+    let reply = null;
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      if (attempt) await pause(PAUSE * 2 ** (attempt - 1));
+      reply = await this.#sendOnce(what, JSON.stringify(body), seconds);
+      if (reply !== null && !AWAY.includes(reply.status)) break;
+    }
+    return reply;
+  }
+
+  async #sendOnce(what, body, seconds) {
+    try {
+      const reply = await this.#fetch(new URL(what, this.#address), {
+        method: "POST",
+        headers: this.#headers,
+        body,
+        signal: AbortSignal.timeout(Math.ceil(1000 * seconds)),
+      });
+      return { status: reply.status, text: await reply.text() };
+    } catch {
+      return null; // the error may show the request, and with it rewards
+    }
+  }
+
+  #owe(body) {
+    this.#owed.push(body);
+    if (this.#owed.length > MOST_OWED) this.#owed.shift();
+  }
+
+  /** Void the decisions of one ask that nobody got: made again with its key, it says which. */
+  async #voidOwed() {
+    const body = this.#owed.shift();
+    if (body === undefined) return;
+    let reply = await this.#send("ask", body, body.count, 1);
+    if (reply?.status === 200) {
+      const ids = said(reply).decisions.map(({ id }) => id);
+      reply = await this.#send("void", { ids }, ids.length, 1);
+    }
+    if (isAway(reply)) this.#owe(body);
+  }
+
+  #fallbackDecision(segment) {
+    const isNamed = typeof this.#fallback === "string";
+    return {
+      id: "",
+      action: isNamed ? -1 : this.#fallback, // the number of a named arm is not known here
+      round: 0,
+      observe: null,
+      campaign: segment === undefined ? this.name : `${this.name}/${segment}`,
+      label: isNamed ? this.#fallback : null,
+      learn: false,
+      propensity: null,
+      message: null,
+    };
+  }
+}
+
+const isArm = (arm) => (typeof arm === "string" ? arm !== "" : Number.isSafeInteger(arm) && arm >= 0);
+
+const isNot = (body) => (other) => other.key !== body.key;
+
+const isAway = (reply) => reply === null || reply.status >= 500 || AWAY.includes(reply.status);
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** The address with a slash at its end, below which others lie. */
+function folder(url) {
+  const address = new URL(url);
+  if (!address.pathname.endsWith("/")) address.pathname += "/";
+  return address;
+}
+
+/** The key of one call, which it keeps however often it is made again. */
+function freshKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** What a reply says. Throws the error that it is. */
+function said(reply) {
+  if (reply === null) {
+    throw new ServerError(
+      "No server answers: is the address right, and does `dpbandits serve` run there? Whether the " +
+        "call was done is not known; make it again, an ask with its key.",
+    );
+  }
+  let found = null;
+  try {
+    found = JSON.parse(reply.text);
+  } catch {
+    // no reply of dpbandits
+  }
+  if (reply.status >= 400) {
+    const text = found?.detail ?? `The server answered ${reply.status}.`;
+    if (isAway(reply)) throw new ServerError(text);
+    throw new RefusedError(text, found?.code ?? "", reply.status);
+  }
+  if (!Array.isArray(found?.decisions ?? found?.results)) {
+    throw new ServerError("Expected a reply of `dpbandits serve`: is the address right?");
+  }
+  return found;
+}
+
+/** The id of a decision, or what is one already; "" of a fallback decision. */
+function idOf(decision) {
+  const id = typeof decision === "string" ? decision : decision?.id;
+  if (typeof id === "string" && (ID.test(id) || (id === "" && decision !== ""))) return id;
+  throw new TypeError("Expected a decision, as ask() gives it, or its id. Nothing was sent.");
+}
+
+function checkedReward(reward) {
+  const parts = Array.isArray(reward) ? reward : [reward];
+  if (parts.length > 0 && parts.every((part) => Number.isFinite(part))) return reward;
+  throw new RewardError("Expected a reward that is a number, or a list of them. Nothing was sent.");
+}

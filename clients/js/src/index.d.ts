@@ -1,0 +1,109 @@
+// What the package exports, for TypeScript and editors.
+
+/** A positive exact number: "1/10", 0.1 (which stands for the decimal it is written as) or 1n. */
+export type Exact = string | number | bigint;
+
+/** An arm, by its name or number. */
+export type Arm = string | number;
+
+/** What became of a reward. */
+export type TellStatus = "recorded" | "already" | "unknown" | "gone";
+
+/** A decision of a campaign: play `action` and tell the reward. */
+export interface Decision {
+  /** 32 hexadecimal digits; "" of a fallback decision. */
+  readonly id: string;
+  /** The arm's number, or those of a super arm; -1 of a fallback arm that was given by its name. */
+  readonly action: number | readonly number[];
+  readonly round: number;
+  /** The arms whose rewards are told, if not all that are played. */
+  readonly observe: readonly number[] | null;
+  readonly campaign: string;
+  readonly label: string | readonly string[] | null;
+  /** Whether anything is learned from its reward. */
+  readonly learn: boolean;
+  readonly propensity: number | null;
+  /** In the local model: what the user's device is sent. */
+  readonly message: string | null;
+}
+
+export interface CampaignOptions {
+  /** A bearer key with the roles ask and tell, where the server asks for one. */
+  token?: string;
+  /** Seconds in which the server has to answer; by default 2. */
+  timeout?: number;
+  /** The arm of decisions that are made while the server is away. */
+  fallback?: Arm;
+  /** Sends the requests, in place of the platform's. */
+  fetch?: typeof fetch;
+}
+
+export interface AskOptions {
+  /** Arms that may be chosen; by default all in play. */
+  eligible?: readonly Arm[];
+  /** For whom, where people come back. */
+  user?: string | number;
+  /** Which segment, of a campaign with segments. */
+  segment?: string;
+  /** A word of yours: the call made again with it gives the same decisions. */
+  key?: string;
+}
+
+/** A campaign of a server with central trust. */
+export class Campaign {
+  constructor(url: string | URL, name: string, options?: CampaignOptions);
+  readonly name: string;
+  ask(options: AskOptions & { count: number }): Promise<Decision[]>;
+  ask(options?: AskOptions): Promise<Decision>;
+  tell(decision: Decision | string, reward: number | readonly number[]): Promise<TellStatus>;
+  tellMany(
+    tells: Iterable<readonly [Decision | string, number | readonly number[]]>,
+  ): Promise<TellStatus[]>;
+}
+
+/** What a device may still report, and what it has reported: over any storage. */
+export interface Budget {
+  spend(amount: string): void | Promise<void>;
+  recall(key: string): string | undefined | Promise<string | undefined>;
+  keep(key: string, answer: string): string | Promise<string>;
+}
+
+export class MemoryBudget implements Budget {
+  constructor(options: { total: Exact });
+  readonly total: string;
+  spent(): string;
+  spend(amount: string): void;
+  recall(key: string): string | undefined;
+  keep(key: string, answer: string): string;
+}
+
+export class BrowserBudget implements Budget {
+  constructor(options: { total: Exact; name?: string });
+  readonly total: string;
+  spent(): Promise<string>;
+  spend(amount: string): Promise<void>;
+  recall(key: string): Promise<string | undefined>;
+  keep(key: string, answer: string): Promise<string>;
+}
+
+/** What is spent once `amount` is, as a text; throws a BudgetError where less is left. */
+export function spentAfter(amount: Exact, spent: string, total: Exact): string;
+
+/** A reward, or after a super arm those of its arms. */
+export type Reward = number | ReadonlyMap<number | bigint, number> | Readonly<Record<string, number>>;
+
+/** One user's device in one campaign, in the local model. */
+export class Client {
+  constructor(description: string, options: { most: Exact; total?: Exact; budget?: Budget });
+  readonly guarantee: string;
+  answer(decision: string, reward: Reward, options?: { datum?: string }): Promise<string>;
+}
+
+export class MessageError extends Error {}
+export class RewardError extends Error {}
+export class BudgetError extends Error {}
+export class ServerError extends Error {}
+export class RefusedError extends Error {
+  readonly code: string;
+  readonly status: number;
+}

@@ -1,0 +1,173 @@
+// The client for central trust, beside a server that is away in every way.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import test from "node:test";
+
+import { Campaign, RefusedError, RewardError, ServerError } from "../src/index.js";
+
+/** A server that keeps its promises, and whose replies are lost in the way that `away` says. */
+class FakeServer {
+  calls = [];
+  made = new Map(); // by key, the decisions
+  statuses = new Map(); // by id, what became of it
+  away = []; // for the next calls: "hang", "cut", "late" (done, and then cut), a status, or ""
+
+  async reply(path, body) {
+    const what = path.split("/").at(-1);
+    this.calls.push(what);
+    const how = this.away.shift() ?? "";
+    if (typeof how === "number") return [how, { code: "store", detail: "Away." }];
+    if (how === "hang" || how === "cut") return how;
+    const found = this[what](body);
+    return how === "late" ? "cut" : [200, found];
+  }
+
+  ask({ count, key }) {
+    if (!this.made.has(key)) {
+      const ids = Array.from({ length: count }, () => this.newId());
+      this.made.set(key, ids.map((id) => ({ id, label: "green", learn: true })));
+    }
+    return { decisions: this.made.get(key) };
+  }
+
+  newId() {
+    const id = `${this.statuses.size}`.padStart(32, "0");
+    this.statuses.set(id, "waiting");
+    return id;
+  }
+
+  #resolve(ids, as) {
+    const results = ids.map((id) => {
+      const waits = this.statuses.get(id) === "waiting";
+      if (waits) this.statuses.set(id, as);
+      return { id, status: waits ? "recorded" : "already" };
+    });
+    return { results };
+  }
+
+  tell(tells) {
+    return this.#resolve(tells.map(({ id }) => id), "told");
+  }
+
+  void({ ids }) {
+    return this.#resolve(ids, "void");
+  }
+}
+
+/** Run a test beside a fake server. */
+function beside(name, work) {
+  test(name, async () => {
+    const fake = new FakeServer();
+    const server = createServer((request, response) => {
+      const parts = [];
+      request.on("data", (part) => parts.push(part));
+      request.on("end", async () => {
+        const reply = await fake.reply(request.url, JSON.parse(Buffer.concat(parts)));
+        if (reply === "cut") response.destroy();
+        if (!Array.isArray(reply)) return;
+        fake.token = request.headers.authorization;
+        response.writeHead(reply[0], { "Content-Type": "application/json" });
+        response.end(JSON.stringify(reply[1]));
+      });
+    });
+    await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+    const url = `http://127.0.0.1:${server.address().port}`;
+    try {
+      await work(fake, (options) => new Campaign(url, "trial", { timeout: 20, ...options }));
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+}
+
+const count = (fake, status) => [...fake.statuses.values()].filter((one) => one === status).length;
+
+beside("asks and tells are made again under one key", async (fake, campaign) => {
+  const trial = campaign({ token: "dpb_x" });
+  fake.away = ["late", 503];
+  const decision = await trial.ask();
+  assert.equal(fake.made.size, 1);
+  assert.equal(fake.token, "Bearer dpb_x");
+  fake.away = ["late"];
+  assert.equal(await trial.tell(decision, 1), "already");
+  const several = await trial.ask({ count: 2, key: "visit 7" });
+  assert.deepEqual(await trial.ask({ count: 2, key: "visit 7" }), several);
+  assert.deepEqual(
+    await trial.tellMany([[several[0], 0.5], [several[1].id, [1, 0]]]), ["recorded", "recorded"],
+  );
+  assert.deepEqual([count(fake, "told"), count(fake, "waiting")], [3, 0]);
+});
+
+for (const how of ["hang", "cut", "late", 503, 500]) {
+  beside(`a fallback arm while the server is away: ${how}`, async (fake, campaign) => {
+    const trial = campaign({ fallback: "blue", timeout: how === "hang" ? 1 : 20 });
+    fake.away = [how, how];
+    const decision = await trial.ask({ user: "anna" });
+    const { id, label, learn } = decision;
+    assert.deepEqual([id, label, learn], ["", "blue", false]);
+    const calls = fake.calls.length;
+    assert.equal(await trial.tell(decision, 1), "unknown");
+    assert.equal(fake.calls.length, calls, "nothing is sent");
+    // at the next contact, what may have been made is void
+    fake.away = [];
+    const next = await trial.ask();
+    assert.equal(next.label, "green");
+    assert.deepEqual([count(fake, "void"), count(fake, "waiting")], [1, 1]);
+    assert.equal(await trial.tell(next, 1), "recorded");
+    assert.deepEqual(fake.calls.slice(calls), ["ask", "ask", "void", "tell"]);
+  });
+}
+
+beside("a fallback decision among others", async (fake, campaign) => {
+  const trial = campaign({ fallback: 3 });
+  fake.away = [503, 503];
+  const [lost] = await trial.ask({ count: 1 });
+  assert.equal(lost.action, 3);
+  const known = await trial.ask();
+  const told = await trial.tellMany([[lost, 1], [known, 1], [lost, 0]]);
+  assert.deepEqual(told, ["unknown", "recorded", "unknown"]);
+});
+
+beside("an ask of one's own key that came through at last is not void", async (fake, campaign) => {
+  const trial = campaign({ fallback: "blue" });
+  fake.away = ["late", "late"];
+  assert.equal((await trial.ask({ key: "visit 7" })).label, "blue");
+  const decision = await trial.ask({ key: "visit 7" });
+  assert.equal(await trial.tell(decision, 1), "recorded");
+  assert.equal(count(fake, "void"), 0);
+});
+
+beside("without a fallback it is an error", async (fake, campaign) => {
+  fake.away = ["hang", "hang", "hang", "hang"];
+  await assert.rejects(campaign({ timeout: 1 }).ask(), ServerError);
+  assert.deepEqual(fake.calls, ["ask", "ask", "ask", "ask"]);
+  fake.away = [404];
+  const error = await campaign({ fallback: "blue" }).ask().catch((found) => found);
+  assert.ok(error instanceof RefusedError);
+  assert.equal(error.status, 404);
+});
+
+test("no server at all", async () => {
+  const trial = new Campaign("http://127.0.0.1:9", "trial", { timeout: 1, fallback: "blue" });
+  assert.equal((await trial.ask({ count: 2 })).length, 2);
+});
+
+beside("what is no reward is not sent and not shown", async (fake, campaign) => {
+  const trial = campaign();
+  const decision = await trial.ask();
+  const calls = fake.calls.length;
+  for (const reward of ["0.731", Number.NaN, Infinity, null, undefined, { reward: 0.731 }, [], 731n]) {
+    const error = await trial.tell(decision, reward).catch((found) => found);
+    assert.ok(error instanceof RewardError);
+    assert.doesNotMatch(`${error.message}${error.stack}`, /731/);
+  }
+  for (const wrong of ["blue", "", null, 7, {}]) {
+    await assert.rejects(trial.tell(wrong, 1), /Expected a decision/);
+  }
+  assert.equal(fake.calls.length, calls);
+  for (const options of [{ timeout: 0 }, { timeout: "2" }, { fallback: "" }, { fallback: 0.5 }]) {
+    assert.throws(() => new Campaign("http://localhost", "trial", options));
+  }
+});
