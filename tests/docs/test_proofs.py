@@ -31,6 +31,7 @@ SHARED = {
     "beliefs",
     "boundary",
     "campaigns",
+    "closing",
     "cucb_ldp2_joint",
     "discrete_noise",
     "fence",

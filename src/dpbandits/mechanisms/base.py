@@ -126,6 +126,14 @@ class Mechanism(ABC):
         from there.
         """
 
+    def reads_last(self, memory: Any, coordinate: int) -> bool:
+        """Whether a block that a session leaves open when it is closed is read for its mean.
+
+        No reading follows it, and nothing is decided from it. Here: if answers say something of
+        means.
+        """
+        return self.law is not None
+
     def finish(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
         """Read the last block, which may be empty, and give the answer that waited for more
         records: no more come.
@@ -245,6 +253,9 @@ class Around(Mechanism):
 
     def init(self, coordinates: int) -> Any:
         return self.inner.init(coordinates)
+
+    def reads_last(self, memory: Any, coordinate: int) -> bool:
+        return self.inner.reads_last(memory, coordinate)
 
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
         return self.inner.remembers(memory, readings)
