@@ -181,12 +181,12 @@ def test_a_refused_call_draws_nothing_anew(where: str, setting: str, tmp_path: P
                         campaign.tell_many([(each, told) for each in asked])
                 for _ in range(3):
                     assert is_refused(call), name
-                    assert noise.drawn == played.readings(), name
+                    assert played.readings() == noise.drawn, name
                 campaign.settle()
-                assert noise.drawn == played.readings(), name
+                assert played.readings() == noise.drawn, name
         assert noise.drawn > 10
         campaign.fence()
-        assert noise.drawn == played.readings()
+        assert played.readings() == noise.drawn
 
 
 @pytest.mark.parametrize("count", [1, MOST + 1])
@@ -293,7 +293,7 @@ def test_refused_and_told_together(where: str, tmp_path: Path) -> None:
             thread.join()
         assert len(refused) == 10
         assert played.campaign.summary().waiting == 0
-        assert played.noise.drawn == played.readings() > 0
+        assert played.readings() == played.noise.drawn > 0
 
 
 class Failing(Counted):
@@ -328,12 +328,12 @@ def test_noise_that_fails_undoes_no_release(
                 call()
             except (ArithmeticError, RuntimeError):
                 failed += 1
-            assert played.noise.drawn == played.readings()
+            assert played.readings() == played.noise.drawn
             played.now += WINDOW + 1
         replies = played.campaign.tell_many([(each, 1) for each in asked])
         assert "unknown" not in replies
         played.campaign.settle()
-        assert played.noise.drawn == played.readings() > 6
+        assert played.readings() == played.noise.drawn > 6
         assert played.noise.times == 0
         assert failed == 4 or options  # with a window, views try to release what is due, too
         assert played.campaign.generation == 1
@@ -416,7 +416,7 @@ def test_a_reply_that_was_edited_draws_nothing_anew(tmp_path: Path) -> None:
             for _ in range(3):
                 with pytest.raises(dpb.EditedRowsError, match="another key"):
                     call()
-                assert played.noise.drawn == played.readings() > 0
+                assert played.readings() == played.noise.drawn > 0
         assert campaign.generation == 1
 
 
