@@ -344,6 +344,7 @@ class SentBeliefs(Record):
     changed: list[str]
     caution: str | None
     together: bool
+    at_share: int | None = None
     advice: str = ""
 
     @classmethod

@@ -40,7 +40,7 @@ from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStanding, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
-from dpbandits.session.beliefs import Beliefs, Believed, beliefs
+from dpbandits.session.beliefs import Allocation, Beliefs, Believed, beliefs
 from dpbandits.session.decisions import (
     MOST_PENDING,
     NEW,
@@ -60,6 +60,7 @@ from dpbandits.session.decisions import (
 from dpbandits.session.events import in_order
 from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable, answers_in
+from dpbandits.session.naming import named_ahead
 from dpbandits.session.options import (
     checked_rewards_range,
     checked_why,
@@ -836,7 +837,7 @@ class Session:
         state = state._replace(
             overdue=overdue,
             learned=learned,
-            believed=state.believed.after(release),
+            believed=state.believed.after(release, in_play(state)),
             step=state.step + 1,
             unlearned=None,
             told=(),
@@ -1031,7 +1032,8 @@ class Session:
             number += 1
             if journal is not None and number not in noted:
                 journal.append(Released(number, release, None, left, state.asked))
-            state = state._replace(believed=state.believed.after(release), step=number)
+            believed = state.believed.after(release, in_play(state))
+            state = state._replace(believed=believed, step=number)
             if state.harm is not None:
                 state = with_harm(state, release, suspends=False)
         return state._replace(closing=closing._replace(is_done=True, releases=()))
@@ -1307,13 +1309,33 @@ class Session:
             ValueError: a confidence that is not between 0 and 1.
         """
         self._settle_to_show()
-        state, among = self._state, None
-        if self.policy.about.feedback == "bandit":
-            among = list(state.roster.in_play)
-        together = self.policy.about.feedback == "semi"
+        state = self._state
+        among = in_play(state)
+        drawn = self._assignment
+        least = drawn.min_share if drawn is not None and drawn.min_share > 0 else None
         return beliefs(
-            state.believed, confidence, ruler=self.rewards, among=among, together=together
+            state.believed,
+            confidence,
+            ruler=self.rewards,
+            among=among,
+            together=self.policy.about.feedback == "semi",
+            allocation=Allocation(least, self._named_ahead),
         )
+
+    def _named_ahead(self, delta: float) -> int | None:
+        """Return how many more people the policy takes to name the best arm, if that is in sight
+        (see `named_ahead`).
+        """
+        state = self._state
+        if state.roster.active is not None or state.closing is not None:
+            return None  # what it plays of some arms alone is not foreseen
+        arms = state.roster.in_play
+        try:
+            return named_ahead(
+                state.policy, state.learned, state.step, self.seed, state.believed, arms, delta
+            )
+        except Exception:  # a user-defined policy; or one at its horizon
+            return None
 
     def harm(self) -> Beliefs:
         """Return estimates of every arm's harm, at the guardrail's confidence: no privacy cost. The
@@ -1533,6 +1555,11 @@ class Session:
         """
         require_clock(clock)
         return saving.read(text, policy, noise, key=key, clock=clock, user_key=user_key)
+
+
+def in_play(state: State) -> tuple[int, ...] | None:
+    """Return the arms that are compared; None if the policy plays no single arms."""
+    return state.roster.in_play if state.policy.about.feedback == "bandit" else None
 
 
 def with_harm(state: State, release: Release, *, suspends: bool = True) -> State:

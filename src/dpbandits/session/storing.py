@@ -533,7 +533,9 @@ class Onlooker(NamedTuple):
     @classmethod
     def of(cls, session: Session) -> Onlooker:
         now = session._state.believed
-        return cls(session, replace(now, arms=tuple(ArmHistory(arm.label) for arm in now.arms)))
+        arms = tuple(ArmHistory(arm.label) for arm in now.arms)
+        reader = replace(now.reader, alone=False)  # nobody is named in what is shown so
+        return cls(session, replace(now, arms=arms, reader=reader, compared={}))
 
     @property
     def labels(self) -> tuple[str, ...]:
