@@ -141,6 +141,22 @@ def rounds(setting: Setting, seed: int) -> Iterator[tuple[int, Believed]]:
             yield t + 1, session._state.believed
 
 
+def winner(setting: Setting, seed: int) -> tuple[int, int] | None:
+    """The arm that `goal="winner"` names, and after how many people; None: none."""
+    policy = dpb.recommend(arms=len(setting.means), epsilon=setting.epsilon, goal="winner")
+    session = dpb.Session(policy, noise=dpb.SimulatedNoise(seed), seed=seed)
+    rng, releases = np.random.default_rng([seed, 5]), 0
+    for t in range(setting.people):
+        decision = session.ask()
+        arm = int(decision.action)  # type: ignore[arg-type]  # one arm
+        session.tell(decision, float(rng.random() < setting.means[arm]))
+        if session.releases != releases:
+            releases, best = session.releases, session.beliefs(1.0 - DELTA).best
+            if best is not None:
+                return int(best), t + 1
+    return None
+
+
 def apart(known: Believed) -> int | None:
     """The arm that is named by intervals."""
     assert known.reader.law is not None
@@ -182,7 +198,6 @@ EQUAL = (
     Setting((0.3, 0.3, 0.3, 0.3), 1_000, delay=200),
     Setting((0.3, 0.3), 1_000, silent=0.2),
     Setting((0.3, 0.3, 0.3, 0.3), 1_000, silent=0.2),
-    Setting((0.3, 0.3), 1_000, min_share=0.05),
 )
 """Nobody is the best alone, or only just: each name is wrong, or nearly so."""
 
@@ -199,8 +214,31 @@ POWER = (
     Setting((0.62, 0.35, 0.48, 0.2), 20_000),
     Setting((0.03, 0.036), 300_000),
     Setting((0.2, 0.5), 3_000, min_share=0.05),
-    Setting((0.2, 0.35, 0.1), 6_000, min_share=0.05),
+    Setting((0.2, 0.35, 0.1), 3_000, min_share=0.05),
 )
+
+
+WINNERS = (
+    Setting((0.2, 0.5), 3_000),
+    Setting((0.2, 0.35, 0.1), 12_000),
+    Setting((0.62, 0.35, 0.48, 0.2), 12_000),
+)
+
+
+def winner_rows(settings: tuple[Setting, ...], runs: int) -> Iterator[list[str]]:
+    for setting in settings:
+        found = [winner(setting, 10**6 + seed) for seed in range(runs)]
+        best = int(np.argmax(setting.means))
+        right = sorted(each[1] for each in found if each and each[0] == best)
+        others = sum(each is not None and each[0] != best for each in found)
+        half = f"{right[(runs + 1) // 2 - 1]:,}" if 2 * len(right) >= runs else ""
+        yield [
+            str(setting),
+            f"{setting.people:,}",
+            f"{len(right) / runs:.0%}",
+            half,
+            f"{others}",
+        ]
 
 
 def false_rows(settings: tuple[Setting, ...], runs: int) -> Iterator[list[str]]:
@@ -231,12 +269,18 @@ def power_rows(settings: tuple[Setting, ...], runs: int) -> Iterator[list[str]]:
 
 
 def table(head: list[str], rows: Iterator[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    found = list[str]()
+    for row in (head, ["---"] * len(head)):
+        found.append(f"| {' | '.join(row)} |")
+    for row in rows:
+        found.append(f"| {' | '.join(row)} |")
+        print(found[-1], flush=True)
+    return "\n".join(found)
 
 
 FALSE_HEAD = ["means", "people", "named", "by intervals, at the end"]
 POWER_HEAD = ["means", "people", "named", "half by", "by intervals", "wrong"]
+WINNER_HEAD = ["means", "people", "named", "half by", "wrong"]
 
 
 def page(runs: int, few: int) -> str:
@@ -261,6 +305,12 @@ def page(runs: int, few: int) -> str:
             "Power",
             f'Of {few:,} campaigns each. "half by": people by whom half of them named it.',
             lambda: table(POWER_HEAD, power_rows(POWER, few)),
+        ),
+        (
+            "A policy that names by itself",
+            '`dpb.recommend(arms=…, epsilon=1, goal="winner")`, a top-two policy with a test of '
+            f"its own. Of {few:,} campaigns each.",
+            lambda: table(WINNER_HEAD, winner_rows(WINNERS, few)),
         ),
     ]
     text = [HEAD]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.naming import DELTA, MOST, Setting, outcome, wrong
+from benchmarks.naming import DELTA, MOST, Setting, outcome, winner, wrong
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
@@ -119,6 +119,11 @@ def test_the_best_arm_is_named_where_intervals_name_nobody() -> None:
     assert sum(each.named is not None for each in found) >= 16
     assert sum(each.named is not None and each.named[0] == 1 for each in found) >= 15
     assert sum(each.apart is not None for each in found) < 16
+
+
+def test_a_policy_that_is_to_name_a_winner_does_so_by_itself() -> None:
+    found = [winner(Setting((0.2, 0.5), 3_000), seed) for seed in range(20)]
+    assert sum(each is not None and each[0] == 1 for each in found) >= 18
 
 
 # In sessions

@@ -648,10 +648,13 @@ class Allocation(NamedTuple):
         least: each arm's least share; None: there is none.
         ahead: returns how many more people it takes to name the best arm, of the probability of a
             wrong name; None where that is not in sight.
+        named: returns, of the same, whether the policy names the best arm itself, no more often
+            wrongly; and the arm, once it has named one.
     """
 
     least: float | None
     ahead: Callable[[float], int | None]
+    named: Callable[[float], tuple[bool, int | None]]
 
 
 def people_needed(
@@ -906,7 +909,10 @@ def advised(
         if best is None:
             more = more_people(history, newest, intervals, delta, noise)
     else:
-        best = None if changed else best_compared(history, tuple(newest), delta)
+        is_own, best = (False, None) if allocation is None else allocation.named(delta)
+        if not is_own:
+            best = best_compared(history, tuple(newest), delta)
+        best = None if changed else best
         if best is None and not changed:
             more, at_share = more_to_come(history, newest, delta, allocation)
     named = None if best is None else history.arms[best].label

@@ -11,6 +11,7 @@ from typing import Any
 from dpbandits.core.plan import Cycle, Hold, PublicRng
 from dpbandits.mechanisms.base import Answer
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.identification import Identifier
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.beliefs import ArmHistory, Believed, best_compared
 
@@ -52,7 +53,11 @@ def named_ahead(
             return None
         release = Release(plan.release, tuple(answers), 0, tuple(played.items()))
         learned, known = policy.update(learned, plan, release), known.after(release, among)
-        if best_compared(known, among, delta) is not None:
+        if isinstance(policy, Identifier) and policy.delta <= delta * (1.0 + 1e-9):
+            is_named = policy.best_arm(learned) is not None
+        else:
+            is_named = best_compared(known, among, delta) is not None
+        if is_named:
             return people
     return None
 

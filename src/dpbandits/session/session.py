@@ -37,6 +37,7 @@ from dpbandits.mechanisms.joint import of_harm
 from dpbandits.mechanisms.rewards import tried
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import ArmLabel, Policy, Release
+from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStanding, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
@@ -1319,8 +1320,18 @@ class Session:
             ruler=self.rewards,
             among=among,
             together=self.policy.about.feedback == "semi",
-            allocation=Allocation(least, self._named_ahead),
+            allocation=Allocation(least, self._named_ahead, self._named_by_policy),
         )
+
+    def _named_by_policy(self, delta: float) -> tuple[bool, int | None]:
+        """Return whether the policy names the best arm itself, wrongly with no larger probability;
+        and the arm, once it has.
+        """
+        policy = self.policy
+        if not isinstance(policy, Identifier) or policy.delta > delta * (1.0 + 1e-9):
+            return False, None
+        found = policy.best_arm(self._state.learned)
+        return True, None if found is None else found.arm
 
     def _named_ahead(self, delta: float) -> int | None:
         """Return how many more people the policy takes to name the best arm, if that is in sight
