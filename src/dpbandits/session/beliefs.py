@@ -328,7 +328,8 @@ class Believed:
         new = dict[tuple[int, int], Compared]()
         for arm in released:
             before = self.compared.get((leader, arm), Compared(-math.inf, 0))
-            if arm in rows and arm != leader and rows[arm].rounds >= GROWS * before.rounds:
+            grew = arm in rows and arm != leader and rows[arm].rounds >= GROWS * before.rounds
+            if grew and self._may_be_apart(rows[leader], rows[arm]):
                 found = self.reader.pairs.above(rows[leader], rows[arm])
                 evidence = max(before.evidence, found)
                 new[leader, arm] = Compared(evidence, rows[arm].rounds)
@@ -346,6 +347,20 @@ class Believed:
             row = rows_together(arm.newest, row)
         keeps = starts or (bool(arm.kept) and self._keeps(arm.kept[-1], row, law))
         return ArmHistory(arm.label, number, (*arm.kept, row) if keeps else arm.kept, row)
+
+    def _may_be_apart(self, leads: ReleasedRow, trails: ReleasedRow) -> bool:
+        """Whether two means are two standard deviations apart: closer ones are no evidence that
+        would name anybody, and are not compared.
+        """
+        law, rows = self.reader.law, (leads, trails)
+        assert law is not None
+        middle = sum(row.total for row in rows) / sum(row.rounds for row in rows)
+        spread = max(middle * (1.0 - middle), 0.0)
+        variance = math.fsum(
+            spread / row.rounds + draws_variance(law, row.draws) / row.rounds**2 for row in rows
+        )
+        apart = leads.total / leads.rounds - trails.total / trails.rounds
+        return apart * apart > 4.0 * variance
 
     @staticmethod
     def _starts(arm: ArmHistory, row: ReleasedRow, law: AnswerLaw) -> bool:
