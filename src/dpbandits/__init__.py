@@ -8,6 +8,7 @@ from dpbandits.auditing.report import AuditReport
 from dpbandits.core.errors import (
     BudgetError,
     CheckFailed,
+    ClosedError,
     ConfigError,
     DamagedCellError,
     DamagedSessionError,
@@ -185,6 +186,7 @@ __all__ = [
     "Categorical",
     "CheckFailed",
     "Client",
+    "ClosedError",
     "ConfigError",
     "Coverage",
     "DPExponentialNAS",

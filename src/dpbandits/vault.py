@@ -18,7 +18,7 @@ A `Vault` holds no data. It validates rewards, converts them to whole grid steps
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
@@ -370,6 +370,22 @@ class Vault:
         read, drop = self._plain_keys(books, read, drop)
         block = self._block(books, read, arms) if read else None
         return self._closed(books, block, read, drop, self.mechanism.answer)
+
+    def last_blocks(
+        self, books: Books, blocks: Mapping[int, tuple[int, ...] | None]
+    ) -> list[tuple[tuple[int, ...], tuple[int, ...] | None]]:
+        """Return which blocks are released together when no further record comes: their keys and,
+        of a joint plan, its arms.
+
+        Args:
+            books: as they stand.
+            blocks: those that may be, with the arms of their joint plans.
+        """
+        if self.joint:
+            joint = self.mechanism.law is not None
+            return [((key,), arms) for key, arms in blocks.items() if joint and key in books.blocks]
+        read = tuple(key for key in blocks if self.mechanism.reads_last(books.memory, key))
+        return [(read, None)] if read else []
 
     def finish(self, books: Books) -> tuple[Books, tuple[Any, ...]]:
         """Close every block and release the answers that waited for more records.

@@ -20,6 +20,11 @@ PATHS = dpb.Paths([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")], "s", "t")
         ({"arms": 5, "epsilon": 1}, dpb.DPRateIMED(arms=5, epsilon=1)),
         ({"arms": 5, "epsilon": "1/3", "horizon": 100}, dpb.DPRateIMED(arms=5, epsilon="1/3")),
         ({"arms": 5, "epsilon": 1, "model": "local"}, dpb.LDPKLUCB(arms=5, epsilon=1)),
+        ({"arms": 5, "epsilon": 1, "goal": "winner"}, dpb.AdaPTT(arms=5, epsilon=1)),
+        (
+            {"arms": 5, "epsilon": 1, "model": "local", "goal": "winner"},
+            dpb.CTBTT(arms=5, epsilon=1),
+        ),
         (
             {"arms": 5, "epsilon": 1, "feedback": "full"},
             dpb.RNMFTNL(actions=5, epsilon=1, selection="permute-and-flip"),
@@ -74,6 +79,9 @@ def test_numbers_of_any_kind() -> None:
         ({"arms": 5, "feedback": "full", "model": "local"}, ValueError, "model='central'"),
         ({"problem": MATROID, "feedback": "full"}, ValueError, "with arms="),
         ({"problem": [[0, 1]]}, TypeError, "decision set"),
+        ({"arms": 5, "goal": "best"}, ValueError, "'reward' or 'winner'"),
+        ({"problem": MATROID, "goal": "winner"}, ValueError, "with arms="),
+        ({"arms": 5, "feedback": "full", "goal": "winner"}, ValueError, "with arms="),
         ({"problem": dpb.Paths}, TypeError, "decision set"),
     ],
 )

@@ -98,7 +98,7 @@ def test_what_is_done_to_arms_people_and_the_campaign() -> None:
         campaign.finish()
     campaign.close("enough")
     for side in SIDES:
-        with pytest.raises(RuntimeError, match="over"):
+        with pytest.raises(dpb.ClosedError):
             campaign.ask(user=on(campaign, side)[0])
 
 

@@ -63,7 +63,7 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "resume": {"arm": arms},
     "drop": {},
     "finish": {},
-    "close": {"why": texts},
+    "close": {"why": texts, "winner": arms, "read": st.booleans()},
     "erase": {"user": people | st.just(1.5)},
     "settle": {},
 }

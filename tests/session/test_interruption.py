@@ -185,7 +185,7 @@ class Game:
         """What comes of it: all decisions are answered, and ten more are made."""
         for decision in self.session.pending:
             self.tell(decision)
-        self.play(10)
+        self.play(10 if self.session.closed is None else 0)
         self.now += 20
         return self.facts()
 
@@ -265,6 +265,14 @@ def held(game: Game) -> None:
     game.now += 11
 
 
+def ended_later(game: Game) -> None:
+    """A session was closed, and all answers that it waited for are due."""
+    held(game)
+    game.ask()
+    game.session.close("enough")
+    game.now += 11
+
+
 Before = Callable[[Game], Any]
 Call = Callable[[Game, Any], Any]
 COMMON: dict[str, tuple[Before, Call]] = {
@@ -277,6 +285,7 @@ COMMON: dict[str, tuple[Before, Call]] = {
     "expire, ends a plan": (ending, lambda game, decision: game.session.expire(decision)),
     "void": (waiting, lambda game, decision: game.session.void(decision)),
     "drop_open": (waiting, lambda game, _: game.session.drop_open()),
+    "close": (waiting, lambda game, _: game.session.close("enough")),
     "settle": (failed, lambda game, _: game.session.settle()),
     "to_json": (failed, lambda game, _: game.session.to_json()),
 }
@@ -322,14 +331,21 @@ OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
         **{name: COMMON[name] for name in ("ask", "tell, ends a plan")},
     },
     "people": {
+        "close": (twice, lambda game, _: game.session.close(winner="b")),
         "ask beyond the cap": (twice, lambda game, _: game.ask("ann")),
         **{name: COMMON[name] for name in ("ask", "tell_many", "void")},
     },
     "window": {
         "ask, counts what was held": (held, lambda game, _: game.ask()),
-        **{name: COMMON[name] for name in ("tell", "tell_many", "void", "drop_open")},
+        **{name: COMMON[name] for name in ("tell", "tell_many", "void", "drop_open", "close")},
+        "close, with what was held": (held, lambda game, _: game.session.close()),
+        "settle, ends what was closed": (ended_later, lambda game, _: game.session.settle()),
     },
-    "guardrail": {"tell, suspends": (suspending, Game.tell), "tell_many": COMMON["tell_many"]},
+    "guardrail": {
+        "close": COMMON["close"],
+        "tell, suspends": (suspending, Game.tell),
+        "tell_many": COMMON["tell_many"],
+    },
     "all": {"ask, counts what was held": (held, lambda game, _: game.ask())},
 }
 CASES = {

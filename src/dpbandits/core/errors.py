@@ -6,6 +6,7 @@ from typing import Any
 __all__ = [
     "BudgetError",
     "CheckFailed",
+    "ClosedError",
     "ConfigError",
     "DamagedCellError",
     "DamagedSessionError",
@@ -74,6 +75,12 @@ class HorizonError(Error, ValueError):
 class SharedError(Error, RuntimeError):
     """A session was used by two threads at once, in a forked child, or from within one of its own
     calls. Nothing was done.
+    """
+
+
+class ClosedError(Error, RuntimeError):
+    """A session or campaign that was closed makes no further decision, and its arms stay as they
+    are. Nothing was done.
     """
 
 

@@ -142,6 +142,14 @@ class Mechanism(ABC):
             The new memory, and an answer for each coordinate of the block.
         """
 
+    def reads_last(self, memory: Any, coordinate: int) -> bool:
+        """Whether a block that a session leaves open when it is closed is read for its mean.
+
+        No reading follows it, and nothing is decided from it. Here: if answers say something of
+        means.
+        """
+        return self.law is not None
+
     def finish(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
         """Release the last block, which may be empty, and the answers that waited for more records.
 
@@ -275,6 +283,9 @@ class Around(Mechanism):
 
     def init(self, coordinates: int) -> Any:
         return self.inner.init(coordinates)
+
+    def reads_last(self, memory: Any, coordinate: int) -> bool:
+        return self.inner.reads_last(memory, coordinate)
 
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
         return self.inner.remembers(memory, readings)

@@ -123,6 +123,12 @@ class BinaryTree(Pure):
     def says(self, answer: Answer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
+    def reads_last(self, memory: list[Any], coordinate: int) -> bool:
+        """Unless the tree is full."""
+        # of whole records (coordinate −1) every action has as many leaves as the last one
+        leaf: int = memory[coordinate][0]
+        return leaf < self.leaves
+
     def start(self) -> TreeMemory:
         return TreeMemory(0, 0, *empty_nodes(self.levels))
 
@@ -224,6 +230,11 @@ class Logarithmic(Pure):
 
     def says(self, answer: Answer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
+
+    def reads_last(self, memory: list[Any], coordinate: int) -> bool:
+        """Where the segment closes: any other answer says again what the one before said."""
+        leaf: int = memory[coordinate][0]
+        return (leaf + 1).bit_count() == 1
 
     def start(self) -> list[int]:
         return [0, 0, 0, 0, 0, 0]

@@ -104,6 +104,10 @@ class AboveThreshold(Separable):
         draws = () if self.epsilon is None else ((1, 1),)
         return NoisedSum(mean * answer.rounds, answer.rounds, draws)
 
+    def reads_last(self, memory: Any, coordinate: int) -> bool:
+        """Never: its mean is released when it halts, or by `finish`."""
+        return False
+
     def start(self) -> Watched:
         return Watched(0, 0, None, False)
 

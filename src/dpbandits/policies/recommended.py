@@ -13,13 +13,23 @@ from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.cumulative import DPRateIMED
 from dpbandits.policies.every_round import LDPKLUCB
 from dpbandits.policies.experts import RNMFTNL
+from dpbandits.policies.identification import CTBTT, AdaPTT
 from dpbandits.policies.joint import DPJointCUCB, DPJointMAT
 from dpbandits.policies.super_arms import CUCBLDP2
 
 MEASURED = 20_000
 """Rounds for which docs/measured/regret/joint.md measures the preset "sharp" of joint releases."""
 
-RECOMMENDED = ("DPRateIMED", "DPJointMAT", "DPJointCUCB", "RNMFTNL", "LDPKLUCB", "CUCBLDP2")
+RECOMMENDED = (
+    "DPRateIMED",
+    "DPJointMAT",
+    "DPJointCUCB",
+    "RNMFTNL",
+    "LDPKLUCB",
+    "CUCBLDP2",
+    "AdaPTT",
+    "CTBTT",
+)
 """Names of all policies that `recommend` returns."""
 
 
@@ -32,6 +42,7 @@ def recommend(
     model: str = "central",
     feedback: str = "bandit",
     grid: int | None = None,
+    goal: str = "reward",
 ) -> PrivatePolicy:
     """Return the recommended policy, ready for `Session` or `simulate`.
 
@@ -54,6 +65,9 @@ def recommend(
         model: "central"; or "local", where users do not trust the server (`LDPKLUCB`, `CUCBLDP2`).
         feedback: "bandit"; or "full", where all arms' rewards are seen (`RNMFTNL`).
         grid: grid steps of rewards; 1 for 0/1 rewards. By default the policy's.
+        goal: "reward"; or "winner" to name the best arm soon, wrongly with probability at most .05,
+            and to play it from then on (`AdaPTT`; in the local model `CTBTT`). Until then fewer
+            people get the best arm.
 
     Returns:
         The policy.
@@ -65,23 +79,29 @@ def recommend(
         >>> recommend(arms=5, epsilon=1).name
         'DPRateIMED'
     """
-    _check(arms, problem, horizon, model, feedback)
+    _check(arms, problem, horizon, model, feedback, goal)
     steps: dict[str, Any] = {} if grid is None else {"grid": grid}
     if feedback == "full":
         several: Any = arms or 0  # names are refused there
         return RNMFTNL(actions=several, epsilon=epsilon, selection="permute-and-flip", **steps)
     if problem is not None:
         return _of_super_arms(problem, epsilon, horizon, model, steps)
+    if goal == "winner":
+        names = CTBTT if model == "local" else AdaPTT
+        return names(arms=arms or 0, epsilon=epsilon, **steps)
     kind = LDPKLUCB if model == "local" else DPRateIMED
     return kind(arms=arms or 0, epsilon=epsilon, **steps)
 
 
-def _check(arms: object, problem: object, horizon: object, model: object, feedback: object) -> None:
+def _check(
+    arms: object, problem: object, horizon: object, model: object, feedback: object, goal: object
+) -> None:
     if horizon is not None:
         whole_number(horizon, "horizon", 1, of="rounds")
     for name, value, allowed in (
         ("model", model, ("central", "local")),
         ("feedback", feedback, ("bandit", "full")),
+        ("goal", goal, ("reward", "winner")),
     ):
         if not isinstance(value, str) or value not in allowed:
             raise ValueError(
@@ -91,6 +111,11 @@ def _check(arms: object, problem: object, horizon: object, model: object, feedba
         raise ValueError(
             "Expected one of arms= (how many; one is played a round) and problem= (which super "
             f"arms are feasible), got {'neither' if arms is None else 'both'}."
+        )
+    if goal == "winner" and (problem is not None or feedback == "full"):
+        raise ValueError(
+            "Expected goal='winner' with arms= and feedback='bandit': a winner is one of some arms "
+            "that are played one at a time."
         )
     if feedback == "full" and (problem is not None or model == "local"):
         raise ValueError(

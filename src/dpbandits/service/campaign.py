@@ -35,6 +35,7 @@ from dpbandits.session.holdout import HoldoutRule, Side, hashed_place
 from dpbandits.session.options import one_segment
 from dpbandits.session.segments import SegmentedBeliefs
 from dpbandits.session.state import SessionEvent
+from dpbandits.session.storing import is_due
 from dpbandits.session.traffic import SampleRatio
 
 
@@ -61,8 +62,11 @@ class LocalCalls:
         return then(done)
 
     def view(self, name: str, segment: str | None, params: Mapping[str, Any]) -> Any:
-        view = VIEWS[name]
-        return view.finish(self.host.look(lambda tx: view.seen(tx, segment, params)))
+        view, host = VIEWS[name], self.host
+        if host.settles and host.look(lambda tx: any(is_due(part.session) for part in tx.parts())):
+            with suppress(Exception):  # the next call that changes something says why
+                host.do(ops.Settle())
+        return view.finish(host.look(lambda tx: view.seen(tx, segment, params)))
 
 
 def first(decisions: list[CampaignDecision]) -> CampaignDecision:
@@ -243,13 +247,30 @@ class Campaign:
         """A stopping rule that has not halted gives its answer now (see `Session.finish`)."""
         return self._do(made(ops.Finish, key=key), by, same)  # type: ignore[no-any-return]
 
-    def close(self, why: str, *, by: str | None = None, key: str | None = None) -> None:
-        """End the campaign: no more decisions are made; pending ones can still be told.
+    def close(
+        self,
+        why: str = "",
+        *,
+        winner: str | int | None = None,
+        read: bool = True,
+        by: str | None = None,
+        key: str | None = None,
+    ) -> None:
+        """End the campaign: what is open is released once, and answers that nobody gave yet are
+        void; with an attribution window they are waited for (see `Session.close`).
 
         Args:
             why: public, such as "winner declared: blue".
+            winner: the arm that further decisions show, with `learn=False`, to everybody. By
+                default there are no further decisions.
+            read: False to drop open blocks unread.
+
+        Raises:
+            ValueError: the winner cannot be, or the campaign was closed otherwise. Nothing was
+                changed.
         """
-        return self._do(made(ops.Close, why=why, key=key), by, same)  # type: ignore[no-any-return]
+        op = made(ops.Close, why=why or None, winner=winner, read=read, key=key)
+        return self._do(op, by, same)  # type: ignore[no-any-return]
 
     def erase(self, user: str | int, *, by: str | None = None, key: str | None = None) -> int:
         """Forget a person: their pending decisions are void, and nobody learns from them any more

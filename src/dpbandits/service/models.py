@@ -26,6 +26,7 @@ from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.state import SessionEvent
+from dpbandits.session.statement import time_words
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
 
 Exact = Annotated[
@@ -243,6 +244,8 @@ class Summary(Record):
         version, waiting, told: None where they are private, because they tell who answered.
         segments: the names of its parts, where these are counts over all of them.
         overdue: arms whose first block waits for requests that are overdue.
+        winner: the arm that a campaign shows which is closed.
+        closes_at: until when a campaign that was closed waits for answers, in seconds since 1970.
     """
 
     name: str
@@ -260,6 +263,8 @@ class Summary(Record):
     created: float
     segments: tuple[str, ...] = ()
     overdue: int = 0
+    winner: str | int | None = None
+    closes_at: float | None = None
 
     @field_serializer("arms")
     def _sent_arms(self, arms: tuple[ArmState, ...]) -> list[dict[str, Any]]:
@@ -275,6 +280,9 @@ class Summary(Record):
         ]
         lines += [f"segments: {', '.join(self.segments)}"] if self.segments else []
         lines += [f"over: {self.closed}"] if self.closed is not None else []
+        lines += [f"winner: {self.winner}"] if self.winner is not None else []
+        if self.closes_at is not None:
+            lines.append(f"answers are waited for until {time_words(self.closes_at)}")
         return "\n".join(lines)
 
 
@@ -334,6 +342,7 @@ class SentBeliefs(Record):
     changed: list[str]
     caution: str | None
     together: bool
+    at_share: int | None = None
     advice: str = ""
 
     @classmethod

@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, final
 
 from pydantic import (
@@ -23,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from dpbandits.core.errors import MessageError, RewardError
+from dpbandits.core.errors import HorizonError, MessageError, RewardError
 from dpbandits.core.inputs import as_int, is_line, number, shown, whole_number
 from dpbandits.local.messages import report_from_json
 from dpbandits.mechanisms.rewards import flaw, reward_parts, tried
@@ -38,12 +39,13 @@ from dpbandits.service.models import (
     TellStatus,
     Voided,
 )
-from dpbandits.service.parts import Part, answers_of, known_in
+from dpbandits.service.parts import Part, answers_of, known_in, settle
 from dpbandits.service.refusals import refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
-from dpbandits.session.decisions import listed_tells, two_of
+from dpbandits.session.decisions import Decision, listed_tells, two_of
 from dpbandits.session.holdout import hashed_place
+from dpbandits.session.options import LONGEST_WHY
 from dpbandits.session.people import named_bytes
 from dpbandits.session.storing import (
     ArmMove,
@@ -55,6 +57,7 @@ from dpbandits.session.storing import (
     play_of,
     pseudonym_in,
     read_places,
+    require_closable,
     require_joined,
     require_move,
     require_reward,
@@ -248,14 +251,14 @@ class Ask(OperationModel):
     def run(self, tx: Transaction, by: str) -> list[CampaignDecision]:
         (part,) = self.parts(tx)
         session, user, eligible = part.session, self.user, self.eligible
+        if part.closed is not None or part.head.closed is not None:
+            return self._show_winner(part)
         if tx.layout.rule is not None:
             require_control(tx, eligible)
             if pseudonym_in(session, user) is None:
                 user = None  # the hash of the side is all that is known of people here
             if part is not tx.part("policy"):
                 eligible = None  # the control arm is all that there is
-        if part.closed is not None or part.head.closed is not None:
-            raise refusal("closed")
         who = pseudonym_in(session, user) if user is not None else None
         if who is not None:
             read_places(session, tx.rows, who)
@@ -267,6 +270,26 @@ class Ask(OperationModel):
         if self.eligible is not None:
             text = json.dumps(list(self.eligible), separators=(",", ":"))
             part.eligible.update((each.id, text) for each in asked)
+        shares = [play_of(session, each.id).propensity for each in asked]
+        return self._named(part, asked, shares)
+
+    def _show_winner(self, part: Part) -> list[CampaignDecision]:
+        """Decisions of a campaign that is closed."""
+        session = part.session
+        if session.closed is None or session.closed.winner is None:
+            raise refusal("closed")
+        user = None if pseudonym_in(session, self.user) is None else self.user
+        asked = session.ask(self.count, eligible=self.eligible, user=user)
+        return self._named(part, asked, [1.0] * len(asked))
+
+    def _named(
+        self, part: Part, asked: Sequence[Decision], shares: Sequence[float | None]
+    ) -> list[CampaignDecision]:
+        """Decisions as callers know them.
+
+        Args:
+            shares: their propensities.
+        """
         names = part.names.names(part.nonce, part.head.generation, (each.id for each in asked))
         return [
             CampaignDecision(
@@ -277,9 +300,9 @@ class Ask(OperationModel):
                 campaign=each.campaign,
                 label=each.label,
                 learn=each.learn,
-                propensity=play_of(session, each.id).propensity,
+                propensity=share,
             )
-            for name, each in zip(names, asked, strict=True)
+            for name, each, share in zip(names, asked, shares, strict=True)
         ]
 
     def kept(self, answer: list[CampaignDecision]) -> Any:
@@ -698,14 +721,19 @@ class Finish(OperationModel):
 
 @final
 class Close(OperationModel):
-    """The campaign is over: no more decisions are made; pending ones can still be told.
+    """The campaign is over: open blocks are released once, and pending decisions are void (see
+    `Session.close`).
 
     Args:
         why: public, such as "winner declared: blue".
+        winner: the arm that further decisions show; None: there are none.
+        read: whether open blocks are released; else they are dropped.
     """
 
     name: ClassVar[str] = "close"
-    why: Annotated[str, checked_line("why", 500, "Nothing was changed.")]
+    why: Annotated[str | None, checked_line("why", LONGEST_WHY, "Nothing was changed.")] = None
+    winner: Arm = None
+    read: bool = True
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
         return tx.parts()
@@ -714,10 +742,20 @@ class Close(OperationModel):
         return False
 
     def run(self, tx: Transaction, by: str) -> None:
-        for part in tx.parts():
+        parts = tx.parts()
+        for part in parts:
+            with suppress(HorizonError):  # nothing is learned any more, and it can be closed
+                settle(part, tx.rows)
+            tx.accept(part)
+        for part in parts:
+            require_closable(part.session, self.winner, self.read)
+        for part in parts:
+            part.session.close(self.why or "", winner=self.winner, read=self.read)
             if part.head.closed is None and part.closed is None:
-                part.closed = self.why
-                part.note(tx.now, "closed", self.why, by or None)
+                won = "closed" if self.winner is None else f"winner: {self.winner}"
+                part.closed = self.why or won
+                part.note(tx.now, "closed", part.closed, by or None)
+            tx.accept(part)
 
 
 @final

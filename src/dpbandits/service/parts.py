@@ -173,7 +173,8 @@ class Part:
     def standing(self) -> object:
         """What a refused call leaves as it was."""
         session = self.session
-        return counts_of(session), session.releases, session.unread, session.events
+        counts = counts_of(session), session.releases, session.unread
+        return *counts, session.events, session.closed
 
 
 # Loading

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dpbandits.core.errors import (
+    ClosedError,
     DecisionError,
     EditedRowsError,
     Error,
@@ -47,10 +48,10 @@ REASONS: dict[str, Reason] = {
     ),
     "closed": Reason(
         409,
-        "The campaign is over",
-        RuntimeError,
-        "This campaign is over: it makes no decisions any more. Pending decisions can still be "
-        "told. None was made.",
+        "The campaign is closed",
+        ClosedError,
+        "This campaign is closed: it makes no decisions any more, and its arms stay as they are. "
+        "Nothing was done.",
     ),
     "given_up": Reason(
         410,
@@ -306,6 +307,7 @@ BY_KIND: list[tuple[type[Exception], str]] = [
     (NameTakenError, "name_taken"),
     (DecisionError, "decision"),
     (SharedError, "busy_campaign"),
+    (ClosedError, "closed"),
     (ValueError, "refused"),
     (TypeError, "refused"),
     (RuntimeError, "not_now"),

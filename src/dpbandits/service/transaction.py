@@ -345,6 +345,11 @@ class Host:
     def __repr__(self) -> str:
         return f"Host({self.layout.row.name!r})"
 
+    @property
+    def settles(self) -> bool:
+        """Whether answers may become due without a call, and this process may record them."""
+        return not self._setting.looking and bool(self.layout.options.get("attribution_window"))
+
     # Calls
 
     def do(self, op: Operation, by: str = "") -> Any:

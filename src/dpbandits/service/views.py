@@ -31,6 +31,7 @@ from dpbandits.service.transaction import WHOLE, Layout, Transaction
 from dpbandits.session.beliefs import Beliefs, Believed, Uplift, checked_confidence, uplift_of
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.segments import ONE_SEGMENT, segmented_beliefs
+from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import WIDTH
 from dpbandits.session.storing import Onlooker, alarms_of
@@ -202,7 +203,14 @@ def summary_of(tx: Transaction, part: Part) -> models.Summary:
         arms=arms_of(tx, part),
         created=part.row.created,
         overdue=sum(event.what == "overdue" for event in session.alarms),
+        winner=winner_of(session),
+        closes_at=session.closes_at,
     )
+
+
+def winner_of(session: Session) -> Any:
+    closing = session.closed
+    return None if closing is None or closing.winner is None else session.arms[closing.winner][0]
 
 
 def summary_over(layout: Layout, parts: Mapping[str, models.Summary]) -> models.Summary:
@@ -224,6 +232,7 @@ def summary_over(layout: Layout, parts: Mapping[str, models.Summary]) -> models.
             "closed": None if is_open else found[0].closed,
             "segments": tuple(layout.parts),
             "overdue": total("overdue"),
+            "closes_at": max((each.closes_at for each in found if each.closes_at), default=None),
         }
     )
 
@@ -239,7 +248,9 @@ def statement_of(tx: Transaction, part: Part) -> str:
     said, why = part.session.statement(), part.head.closed
     if tx.layout.options.get("unsealed"):
         said += f"\n{fill(UNSEALED, WIDTH)}\n"
-    return said if why is None else f"{said}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
+    if why is None or part.session.closed is not None:
+        return said
+    return f"{said}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
 
 
 def statement_over(layout: Layout, parts: Mapping[str, str]) -> str:

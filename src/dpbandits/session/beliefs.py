@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -21,6 +22,7 @@ from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.mechanisms.base import AnswerLaw, Mechanism, NoiseDraws, NoisedSum
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
+from dpbandits.session.evidence import GROWS, Compared, Comparisons, PairEvidence, required
 from dpbandits.session.ranges import Range
 
 
@@ -192,6 +194,8 @@ class MeanReader:
 
     ends: the mean of what is summed, for a reward of 0 and of 1. reports: each reward is a report
         with a draw of its own. rounding: how far a reward may lie from its grid step.
+    alone: whether a record is one arm's, and noise is never drawn anew: then arms are compared in
+        pairs.
     """
 
     mechanism: Mechanism
@@ -199,6 +203,7 @@ class MeanReader:
     ends: tuple[float, float] = (0.0, 1.0)
     reports: bool = False
     rounding: float = 0.0
+    alone: bool = False
 
     @classmethod
     def of(cls, policy: Policy) -> MeanReader:
@@ -207,11 +212,20 @@ class MeanReader:
         # a grid of one step is for rewards of 0 and 1, which it holds as they are
         whole = grid.rounding == "bernoulli" or getattr(policy, "grid", 0) == 1 or grid.steps == 1
         rounding = 0.0 if whole else 0.5 / grid.steps
+        law = mechanism.law
+        alone = policy.about.feedback == "bandit" and law is not None and not law.redraws
         if randomizer is None:
-            return cls(mechanism, mechanism.law, rounding=rounding)
-        law = None if mechanism.law is None else randomizer.law
+            return cls(mechanism, law, rounding=rounding, alone=alone)
+        law = None if law is None else randomizer.law
         noisy = law is not None and law.family != "none"
-        return cls(mechanism, law, randomizer.ends, noisy, rounding)
+        return cls(mechanism, law, randomizer.ends, noisy, rounding, alone)
+
+    @cached_property
+    def pairs(self) -> PairEvidence:
+        """Compares two arms."""
+        assert self.law is not None
+        zero, one = self.ends
+        return PairEvidence(self.law, draw_moment, self.rounding * (one - zero))
 
     def says(self, answer: Any, release: int) -> NoisedSum | None:
         said = self.mechanism.says(answer, release) if self.law is not None else None
@@ -225,7 +239,8 @@ class MeanReader:
 class Believed:
     """What was released so far, of every arm there ever was.
 
-    first: arms at the start. growth: see `GROWTH`.
+    first: arms at the start. growth: see `GROWTH`. compared: how far arms are known to be above
+        others.
 
     >>> import dpbandits as dpb
     >>> from dpbandits.mechanisms import Answer
@@ -241,6 +256,7 @@ class Believed:
     arms: tuple[ArmHistory, ...]
     first: int
     growth: float = GROWTH
+    compared: Comparisons = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -269,7 +285,8 @@ class Believed:
             )
             for arm in self.arms
         )
-        return replace(self, arms=tuple(arms))
+        reader = replace(self.reader, alone=False)
+        return replace(self, reader=reader, arms=tuple(arms), compared={})
 
     def leader(self, arms: Sequence[int]) -> int:
         """The arm with the largest released mean among these; the first where nothing was
@@ -279,8 +296,11 @@ class Believed:
         means = {arm: row.total / row.rounds for arm, row in rows.items() if row is not None}
         return max(means, key=means.__getitem__) if means else arms[0]
 
-    def after(self, release: Release) -> Believed:
-        """The history with one more release."""
+    def after(self, release: Release, among: Sequence[int] | None = None) -> Believed:
+        """The history with one more release.
+
+        among: the arms in play; None: all.
+        """
         whole_record = release.coordinates == (EVERY,)
         coordinates = range(len(release.answers)) if whole_record else release.coordinates
         if self.reader.law is None or not release.answers:
@@ -288,7 +308,32 @@ class Believed:
         arms = list(self.arms)
         for arm, answer in zip(coordinates, release.answers, strict=True):
             arms[arm] = self._answered(arms[arm], answer)
-        return Believed(self.reader, tuple(arms), self.first, self.growth)
+        compared = self.compared
+        if self.reader.alone and len(arms) > 1:
+            compared = self._compared(arms, release.coordinates, among)
+        return Believed(self.reader, tuple(arms), self.first, self.growth, compared)
+
+    def _compared(
+        self, arms: Sequence[ArmHistory], released: Sequence[int], among: Sequence[int] | None
+    ) -> Comparisons:
+        """Return how far the arm that leads is known to be above those that were just released."""
+        rows = {
+            arm: row
+            for arm in (range(len(arms)) if among is None else among)
+            if (row := arms[arm].newest) is not None and arms[arm].kept
+        }
+        if len(rows) < 2:
+            return self.compared
+        leader = max(rows, key=lambda arm: rows[arm].total / rows[arm].rounds)
+        new = dict[tuple[int, int], Compared]()
+        for arm in released:
+            before = self.compared.get((leader, arm), Compared(-math.inf, 0))
+            grew = arm in rows and arm != leader and rows[arm].rounds >= GROWS * before.rounds
+            if grew and self._may_be_apart(rows[leader], rows[arm]):
+                found = self.reader.pairs.above(rows[leader], rows[arm])
+                evidence = max(before.evidence, found)
+                new[leader, arm] = Compared(evidence, rows[arm].rounds)
+        return {**self.compared, **new} if new else self.compared
 
     def _answered(self, arm: ArmHistory, answer: Any) -> ArmHistory:
         number = arm.answers + 1
@@ -302,6 +347,20 @@ class Believed:
             row = rows_together(arm.newest, row)
         keeps = starts or (bool(arm.kept) and self._keeps(arm.kept[-1], row, law))
         return ArmHistory(arm.label, number, (*arm.kept, row) if keeps else arm.kept, row)
+
+    def _may_be_apart(self, leads: ReleasedRow, trails: ReleasedRow) -> bool:
+        """Whether two means are two standard deviations apart: closer ones are no evidence that
+        would name anybody, and are not compared.
+        """
+        law, rows = self.reader.law, (leads, trails)
+        assert law is not None
+        middle = sum(row.total for row in rows) / sum(row.rounds for row in rows)
+        spread = max(middle * (1.0 - middle), 0.0)
+        variance = math.fsum(
+            spread / row.rounds + draws_variance(law, row.draws) / row.rounds**2 for row in rows
+        )
+        apart = leads.total / leads.rounds - trails.total / trails.rounds
+        return apart * apart > 4.0 * variance
 
     @staticmethod
     def _starts(arm: ArmHistory, row: ReleasedRow, law: AnswerLaw) -> bool:
@@ -331,6 +390,7 @@ class Believed:
                 [arm.label, arm.answers, [row_data(row) for row in arm.kept], row_data(arm.newest)]
                 for arm in self.arms
             ],
+            "compared": [[*pair, *each] for pair, each in self.compared.items()],
         }
 
     @classmethod
@@ -345,7 +405,9 @@ class Believed:
     @classmethod
     def reread(cls, reader: MeanReader, data: object) -> Believed:
         """The same, of answers that are read so."""
-        found = part(data, "beliefs", "first", "growth", "arms")
+        if isinstance(data, dict) and "compared" not in data:
+            data = {**data, "compared": []}  # written before arms were compared in pairs
+        found = part(data, "beliefs", "first", "growth", "arms", "compared")
         growth = found["growth"]
         if type(growth) not in (int, float) or not 1.0 <= growth <= 1000.0:
             raise damaged("beliefs.growth is no factor of at least 1")
@@ -353,7 +415,15 @@ class Believed:
         arms = tuple(map(restored_arm, entries(found["arms"], "beliefs.arms")))
         if first > len(arms):
             raise damaged("beliefs.arms are fewer than at the start")
-        return cls(reader, arms, first, float(growth))
+        compared = dict[tuple[int, int], Compared]()
+        for row in entries(found["compared"], "beliefs.compared"):
+            *pair, evidence, rounds = entries(row, "an entry of beliefs.compared", 4)
+            leads, trails = (whole(arm, "an arm in beliefs", 0, len(arms) - 1) for arm in pair)
+            if type(evidence) not in (int, float) or not math.isfinite(evidence):
+                raise damaged("evidence in beliefs is no finite number")
+            rounds = whole(rounds, "rounds in beliefs", 1, MOST)
+            compared[leads, trails] = Compared(float(evidence), rounds)
+        return cls(reader, arms, first, float(growth), compared)
 
 
 class Interval(NamedTuple):
@@ -519,6 +589,17 @@ MOST_PEOPLE = 2**50
 """Nobody has more; arms that take more to tell apart count as alike."""
 
 
+def best_compared(history: Believed, among: Sequence[int], delta: float) -> int | None:
+    """The arm that is known to be above all others among these; None if there is none, or two."""
+    compared, found = history.compared, list[int]()
+    for arm in among if len(among) > 1 else ():
+        least = required(arm, history.first, delta)
+        others = (compared.get((arm, other)) for other in among if other != arm)
+        if all(each is not None and each.evidence >= least for each in others):
+            found.append(arm)
+    return found[0] if len(found) == 1 else None
+
+
 def best_apart(intervals: Mapping[int, Interval]) -> int | None:
     """The arm whose interval lies above all others'; None if there is none. It is the best with the
     intervals' confidence.
@@ -571,6 +652,74 @@ def more_people(
     return two_digits(high * len(group))
 
 
+LEAST_SHARE, RIVALS = 0.05, 8
+"""The least share that is told of, and the most arms that are looked at beside the leading one."""
+
+
+class Allocation(NamedTuple):
+    """How further people are allocated.
+
+    Args:
+        least: each arm's least share; None: there is none.
+        ahead: returns how many more people it takes to name the best arm, of the probability of a
+            wrong name; None where that is not in sight.
+        named: returns, of the same, whether the policy names the best arm itself, no more often
+            wrongly; and the arm, once it has named one.
+    """
+
+    least: float | None
+    ahead: Callable[[float], int | None]
+    named: Callable[[float], tuple[bool, int | None]]
+
+
+def people_needed(
+    history: Believed, rows: Mapping[int, ReleasedRow], delta: float, least: float | None
+) -> int | None:
+    """About how many more people it takes to name the best arm, if the means are as released; None
+    if two leading means are alike. A forecast, no promise: two digits of it are given.
+
+    Args:
+        least: the share of each arm but the leading one; None: people are shared equally among the
+            arms in question.
+    """
+    if len(rows) < 2:
+        return None
+    means = {arm: released_mean(history, row) for arm, row in rows.items()}
+    leader = max(means, key=lambda arm: means[arm])
+    enough, nothing = required(leader, history.first, delta), Compared(-math.inf, 0)
+    rivals = [
+        arm
+        for arm in rows
+        if arm != leader and history.compared.get((leader, arm), nothing).evidence < enough
+    ]
+    if not rivals or means[leader] <= max(means[arm] for arm in rivals):
+        return None
+    share = 1.0 / (len(rivals) + 1) if least is None else min(least, 1.0 / len(rows))
+    leads = share if least is None else 1.0 - share * (len(rows) - 1)
+    hardest = sorted(rivals, key=lambda arm: -means[arm])[:RIVALS]
+
+    def apart(people: int) -> bool:
+        first = grown_row(history, rows[leader], math.ceil(leads * people))
+        return all(
+            history.reader.pairs.above(
+                first, grown_row(history, rows[arm], math.ceil(share * people))
+            )
+            >= enough
+            for arm in hardest
+        )
+
+    high = 16
+    while not apart(high):
+        high *= 2
+        if high > MOST_PEOPLE:
+            return None
+    low = high // 2
+    while high - low > max(1, high // 32):
+        middle = (low + high) // 2
+        low, high = (low, middle) if apart(middle) else (middle, high)
+    return two_digits(high)
+
+
 def level_alone(history: Believed, arm: int, delta: float, noise: NoiseMoments) -> float:
     """ln(1/share) of an arm's next row."""
     u = level(history, arm, delta, len(noise.thetas))
@@ -602,6 +751,8 @@ def two_digits(number: int) -> int:
     unit: int = 10 ** max(0, len(str(number)) - 2)
     return -(-number // unit) * unit
 
+
+ASSUMED = "This assumes that the mean of each arm stays the same."
 
 METHOD = (
     "The intervals hold for all arms and at all times at once with this confidence, whatever is "
@@ -636,12 +787,14 @@ class Belief(NamedTuple):
 class Beliefs(Tabular):
     """A row for each arm, in their order; iterate over it.
 
-    best: the label of the arm that is named the best with this confidence; None: not yet. more:
-    about how many more people that takes, if means are as released and people are shared equally
-    among the arms in question; None where nobody can say. changed: labels of arms whose intervals
-    of different times have nothing in common: their mean has changed, as a rule. caution: where the
-    declared range clips rewards, what that does to means. together: whether arms are played
-    together, as super arms: then none of them is the best.
+    best: the label of the arm that is named the best with this confidence; None: not yet.
+    more: about how many more people that takes, if means are as released and people are allocated
+        as they are; None where that is not in sight. at_share: the same with min_share=.05, where
+        it is not in sight otherwise.
+    changed: labels of arms whose intervals of different times have nothing in common: their mean
+        has changed, as a rule.
+    caution: where the declared range clips rewards, what that does to means.
+    together: whether arms are played together, as super arms: then none of them is the best.
     """
 
     rows: tuple[Belief, ...]
@@ -651,6 +804,7 @@ class Beliefs(Tabular):
     changed: tuple[str, ...] = ()
     caution: str | None = None
     together: bool = False
+    at_share: int | None = None
 
     def __iter__(self) -> Iterator[Belief]:
         return iter(self.rows)
@@ -675,10 +829,16 @@ class Beliefs(Tabular):
             return TOGETHER
         at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
         if self.best is not None:
-            return f"The best arm is named {at} confidence: {self.best}."
+            return f"The best arm is named {at} confidence: {self.best}. {ASSUMED}"
         if self.more is not None:
             people = f"about {self.more:,} more people would take that, if means stay as released"
             return f"No arm is named the best {at} confidence yet; {people}."
+        if self.at_share is not None:
+            return (
+                f"No arm is named the best {at} confidence yet, and none is in sight as people are "
+                f"allocated now. With min_share={LEAST_SHARE:g} about {self.at_share:,} more "
+                "people would take that, if means stay as released."
+            )
         return f"No arm is named the best {at} confidence yet."
 
     def __str__(self) -> str:
@@ -704,6 +864,7 @@ def beliefs(
     ruler: Range | None = None,
     among: Sequence[int] | None = None,
     together: bool = False,
+    allocation: Allocation | None = None,
 ) -> Beliefs:
     """What is believed of every arm after these releases.
 
@@ -712,6 +873,7 @@ def beliefs(
         ruler: the user's units, for means and intervals; by default [0, 1].
         among: arms that are compared, for the chance to be best and the advice; by default all.
         together: whether arms are played together, as super arms: then none is compared.
+        allocation: of further people; by default they are shared equally among arms in question.
 
     Raises:
         ValueError: a confidence outside (0, 1), or an arm that is none.
@@ -741,7 +903,8 @@ def beliefs(
     if together:
         changed = changed_of(history, known)
         return Beliefs(rows, confidence, None, None, changed, caution, together)
-    return replace(advised(history, rows, confidence, intervals, newest, noise), caution=caution)
+    said = advised(history, rows, confidence, intervals, newest, noise, allocation)
+    return replace(said, caution=caution)
 
 
 def advised(
@@ -751,14 +914,40 @@ def advised(
     intervals: dict[int, Interval],
     newest: dict[int, ReleasedRow],
     noise: NoiseMoments,
+    allocation: Allocation | None,
 ) -> Beliefs:
     """The rows with what they allow to say."""
-    best = best_apart(intervals)
-    more = None
-    if best is None:
-        more = more_people(history, newest, intervals, 1.0 - confidence, noise)
+    changed, delta = changed_of(history, intervals), 1.0 - confidence
+    more, at_share = None, None
+    if not history.reader.alone:
+        best = best_apart(intervals)
+        if best is None:
+            more = more_people(history, newest, intervals, delta, noise)
+    else:
+        is_own, best = (False, None) if allocation is None else allocation.named(delta)
+        if not is_own:
+            best = best_compared(history, tuple(newest), delta)
+        best = None if changed else best
+        if best is None and not changed:
+            more, at_share = more_to_come(history, newest, delta, allocation)
     named = None if best is None else history.arms[best].label
-    return Beliefs(rows, confidence, named, more, changed_of(history, intervals))
+    return Beliefs(rows, confidence, named, more, changed, at_share=at_share)
+
+
+def more_to_come(
+    history: Believed,
+    rows: dict[int, ReleasedRow],
+    delta: float,
+    allocation: Allocation | None,
+) -> tuple[int | None, int | None]:
+    """How many more people a name takes, and with least shares where that is not in sight."""
+    if allocation is None or allocation.least is not None:
+        least = None if allocation is None else allocation.least
+        return people_needed(history, rows, delta, least), None
+    more = allocation.ahead(delta)
+    if more is not None:
+        return two_digits(more), None
+    return None, people_needed(history, rows, delta, LEAST_SHARE)
 
 
 def changed_of(history: Believed, intervals: dict[int, Interval]) -> tuple[str, ...]:

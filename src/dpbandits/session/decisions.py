@@ -4,7 +4,7 @@ Errors here repeat nothing of their arguments: if the arguments of `tell` were s
 in the place of the decision is the reward.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from types import GeneratorType
 from typing import Any, NamedTuple
@@ -146,19 +146,6 @@ def plain_field(value: object) -> bool:
 def whole_id(value: object) -> int:
     """The id that a whole number of any kind stands for (NumPy's, too); 0 for anything else."""
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else 0
-
-
-def find_each(
-    decisions: Iterable[object], pending: Pending, asked: int, campaign: str
-) -> Iterator[tuple[int, Play]]:
-    """The pending decisions that are meant, one after the other; none may come twice."""
-    seen: set[int] = set()
-    for decision in decisions:
-        known = find_pending(decision, pending, asked, campaign)
-        if known[0] in seen:
-            raise resolved()
-        seen.add(known[0])
-        yield known
 
 
 def unknown(

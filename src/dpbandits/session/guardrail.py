@@ -99,15 +99,23 @@ class Harm:
         found = interval(self.history, arm, 1.0 - self.rail.confidence, NoiseMoments(law))
         return 0.0 if found is None else found.low
 
-    def after(self, release: Release, turns: int, active: Sequence[int], asked: int) -> Harm:
+    def after(
+        self,
+        release: Release,
+        turns: int,
+        active: Sequence[int],
+        asked: int,
+        *,
+        suspends: bool = True,
+    ) -> Harm:
         """With one more release. active: arms in play; those of them that pass the limit now are
-        suspended, but for the last one.
+        suspended, but for the last one; or none of them, if suspends is False.
         """
         new = replace(self, history=self.history.after(harm_of(release)), turns=turns)
         left, alarms = len(active), list(self.alarms)
         for arm in release.coordinates:
             if arm in active and new.low(arm) > self.rail.limit:
-                alarms.append((arm, asked, left > 1))
+                alarms.append((arm, asked, suspends and left > 1))
                 left -= 1
         return replace(new, alarms=tuple(alarms))
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from dpbandits.core.errors import RewardError
-from dpbandits.core.inputs import checked_default, number, refuse_class, shown
+from dpbandits.core.inputs import checked_default, is_line, number, refuse_class, shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
@@ -17,6 +17,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.people import Register
 from dpbandits.session.ranges import Range
+from dpbandits.session.state import Closing
 
 SegmentPart = TypeVar("SegmentPart")
 
@@ -28,6 +29,27 @@ def require_policy(policy: object) -> None:
         raise TypeError(
             "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
             f"{type(policy).__name__}."
+        )
+
+
+LONGEST_WHY = 500
+
+
+def checked_why(why: object) -> str:
+    """Return why a session is closed, as one line."""
+    if why == "" or (isinstance(why, str) and is_line(why, LONGEST_WHY)):
+        return str(why)
+    raise ValueError(
+        f"Expected why={shown(why)} to be a text of at most {LONGEST_WHY} characters that can be "
+        "printed. Nothing was changed."
+    )
+
+
+def require_same(closing: Closing, winner: int | None, read: bool) -> None:
+    """Refuse to close a session in another way than it was."""
+    if (closing.winner, closing.read) != (winner, read):
+        raise ValueError(
+            "This session is closed already, with another winner= or read=. Nothing was changed."
         )
 
 

@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from itertools import pairwise
@@ -48,16 +48,19 @@ from dpbandits.session.beliefs import Believed
 from dpbandits.session.decisions import MOST_PENDING, Play
 from dpbandits.session.guardrail import rail_from_data
 from dpbandits.session.history import chosen_from_data, chosen_to_data
+from dpbandits.session.options import LONGEST_WHY
 from dpbandits.session.overdue import Overdue, OverdueRequests, bucket_of
 from dpbandits.session.people import Clock, Register, policy_for_users
 from dpbandits.session.ranges import range_from_data
 from dpbandits.session.state import (
+    Closing,
     Offer,
     OpenPlan,
     SessionEvent,
     State,
     Tables,
     View,
+    id_runs,
     opened,
 )
 from dpbandits.session.traffic import Traffic
@@ -154,6 +157,17 @@ class OverdueData(NamedTuple):
     noticed: list[tuple[Count, Count]]
 
 
+class ClosingData(NamedTuple):
+    """`Closing`, whose releases are noted before it is saved."""
+
+    why: Annotated[str, Meta(max_length=LONGEST_WHY)]
+    winner: Count | None
+    read: bool
+    asked: Count
+    void: list[tuple[Number, Number]]
+    is_done: bool
+
+
 class NoiseData(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """The kind of a noise source, and what everybody may know of it."""
 
@@ -202,6 +216,7 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     pending: list[tuple[Number, Count]]
     counts: list[tuple[Annotated[int, Meta(ge=EVERY)], Number]]
     ledger: LedgerData
+    closing: ClosingData | None = None
 
 
 class PrivatePart(Struct, forbid_unknown_fields=True):
@@ -272,6 +287,7 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
             [(c, *counts) for c, counts in sorted(ledger.left.items())],
             [LineData(c, *line) for c, line in ledger.lines()],
         ),
+        closing=closing_data(state.closing),
     )
 
 
@@ -290,6 +306,22 @@ def plain(steps: Any) -> list[int]:
 
 def play_data(play: Play) -> PlayData:
     return PlayData(play.action, play.observe, play.unit, play.learn, play.propensity, play.kept)
+
+
+def closing_data(closing: Closing | None) -> ClosingData | None:
+    if closing is None:
+        return None
+    why, winner, read, asked, void, is_done, _ = closing
+    return ClosingData(why, winner, read, asked, list(void), is_done)
+
+
+def closing_of(data: ClosingData | None, asked: int, arms: int) -> Closing | None:
+    if data is None:
+        return None
+    runs_in([list(run) for run in data.void], "public.closing", data.asked)
+    if data.asked > asked or (data.winner is not None and data.winner >= arms):
+        raise damaged("public.closing has decisions to come, or an arm that is none")
+    return Closing(*data[:4], tuple(data.void), data.is_done, () if data.is_done else None)
 
 
 def overdue_data(overdue: Overdue) -> OverdueData:
@@ -573,6 +605,7 @@ def state_of(
         ),
         plans=plans,
         pending=pending,
+        closing=closing_of(public.closing, public.asked, policy.arms),
     )
 
 
@@ -766,17 +799,6 @@ def unanswered_of(
         return None, None
     expired, void = ({id for run in each for id in run} for each in runs)
     return expired, void
-
-
-def id_runs(ids: Iterable[int]) -> list[list[int]]:
-    """Runs for JSON: the first decision of each, and how many there are."""
-    runs = list[list[int]]()
-    for id in sorted(ids):
-        if runs and sum(runs[-1]) == id:
-            runs[-1][1] += 1
-        else:
-            runs.append([id, 1])
-    return runs
 
 
 def runs_in(data: object, what: str, asked: int) -> list[range]:

@@ -305,12 +305,15 @@ class SegmentedSession(Mapping[str, Session]):
         """Read each pair once; one wrong pair refuses them all, and the error says which. Returns
         them by segment.
         """
-        found, seen, refused = dict[str, list[Any]](), set[tuple[str, int]](), None
+        found, seen = dict[str, list[Any]](), set[tuple[str, int]]()
+        refused, at = None, 0
         names = {session.campaign: name for name, session in self._parts.items()}
         try:
-            for decision, reward in pairs:
+            for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
                 session = self._of(decision)
                 view, campaign = session._view, session.campaign
+                if session._is_dropped(decision, view):
+                    continue
                 id, play = find_pending(decision, view.pending, view.asked, campaign)
                 if (campaign, id) in seen:
                     raise resolved()
@@ -319,7 +322,7 @@ class SegmentedSession(Mapping[str, Session]):
                 plain = session._vault.checked(play.observe or play.action, reward)
                 found.setdefault(names[campaign], []).append((id, play, plain))
         except Exception as error:
-            refused = pair_refused(error, pairs, sum(map(len, found.values())))
+            refused = pair_refused(error, pairs, at)
         if refused is not None:  # outside the handler, so that it has no context
             raise refused
         return found
@@ -362,6 +365,20 @@ class SegmentedSession(Mapping[str, Session]):
             )
         for session in self._parts.values():
             session.finish()
+
+    def close(self, why: str = "", *, winner: str | int | None = None, read: bool = True) -> None:
+        """End all segments (see `Session.close`). Where it is interrupted, call it again.
+
+        Args:
+            why: public.
+            winner: the arm that further decisions show, in every segment. To show another one in
+                each, close them one by one: `session["DE"].close(winner="blue")`.
+            read: False to drop open blocks unread.
+        """
+        for session in self._parts.values():
+            session._winner(winner)
+        for session in self._parts.values():
+            session.close(why, winner=winner, read=read)
 
     def settle(self) -> None:
         """Make what is due, in every segment."""

@@ -20,6 +20,7 @@ from typing import Any, final, overload
 from weakref import ref
 
 from dpbandits.core.errors import (
+    ClosedError,
     DecisionError,
     HorizonError,
     LedgerError,
@@ -27,18 +28,20 @@ from dpbandits.core.errors import (
     NotRecordedError,
     SharedError,
 )
-from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, whole_number
+from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
 from dpbandits.core.plan import Cycle, Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
 from dpbandits.mechanisms.joint import of_harm
+from dpbandits.mechanisms.rewards import tried
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import ArmLabel, Policy, Release
+from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStanding, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
-from dpbandits.session.beliefs import Beliefs, Believed, beliefs
+from dpbandits.session.beliefs import Allocation, Beliefs, Believed, beliefs
 from dpbandits.session.decisions import (
     MOST_PENDING,
     NEW,
@@ -50,19 +53,23 @@ from dpbandits.session.decisions import (
     User,
     checked_pairs,
     decision_first,
-    find_each,
     find_pending,
     pair_refused,
+    resolved,
+    whole_id,
 )
 from dpbandits.session.events import in_order
 from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable, answers_in
+from dpbandits.session.naming import named_ahead
 from dpbandits.session.options import (
     checked_rewards_range,
+    checked_why,
     default_of,
     require_agreement,
     require_choice,
     require_policy,
+    require_same,
     require_user,
     too_many_pending,
     watched_mechanism,
@@ -71,7 +78,9 @@ from dpbandits.session.overdue import overdue_words
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
+    NO_PLAY,
     Asked,
+    Closing,
     Event,
     Log,
     Released,
@@ -83,10 +92,11 @@ from dpbandits.session.state import (
     UnlearnedRelease,
     Unread,
     View,
+    id_runs,
     opened,
     told_by_action,
 )
-from dpbandits.session.statement import StatementFacts, statement
+from dpbandits.session.statement import StatementFacts, closing_words, statement
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
 from dpbandits.vault import Books, Vault, release_of, without_frames
 
@@ -400,8 +410,10 @@ class Session:
             RuntimeError: more than `max_pending` decisions would be pending. None was made.
             ValueError: `eligible` names no arm that is in play, or the policy cannot choose among
                 some of its arms; or `user` is missing or not expected. None was made.
+            ClosedError: the session is closed, without a winner. None was made.
         """
-        if count is not None or eligible is not None or user is not None or self._needs_full_path:
+        special = count is not None or eligible is not None or user is not None
+        if special or self._needs_full_path or self._log.state.closing is not None:
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user)
             return made[0] if count is None else made
@@ -426,8 +438,10 @@ class Session:
         people, window = self._tables.people, self._tables.window
         require_user(people, user)
         with OneCall(self) as view:
-            view = self._with_due_outcomes(view)
+            view = self._settled(view)
             arms = None
+            if self._state.closing is not None:
+                return self._ask_closed(view, self._state.closing, count, eligible)
             if eligible is not None:
                 require_choice(self.policy, "eligible=")
                 arms = self._state.roster.numbers(eligible)
@@ -435,6 +449,26 @@ class Session:
                 raise too_many_pending(len(view.pending), count, self.max_pending)
             who = None if people is None else people.pseudonym(user)
             return self._made(view, self._next(view, count, who, arms), window)
+
+    def _ask_closed(
+        self, view: View, closing: Closing, count: int, eligible: Eligible
+    ) -> list[Decision]:
+        """Return decisions that show the winner of a closed session."""
+        arm, roster = closing.winner, self._state.roster
+        if arm is None:
+            raise ClosedError(
+                "This session is closed: it makes no decisions any more. Close a session with "
+                "winner= to go on with one arm. None was made."
+            )
+        if eligible is not None and arm not in {roster.number(each) for each in eligible}:
+            raise ValueError(
+                f"Expected eligible= to hold {roster.name(arm)}, the winner of this session, which "
+                "is closed and shows nothing else. None was made."
+            )
+        events = view.shown_winner(arm, count)
+        made = [each.play.decision(each.id, self.campaign) for each in events[::2]]
+        self._append(view, events)
+        return made
 
     def _made(self, view: View, events: list[Asked], window: Any) -> list[Decision]:
         """Append asks that were computed: all at once."""
@@ -497,6 +531,8 @@ class Session:
         me = ref(here := Call())
         try:
             view = self._enter(me, not self._has_window)
+            if view.log.state.closing is not None and self._is_dropped(decision, view):
+                return
             id, play = find_pending(decision, view.pending, view.asked, self.campaign, self._newest)
             if self._has_window:
                 self._hold_outcomes(
@@ -558,18 +594,33 @@ class Session:
 
     def _checked(self, pairs: Sequence[Pair], view: View) -> list[tuple[int, Play, Any]]:
         """Read each pair once; one wrong pair refuses them all, and the error says which."""
-        found, refused = list[tuple[int, Play, Any]](), None
+        found, refused, at = list[tuple[int, Play, Any]](), None, 0
+        seen, closed = set[int](), view.log.state.closing is not None
         try:
-            decisions = (decision for decision, _ in pairs)
-            for id, play in find_each(decisions, view.pending, view.asked, self.campaign):
+            for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
+                if closed and self._is_dropped(decision, view):
+                    continue
+                id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+                if id in seen:
+                    raise resolved()
+                seen.add(id)
                 self._require_time(id)
-                reward = self._vault.checked(play.observe or play.action, pairs[len(found)][1])
-                found.append((id, play, reward))
+                found.append((id, play, self._vault.checked(play.observe or play.action, reward)))
         except Exception as error:
-            refused = pair_refused(error, pairs, len(found))
+            refused = pair_refused(error, pairs, at)
         if refused is not None:  # outside the handler, so that it has no context
             raise refused
         return found
+
+    def _is_dropped(self, decision: Any, view: View) -> bool:
+        """Whether the session is closed, and the answer to this decision is dropped unread."""
+        closing, known = view.log.state.closing, type(decision) is Decision
+        if closing is None or (known and decision.campaign != self.campaign):
+            return False
+        id = decision.id if known else decision
+        if type(id) is not int:  # it may be a reward, with code of its own
+            id = tried(whole_id, id) or 0
+        return 0 < id <= view.asked and closing.drops(id)
 
     def expire(self, decision: Decision | int) -> None:
         """Record the declared default: no reward came (in the local model: a report of it).
@@ -598,6 +649,7 @@ class Session:
             view = self._with_due_outcomes(view)
             id, play = find_pending(decision, view.pending, view.asked, self.campaign)
             self._append(view, [self._voided(id, play)])
+            self._end(self._view)
 
     def _voided(self, id: int, play: Play) -> Unread:
         owner, people = self._tables.owners.get(id), self._tables.people
@@ -786,7 +838,7 @@ class Session:
         state = state._replace(
             overdue=overdue,
             learned=learned,
-            believed=state.believed.after(release),
+            believed=state.believed.after(release, in_play(state)),
             step=state.step + 1,
             unlearned=None,
             told=(),
@@ -814,7 +866,178 @@ class Session:
             NotRecordedError: it failed again.
         """
         with OneCall(self) as view:
-            self._with_due_outcomes(view)
+            self._settled(view)
+
+    def _settle_to_show(self) -> None:
+        """Record outcomes whose time has passed, before anything is shown. Not during a call, and
+        not in a store, which keeps the outcomes.
+        """
+        window, idle = self._tables.window, self._tables.journal is None and not self._calls
+        if window is None or not idle or PROCESS[0] is not self._process:
+            return
+        if window.due_now():
+            with suppress(Exception):  # the next call that changes something says why
+                self.settle()
+
+    # Closing
+
+    def close(self, why: str = "", *, winner: str | int | None = None, read: bool = True) -> None:
+        """End the session: no further decision is made from its plan, and the last answers count.
+
+        Blocks that are open are released once, at no privacy cost: a record is in one of them, and
+        it is its first and only reading. Estimates know of these releases; the policy does not.
+        Answers that nobody gave yet are void: they are accepted, and dropped. With an attribution
+        window they are waited for; the last release is then made by the first call after the last
+        of them is due (`settle`, say). Blocks of mechanisms that say nothing of means, and of trees
+        that are full, are dropped unread.
+
+        A call that was interrupted, or made again, closes once.
+
+        Args:
+            why: public, such as "blue is better".
+            winner: the arm that further decisions show, with `learn=False`. By default there are no
+                further decisions.
+            read: False to drop open blocks unread.
+
+        Raises:
+            ValueError: the winner is none of the arms or was retired, or the policy plays no single
+                arms; or the session was closed otherwise. Nothing was changed.
+        """
+        why = checked_why(why)
+        if not isinstance(read, bool):
+            raise TypeError(f"Expected read={shown(read)} to be True or False.")
+        with OneCall(self, releases=False) as view:
+            arm = self._winner(winner)
+            if self._state.closing is not None:
+                require_same(self._state.closing, arm, read)
+                self._settled(self._advance(view))
+                return
+            try:
+                state = self._settled(self._advance(view)).folded()
+                waits = self._has_window and bool(state.pending)
+            except HorizonError:  # nothing is learned any more
+                if self._state.unlearned is not None:  # a policy's own error
+                    raise
+                state, waits = self._refresh_view(releases=False).folded_whole(), False
+            void = () if waits else id_runs(state.pending)
+            closing = Closing(why, arm, read, state.asked, void)
+            state = state._replace(closing=closing, offer=state.offer._replace(last=0))
+            if not waits:
+                many = len(state.pending)
+                state = state._replace(pending={}, unread=state.unread + many)
+                state = self._with_last_releases(state)
+            # this is the moment at which it happens
+            self._log = Log(state, self._log.plan, [])
+            self._end(self._rebuild_view())
+
+    @property
+    def closed(self) -> Closing | None:
+        """Why and how the session was closed; None while it is open."""
+        return self._state.closing
+
+    @property
+    def closes_at(self) -> float | None:
+        """Until when a session that was closed waits for answers, in its clock's seconds; None if
+        it is open, or waits for none.
+        """
+        closing, window = self._state.closing, self._tables.window
+        if closing is None or closing.is_done or window is None:
+            return None
+        pending = self._seen.shown_pending()
+        return max((due for id, due in window.due.items() if id in pending), default=None)
+
+    def _winner(self, winner: object) -> int | None:
+        """Return the number of the arm that is to win.
+
+        Raises:
+            ValueError: it cannot.
+        """
+        if winner is None:
+            return None
+        if self.policy.about.feedback != "bandit":
+            raise ValueError(
+                f"Expected no winner=: {self.policy.name} plays no single arms. Nothing was "
+                "changed."
+            )
+        roster = self._state.roster
+        number = roster.number(winner)
+        if roster.standing[number] == "retired":
+            raise ValueError(
+                f"Expected winner= to be an arm that was not retired; {roster.name(number)} was. "
+                "Nothing was changed."
+            )
+        return number
+
+    def _require_open(self) -> None:
+        if self._state.closing is not None:
+            raise ClosedError("This session is closed: its arms stay as they are.")
+
+    def _with_last_releases(self, state: State) -> State:
+        """Return the state after its open blocks were released, each once, or dropped."""
+        vault, books, found = self._vault, state.books, list[Any]()
+        assert state.closing is not None
+        for keys, arms in vault.last_blocks(books, self._released_of(state, state.closing.read)):
+            books, answers = self._read(vault.release, books, keys, (), arms)
+            told, coordinates = told_by_action(state), keys if arms is None else arms
+            release = release_of(coordinates, answers, state.records, told, vault.numbers)
+            found.append((release, books.ledger.left))
+        books, _ = vault.release(books, (), tuple(books.blocks))
+        closing = state.closing._replace(releases=tuple(found))
+        return state._replace(books=books, closing=closing, told=(), plans={})
+
+    @staticmethod
+    def _released_of(state: State, read: bool) -> dict[int, tuple[int, ...] | None]:
+        """Return, of each block that may be released, the arms of its joint plan, if it is one."""
+        if not read:
+            return {}
+        if not state.policy.reader.together:
+            return dict.fromkeys(state.books.blocks)
+        return {key: plan.release for key, plan in state.plans.items() if plan.release}
+
+    def _settled(self, view: View) -> View:
+        """Record outcomes whose time has passed; end a session that was closed, once it waits for
+        none.
+        """
+        return self._end(self._with_due_outcomes(view))
+
+    def _end(self, view: View) -> View:
+        """Go on with closing, where an earlier call has begun: make the last releases once nothing
+        is waited for, and note them.
+        """
+        closing = view.log.state.closing
+        if closing is None or closing.is_done:
+            return view
+        if closing.releases is None:
+            if any(id <= closing.asked for id in view.pending):
+                return view
+            state = self._with_last_releases(view.folded())
+            self._log = Log(state, view.log.plan, view.events[view.at :])
+            view = self._rebuild_view()
+        state = view.folded()
+        after = self._noted(state)
+        self._log = Log(after, view.log.plan, view.events[view.at :])
+        return self._rebuild_view()
+
+    def _noted(self, state: State) -> State:
+        """Return the state that knows its last releases, which are noted for a store."""
+        tables, closing, number = self._tables, state.closing, state.step
+        assert closing is not None
+        assert closing.releases is not None
+        void = [id for first, many in closing.void for id in range(first, first + many)]
+        before = state.asked + state.records + state.unread - len(void)
+        for at, id in enumerate(void, before + 1):
+            tables.follow_resolved(Unread(id, NO_PLAY, "void"), at)
+        journal = tables.journal
+        noted = {each.step for each in journal or () if type(each) is Released}
+        for release, left in closing.releases:
+            number += 1
+            if journal is not None and number not in noted:
+                journal.append(Released(number, release, None, left, state.asked))
+            believed = state.believed.after(release, in_play(state))
+            state = state._replace(believed=believed, step=number)
+            if state.harm is not None:
+                state = with_harm(state, release, suspends=False)
+        return state._replace(closing=closing._replace(is_done=True, releases=()))
 
     def drop_open(self) -> None:
         """Throw away, unread, all rewards recorded since the last releases, and begin the plan
@@ -837,10 +1060,11 @@ class Session:
         if self.policy.about.goal != "estimate":
             raise TypeError(
                 f"Expected a stopping rule, which may finish; {self.policy.name} plays on for as "
-                "long as decisions are requested. To end a session, request no more; to end a "
-                "campaign of a store, close it: campaign.close(why)."
+                "long as decisions are requested. To end a "
+                "session, close it: close(why)."
             )
         with OneCall(self) as view:
+            self._require_open()
             plan = view.log.plan
             if not (isinstance(plan, Hold) and plan.release):
                 return
@@ -865,6 +1089,7 @@ class Session:
                 number of arms, or it plays something else than arms. Nothing was changed.
         """
         with OneCall(self) as view:
+            self._require_open()
             state = self._with_due_outcomes(view).folded()
             require_choice(self.policy, "add_arm")
             roster = state.roster.joined(label)
@@ -915,6 +1140,7 @@ class Session:
 
     def _set_standing(self, arm: str | int, to: ArmStanding, what: str) -> None:
         with OneCall(self) as view:
+            self._require_open()
             state = self._with_due_outcomes(view).folded()
             number, roster = self._moved(arm, to, what)
             if roster != state.roster:
@@ -974,6 +1200,7 @@ class Session:
     @property
     def ledger(self) -> tuple[Entry, ...]:
         """What was read, at what cost; `dpbandits.spent(session.ledger)` is its exact total."""
+        self._settle_to_show()
         return self._vault.entries(self._state.books.ledger)
 
     @property
@@ -1082,13 +1309,44 @@ class Session:
         Raises:
             ValueError: a confidence that is not between 0 and 1.
         """
-        state, among = self._state, None
-        if self.policy.about.feedback == "bandit":
-            among = list(state.roster.in_play)
-        together = self.policy.about.feedback == "semi"
+        self._settle_to_show()
+        state = self._state
+        among = in_play(state)
+        drawn = self._assignment
+        least = drawn.min_share if drawn is not None and drawn.min_share > 0 else None
         return beliefs(
-            state.believed, confidence, ruler=self.rewards, among=among, together=together
+            state.believed,
+            confidence,
+            ruler=self.rewards,
+            among=among,
+            together=self.policy.about.feedback == "semi",
+            allocation=Allocation(least, self._named_ahead, self._named_by_policy),
         )
+
+    def _named_by_policy(self, delta: float) -> tuple[bool, int | None]:
+        """Return whether the policy names the best arm itself, wrongly with no larger probability;
+        and the arm, once it has.
+        """
+        policy = self.policy
+        if not isinstance(policy, Identifier) or policy.delta > delta * (1.0 + 1e-9):
+            return False, None
+        found = policy.best_arm(self._state.learned)
+        return True, None if found is None else found.arm
+
+    def _named_ahead(self, delta: float) -> int | None:
+        """Return how many more people the policy takes to name the best arm, if that is in sight
+        (see `named_ahead`).
+        """
+        state = self._state
+        if state.roster.active is not None or state.closing is not None:
+            return None  # what it plays of some arms alone is not foreseen
+        arms = state.roster.in_play
+        try:
+            return named_ahead(
+                state.policy, state.learned, state.step, self.seed, state.believed, arms, delta
+            )
+        except Exception:  # a user-defined policy; or one at its horizon
+            return None
 
     def harm(self) -> Beliefs:
         """Return estimates of every arm's harm, at the guardrail's confidence: no privacy cost. The
@@ -1097,6 +1355,7 @@ class Session:
         Raises:
             ValueError: this session has no guardrail.
         """
+        self._settle_to_show()
         harm = self._state.harm
         if harm is None:
             raise ValueError(
@@ -1160,6 +1419,7 @@ class Session:
 
     def statement(self) -> str:
         """Return the privacy statement of this session, to print."""
+        self._settle_to_show()
         people = self._tables.people
         return self._statement(None if people is None else people.people)
 
@@ -1195,6 +1455,8 @@ class Session:
                 assignment=None if drawn is None else drawn.words,
                 chooses=self.policy.chooses,
                 events=[each[:3] for each in self.events if each.what != "overdue"],
+                closing=self._closing_words(),
+                as_of=self._as_of(),
                 cap=None if people is None else people.cap,
                 span=None if people is None else people.span,
                 caution=None if self.rewards is None else self.rewards.caution,
@@ -1202,6 +1464,18 @@ class Session:
                 several=about.feedback != "bandit",
             )
         )
+
+    def _as_of(self) -> float | None:
+        """When outcomes were recorded last, if some are due that this process does not record."""
+        window = self._tables.window
+        return window.latest if window is not None and window.due_now() else None
+
+    def _closing_words(self) -> str | None:
+        closing, until = self._state.closing, self.closes_at
+        if closing is None:
+            return None
+        arm = None if closing.winner is None else self._name(closing.winner)
+        return closing_words(closing.why, arm, closing.read, not closing.is_done, until)
 
     # Saving
 
@@ -1230,7 +1504,7 @@ class Session:
             failed: Exception | None = None
             try:
                 # what is due first: outcomes that an earlier call appended are counted then
-                view = self._with_due_outcomes(self._advance(view))
+                view = self._settled(self._advance(view))
                 state = self._advance(view).folded()
             except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
                 if self._state.unlearned is not None:  # a policy's own error
@@ -1294,12 +1568,21 @@ class Session:
         return saving.read(text, policy, noise, key=key, clock=clock, user_key=user_key)
 
 
-def with_harm(state: State, release: Release) -> State:
-    """Return the state after a release of harm; arms above the limit are suspended."""
+def in_play(state: State) -> tuple[int, ...] | None:
+    """Return the arms that are compared; None if the policy plays no single arms."""
+    return state.roster.in_play if state.policy.about.feedback == "bandit" else None
+
+
+def with_harm(state: State, release: Release, *, suspends: bool = True) -> State:
+    """Return the state after a release of harm; arms above the limit are suspended.
+
+    Args:
+        suspends: False for an alarm only.
+    """
     assert state.harm is not None
     names = state.roster.labels or tuple(map(str, range(state.policy.arms)))
     harm = state.harm.with_arms(tuple(map(str, names)))
-    harm = harm.after(release, state.step, state.roster.in_play, state.asked)
+    harm = harm.after(release, state.step, state.roster.in_play, state.asked, suspends=suspends)
     roster = state.roster
     for arm, _, suspended in harm.alarms[len(state.harm.alarms) :]:
         if suspended:

@@ -16,8 +16,9 @@ Nothing here checks a reward, draws noise or releases anything.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, final
 
@@ -108,6 +109,52 @@ class OpenPlan(NamedTuple):
         return Hold(self.action, self.rounds, self.release, (), self.observe)
 
 
+class Closing(NamedTuple):
+    """A session that was closed: no decision is made from its plan any more. Public.
+
+    Args:
+        why: in the caller's words.
+        winner: the arm that further decisions show; None: there are none.
+        read: whether blocks that are open at the end are released once.
+        asked: decisions made before.
+        void: those of them that it made void, as runs (the first, how many).
+        is_done: whether nothing is left to be done: no outcome is waited for, and the last
+            releases are noted.
+        releases: the last releases, each with `Ledger.left` after it, until they are noted; None
+            while outcomes are waited for.
+    """
+
+    why: str
+    winner: int | None
+    read: bool
+    asked: int
+    void: tuple[tuple[int, int], ...] = ()
+    is_done: bool = False
+    releases: tuple[tuple[Release, dict[int, tuple[int, int]]], ...] | None = None
+
+    def drops(self, id: int) -> bool:
+        """Whether the answer to this decision is accepted and dropped."""
+        if id > self.asked:
+            return True
+        at = bisect_right(self.void, id, key=lambda run: run[0]) - 1
+        return at >= 0 and id < sum(self.void[at])
+
+
+def id_runs(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Return runs of decisions: the first of each, and how many there are.
+
+    >>> id_runs([3, 1, 2, 7])
+    ((1, 3), (7, 1))
+    """
+    runs = list[tuple[int, int]]()
+    for id in sorted(ids):
+        if runs and sum(runs[-1]) == id:
+            runs[-1] = runs[-1][0], runs[-1][1] + 1
+        else:
+            runs.append((id, 1))
+    return tuple(runs)
+
+
 class UnlearnedRelease(NamedTuple):
     """A release that the policy has not learned from yet.
 
@@ -149,6 +196,7 @@ class State(NamedTuple):
             `overdue.bucket_of`). None if no request is ever overdue: each answer has its time, or
             blocks are neither an arm's nor a plan's.
         overdue: requests that have waited for too long.
+        closing: None while the session is open.
     """
 
     policy: Policy
@@ -172,6 +220,7 @@ class State(NamedTuple):
     unlearned: UnlearnedRelease | None = None
     late: tuple[tuple[int, int], ...] | None = ()
     overdue: Overdue = Overdue()
+    closing: Closing | None = None
 
     def __repr__(self) -> str:
         return f"State(step={self.step}, asked={self.asked}, records={self.records})"
@@ -244,6 +293,10 @@ class Unread(NamedTuple):
     play: Play
     why: str
     place: tuple[str, int, int] | None = None
+
+
+NO_PLAY = Play(0, None, None, 0, False)
+"""Of a decision that was made void when its session was closed."""
 
 
 class Released(NamedTuple):
@@ -849,6 +902,15 @@ class View:
             at = self.asked + 1
             play = play_of(state, plan, plan.action_at(at - self.offer.since, at, self.rng))
         return self._asked(play._replace(learn=False), None)
+
+    def shown_winner(self, arm: int, count: int) -> list[Asked | Unread]:
+        """Return the events of decisions that show the winner of a closed session. Nobody learns
+        from them, and they wait for no answer.
+        """
+        first, events = self._asked(self._arm(arm, 1.0, False), None), list[Asked | Unread]()
+        for id in range(first.id, first.id + count):
+            events += [first._replace(id=id), Unread(id, first.play, "void")]
+        return events
 
     def next_drawn(self, assignment: Assignment, seed: int, eligible: Sequence[int]) -> Asked:
         """Return a decision for an arm that is drawn by chance (see `Assignment`)."""

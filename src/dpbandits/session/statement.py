@@ -4,6 +4,7 @@ officer, or the people themselves. All of it is public.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fractions import Fraction
 from textwrap import fill
 
@@ -25,7 +26,9 @@ class StatementFacts:
         the unit. reward_range, assignment: in words; None: nothing is left to chance. chooses:
         whether a decision may be restricted to some arms. events: what was done to arms, and after
         how many decisions.
-    several: whether a round has several rewards, which are protected together.
+    several: whether a round has several rewards, which are protected together. closing: how the
+        session was closed, in words. as_of: when answers were recorded last, in seconds since 1970,
+        if more are due; None: none are.
     asked: decisions; told: rounds whose rewards were recorded; unread: decisions resolved without
         reading any reward.
     cap, span: learned rounds of a user, and in which window, in words. people: users that were
@@ -57,6 +60,8 @@ class StatementFacts:
     caution: str | None = None
     people: int | None = None
     several: bool = False
+    closing: str | None = None
+    as_of: float | None = None
 
 
 def statement(facts: StatementFacts) -> str:
@@ -75,6 +80,8 @@ def statement(facts: StatementFacts) -> str:
         f"Decisions made: {facts.asked:,}. {record_words(facts.several)}: {facts.told:,}. Resolved "
         f"without reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
         ledger_words(facts),
+        facts.closing or "",
+        as_of_words(facts.as_of),
         f"Software: dpbandits {__version__}.",
     ]
     return "\n\n".join(fill(part, WIDTH) for part in parts if part) + "\n"
@@ -200,6 +207,47 @@ def rail_words(rail: Guardrail | None) -> str:
         f"which is public, once its mean is above {rail.limit:g} at confidence "
         f"{rail.confidence:g}."
     )
+
+
+def closing_words(why: str, winner: object, read: bool, waits: bool, until: float | None) -> str:
+    """How a session was closed. until: when the last answer is due, in seconds since 1970."""
+    said = [f"Closed: {why}." if why else "Closed."]
+    if waits:
+        when = "" if until is None else f" until {time_words(until)}"
+        said.append(f"Answers are waited for{when}.")
+    if read:
+        said.append(
+            "What is open then is released once; the policy does not learn from it."
+            if waits
+            else "What was open was released once, as a first and only reading; the policy did not "
+            "learn from it."
+        )
+    else:
+        said.append("What is open is never read." if waits else "What was open was never read.")
+    if winner is not None:
+        said.append(f"Further decisions show {winner}, and nobody learns from them.")
+    return " ".join(said)
+
+
+def as_of_words(as_of: float | None) -> str:
+    """That answers are due which whoever shows this does not record."""
+    if as_of is None:
+        return ""
+    return (
+        f"As of {time_words(as_of)}: decisions whose time has passed since are recorded by the "
+        "next call that changes something."
+    )
+
+
+def time_words(seconds: float) -> str:
+    """
+    >>> time_words(0.0), time_words(1e15)
+    ('1970-01-01 00:00 UTC', '1e+15 seconds')
+    """
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, OSError, ValueError):  # a clock of the caller's own
+        return f"{seconds:g} seconds"
 
 
 def arms_words(arms: Sequence[tuple[object, str]]) -> str:

@@ -22,6 +22,7 @@ from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import ArmStanding
 from dpbandits.session.beliefs import ArmHistory, Belief, Believed, beliefs
 from dpbandits.session.decisions import Play
+from dpbandits.session.options import require_same
 from dpbandits.session.people import Clock, Place, mark_of_key
 from dpbandits.session.saving import (
     LineData,
@@ -396,6 +397,18 @@ def require_move(session: Session, arm: str | int, verb: ArmMove) -> None:
     session._moved(arm, MOVES[verb], verb)
 
 
+def require_closable(session: Session, winner: str | int | None, read: bool) -> None:
+    """Raise ValueError if the session cannot be closed so. Nothing is changed."""
+    arm = session._winner(winner)
+    if session.closed is not None:
+        require_same(session.closed, arm, read)
+
+
+def is_due(session: Session) -> bool:
+    """Return whether outcomes are due, or the last releases of a session that was closed."""
+    return bool(due_now(session)) or (session.closed is not None and not session.closed.is_done)
+
+
 def require_joined(session: Session, label: str | None) -> None:
     """Raise ValueError if no arm of this name can be added. Nothing is changed."""
     session._state.roster.joined(label)
@@ -443,6 +456,7 @@ def begin_anew(session: Session) -> None:
         events=now.events,
         asked=now.asked,
         unread=now.asked,
+        closing=now.closing,
     )
     session._log, rng = opened(session.seed, state, [])
     session._view = View(session.seed, session._log, session._tables, rng)
@@ -526,7 +540,9 @@ class Onlooker(NamedTuple):
     @classmethod
     def of(cls, session: Session) -> Onlooker:
         now = session._state.believed
-        return cls(session, replace(now, arms=tuple(ArmHistory(arm.label) for arm in now.arms)))
+        arms = tuple(ArmHistory(arm.label) for arm in now.arms)
+        reader = replace(now.reader, alone=False)  # nobody is named in what is shown so
+        return cls(session, replace(now, arms=arms, reader=reader, compared={}))
 
     @property
     def labels(self) -> tuple[str, ...]:

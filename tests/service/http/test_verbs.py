@@ -106,15 +106,31 @@ def test_decisions_expire_and_are_void() -> None:
         assert store["trial"].summary().waiting == 0
 
 
-def test_a_campaign_that_is_over_asks_no_more_and_is_still_told() -> None:
+def test_a_campaign_that_is_over_asks_no_more_and_drops_late_answers() -> None:
     with served() as (_, client):
         (decision,) = ask(client)
         said = client.post("/v1/campaigns/trial/close", json={"why": "winner declared: blue"})
         assert said.json() == {"status": "done"}
         assert client.get("/v1/campaigns/trial").json()["closed"] == "winner declared: blue"
         answer = client.post("/v1/campaigns/trial/ask", json={})
-        assert answer.status_code == 409
-        assert tell(client, (decision["id"], 1)) == ["recorded"]
+        assert answer.json()["code"] == "closed"
+        assert tell(client, (decision["id"], 1)) == ["gone"]
+        assert client.get("/v1/campaigns/trial").json()["waiting"] == 0
+
+
+def test_a_closed_campaign_shows_its_winner_over_http() -> None:
+    with served() as (_, client):
+        blue = client.get("/v1/campaigns/trial/arms").json()["arms"][0]["arm"]
+        said = client.post("/v1/campaigns/trial/close", json={"winner": blue, "read": False})
+        assert said.json() == {"status": "done"}
+        shown = ask(client, 2)
+        assert {(each["label"], each["learn"], each["propensity"]) for each in shown} == {
+            (blue, False, 1.0)
+        }
+        assert tell(client, (shown[0]["id"], 1)) == ["gone"]
+        found = client.get("/v1/campaigns/trial").json()
+        assert (found["closed"], found["winner"]) == (f"winner: {blue}", blue)
+        assert client.post("/v1/campaigns/trial/close", json={}).status_code == 422
 
 
 def test_with_a_window_nothing_tells_who_answered() -> None:

@@ -167,7 +167,7 @@ def operation_command(kind: Any) -> Callable[..., None]:
     """Return the command of an operation: its required fields are arguments, the others options."""
     arguments, options = list[inspect.Parameter](), list[inspect.Parameter]()
     for name, field in kind.model_fields.items():
-        text = str if field.annotation is not int else int
+        text: Any = field.annotation if field.annotation in (int, bool) else str
         many = str(field.annotation).startswith(("list", "tuple"))
         shape: Any = list[str] if many else text
         info: Any = typer.Argument() if field.is_required() else typer.Option()

@@ -92,7 +92,9 @@ async function campaign(name, segment = null) {
     segment === null ? null : el("p", {}, el("a", { href: here(name) }, `All of ${name}`)),
     el("p", { class: "soft" }, `${summary.policy} · since ${day(summary.created)}` +
       (summary.generation > 1 ? ` · generation ${summary.generation}` : "")),
-    summary.closed ? el("p", { class: "note" }, `This campaign is over: ${summary.closed}`) : null,
+    summary.closed ? el("p", { class: "note" }, `This campaign is over: ${summary.closed}` +
+      (summary.closes_at ? ` · answers are waited for until ${day(summary.closes_at)} UTC` : "") +
+      (summary.winner !== null ? ` · every decision shows ${summary.winner}` : "")) : null,
     el("section", { class: "promise", "aria-label": "Guarantee" },
       el("p", { class: "lead" }, summary.guarantee || "No privacy is promised: rewards are read without noise.")),
     figures(summary)];

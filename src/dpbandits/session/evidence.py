@@ -1,0 +1,154 @@
+"""Evidence that the mean of one arm is above that of another, from released values.
+
+For each arm a mixture of martingales in which the exact law of its noise stands; the product of two
+of them, at its worst common mean, bounds the probability of a wrong comparison at all times at once
+(proofs/evidence.md). All of it is post-processing of released values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol, final
+
+import numpy as np
+
+from dpbandits.core.inputs import Floats
+from dpbandits.mechanisms.base import AnswerLaw, NoiseDraws
+
+STEEPEST = 8.0
+"""No λ beyond is of use, for rewards in [0, 1]."""
+
+SPREAD, WINDOW = 65, 129
+"""Means at which evidence is computed: over [0, 1], and between the two released means."""
+
+GROWS = 1.02
+"""A pair is compared anew when the arm that trails has so many times the rewards."""
+
+AT_START = 0.9
+"""The share of the failure probability of all arms that were there at the start; the rest is for
+those that are added.
+"""
+
+
+class Mixture(NamedTuple):
+    """λ as shares of the steepest one, shape (k,), and the logarithms of their weights. idle: of
+    the weight on λ = 0; minus infinity without one.
+    """
+
+    shares: Floats
+    weights: Floats
+    idle: float
+
+
+def mixture(count: int, offset: float, power: float, idle: float) -> Mixture:
+    """Halves of one half, weighted as (i + offset)^−power."""
+    weights = (np.arange(count) + offset) ** -power
+    weights *= (1.0 - idle) / weights.sum()
+    return Mixture(
+        0.5 ** np.arange(1.0, count + 1.0),
+        np.log(weights),
+        math.log(idle) if idle else -math.inf,
+    )
+
+
+LEADING, TRAILING = mixture(12, 6.0, 0.7, 0.4), mixture(9, 0.5, 2.0, 0.0)
+"""Of the arm that is said to be better, which most often has many more people, and of the other."""
+
+
+class Compared(NamedTuple):
+    """How far one arm is known to be above another.
+
+    Args:
+        evidence: the logarithm of the most evidence so far, in natural units.
+        rounds: rewards of the arm that trails when they were compared last.
+    """
+
+    evidence: float
+    rounds: int
+
+
+Comparisons = Mapping[tuple[int, int], Compared]
+"""By (arm that leads, arm that trails)."""
+
+
+class ReleasedTotal(Protocol):
+    """A released sum of `rounds` rewards with these draws of noise inside."""
+
+    @property
+    def total(self) -> float: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def draws(self) -> NoiseDraws: ...
+
+
+Moment = Callable[[AnswerLaw, int, float], float]
+"""ln E e^(λz) of one draw of a kind."""
+
+
+@final
+class PairEvidence:
+    """Compares arms whose released sums have noise of one law.
+
+    Args:
+        law: of the noise.
+        moment: ln E e^(λz) of one draw of a kind, infinite where it does not exist.
+        rounding: how far the mean of what is summed may be from the true one.
+    """
+
+    def __init__(self, law: AnswerLaw, moment: Moment, rounding: float) -> None:
+        noisy = law.family in ("laplace", "joint")
+        self.steepest = min(0.97 * law.price, STEEPEST) if noisy else STEEPEST
+        self.law, self.moment, self.rounding = law, moment, rounding
+        self._known: dict[tuple[bool, int], Floats] = {}
+
+    def above(self, leads: ReleasedTotal, trails: ReleasedTotal) -> float:
+        """Return the logarithm of the evidence that the mean of `leads` is the larger one.
+
+        Computed at neighbouring means: evidence of the one falls with the mean, of the other it
+        rises, so that the product is nowhere between them less than what is taken of the two ends.
+        """
+        low, high = sorted(min(1.0, max(0.0, row.total / row.rounds)) for row in (trails, leads))
+        means = np.unique(
+            np.concatenate([np.linspace(0.0, 1.0, SPREAD), np.linspace(low, high, WINDOW)])
+        )
+        over = self._evidence(leads, np.minimum(1.0, means[1:] + self.rounding), leads=True)
+        under = self._evidence(trails, np.maximum(0.0, means[:-1] - self.rounding), leads=False)
+        return float((over + under).min())
+
+    def _evidence(self, row: ReleasedTotal, means: Floats, *, leads: bool) -> Floats:
+        """Return ln E of one arm at each of these means, shape of `means`."""
+        of = LEADING if leads else TRAILING
+        at = self.steepest * of.shares * (1.0 if leads else -1.0)
+        noise = np.zeros(len(at))
+        for kind, count in row.draws:
+            noise += count * self._moments(leads, kind) if count else 0.0
+        slope = at * row.total - noise + of.weights
+        each = slope - row.rounds * np.log1p(means[:, None] * np.expm1(at))
+        most = np.maximum(each.max(axis=1), -1e300)  # all may be infinite: no moment exists
+        with np.errstate(divide="ignore"):
+            found = most + np.log(np.exp(each - most[:, None]).sum(axis=1))
+        return np.asarray(np.logaddexp(found, of.idle))
+
+    def _moments(self, leads: bool, kind: int) -> Floats:
+        found = self._known.get((leads, kind))
+        if found is None:
+            shares = (LEADING if leads else TRAILING).shares
+            each = [self.moment(self.law, kind, float(at)) for at in self.steepest * shares]
+            found = self._known[leads, kind] = np.array(each)
+        return found
+
+
+def required(arm: int, first: int, delta: float) -> float:
+    """Return the logarithm of the evidence with which an arm is above another one, so that all
+    wrong names together have the probability `delta`.
+
+    Args:
+        arm: the arm that is named.
+        first: arms at the start; the others were added.
+    """
+    if arm < first:
+        return math.log(first / (AT_START * delta))
+    later = arm - first + 1
+    return math.log(later * (later + 1) / ((1.0 - AT_START) * delta))

@@ -1,0 +1,403 @@
+"""Sessions that are closed: the last answers count, once, and nobody learns from them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.checks import examples
+from dpbandits.policies import POLICIES
+from dpbandits.vault import Vault
+from tests.session.small import (
+    Exact,
+    begun,
+    blocks,
+    content,
+    counts,
+    document,
+    loaded,
+    read,
+    recorded,
+    reward_of,
+)
+
+KL = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=4)
+USERS: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
+TOP = dpb.UniformMatroid(arms=4, rank=2)
+
+
+class Days:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def windowed(policy: Any = KL, **options: Any) -> tuple[Any, Days]:
+    clock = Days()
+    days = timedelta(seconds=10)
+    return begun(policy, attribution_window=days, clock=clock, **options), clock
+
+
+def answers(s: dpb.Session) -> list[int]:
+    """How often each arm was released."""
+    return [arm.answers for arm in s._state.believed.arms]
+
+
+def played(s: dpb.Session, rounds: int, seed: int = 0) -> list[dpb.Decision]:
+    """Answers come late, in any order, and some of them never do. Returns what is left."""
+    rng, left = np.random.default_rng(seed), list[dpb.Decision]()
+    is_by_user = s._tables.people is not None
+    for number in range(rounds):
+        asked = {"user": f"u{number // 3}"} if is_by_user else {}
+        left.append(s.ask(**asked))
+        while len(left) > 6:
+            decision = left.pop(int(rng.integers(len(left))))
+            reward = reward_of(s, decision, float(rng.random() < 0.5))
+            if s.guardrail is not None:
+                reward = reward, float(rng.random() < 0.5)
+            if rng.random() < 0.8:
+                s.tell(decision, reward)
+            elif rng.random() < 0.8:
+                s.expire(decision)
+    return left
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "users": USERS,
+    "window": {"attribution_window": timedelta(seconds=10)},
+    "guardrail": {"guardrail": dpb.Guardrail("refunds", limit=0.9)},
+    "shuffled": {"assignment": "shuffled", "min_share": 0.05},
+}
+CASES = [(name, option) for name in POLICIES for option in OPTIONS]
+
+
+def made(name: str, option: str, clock: Days) -> dpb.Session | None:
+    """A session; None where this policy does not take the option."""
+    timed = {"clock": clock} if option == "window" else {}
+    for policy in examples(name):
+        try:
+            options = OPTIONS[option] | timed
+            return dpb.Session(policy, noise=dpb.SimulatedNoise(3), seed=4, **options)
+        except (ValueError, TypeError):
+            continue
+    return None
+
+
+def readable(s: dpb.Session, before: dict[int, int]) -> dict[int, int]:
+    """Those of these open blocks that say something of means: by rule, all but full trees."""
+    mechanism = s._vault.mechanism
+    if mechanism.law is None or s.policy.about.goal == "estimate":
+        return {}
+    if s.policy.reader.together:
+        many = sum(n for key, n in before.items() if s._state.plans[key].release)
+        return {-1: many} if many else {}
+    leaves = getattr(getattr(mechanism, "inner", mechanism), "leaves", None)
+    released: dict[int, int] = {}
+    for line in s.ledger:
+        released[line.coordinate] = released.get(line.coordinate, 0) + line.releases
+    return {c: n for c, n in before.items() if leaves is None or released.get(c, 0) < leaves}
+
+
+def per_record(s: dpb.Session) -> int:
+    """How many means a record of an open block is about."""
+    return s.policy.arms if s._vault.full else 1
+
+
+@pytest.mark.parametrize(("name", "option"), CASES)
+def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> None:
+    """But those never read by rule. The policy learns nothing of it, and nothing is read twice."""
+    clock = Days()
+    s = made(name, option, clock)
+    if s is None:
+        return
+    left = played(s, 60)
+    clock.now = 20.0
+    s.settle()
+    assert s._seen.due is None
+    open_blocks, was_read, learned = counts(s), read(s), s.state
+    last, arms = readable(s, open_blocks), answers(s)
+    people = [arm.newest.rounds if arm.newest else 0 for arm in s._state.believed.arms]
+    s.close("enough")
+    assert s.state is learned or s.state == learned
+    assert s.closed is not None
+    assert s.closed.is_done
+    assert s.pending == ()
+    assert blocks(s) == {}
+    wanted = {c: was_read.get(c, 0) + last.get(c, 0) for c in (*was_read, *last)}
+    assert read(s) == {c: n for c, n in wanted.items() if n}
+    if s.policy.reader.law is not None and last:
+        assert sum(answers(s)) > sum(arms)
+        now = [arm.newest.rounds if arm.newest else 0 for arm in s._state.believed.arms]
+        law = s.policy.reader.law
+        assert sum(now) == sum(people) + sum(last.values()) * per_record(s) or law.forgets
+    budget = s._vault.guarantee
+    if budget is not None and s.policy.randomizer() is None:
+        assert s.spent is not None
+        assert s.spent <= budget.cost
+    saved = content(s)
+    assert all(not sums for sums in saved["private"]["sums"])
+    for decision in left if option != "window" else ():  # accepted, and dropped
+        s.tell(decision, 1.0)
+    s.close("again")
+    s.settle()
+    assert content(s) == saved
+    with pytest.raises(dpb.ClosedError):
+        s.ask(**({"user": "x"} if option == "users" else {}))
+
+
+class Written(dpb.SimulatedNoise):
+    """Answers as a list says, whatever is asked; and keeps what was asked.
+
+    Args:
+        script: of each draw, its answer; None to draw.
+    """
+
+    def __init__(self, script: list[Any] | None = None) -> None:
+        super().__init__(5)
+        self.script, self.drawn = script, list[tuple[Any, Any, Fraction]]()
+
+    def _said(self, values: Any, cost: Fraction, draw: Any) -> Any:
+        number = len(self.drawn)
+        answer = draw() if self.script is None else self.script[number]
+        self.drawn.append((values, answer, cost))
+        return answer
+
+    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
+        draw = super().laplace
+        return self._said(  # type: ignore[no-any-return]
+            (value,),
+            epsilon / sensitivity,
+            lambda: draw(value, sensitivity=sensitivity, epsilon=epsilon),
+        )
+
+    def laplaces(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> list[int]:
+        return [self.laplace(each, sensitivity=sensitivity, epsilon=epsilon) for each in values]
+
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
+        draw = super().joint
+        return self._said(
+            tuple(values),
+            epsilon / sensitivity,
+            lambda: draw(values, sensitivity=sensitivity, epsilon=epsilon),
+        )
+
+
+def transcript(policy: Any, changed: int, script: list[Any] | None, options: Any) -> Any:
+    """All draws of a session that is closed after 40 rounds, where one record is another one."""
+    noise = Written(script)
+    s = dpb.Session(policy, noise=noise, seed=1, **options)
+    late = s.ask()
+    for number in range(40):
+        decision = s.ask()
+        value = float(number != changed)
+        reward = reward_of(s, decision, value)
+        s.tell(decision, reward if s.guardrail is None else (value, value))
+    s.close("enough")
+    s.tell(late, 1.0)
+    return noise.drawn
+
+
+def largest_loss(policy: Any, options: Any) -> Fraction:
+    """The largest privacy loss of a record: how far the noise has to move so that all answers stay,
+    in units of its scale.
+    """
+    first = transcript(policy, -1, None, options)
+    script, found = [answer for _, answer, _ in first], Fraction(0)
+    for changed in range(40):
+        other = transcript(policy, changed, script, options)
+        assert len(other) == len(first), "what is drawn depends on a record"
+        pairs = zip(first, other, strict=True)
+        moves = (
+            cost * max(abs(int(x) - int(y)) for x, y in zip(a, b, strict=True))
+            for (a, _, cost), (b, _, _) in pairs
+        )
+        found = max(found, sum(moves, Fraction(0)))
+    return found
+
+
+AUDITED = {
+    "cumulative": (KL, {}),
+    "forgetting": (dpb.AnytimeLazyUCB(arms=2, epsilon=1), {}),
+    "tree": (dpb.DPUCB(arms=2, epsilon=1, horizon=50), {}),
+    "full tree": (dpb.DPUCB(arms=2, epsilon=1, horizon=40), {}),
+    "hybrid": (dpb.HybridUCB(arms=2, epsilon=1), {}),
+    "joint": (dpb.DPJointMAT(problem=TOP, epsilon=1, first=0.1), {}),
+    "super arms": (dpb.CUCBDP(problem=TOP, epsilon=1, horizon=100), {}),
+    "guardrail": (KL, {"guardrail": dpb.Guardrail("refunds", limit=0.9)}),
+}
+
+
+NOT_TIGHT = "tree", "full tree", "hybrid", "super arms"
+"""A tree charges for levels that so few rounds do not fill."""
+
+
+@pytest.mark.parametrize("name", AUDITED)
+def test_the_transcript_of_a_closed_session_costs_epsilon_and_no_more(name: str) -> None:
+    policy, options = AUDITED[name]
+    loss = largest_loss(policy, options)
+    assert loss == 1 if name not in NOT_TIGHT else Fraction(1, 3) < loss <= 1
+
+
+def test_a_last_reading_of_what_was_read_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The audit's control: blocks that stay where they are after a release cost twice as much."""
+    release = Vault.release
+
+    def stays(self: Any, books: Any, read: Any, drop: Any = (), arms: Any = None) -> Any:
+        after, found = release(self, books, read, drop, arms)
+        kept = {key: books.blocks[key] for key in read}
+        return after._replace(blocks={**after.blocks, **kept}), found
+
+    policy = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=20)  # a block or two are closed
+    assert largest_loss(policy, {}) == 1
+    monkeypatch.setattr(Vault, "release", stays)
+    assert largest_loss(policy, {}) >= 2
+
+
+# Windows
+
+
+def test_with_a_window_the_last_answers_are_waited_for() -> None:
+    s, clock = windowed(noise=Exact(1), seed=1)
+    for number in range(30):
+        clock.now = number
+        s.tell(s.ask(), 1.0)
+    last = s.ask(2)
+    s.close("enough")
+    assert s.closed is not None
+    assert not s.closed.is_done
+    assert s.closes_at == 39.0
+    assert "Answers are waited for until 1970-01-01 00:00 UTC" in " ".join(s.statement().split())
+    with pytest.raises(dpb.ClosedError):
+        s.ask()
+    s.tell(last[0], 1.0)
+    released = s.releases
+    clock.now = 38.9
+    s.settle()
+    saved = loaded(s, clock=clock)
+    assert not saved.closed.is_done
+    clock.now = 39.0
+    for of in (s, saved):
+        rows = of.beliefs().rows  # a view settles first
+        assert sum(row.people for row in rows) == recorded(of) == 32
+        total = sum(row.people * (row.mean or 0) for row in rows)
+        assert of is saved or total == pytest.approx(31)  # one of them never answered
+        assert of.closed.is_done
+        assert of.closes_at is None
+        assert of.releases > released
+    assert document(s)["public"]["ledger"] == document(saved)["public"]["ledger"]
+
+
+def test_who_answered_stays_private_where_a_session_is_closed() -> None:
+    shown = []
+    for told in (0, 1):
+        s, clock = windowed(noise=dpb.SimulatedNoise(1), seed=1)
+        for decision in s.ask(20):
+            if told:
+                s.tell(decision, 0.0)
+        s.close(winner="a")
+        shown.append((content(s)["public"], s.statement(), s.ask(), s.closes_at))
+        clock.now = 10.0
+        s.settle()
+        shown[-1] += content(s)["public"], s.statement(), str(s.beliefs())
+    assert shown[0] == shown[1]
+
+
+# Winners
+
+
+@pytest.mark.parametrize("segments", [None, ["DE", "FR"]])
+def test_a_winner_is_shown_and_nobody_learns_from_it(segments: Any) -> None:
+    s = begun(KL, segments, noise=dpb.SimulatedNoise(1), seed=1, max_pending=50, **USERS)
+    where = {} if segments is None else {"segment": "FR"}
+    for number in range(40):
+        s.tell(s.ask(user=number, **where), 1.0)
+    s.retire_arm("c")
+    for wrong in ("c", "x", 7, 0.5):
+        with pytest.raises(ValueError, match=r"Expected"):
+            s.close(winner=wrong)
+    part = s if segments is None else s["FR"]
+    assert part.closed is None
+    s.close("b it is", winner="b")
+    s.close("b it is", winner="b")
+    for other in ({"winner": "a"}, {}, {"winner": "b", "read": False}):
+        with pytest.raises(ValueError, match="closed already"):
+            s.close(**other)
+    before = part.ledger
+    for number in range(3):
+        (shown, *more) = s.ask(60, user=number, **where)
+        assert {(each.label, each.learn) for each in (shown, *more)} == {("b", False)}
+        s.tell(shown, 1.0)
+        s.tell_many([(shown, 1.0), (more[0], 0.0)])
+    again = loaded(s, user_key=bytes(16))
+    decision = again.ask(user="x", **where)
+    assert decision.label == "b"
+    again.tell(decision, 0.5)
+    assert part.pending == ()
+    assert part.ledger == before
+    assert part.ask(eligible=["a", "b"], user="y").label == "b"
+    with pytest.raises(ValueError, match="to hold 'b'"):
+        part.ask(eligible=["a"], user="y")
+    for verb in ("add_arm", "retire_arm", "pause_arm", "resume_arm"):
+        with pytest.raises(dpb.ClosedError):
+            getattr(s, verb)("a" if verb != "add_arm" else "d")
+
+
+def test_what_is_not_to_be_read_is_dropped() -> None:
+    s = begun(KL, noise=dpb.SimulatedNoise(1), seed=1)
+    while s.releases < 5 or not counts(s):
+        s.tell(s.ask(), 1.0)
+    before = s.ledger
+    s.close(read=False)
+    assert s.ledger == before
+    assert blocks(s) == {}
+    assert "never read" in " ".join(s.statement().split())
+    assert not any(sums for sums in document(s)["private"]["sums"])
+
+
+def test_closings_that_cannot_be_are_refused_and_change_nothing() -> None:
+    s = begun(dpb.RNMFTNL(actions=3, epsilon=1), noise=dpb.SimulatedNoise(1), seed=1)
+    before = content(s)
+    for options, said in (
+        ({"why": 3}, "a text"),
+        ({"why": "a\nb"}, "a text"),
+        ({"winner": 0}, "no single arms"),
+        ({"read": 1}, "True or False"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=said):
+            s.close(**options)
+    assert content(s) == before
+
+
+def test_noise_that_fails_leaves_the_session_open_and_its_blocks_whole() -> None:
+    noise = Exact(1)
+    s = begun(dpb.DPJointMAT(problem=TOP, epsilon=1, first=1), noise=noise, seed=1)
+    for decision in s.ask(200):
+        if decision.id % 2:
+            s.tell(decision, reward_of(s, decision))
+    before = content(s)
+    noise.failing = True
+    with pytest.raises(OSError, match="no randomness"):
+        s.close("enough")
+    noise.failing = False
+    assert content(s) == before
+    s.close("enough")
+    assert s.closed is not None
+    assert s.closed.is_done
+
+
+def test_a_policy_past_its_horizon_can_be_closed() -> None:
+    s = begun(dpb.DPUCB(arms=2, epsilon=1, horizon=8), noise=dpb.SimulatedNoise(1), seed=1)
+    with pytest.raises(dpb.HorizonError):
+        s.tell_many([(decision, 1.0) for decision in s.ask(60)])
+    s.close("at its end", winner=1)
+    assert s.ask().action == 1
+    assert loaded(s).ask().action == 1
+    assert s.spent == 1

@@ -1,0 +1,193 @@
+"""Evidence that one arm is above another: its law, and the names that it gives."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.naming import DELTA, MOST, Setting, outcome, winner, wrong
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+import dpbandits as dpb
+from dpbandits.mechanisms.base import AnswerLaw
+from dpbandits.session.beliefs import ReleasedRow, draw_moment
+from dpbandits.session.evidence import PairEvidence, required
+from tests.session.small import begun, loaded
+
+LAWS = {
+    "laplace": AnswerLaw("laplace", 1.0),
+    "little noise": AnswerLaw("laplace", 20.0),
+    "gaussian": AnswerLaw("gaussian", 0.5),
+    "none": AnswerLaw("none"),
+}
+
+
+def expected(
+    law: AnswerLaw, mean: float, rounds: int, draws: int, leads: bool, **how: Any
+) -> float:
+    """The mean of an arm's evidence at its own mean, over rewards and noise, by quadrature."""
+    pairs = PairEvidence(law, how.get("moment", draw_moment), 0.0)
+    scale = 1.0 / law.price if law.family == "laplace" else 1.0
+    reach = scale * np.linspace(-40.0, 40.0, 2_001) if law.family != "none" else np.zeros(1)
+    density = np.ones(1)
+    if law.family == "laplace":
+        density = law.price / 2.0 * np.exp(-law.price * np.abs(reach))
+    elif law.family == "gaussian":
+        density = np.exp(-reach * reach * law.price) * math.sqrt(law.price / math.pi)
+    density = density / density.sum()
+    noise, kinds = density, ((1, draws),) if law.family != "none" else ()
+    for _ in range(draws - 1 if kinds else 0):
+        noise = np.convolve(noise, density, mode="same")
+    found = 0.0
+    for total in range(rounds + 1):
+        values = [
+            float(
+                pairs._evidence(
+                    ReleasedRow(1, total + z, rounds, kinds), np.array([mean]), leads=leads
+                )[0]
+            )
+            for z in reach
+        ]
+        found += float(binom.pmf(total, rounds, mean) * (noise * np.exp(values)).sum())
+    return found
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("leads", [True, False])
+def test_evidence_at_the_true_mean_is_one_in_the_mean(name: str, leads: bool) -> None:
+    """Exactly, for rewards of 0 and 1: it is a martingale. Forgetting the noise breaks it."""
+    for mean, rounds, draws in ((0.3, 6, 1), (0.8, 4, 2)):
+        assert expected(LAWS[name], mean, rounds, draws, leads) == pytest.approx(1.0, abs=0.005)
+    if name == "laplace":
+        blind = expected(LAWS[name], 0.3, 6, 4, leads, moment=lambda *_: 0.0)
+        assert blind > 1.05
+
+
+rows = st.builds(
+    lambda share, rounds, noise, draws: ReleasedRow(
+        1, share * rounds + noise, rounds, ((1, draws),)
+    ),
+    st.floats(0, 1),
+    st.integers(1, 5_000),
+    st.floats(-20, 20),
+    st.integers(1, 12),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows, rows, st.sampled_from([0.0, 0.01]), st.floats(0, 1))
+def test_what_is_computed_is_below_the_product_at_every_mean(
+    leads: ReleasedRow, trails: ReleasedRow, rounding: float, mean: float
+) -> None:
+    pairs = PairEvidence(LAWS["laplace"], draw_moment, rounding)
+    over = pairs._evidence(leads, np.array([min(1.0, mean + rounding)]), leads=True)
+    under = pairs._evidence(trails, np.array([max(0.0, mean - rounding)]), leads=False)
+    assert pairs.above(leads, trails) <= float(over[0] + under[0]) + 1e-6
+
+
+def test_shares_of_the_failure_probability_add_up() -> None:
+    for first in (2, 5):
+        shares = [math.exp(-required(arm, first, DELTA)) for arm in range(20_000)]
+        assert 0.999 * DELTA < sum(shares) <= DELTA
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        Setting((0.3, 0.3), 4_000),
+        Setting((0.4, 0.4, 0.1), 4_000),
+        Setting((0.3, 0.3), 600, delay=100),
+        Setting((0.3, 0.3), 600, silent=0.2),
+    ],
+    ids=str,
+)
+def test_wrong_names_are_rare(setting: Setting) -> None:
+    """More of them than allowed would be a chance of 10⁻⁶ at most, were δ what it says."""
+    runs = 200 if setting.in_blocks else 60
+    found = [outcome(setting, seed) for seed in range(runs)]
+    many = sum(each.named is not None and wrong(setting, each.named[0]) for each in found)
+    assert binom.sf(many - 1, runs, DELTA) > MOST
+
+
+def test_the_best_arm_is_named_where_intervals_name_nobody() -> None:
+    setting = Setting((0.2, 0.5))
+    found = [outcome(setting, seed) for seed in range(40)]
+    assert sum(each.named is not None for each in found) >= 16
+    assert sum(each.named is not None and each.named[0] == 1 for each in found) >= 15
+    assert sum(each.apart is not None for each in found) < 16
+
+
+def test_a_policy_that_is_to_name_a_winner_does_so_by_itself() -> None:
+    found = [winner(Setting((0.2, 0.5), 3_000), seed) for seed in range(20)]
+    assert sum(each is not None and each[0] == 1 for each in found) >= 18
+
+
+# In sessions
+
+
+def named_session() -> Any:
+    """A session that names its second arm."""
+    rng = np.random.default_rng(1)
+    policy = dpb.DPRateIMED(arms=["a", "b"], epsilon=1)
+    s = begun(policy, noise=dpb.SimulatedNoise(1), seed=1, min_share=0.1)
+    while s.releases % 5 or s.beliefs().best is None:
+        decision = s.ask()
+        s.tell(decision, float(rng.random() < (0.2, 0.8)[decision.action]))
+        assert s._seen.asked < 5_000
+    return s
+
+
+def test_a_name_stays_until_a_compared_arm_has_changed() -> None:
+    s = named_session()
+    assert s.beliefs().best == "b"
+    assert "stays the same" in s.beliefs().advice
+    for _ in range(300):  # its estimate gets worse, and the evidence of before stands
+        decision = s.ask()
+        s.tell(decision, 0.55 if decision.label == "b" else 0.2)
+    assert s.beliefs().best == "b"
+    assert loaded(s).beliefs().best == "b"
+    while s.releases % 5 or not s.beliefs().changed:
+        decision = s.ask()
+        s.tell(decision, 0.0)
+        assert s._seen.asked < 20_000
+    assert s.beliefs().best is None
+
+
+def test_arms_are_compared_when_the_one_that_trails_was_released() -> None:
+    s, before = named_session(), 0
+    rng = np.random.default_rng(2)
+    for _ in range(400):
+        known, arms = s._state.believed.compared, s._state.believed.arms
+        decision = s.ask()
+        s.tell(decision, float(rng.random() < (0.2, 0.8)[decision.action]))
+        now = s._state.believed
+        if now.compared != known:
+            before += 1
+            trailing = {
+                trails
+                for pair in now.compared
+                if now.compared[pair] != known.get(pair)
+                for trails in pair[1:]
+            }
+            assert all(now.arms[arm].answers > arms[arm].answers for arm in trailing)
+    assert before
+
+
+def test_arms_of_one_record_are_not_compared_in_pairs() -> None:
+    """Nor those whose noise is drawn anew: there the intervals name."""
+    for policy in (
+        dpb.HybridUCB(arms=2, epsilon=1),
+        dpb.RNMFTNL(actions=2, epsilon=1),
+        dpb.TreeFTRL(actions=2, epsilon=1, horizon=100),
+        dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=3, rank=2), epsilon=1),
+    ):
+        s = begun(policy, noise=dpb.SimulatedNoise(1), seed=1)
+        assert not s._state.believed.reader.alone
+    for of_one in (dpb.DPKLUCB, dpb.LDPKLUCB, dpb.AdaCUCB, dpb.LazyDPTS):
+        budget = {"rho": 1} if of_one is dpb.AdaCUCB else {"epsilon": 1}
+        policy = of_one(arms=2, **budget)
+        assert begun(policy, noise=dpb.SimulatedNoise(1), seed=1)._state.believed.reader.alone
