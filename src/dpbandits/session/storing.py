@@ -314,9 +314,11 @@ def put_in_order(session: Session) -> bool:
 
 def turns_of(session: Session) -> object:
     """Return what is another one after anything was drawn: the steps that were made, and whether a
-    release waits to be learned.
+    release waits to be learned, or the last ones were made.
     """
-    return session._state.step, session._state.unlearned is not None
+    state = session._state
+    last = state.closing is not None and state.closing.releases is not None
+    return state.step, state.unlearned is not None, last
 
 
 def left_half_done(session: Session) -> bool:
