@@ -192,7 +192,7 @@ def test_answers_are_told_again_until_they_are_recorded(far: Make) -> None:
 def test_refusals_pass_through_a_fallback(far: Make) -> None:
     trial = far(fallback="blue")
     trial.store["trial"].close("over")
-    with pytest.raises(RuntimeError, match="is over"):
+    with pytest.raises(dpb.ClosedError):
         trial("ask", user="anna")
     assert trial.faults.seen == ["ask"]
 
