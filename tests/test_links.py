@@ -95,7 +95,7 @@ def test_every_link_leads_to_a_file_that_is_there(page: str) -> None:
         ("README.md", "docs/guides/jiont.md", "is no file of the repository"),
         ("README.md", "docs/guides", None),
         ("README.md", "docs/reference/api/service.md", "is no file of the repository"),
-        ("docs/guides/joint.md", "../../README.md#start", None),
+        ("docs/guides/joint.md", "../../README.md#more", None),
         ("docs/guides/joint.md", "../../README.md#strat", "names no heading"),
         ("docs/guides/joint.md", "../../../main/README.md", "leads out of the repository"),
     ],
