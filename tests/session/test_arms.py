@@ -179,7 +179,12 @@ def test_names_and_numbers_of_arms_are_never_used_again() -> None:
     s = session()
     s.add_arm("red")
     s.retire_arm("red")
-    for label, said in (("red", "twice"), (None, "Expected a name"), ("", "text"), (3, "text")):
+    for label, said in (
+        ("red", "is repeated"),
+        (None, "Expected a name"),
+        ("", "text"),
+        (3, "text"),
+    ):
         with pytest.raises(ValueError, match=said):
             s.add_arm(label)  # type: ignore[arg-type]
     numbered = session(DPKLUCB(arms=2, epsilon=1))

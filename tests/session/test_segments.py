@@ -220,7 +220,7 @@ def test_a_change_of_arms_is_made_in_all_segments_or_in_none() -> None:
     assert s.add_arm("x") == 2
     for name in s.segments:
         assert [label for label, _ in s[name].arms] == ["a", "b", "x"]
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(ValueError, match="is repeated"):
         s.add_arm("x")
     s["DE"].retire_arm("a")
     s["DE"].retire_arm("x")

@@ -192,7 +192,7 @@ WORLDS: Refusals = {
     "from_data of less": (
         lambda: dpb.TopK.from_data({"kind": "TopK", "arms": 3}),
         ValueError,
-        "TopK to hold k, too",
+        "TopK to have k, too",
     ),
     "problem_from_data([])": (
         lambda: problem_from_data([]),
