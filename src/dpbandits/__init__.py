@@ -5,6 +5,7 @@ use.
 from typing import TYPE_CHECKING
 
 from dpbandits.auditing.report import AuditReport
+from dpbandits.core.contexts import UnitContexts
 from dpbandits.core.errors import (
     BudgetError,
     CheckFailed,
@@ -39,6 +40,7 @@ from dpbandits.environments import (
     Bernoulli,
     Beta,
     Categorical,
+    ContextTable,
     Environment,
     LoggedReplay,
     SharedCoins,
@@ -186,6 +188,7 @@ __all__ = [
     "CheckFailed",
     "Client",
     "ConfigError",
+    "ContextTable",
     "Coverage",
     "DPExponentialNAS",
     "DPJointCUCB",
@@ -267,6 +270,7 @@ __all__ = [
     "Uniform",
     "UniformDelay",
     "UniformMatroid",
+    "UnitContexts",
     "UnknownCampaignError",
     "UnlearnedError",
     "UserDecisionSet",
