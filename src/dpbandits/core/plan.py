@@ -8,7 +8,7 @@ when some action reaches its limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
@@ -60,6 +60,31 @@ class Law(Protocol):
     """
 
     def sample(self, round: int, rng: PublicRng) -> int | tuple[int, ...]: ...
+
+
+class ContextLaw:
+    """How a `Draw` chooses by a public context: an arm among those in play.
+
+    learns: whether rewards of what it chooses count.
+    books: directions of the cells of each arm's open block, where blocks have cells.
+    """
+
+    learns: ClassVar[bool] = True
+    books: tuple[Any, ...] = ()
+
+    def sample(self, round: int, rng: PublicRng) -> int:
+        raise TypeError(
+            "This policy decides by contexts: play it by Session.ask(context=[…]), or by simulate "
+            "in a ContextTable."
+        )
+
+    def choose(self, context: Any, arms: Sequence[int], rng: PublicRng) -> tuple[int, float | None]:
+        """An arm, and its probability; None if it is drawn from a posterior."""
+        raise NotImplementedError
+
+    def likeliest(self, context: Any, arms: Sequence[int]) -> int:
+        """The arm that is best by what is known, for a decision that nobody learns from."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
