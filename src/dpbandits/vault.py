@@ -30,6 +30,7 @@ from dpbandits.core.errors import LedgerError, RewardError
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, NoiseKind
 from dpbandits.mechanisms.base import Block, Mechanism
+from dpbandits.mechanisms.cells import ContextRecord
 from dpbandits.mechanisms.randomizers import Randomizer, Report, sound
 from dpbandits.mechanisms.rewards import (
     check_sums,
@@ -198,6 +199,7 @@ class Vault:
             mechanism.together,
             mechanism.numbers,
         )
+        self.contextual = hasattr(mechanism, "layout")
         source = randomizer or mechanism
         self.guarantee, self.width = source.promise(), source.width
         promised = self.guarantee
@@ -257,7 +259,14 @@ class Vault:
             return found if self.full else tuple(found.tolist())
         return (on_grid(plain, self.grid, self.noise),)
 
-    def parts(self, where: Any, steps: Steps, key: int, kept: tuple[int, ...] | None) -> Parts:
+    def parts(
+        self,
+        where: Any,
+        steps: Steps,
+        key: int,
+        kept: tuple[int, ...] | None,
+        context: Any = None,
+    ) -> Parts:
         """Return which blocks a record is added to.
 
         Args:
@@ -265,7 +274,11 @@ class Vault:
             steps: the record in grid steps.
             key: the number of its joint plan.
             kept: of a joint plan, the positions in the record that are released, in that order.
+            context: of a contextual policy. Which sum of its arm's block the record is added to is
+                decided when it is added, for the block may have been released meanwhile.
         """
+        if context is not None:
+            return ((where, ContextRecord(steps[0], context)),)
         if self.joint:
             return ((key, steps if kept is None else tuple([steps[at] for at in kept])),)
         if self.full:
@@ -430,7 +443,8 @@ class Vault:
         if self.full:
             return Block((EVERY,), np.asarray(first.sums, np.int64), (first.count,))
         found = [books.blocks[arm] for arm in read]
-        sums: Any = [b.sums if self.numbers > 1 else b.sums[0] for b in found]
+        whole = self.numbers > 1 or self.contextual
+        sums: Any = [b.sums if whole else b.sums[0] for b in found]
         return Block(read, tuple(sums), tuple([b.count for b in found]))
 
     def _sums(self, books: Books, key: int) -> Steps:
