@@ -15,6 +15,7 @@ from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import FigureTable, Tabular
 from dpbandits.environments.base import Environment
+from dpbandits.environments.contexts import ContextTable
 from dpbandits.policies.contract import Policy, problem_of
 
 # What is counted while a run is played the plain way: plays, and what they earned, at every
@@ -126,7 +127,7 @@ class Runs(Tabular):
     lengths: rounds played, shape (runs,); below `rounds` only where a log ran out. acceptance: of a
         replayed log, else None.
     earned: expected value of the super arms played, shape (runs, checkpoints), where that is no sum
-        over arms; else None.
+        over arms, or of what a policy with contexts played; else None.
     rewards: realised rewards of what was played, shape (runs, checkpoints), where the environment
         fixes all rewards beforehand (a Table in its order); else None: where rounds are
         independent, sums are drawn for releases only.
@@ -223,7 +224,7 @@ class Runs(Tabular):
           negative: a policy may beat every fixed arm.
 
         With super arms: αβ times the value of the best one less the value of what was played; (α,
-        β) are the oracle's.
+        β) are the oracle's. With contexts: against the arm that is best for each visitor.
 
         Raises:
             ValueError: a round outside 1 … `rounds`, another kind, or "hindsight" where realised
@@ -239,6 +240,8 @@ class Runs(Tabular):
     def _pseudo(self, wanted: Integers) -> Floats:
         kept, rounds = self._at(wanted), np.minimum(wanted, self.lengths[:, None])
         problem, means = problem_of(self.policy), self.environment.means
+        if isinstance(self.environment, ContextTable) and kept.earned is not None:
+            return np.asarray(self.environment.best * rounds - kept.earned)
         if problem is None:
             return np.asarray(kept.counts @ self.environment.gaps)
         earned = kept.earned
