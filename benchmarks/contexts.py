@@ -197,9 +197,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, help="instead of each table's own")
     parser.add_argument("--out", type=Path, default=Path("docs/measured/contexts.md"))
     asked = parser.parse_args()
-    rows = [
-        row for name in INSTANCES for row in played(asked.data, name, asked.runs, asked.rounds)
-    ]
+    rows = [row for name in INSTANCES for row in played(asked.data, name, asked.runs, asked.rounds)]
     asked.out.write_text(page(rows, asked.runs), encoding="utf-8")
 
 

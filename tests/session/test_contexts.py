@@ -249,6 +249,7 @@ def test_contexts_are_refused_where_they_are_not_expected_and_asked_for_where_th
         dpb.LinTS(arms=2, features=2),
         dpb.LinUCB(arms=["a", "b"], features=["p", "q"], alpha=1.2),
         dpb.DPLinUCB(arms=2, features=2, rho=1),
+        dpb.AdaCOFUL(arms=2, features=2, rho=1, first=30),
     ],
     ids=lambda p: p.name,
 )

@@ -25,6 +25,7 @@ POLICIES = [
     dpb.LinTS(**GIVEN),
     dpb.LinTS(**GIVEN, alpha=1.3),
     dpb.LinUCB(**GIVEN, width=0.7),
+    dpb.AdaCOFUL(**GIVEN, rho=2, first=50),
     dpb.DPLinTS(**GIVEN, epsilon=4, first=20),
     dpb.DPLinTS(**GIVEN, rho=2, first=20, public_contexts=PLACE.contexts),
     dpb.DPLinUCB(**GIVEN, epsilon=2, first=20, width=1.0),
@@ -51,7 +52,7 @@ def test_compiled_runs_have_the_law_of_sessions(policy: Any) -> None:
 
 
 def test_a_run_depends_on_its_number_and_seed_alone() -> None:
-    policy = POLICIES[3]
+    policy = POLICIES[4]
     all_of_them = dpb.simulate(policy, PLACE, 2000, runs=4, seed=5, workers=1)
     two = dpb.simulate(policy, PLACE, 2000, runs=2, seed=5, first=2, workers=2)
     assert np.array_equal(all_of_them.plays[2:], two.plays)

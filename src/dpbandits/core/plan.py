@@ -125,10 +125,14 @@ class Cycle:
 class Draw:
     """Draw an action from `law` afresh each round until some arm was told `limits[arm]` times. Then
     release the arms that reached their limits.
+
+    total: where it is given, all arms together are told so many times, and those that were told
+        are released.
     """
 
     law: Law
     limits: tuple[int, ...]
+    total: int | None = None
     drop: ClassVar[tuple[int, ...]] = ()
     observe: ClassVar[None] = None
 
@@ -165,6 +169,7 @@ class Progress:
         "_drawn",
         "_goals",
         "_release",
+        "_total",
         "_waiting",
         "due",
         "plan",
@@ -187,6 +192,7 @@ class Progress:
             case Draw(_, limits):
                 self._goals = dict(enumerate(limits))
         self._waiting, self._drawn = len(self._goals), isinstance(plan, Draw)
+        self._total = plan.total if isinstance(plan, Draw) else None
         self._release = () if isinstance(plan, Draw) else plan.release
 
     @classmethod
@@ -206,9 +212,12 @@ class Progress:
         before = self.told.get(action, 0)
         self.told[action] = now = before + times
         if self._drawn:
-            self.due = filled = self._filled(
-                action if isinstance(action, tuple) else (action,), times
-            )
+            arms = action if isinstance(action, tuple) else (action,)
+            self.due = filled = self._filled(arms, times)
+            if self._total is not None:
+                self._total -= times
+                played: list[Any] = list(self.told)
+                self.due = filled = tuple(sorted(played)) if self._total <= 0 else None
             return filled
         goal = self._goals.get(action)
         if goal is None:

@@ -1,6 +1,6 @@
 """Every policy, one family a module. `POLICIES` is the table of them."""
 
-from dpbandits.policies.contextual import DPLinTS, DPLinUCB, LinTS, LinUCB
+from dpbandits.policies.contextual import AdaCOFUL, DPLinTS, DPLinUCB, LinTS, LinUCB
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.cumulative import DPIMED, DPKLUCB, DPRateIMED
 from dpbandits.policies.every_round import (
@@ -96,7 +96,7 @@ POLICIES: dict[str, type[Policy]] = {
 """By name; those without privacy come first."""
 
 CONTEXTUAL: dict[str, type[Policy]] = {
-    cls.__name__: cls for cls in (LinTS, LinUCB, DPLinTS, DPLinUCB)
+    cls.__name__: cls for cls in (LinTS, LinUCB, AdaCOFUL, DPLinTS, DPLinUCB)
 }
 """Those that decide by a public context, by name. They are asked by `ask(context=[…])`."""
 
@@ -124,6 +124,7 @@ __all__ = [
     "OMM",
     "RNMFTNL",
     "UCB1",
+    "AdaCOFUL",
     "AdaCUCB",
     "AdaPKLUCB",
     "AdaPTT",

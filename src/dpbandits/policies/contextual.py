@@ -32,7 +32,7 @@ from dpbandits.policies.base import require_budget
 from dpbandits.policies.codebooks import codebook
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 
-__all__ = ["ContextualPolicy", "DPLinTS", "DPLinUCB", "LinTS", "LinUCB"]
+__all__ = ["AdaCOFUL", "ContextualPolicy", "DPLinTS", "DPLinUCB", "LinTS", "LinUCB"]
 
 RECENT = 1_500
 """Contexts that are kept of an arm, for its next codebook, and the most of `public_contexts`."""
@@ -54,6 +54,7 @@ class ArmFit(NamedTuple):
         read: records that were released.
         open: records since then.
         need: records that the open block takes.
+        releases: how often it was read.
     """
 
     information: Rows
@@ -62,6 +63,7 @@ class ArmFit(NamedTuple):
     read: int
     open: int
     need: int
+    releases: int = 0
 
 
 class ContextState(NamedTuple):
@@ -242,6 +244,11 @@ class ContextualPolicy(Policy):
         """What is known of an arm after its block was read."""
         raise NotImplementedError
 
+    def roots_of(self, state: ContextState, information: Floats) -> Floats:
+        """See `LinearLaw`. They are lower triangular."""
+        roots: Floats = np.linalg.inv(np.linalg.cholesky(information))
+        return roots * self.widths(information)[:, None, None]
+
     def widths(self, information: Floats) -> Floats:
         """By arm, how much ‖x‖_{Λ⁻¹} counts, shape (arms,).
 
@@ -255,7 +262,13 @@ class ContextualPolicy(Policy):
         if state.pilot:
             return Draw(UniformLaw(), (FOREVER,) * self.arms)
         limits = tuple(max(1, fit.need - fit.open) for fit in state.fits)
-        return Draw(self.law_of(state), limits)
+        return Draw(self.law_of(state), limits, self.all_together(state))
+
+    def all_together(self, state: ContextState) -> int | None:
+        """Records of all arms after which all of them are read; None where each arm's block ends by
+        its own count.
+        """
+        return None
 
     @final
     def law_of(self, state: ContextState) -> LinearLaw:
@@ -263,8 +276,7 @@ class ContextualPolicy(Policy):
         information = np.array([fit.information for fit in state.fits])
         weighted = np.array([fit.weighted for fit in state.fits])
         theta = np.linalg.solve(information, weighted[:, :, None])[:, :, 0]
-        roots = np.linalg.inv(np.linalg.cholesky(information))
-        roots *= self.widths(information)[:, None, None]
+        roots = self.roots_of(state, information)
         books = tuple(self.book_of(state, arm) for arm in range(self.arms))
         return LinearLaw(theta, roots, self.sampled, books)
 
@@ -296,7 +308,6 @@ class ContextualPolicy(Policy):
         first = self._first_fit()._replace(book=state.fits[0].book)
         return state._replace(fits=state.fits + (first,) * (arms - len(state.fits)))
 
-    @final
     def room(self, state: ContextState, arm: int) -> int | None:
         fit = state.fits[arm]
         return None if state.pilot else max(1, fit.need - fit.open)
@@ -351,8 +362,8 @@ class ExactLinear(ContextualPolicy):
         information = np.array(fit.information) + answer.directions / self.variance
         weighted = np.array(fit.weighted) + answer.totals / self.variance
         read = fit.read + answer.rounds
-        need = self._need(read)
-        return ArmFit(rows_of(information), tuple(weighted.tolist()), (), read, 0, need)
+        need, releases = self._need(read), fit.releases + 1
+        return ArmFit(rows_of(information), tuple(weighted.tolist()), (), read, 0, need, releases)
 
 
 @policy_dataclass
@@ -413,6 +424,97 @@ class LinUCB(ExactLinear):
 
     def widths(self, information: Floats) -> Floats:
         return np.full(self.arms, float(self.width))
+
+
+# With privacy, as published: noise on the whole vector.
+
+
+@policy_dataclass
+class AdaCOFUL(ContextualPolicy):
+    """The published way: Gaussian noise on every number of Σ r·x, and all noisy sums added up.
+
+    Source: after Azize and Basu 2024, AdaC-OFUL, for comparison: a law of its own for each arm,
+    batches for all arms at once that grow by a public factor, and sampling with the covariance
+    v²(s₂A⁻¹ + σ²A⁻²), σ² the variance of all noise so far. An arm that nobody played in a batch
+    is not read, so it gets no noise. Guarantee: rho-zCDP, given the contexts. Regret: a bound is
+    proved in the source for optimism there, not for this form.
+
+    Args:
+        rho: budget for one record's reward under zCDP.
+        first: records in the first batch.
+        alpha: growth of the records of all arms at which a batch ends, above 1.
+        width: v, how much the deviation counts.
+        regularisation: λ; A₀ is λ times the identity.
+        variance_of_rewards: s₂, the variance of a reward around its law.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Azize and Basu 2024",
+        algorithm="AdaC-OFUL, for disjoint arms, sampled",
+        bound="",
+        proof="context",
+        twin="LinTS",
+        privacy="zCDP",
+        randomised=True,
+        theory=False,
+    )
+    rho: Fraction | float | str
+    first: int = 200
+    alpha: float = 1.5
+    width: float = 0.5
+    regularisation: float = 1.0
+    variance_of_rewards: float = 0.15
+
+    def _validate(self) -> None:
+        object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
+        require_budget(as_fraction(self.rho, "rho"), self.grid, "rho")
+        self._growing(Fraction(200))
+        for name in ("regularisation", "variance_of_rewards", "width"):
+            self._number(name, 0, 1e9)
+
+    @property
+    def private(self) -> bool:
+        return True
+
+    @property
+    def prior(self) -> float:
+        return float(self.regularisation)
+
+    def mechanism(self) -> Mechanism:
+        return VectorBatches(rho=as_fraction(self.rho, "rho"), grid=Grid(steps=self.grid))
+
+    def _need(self, read: int) -> int:
+        return FOREVER
+
+    def all_together(self, state: ContextState) -> int:
+        read = sum(fit.read for fit in state.fits)
+        batch = max(self.first, math.ceil((self.alpha - 1.0) * read))
+        return max(1, batch - sum(fit.open for fit in state.fits))
+
+    def room(self, state: ContextState, arm: int) -> int | None:
+        return None
+
+    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
+        information = np.array(fit.information) + answer.directions
+        weighted = np.array(fit.weighted) + answer.totals
+        return ArmFit(
+            rows_of(information),
+            tuple(weighted.tolist()),
+            (),
+            fit.read + answer.rounds,
+            0,
+            fit.need,
+            fit.releases + 1,
+        )
+
+    def roots_of(self, state: ContextState, information: Floats) -> Floats:
+        inverse = np.linalg.inv(information)
+        draws = np.array([fit.releases for fit in state.fits])[:, None, None]
+        noise = draws / (2.0 * float(as_fraction(self.rho, "rho")))
+        covariance = float(self.variance_of_rewards) * inverse + noise * inverse @ inverse
+        # of the matrix with rows and columns turned round, so that the root is lower triangular
+        turned = np.linalg.cholesky(covariance[:, ::-1, ::-1])[:, ::-1, ::-1]
+        return np.ascontiguousarray(float(self.width) * np.swapaxes(turned, 1, 2))
 
 
 # With privacy: cells.
@@ -558,6 +660,7 @@ class PrivateLinear(ContextualPolicy):
             information=rows_of(information),
             weighted=tuple(weighted.tolist()),
             read=fit.read + answer.rounds,
+            releases=fit.releases + 1,
         )
         return self._reopened(learned, arm, information, answer.recent)
 

@@ -266,12 +266,16 @@ class ContextPlayer:
             limits = np.array(turn.plan.limits)  # type: ignore[union-attr]
             stacked = stacked_blocks(blocks, cells)
             began, full = limits.copy(), -1
-            while full < 0 and kept.left:
+            total = turn.plan.total  # type: ignore[union-attr]
+            end = self.rounds if total is None else kept.t + total
+            ended = False
+            while full < 0 and kept.left and not ended:
+                stop = min(kept.next, end)
                 if cells:
                     books = stacked_books(law.books)
                     kept.t, full = play_cells(
                         kept.t,
-                        kept.next,
+                        stop,
                         *given,
                         (law.theta, law.roots, law.sampled, *books),
                         (*stacked, recent, seen),
@@ -284,7 +288,7 @@ class ContextPlayer:
                 else:
                     kept.t, full = play_vectors(
                         kept.t,
-                        kept.next,
+                        stop,
                         *given,
                         (law.theta, law.roots, law.sampled),
                         (stacked[0], stacked[1][:, 0], stacked[3]),
@@ -295,20 +299,25 @@ class ContextPlayer:
                         rng,
                     )
                 kept.keep()
-            if full < 0:
+                ended = total is not None and kept.t >= end
+            if full < 0 and not ended:
                 break
             told = began - limits
+            due = (full,) if full >= 0 else tuple(np.flatnonzero(told).tolist())
             records += int(told.sum())
             blocks = unstacked(stacked, blocks)
-            sums, counts = blocks[full]
-            block = Block((full,), (sums,), (int(counts.counts.sum()),))
+            sums: Any = tuple(blocks[arm][0] for arm in due)
+            block = Block(due, sums, tuple(int(blocks[arm][1].counts.sum()) for arm in due))
             memory, answers = mechanism.answer(memory, block, noise)
-            newest = rows_in_order(recent[full], int(seen[full])) if policy.kept_contexts else ()
-            answer = context_answer(answers[0], counts, newest, p)
+            found = []
+            for arm, answer in zip(due, answers, strict=True):
+                newest = rows_in_order(recent[arm], int(seen[arm])) if policy.kept_contexts else ()
+                found.append(context_answer(answer, blocks[arm][1], newest, p))
             pairs = tuple((arm, int(n)) for arm, n in enumerate(told) if n)
-            release = Release((full,), (answer,), records, pairs)
-            turn, releases = turn_after(policy, turn, release, coins), releases + 1
-            blocks[full] = self._empty(full, turn.plan.law)  # type: ignore[union-attr]
+            release = Release(due, tuple(found), records, pairs)
+            turn, releases = turn_after(policy, turn, release, coins), releases + len(due)
+            for arm in due:
+                blocks[arm] = self._empty(arm, turn.plan.law)  # type: ignore[union-attr]
         return releases
 
     def _pilot(self, kept: Marks, rng: Any) -> Any:
