@@ -218,10 +218,11 @@ class Vault:
 
     # Rewards in
 
-    def quick_parts(self, arm: Any, reward: Any) -> Parts | None:
+    def quick_parts(self, arm: Any, reward: Any, context: Any = None) -> Parts | None:
         """Return the parts of a plain float for one arm; None for any other reward."""
         if self._quick is not None and type(reward) is float and 0.0 <= reward <= 1.0:
-            return ((arm, (NEAREST(reward * self._quick),)),)
+            steps = NEAREST(reward * self._quick)
+            return ((arm, (steps,) if context is None else ContextRecord(steps, context)),)
         return None
 
     def checked(self, where: Any, value: Any) -> Any:

@@ -81,8 +81,7 @@ def checked_context(
             f"Expected context= to be a vector of {features} numbers{named}, one for each feature, "
             f"got shape {array.shape}. No decision was made."
         )
-    with np.errstate(over="ignore"):
-        square = float(array.dot(array))
+    square = float(np.vdot(array, array))
     if not square <= 1.0:
         array, square = _shortened(array, square, clip), 1.0
     return np.trunc(array * FINE) / FINE

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpbandits.core.inputs import Floats
+from dpbandits.core.inputs import Floats, Integers, Places
 
 AT_LEAST = 20
 """Contexts behind each direction at least: a direction of few contexts could equal one person's."""
@@ -34,6 +34,23 @@ def whitening(contexts: Floats) -> Floats:
     return found
 
 
+def cells_of(rows: Floats, book: Floats) -> tuple[Places, Floats]:
+    """The cell of each row, and the row turned so that it points along the cell's direction."""
+    along = rows @ book.T
+    cell = np.abs(along).argmax(axis=1)
+    against = along[np.arange(len(rows)), cell] < 0.0
+    return cell, np.where(against[:, None], -rows, rows)
+
+
+def sums_of(cell: Places, rows: Floats, cells: int) -> tuple[Integers, Floats]:
+    """How many rows are in each cell, and their sums, shapes (cells,) and (cells, features)."""
+    counts, sums = np.bincount(cell, minlength=cells), np.zeros((cells, rows.shape[1]))
+    taken = np.flatnonzero(counts)
+    starts = np.concatenate(([0], np.cumsum(counts[taken])[:-1]))
+    sums[taken] = np.add.reduceat(rows[np.argsort(cell, kind="stable")], starts, axis=0)
+    return counts, sums
+
+
 def spherical_means(rows: Floats, size: int, rng: np.random.Generator) -> Floats:
     """At most `size` unit directions for the rows of an array up to sign, by k-means on the sphere.
 
@@ -43,13 +60,7 @@ def spherical_means(rows: Floats, size: int, rng: np.random.Generator) -> Floats
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
     found = rows[rng.choice(len(rows), size, replace=False)]
     for turn in range(1, ROUNDS + 1):
-        along = rows @ found.T
-        cell = np.abs(along).argmax(axis=1)
-        sign = np.where(along[np.arange(len(rows)), cell] < 0.0, -1.0, 1.0)
-        picks = np.zeros((len(rows), len(found)))
-        picks[np.arange(len(rows)), cell] = sign
-        sums = picks.T @ rows
-        members = np.bincount(cell, minlength=len(found))
+        members, sums = sums_of(*cells_of(rows, found), len(found))
         norms = np.linalg.norm(sums, axis=1)
         kept = (norms > 0) & (members * ROUNDS >= AT_LEAST * turn)
         if not kept.any():
@@ -62,15 +73,10 @@ def expected_information(
     book: Floats, contexts: Floats, rounds: int, before: Floats, variance: float, noise: float
 ) -> float:
     """ln det of the information on an arm after a block of so many rounds, read in these cells."""
-    along = contexts @ book.T
-    cell = np.abs(along).argmax(axis=1)
-    sign = np.where(along[np.arange(len(contexts)), cell] < 0.0, -1.0, 1.0)
-    picks = np.zeros((len(contexts), len(book)))
-    picks[np.arange(len(contexts)), cell] = sign
     share = rounds / len(contexts)
-    counts = np.bincount(cell, minlength=len(book)) * share
-    directions = picks.T @ contexts * share
-    gained = directions.T @ (directions / (variance * counts + noise)[:, None])
+    counts, directions = sums_of(*cells_of(contexts, book), len(book))
+    directions *= share
+    gained = directions.T @ (directions / (variance * share * counts + noise)[:, None])
     return float(np.linalg.slogdet(before + gained)[1])
 
 
@@ -97,7 +103,7 @@ def codebook(
     if len(contexts) < ENOUGH * features:
         return np.eye(features)
     stretch = whitening(contexts)
-    rows, best, chosen = contexts @ stretch, -np.inf, np.eye(features)
+    rows, best, chosen, worse = contexts @ stretch, -np.inf, np.eye(features), 0
     for times in SIZES:
         size = int(times * features)
         if times > 1 and (4 * size > len(contexts) or 2 * size > rounds):
@@ -108,5 +114,9 @@ def codebook(
         book = turned @ stretch.T
         value = expected_information(book, contexts, rounds, before, variance, noise)
         if value > best:
-            best, chosen = value, book
+            best, chosen, worse = value, book, 0
+        else:
+            worse += 1
+        if worse == 2:  # more cells carry more noise
+            break
     return chosen

@@ -281,11 +281,9 @@ class Session:
         self._has_window = tables.window is not None
         # whether decisions do not follow from the plan alone
         self._needs_full_path = (
-            self._has_window
-            or tables.people is not None
-            or self._assignment is not None
-            or self._state.contexts is not None
+            self._has_window or tables.people is not None or self._assignment is not None
         )
+        self._contextual = self._state.contexts is not None
 
     def __repr__(self) -> str:
         return (
@@ -421,13 +419,10 @@ class Session:
                 some of its arms; or `user` or `context` is missing, not expected, or not as it has
                 to be. None was made.
         """
-        if (
-            self._needs_full_path
-            or count is not None
-            or eligible is not None
-            or user is not None
-            or context is not None
-        ):
+        only = count is None and eligible is None and user is None
+        if context is not None and only and not self._needs_full_path:
+            return self._ask_in_context(context)
+        if not only or context is not None or self._needs_full_path or self._contextual:
             contexts = asked_contexts(self.policy, context, count)
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user, contexts)
@@ -441,6 +436,30 @@ class Session:
             id, play = event[0], event[1]
             # places take less time than names
             fields = (id, play[0], id, play[1], self.campaign, play[2], play[4])
+            decision = self._newest = NEW(Decision, fields)
+            view.events.append(event)  # this is the moment at which it happens
+            view.apply(event, len(view.events))
+            return decision
+        finally:
+            self._calls.pop(me, None)
+            del here
+
+    def _ask_in_context(self, context: Any) -> Decision:
+        """Return the next decision, for a visitor of this context."""
+        if not self._contextual:
+            asked_contexts(self.policy, context, None)  # refuses
+        policy: Any = self._state.policy
+        known = policy.context(context)
+        me = ref(here := Call())
+        try:
+            view = self._enter(me)
+            if view.pilot:
+                view = self._with_codebooks(view)
+            if len(view.pending) >= self.max_pending:
+                raise too_many_pending(len(view.pending), 1, self.max_pending)
+            event = view.next_in_context(known, None)
+            id, play = event[0], event[1]
+            fields = (id, play[0], id, None, self.campaign, play[2], play[4])
             decision = self._newest = NEW(Decision, fields)
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
@@ -570,8 +589,8 @@ class Session:
                     [(id, play, self._vault.checked(play.observe or play.action, reward))]
                 )
                 return
-            plain = play.learn and play.context is None
-            parts = self._vault.quick_parts(play.unit, reward) if plain else None
+            quick = self._vault.quick_parts
+            parts = quick(play.unit, reward, play.context) if play.learn else None
             if parts is not None:
                 event: Event = NEW(Told, (id, play.unit, parts, True))
             else:
