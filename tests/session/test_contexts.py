@@ -482,3 +482,15 @@ def test_no_text_of_a_session_shows_a_reward_or_a_sum() -> None:
     shown += [repr(event) for event in s._log.events if isinstance(event, Told)]
     shown += [repr(part) for e in s._log.events if isinstance(e, Told) for part in e.parts]
     assert all("731" not in text and str(round(0.731 * 1024)) not in text for text in shown)
+
+
+def test_the_statement_says_what_holds_of_contexts() -> None:
+    text = " ".join(session().statement().split())
+    assert "tells and expiries, contexts." in text
+    assert "of each arm the newest 1,500 are kept" in text
+    assert "It must not carry recorded outcomes" in text
+    window = session(attribution_window=timedelta(hours=1), clock=lambda: datetime(2026, 3, 1))
+    assert window.guarantee is not None
+    assert window.guarantee.public == ("decisions", "number and time of asks", "contexts")
+    plain = dpb.Session(dpb.DPRateIMED(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1))
+    assert "ontext" not in plain.statement()

@@ -453,8 +453,7 @@ class Session:
         me = ref(here := Call())
         try:
             view = self._enter(me)
-            if view.pilot:
-                view = self._with_codebooks(view)
+            view = self._with_codebooks(view)
             if len(view.pending) >= self.max_pending:
                 raise too_many_pending(len(view.pending), 1, self.max_pending)
             event = view.next_in_context(known, None)
@@ -541,9 +540,8 @@ class Session:
 
     def _with_codebooks(self, view: View) -> View:
         """Make the first codebooks once enough contexts are there."""
-        policy = self.policy
-        assert isinstance(policy, ContextualPolicy)
-        if not view.log.state.learned.pilot or len(view.pilot) < policy.pilot_visitors:
+        policy: Any = self._state.policy
+        if not view.pilot or len(view.pilot) < policy.pilot_visitors:
             return view
         contexts, state = np.array(view.pilot), view.folded()
         assert state.contexts is not None
@@ -910,7 +908,7 @@ class Session:
             NotRecordedError: it failed again.
         """
         with OneCall(self) as view:
-            self._with_due_outcomes(view)
+            self._with_codebooks(self._with_due_outcomes(view))
 
     def drop_open(self) -> None:
         """Throw away, unread, all rewards recorded since the last releases, and begin the plan
@@ -1065,7 +1063,10 @@ class Session:
             return None
         guarantee = replace(guarantee, noise=self._vault.noise.kind)
         if self._has_window:
-            guarantee = replace(guarantee, public=("decisions", "number and time of asks"))
+            public: tuple[str, ...] = ("decisions", "number and time of asks")
+            if self._contextual:
+                public = (*public, "contexts")
+            guarantee = replace(guarantee, public=public)
         return guarantee if people is None else per_user(guarantee, people)
 
     @property
@@ -1297,8 +1298,14 @@ class Session:
                 caution=None if self.rewards is None else self.rewards.caution,
                 people=users,
                 several=about.feedback != "bandit",
+                contexts=self._kept_contexts,
             )
         )
+
+    @property
+    def _kept_contexts(self) -> int | None:
+        policy = self.policy
+        return policy.kept_contexts if isinstance(policy, ContextualPolicy) else None
 
     # Saving
 
@@ -1327,8 +1334,8 @@ class Session:
             failed: Exception | None = None
             try:
                 # what is due first: outcomes that an earlier call appended are counted then
-                view = self._with_due_outcomes(self._advance(view))
-                state = self._advance(view).folded()
+                view = self._advance(self._with_due_outcomes(self._advance(view)))
+                state = self._with_codebooks(view).folded()
             except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
                 if self._state.unlearned is not None:  # a policy's own error
                     raise
