@@ -459,16 +459,16 @@ class AdaCOFUL(ContextualPolicy):
         theory=False,
     )
     rho: Fraction | float | str
-    first: int = 200
+    first: int = 1_000
     alpha: float = 1.5
     width: float = 0.5
-    regularisation: float = 1.0
+    regularisation: float = 10.0
     variance_of_rewards: float = 0.15
 
     def _validate(self) -> None:
         object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
         require_budget(as_fraction(self.rho, "rho"), self.grid, "rho")
-        self._growing(Fraction(200))
+        self._growing(Fraction(1_000))
         for name in ("regularisation", "variance_of_rewards", "width"):
             self._number(name, 0, 1e9)
 
