@@ -236,6 +236,8 @@ def test_contexts_are_refused_where_they_are_not_expected_and_asked_for_where_th
         dpb.simulate(policy(), dpb.Bernoulli([0.5, 0.4]), 10)
     with pytest.warns(UserWarning, match="clicked_before may carry recorded outcomes"):
         dpb.DPLinTS(arms=2, features=["age", "clicked_before"], epsilon=1)
+    with pytest.raises(ValueError, match="at most 65,536 with contexts"):
+        dpb.AdaCOFUL(arms=2, features=2, rho=1, grid=2**17)
     for budget in ({}, {"epsilon": 1, "rho": 1}):
         with pytest.raises(ValueError, match="Expected one budget"):
             dpb.DPLinTS(arms=2, features=2, **budget)

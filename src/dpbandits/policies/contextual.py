@@ -40,6 +40,9 @@ RECENT = 1_500
 PILOT = 500
 """Visitors whose contexts make the first codebooks, where no public contexts are given."""
 
+FINEST = 2**16
+"""The most steps of a grid: Σ r·x in steps of both then takes 10⁸ records a block."""
+
 Rows = tuple[tuple[float, ...], ...]
 """A matrix as plain numbers."""
 
@@ -161,6 +164,11 @@ class ContextualPolicy(Policy):
         number, names = checked_features(self.features)
         object.__setattr__(self, "features", number if names is None else names)
         switch(self.clip, "clip")
+        if self.grid > FINEST:
+            raise ValueError(
+                f"Expected grid={self.grid:,} to be at most {FINEST:,} with contexts: sums of "
+                "rewards times contexts would not fit into 64 bits."
+            )
         doubtful = names_of_outcomes(names or ())
         if doubtful and self.private:
             warnings.warn(
