@@ -28,7 +28,9 @@ was among the tables on which they were first tried, so its figures are a little
 Mean reward of a round, its standard error over runs, and its share of what `LinTS` (no privacy,
 v = ½, fitted after every record) earns on the same table. The first 500 visitors, who get a random
 arm where no public contexts are given, are counted. "Wanted" is what was asked for before it was
-built, for ε = 1 and ε = ¼.
+built, for ε = 1 and ε = ¼; of clicks it was a mean of .101, here as a share. `AdaCOFUL` is the
+published way; its ρ = ε²/2 is a weaker promise than ε. Its defaults, too, were chosen on the digits
+and synthetic instances, one pair for both budgets.
 """
 
 
@@ -117,7 +119,7 @@ INSTANCES = {
     "penbased": Instance(lambda f: keel(f, "penbased"), 50_000, {"1": 0.91, "1/4": 0.81}),
     "satimage": Instance(lambda f: keel(f, "satimage"), 50_000, {"1": 0.94, "1/4": 0.85}),
     "MovieLens small, 20 films": Instance(films, 50_000, {"1": 0.95, "1/4": 0.87}),
-    "clicks": Instance(clicks, 200_000, {"1": 101 / 104.4}),
+    "clicks": Instance(clicks, 200_000, {"1": 0.101}),
 }
 
 
@@ -133,14 +135,18 @@ def played(folder: Path, name: str, runs: int, rounds: int | None) -> list[Row]:
     shown = f"{name} ({table.arms} × {table.features})"
     entrants: list[tuple[str, Any]] = [("–", dpb.LinTS(**given)), ("–", dpb.LinUCB(**given))]
     entrants += [(f"ε = {e}", dpb.DPLinTS(**given, epsilon=e)) for e in ("1", "1/4")]
-    entrants += [(f"ρ = {r}", dpb.DPLinTS(**given, rho=r)) for r in ("1/2", "1/32")]
+    for rho in ("1/2", "1/32"):  # ε²/2
+        entrants.append((f"ρ = {rho}", dpb.DPLinTS(**given, rho=rho)))
+        entrants.append((f"ρ = {rho}", dpb.AdaCOFUL(**given, rho=rho)))
     found, base = list[Row](), 0.0
     for budget, policy in entrants:
-        start = time.perf_counter()
+        start = time.process_time()
         made = dpb.simulate(policy, table, length, runs=runs, seed=1, workers=1, at=[length])
         means = table.best - made.regret() / length
         base = base or float(means.mean())
         asked = wanted.get(budget.removeprefix("ε = ")) if budget[0] == "ε" else None
+        if asked is not None and name == "clicks":
+            asked /= base
         row = Row(
             shown,
             policy.name,
@@ -150,14 +156,24 @@ def played(folder: Path, name: str, runs: int, rounds: int | None) -> list[Row]:
             float(means.mean()) / base,
             asked,
             float(made.releases.mean()),
-            (time.perf_counter() - start) / runs,
+            (time.process_time() - start) / runs,
         )
         print(line_of(row), flush=True)
         found.append(row)
     return found
 
 
-COLUMNS = ("table", "policy", "budget", "mean reward", "share", "wanted", "met", "releases")
+COLUMNS = (
+    "table",
+    "policy",
+    "budget",
+    "mean reward",
+    "share",
+    "wanted",
+    "met",
+    "releases",
+    "s/run",
+)
 
 
 def line_of(row: Row) -> str:
@@ -171,6 +187,7 @@ def line_of(row: Row) -> str:
         "" if row.wanted is None else f"{row.wanted:.3f}",
         met,
         f"{row.releases:,.0f}",
+        f"{row.seconds:.2f}",
     )
     return "| " + " | ".join(cells) + " |"
 
@@ -178,12 +195,11 @@ def line_of(row: Row) -> str:
 def page(rows: list[Row], runs: int) -> str:
     table = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
     table += [line_of(row) for row in rows]
-    slowest = max((row.seconds for row in rows), default=0.0)
     rounds = ", ".join(f"{name} {each.rounds:,}" for name, each in INSTANCES.items())
     return "\n".join(
         [
             HEAD,
-            f"Rounds: {rounds}. {runs} runs each; the slowest took {slowest:.1f} s a run.\n",
+            f"Rounds: {rounds}. {runs} runs each; s/run is the processor's time.\n",
             *table,
             "",
         ]

@@ -72,6 +72,7 @@ PAGES = (
     Page("local.growth", "regret/local_growth.md", small=runs(4)),
     Page("delays", "regret/delays.md", small=runs(2)),
     Page("silence", "regret/silence.md", runs(40), runs(1)),
+    Page("contexts", "contexts.md", small=("--rounds", "2000", *runs(2))),
     Page("eligible", "regret/eligible.md", small=("--rounds", "2000", *runs(4))),
     Page("strangers", "strangers.md", ("--budget", "30"), ("--budget", "2")),
     Page("forecasts", "forecast.md", small=("--repetitions", "1")),
