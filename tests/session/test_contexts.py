@@ -96,6 +96,16 @@ def test_a_record_is_added_to_its_arms_cell_and_nowhere_else() -> None:
     assert_same_blocks(held_blocks(s), expected_blocks(s, told))
 
 
+def test_costs_in_ones_own_units_enter_as_rewards_do() -> None:
+    s = session(policy(first=1000), rewards=dpb.Range(0, 4, minimise=True))
+    told = []
+    for at, x in enumerate(PLACES[:100]):
+        decision = s.ask(context=x)
+        s.tell(decision, float(at % 5))
+        told.append((decision.action, x, 1 - (at % 5) / 4))
+    assert_same_blocks(held_blocks(s), expected_blocks(s, told))
+
+
 @pytest.mark.parametrize("many", [False, True])
 def test_a_late_answer_enters_the_present_codebooks_cell(many: bool) -> None:
     """Answers to decisions of earlier blocks, in one call that ends a block midway, too."""

@@ -9,6 +9,9 @@ import pytest
 from scipy import stats
 
 import dpbandits as dpb
+from dpbandits.core.plan import PublicRng
+from dpbandits.policies.contextual import LinearLaw
+from dpbandits.simulation.compiled.contextual import best_arm
 
 FALSE_ALARM = 1e-6
 
@@ -60,17 +63,44 @@ def test_a_run_depends_on_its_number_and_seed_alone() -> None:
     assert np.array_equal(all_of_them.regret([700]), all_of_them.regret([700, 2000])[:, :1])
 
 
-def test_rank_one_updates_are_the_ridge_regression() -> None:
-    """With optimism and rewards that follow from the visitor, both ways play the same rounds."""
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.LinUCB(**GIVEN),
+        dpb.LinUCB(**GIVEN, alpha=1.3),
+        dpb.DPLinUCB(**GIVEN, epsilon=4, first=20, width=1.0, public_contexts=PLACE.contexts),
+        dpb.DPLinUCB(**GIVEN, rho=1, first=30, public_contexts=PLACE.contexts),
+    ],
+    ids=repr,
+)
+def test_where_nothing_is_drawn_but_noise_both_ways_play_the_same_rounds(policy: Any) -> None:
+    """Optimism, on a log whose rewards are fixed, with the same noise: sums, public counts, ends of
+    blocks, codebooks and fits are the same, or decisions would part.
+    """
     rng = np.random.default_rng(4)
-    rows = dpb.UnitContexts(rng.normal(size=(400, 3)))(rng.normal(size=(400, 3)))
-    log = dpb.ContextTable(rows, rng.integers(0, 2, (400, 3)), logged=True)
-    policy = dpb.LinUCB(**GIVEN)
-    at = list(range(1, 401))
-    plain = dpb.simulate(policy, log, 400, at=at, compiled=False)
-    quick = dpb.simulate(policy, log, 400, at=at)
+    rows = dpb.UnitContexts(rng.normal(size=(800, 3)))(rng.normal(size=(800, 3)))
+    log = dpb.ContextTable(rows, rng.integers(0, 2, (800, 3)), logged=True)
+    at = list(range(1, 801))
+    plain = dpb.simulate(policy, log, 800, at=at, compiled=False)
+    quick = dpb.simulate(policy, log, 800, at=at)
     assert np.array_equal(plain.counts, quick.counts)
     assert np.allclose(plain.regret(at), quick.regret(at))
+    assert plain.releases == quick.releases
+    assert len(set(plain.counts[0, -1])) > 1
+
+
+def test_arms_are_drawn_as_often() -> None:
+    """10,000 draws a side for each of five contexts; a chi-squared test each."""
+    rng = np.random.default_rng(5)
+    theta = rng.normal(size=(3, 4)) * 0.3
+    roots = np.tril(rng.normal(size=(3, 4, 4)))
+    law, public = LinearLaw(theta, roots, True, ()), PublicRng(1, 2)
+    for x in rng.normal(size=(5, 4)):
+        plain = [law.choose(x, (0, 1, 2), public)[0] for _ in range(10_000)]
+        quick = [best_arm(x, theta, roots, True, rng) for _ in range(10_000)]
+        table = np.array([np.bincount(side, minlength=3) for side in (plain, quick)])
+        table = table[:, table.sum(axis=0) > 0]
+        assert stats.chi2_contingency(table).pvalue > FALSE_ALARM / 5
 
 
 def test_what_does_not_fit_is_refused() -> None:
