@@ -30,6 +30,7 @@ from dpbandits.core.errors import LedgerError, RewardError
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, NoiseKind
 from dpbandits.mechanisms.base import Block, Mechanism
+from dpbandits.mechanisms.cells import ContextRecord
 from dpbandits.mechanisms.randomizers import Randomizer, Report, is_well_formed
 from dpbandits.mechanisms.rewards import (
     check_sums,
@@ -200,6 +201,7 @@ class Vault:
             mechanism.together,
             mechanism.numbers,
         )
+        self.contextual = hasattr(mechanism, "layout")
         source = randomizer or mechanism
         self.guarantee, self.width = source.promise(), source.width
         self.price: Fraction | None = (
@@ -219,10 +221,11 @@ class Vault:
 
     # Rewards in
 
-    def quick_parts(self, arm: Any, reward: Any) -> Parts | None:
+    def quick_parts(self, arm: Any, reward: Any, context: Any = None) -> Parts | None:
         """Return the parts of a plain float for one arm; None for any other reward."""
         if self._quick is not None and type(reward) is float and 0.0 <= reward <= 1.0:
-            return ((arm, (NEAREST(reward * self._quick),)),)
+            steps = NEAREST(reward * self._quick)
+            return ((arm, (steps,) if context is None else ContextRecord(steps, context)),)
         return None
 
     def checked(self, where: Any, value: Any) -> Any:
@@ -260,7 +263,14 @@ class Vault:
             return record if self.full else tuple(record.tolist())
         return (on_grid(plain, self.grid, self.noise),)
 
-    def parts(self, where: Any, steps: Steps, key: int, kept: tuple[int, ...] | None) -> Parts:
+    def parts(
+        self,
+        where: Any,
+        steps: Steps,
+        key: int,
+        kept: tuple[int, ...] | None,
+        context: Any = None,
+    ) -> Parts:
         """Return the blocks that a record is added to.
 
         Args:
@@ -268,7 +278,11 @@ class Vault:
             steps: the record in grid steps.
             key: number of its joint plan.
             kept: for a joint plan, the positions in the record that are released, in that order.
+            context: of a contextual policy. Which sum of its arm's block the record is added to is
+                decided when it is added, for the block may have been released meanwhile.
         """
+        if context is not None:
+            return ((where, ContextRecord(steps[0], context)),)
         if self.joint:
             return ((key, steps if kept is None else tuple([steps[at] for at in kept])),)
         if self.full:
@@ -449,7 +463,8 @@ class Vault:
         if self.full:
             return Block((EVERY,), np.asarray(first.sums, np.int64), (first.count,))
         blocks = [books.blocks[arm] for arm in read]
-        sums: Any = [b.sums if self.numbers > 1 else b.sums[0] for b in blocks]
+        whole = self.numbers > 1 or self.contextual
+        sums: Any = [b.sums if whole else b.sums[0] for b in blocks]
         return Block(read, tuple(sums), tuple([b.count for b in blocks]))
 
     def _sums(self, books: Books, key: int) -> Steps:

@@ -17,7 +17,7 @@ from dpbandits import mechanisms
 from dpbandits.checks import examples
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms import Mechanism, Randomizer
-from dpbandits.policies import POLICIES
+from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contract import Policy
 from tests.places import REPOSITORY
 
@@ -41,7 +41,8 @@ SHARED = {
     "worst_instances",
 }
 CODE_NAME = re.compile(r"`(dpbandits(?:\.\w+)+)`")
-POLICY_PAGES = {cls.about.proof for cls in POLICIES.values() if cls.about.proof}
+EVERY = (POLICIES | CONTEXTUAL).values()
+POLICY_PAGES = {cls.about.proof for cls in EVERY if cls.about.proof}
 PRIVATE = [policy for name in POLICIES for policy in examples(name) if policy.guarantee is not None]
 
 

@@ -50,6 +50,7 @@ def test_no_tutorial_is_lost() -> None:
         "guides/full_information.md",
         "guides/structured.md",
         "guides/joint.md",
+        "guides/contexts.md",
         "guides/auditing.md",
         "guides/service.md",
         "reference/results.md",

@@ -22,9 +22,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.policies import contextual
 from dpbandits.session import session as session_module
 from tests.session.small import Exact, content, loaded, recorded, reward_of
 
@@ -130,7 +132,14 @@ PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_
 LATE: dict[str, Any] = {"attribution_window": timedelta(seconds=10)}
 RAIL: dict[str, Any] = {"guardrail": dpb.Guardrail("refunds", limit=0.01)}
 TOP = dpb.UniformMatroid(arms=4, rank=2)
+PLACES = np.random.default_rng(1).uniform(-0.6, 0.6, (50, 2))
+VISITORS: dict[str, Any] = {"arms": ["a", "b", "c"], "features": 2, "epsilon": 16, "first": 4}
+FIRST = 12
+"""Visitors whose contexts make the first codebooks."""
+
 SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "contexts": (dpb.DPLinTS(**VISITORS, public_contexts=PLACES), {}),
+    "first contexts": (dpb.DPLinTS(**VISITORS), {}),
     "batches": (dpb.DPKLUCB(**KL), {}),
     "joint": (dpb.DPJointMAT(problem=TOP, epsilon=8, first=1), {}),
     "drawn": (dpb.LazyDPTS(arms=2, epsilon=8), {}),
@@ -160,7 +169,10 @@ class Game:
         self.session = dpb.Session(policy, noise=self.noise, seed=7, **options, **clock)
 
     def ask(self, user: str = "") -> dpb.Decision:
-        name = user or f"user {self.session._seen.asked}"
+        asked = self.session._seen.asked
+        name = user or f"user {asked}"
+        if self.setup.endswith("contexts"):
+            return self.session.ask(context=PLACES[asked % len(PLACES)])
         return self.session.ask(user=name) if self.people else self.session.ask()
 
     def pair(self, decision: dpb.Decision) -> tuple[dpb.Decision, Any]:
@@ -247,6 +259,16 @@ def failed(game: Game) -> dpb.Decision:
     return late
 
 
+def eleven(game: Game) -> None:
+    """The next visitor is the last one whose context makes the first codebooks."""
+    game.play(FIRST - 1)
+
+
+def all_first(game: Game) -> None:
+    """The next ask makes the first codebooks."""
+    game.play(FIRST)
+
+
 def paused(game: Game) -> None:
     waiting(game)
     game.session.pause_arm("b")
@@ -305,6 +327,21 @@ def adds(game: Game, _: Any) -> None:
 
 
 OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
+    "contexts": {
+        "ask(count)": asks(9, context=PLACES[:9]),
+        "ask(eligible)": asks(eligible=["c", "a"], context=PLACES[0]),
+        "add_arm": (waiting, adds),
+        "pause_arm": moves("pause_arm", "a"),
+        "retire_arm": moves("retire_arm", "a"),
+    },
+    "first contexts": {
+        "ask, the last one": (eleven, lambda game, _: game.ask()),
+        "ask, makes codebooks": (all_first, lambda game, _: game.ask()),
+        "ask(count), makes codebooks": (
+            all_first,
+            lambda game, _: game.session.ask(3, context=PLACES[:3]),
+        ),
+    },
     "batches": {
         "ask(count)": asks(9),
         "ask(eligible)": asks(2, eligible=["c", "a"]),
@@ -351,14 +388,17 @@ OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
 CASES = {
     (setup, name): case
     for number, setup in enumerate(SETUPS)
-    for name, case in ((COMMON if number < 10 else {}) | OTHER.get(setup, {})).items()
+    for name, case in ((COMMON if number < 12 else {}) | OTHER.get(setup, {})).items()
 }
 
 
 @pytest.fixture(autouse=True)
 def short_logs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Logs are folded after nine events, so calls that fold one are cut off too."""
+    """Logs are folded after nine events, so calls that fold one are cut off too; and first
+    codebooks are made early.
+    """
     monkeypatch.setattr(session_module, "FOLD", 9)
+    monkeypatch.setattr(contextual, "PILOT", FIRST)
 
 
 def begun(setup: str, name: str) -> tuple[Game, Callable[[], Any]]:

@@ -8,7 +8,7 @@ when some arm reaches its limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
@@ -59,6 +59,31 @@ class Law(Protocol):
     """
 
     def sample(self, round: int, rng: PublicRng) -> int | tuple[int, ...]: ...
+
+
+class ContextLaw:
+    """How a `Draw` chooses by a public context: an arm among those in play.
+
+    learns: whether rewards of what it chooses count.
+    books: directions of the cells of each arm's open block, where blocks have cells.
+    """
+
+    learns: ClassVar[bool] = True
+    books: tuple[Any, ...] = ()
+
+    def sample(self, round: int, rng: PublicRng) -> int:
+        raise TypeError(
+            "This policy decides by contexts: play it by Session.ask(context=[…]), or by simulate "
+            "in a ContextTable."
+        )
+
+    def choose(self, context: Any, arms: Sequence[int], rng: PublicRng) -> tuple[int, float | None]:
+        """An arm, and its probability; None if it is drawn from a posterior."""
+        raise NotImplementedError
+
+    def likeliest(self, context: Any, arms: Sequence[int]) -> int:
+        """The arm that is best by what is known, for a decision that nobody learns from."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +137,13 @@ class Draw:
     Args:
         law: distribution of the actions.
         limits: by arm, number of recorded decisions that ends the plan.
+        total: if given, number of recorded decisions of all arms together that ends the plan; the
+            arms with any are released.
     """
 
     law: Law
     limits: tuple[int, ...]
+    total: int | None = None
     drop: ClassVar[tuple[int, ...]] = ()
     observe: ClassVar[None] = None
 
@@ -154,6 +182,7 @@ class Progress:
         "_goals",
         "_late_rooms",
         "_release",
+        "_total",
         "_waiting",
         "due",
         "plan",
@@ -176,6 +205,7 @@ class Progress:
             case Draw(_, limits):
                 self._goals = dict(enumerate(limits))
         self._waiting, self._drawn = len(self._goals), isinstance(plan, Draw)
+        self._total = plan.total if isinstance(plan, Draw) else None
         self._release = () if isinstance(plan, Draw) else plan.release
 
     @classmethod
@@ -197,9 +227,12 @@ class Progress:
         before = self.told.get(action, 0)
         self.told[action] = now = before + times
         if self._drawn:
-            self.due = filled = self._filled(
-                action if isinstance(action, tuple) else (action,), times
-            )
+            arms = action if isinstance(action, tuple) else (action,)
+            self.due = filled = self._filled(arms, times)
+            if self._total is not None:
+                self._total -= times
+                played: list[Any] = list(self.told)
+                self.due = filled = tuple(sorted(played)) if self._total <= 0 else None
             return filled
         goal = self._goals.get(action)
         if goal is None:

@@ -4,6 +4,7 @@ sets.
 
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.environments.base import Environment, Independent, Lattice
+from dpbandits.environments.contexts import ContextTable
 from dpbandits.environments.laws import Bernoulli, Beta, Categorical, SharedCoins, Uniform
 from dpbandits.environments.tables import LoggedReplay, Table
 
@@ -11,6 +12,7 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Categorical",
+    "ContextTable",
     "Environment",
     "EnvironmentExhausted",
     "Independent",

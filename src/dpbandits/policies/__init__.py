@@ -1,5 +1,6 @@
 """Every policy, one family a module. `POLICIES` is the table of them."""
 
+from dpbandits.policies.contextual import AdaCOFUL, DPLinTS, DPLinUCB, LinTS, LinUCB
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.cumulative import DPIMED, DPKLUCB, DPRateIMED
 from dpbandits.policies.every_round import (
@@ -94,7 +95,13 @@ POLICIES: dict[str, type[Policy]] = {
 }
 """By name; those without privacy come first."""
 
+CONTEXTUAL: dict[str, type[Policy]] = {
+    cls.__name__: cls for cls in (LinTS, LinUCB, AdaCOFUL, DPLinTS, DPLinUCB)
+}
+"""Those that decide by a public context, by name. They are asked by `ask(context=[…])`."""
+
 __all__ = [
+    "CONTEXTUAL",
     "CTBTT",
     "CUCB",
     "CUCBDP",
@@ -117,6 +124,7 @@ __all__ = [
     "OMM",
     "RNMFTNL",
     "UCB1",
+    "AdaCOFUL",
     "AdaCUCB",
     "AdaPKLUCB",
     "AdaPTT",
@@ -128,6 +136,8 @@ __all__ = [
     "DPExponentialNAS",
     "DPJointCUCB",
     "DPJointMAT",
+    "DPLinTS",
+    "DPLinUCB",
     "DPRateIMED",
     "DPUCBBound",
     "DecreasingHedge",
@@ -135,6 +145,8 @@ __all__ = [
     "HybridUCB",
     "LazyCUCB",
     "LazyDPTS",
+    "LinTS",
+    "LinUCB",
     "NaiveFTNL",
     "PrefixExponential",
     "SparseVectorSE",

@@ -321,12 +321,13 @@ class Policy(ABC):
         Raises:
             ValueError: it has no budget, or the new one is too small for its grid.
         """
-        name = next((n for n in ("epsilon", "rho") if hasattr(self, n)), None)
+        budgets = (n for n in ("epsilon", "rho") if getattr(self, n, None) is not None)
+        name = next(budgets, None)
         if name is None:
             raise ValueError(f"{self.name} is not private, so it has no budget to share out.")
         settings = [f for f in fields(self) if f.init]
         needed = {f.name: getattr(self, f.name) for f in settings if f.default is MISSING}
-        plain = type(self)(**needed)
+        plain = type(self)(**(needed | {name: getattr(self, name)}))
         changed = {
             f.name: getattr(self, f.name)
             for f in settings

@@ -85,6 +85,7 @@ class Play(NamedTuple):
         learn: False if its reward is never read.
         propensity: how likely the action was; None if it was drawn from a posterior.
         kept: of a joint plan, the positions in a record that will be released, in that order.
+        context: of a contextual policy, until the reward is recorded.
     """
 
     action: Action
@@ -94,6 +95,7 @@ class Play(NamedTuple):
     learn: bool = True
     propensity: float | None = 1.0
     kept: tuple[int, ...] | None = None
+    context: Any = None
 
     def decision(self, id: int, campaign: str) -> Decision:
         """Return the decision of this id."""

@@ -3,7 +3,7 @@ people come back, the promise to each of them, and rewards in the user's units.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.people import Register
@@ -146,6 +147,69 @@ def require_choice(policy: Policy, what: str) -> None:
             f"{policy.name} cannot choose among some of its arms, so {what} is not for it; nothing "
             f"was done. {can}"
         )
+
+
+def require_for_contexts(
+    policy: ContextualPolicy, assignment: str, min_share: object, guardrail: object
+) -> None:
+    """Refuse what a policy that decides by contexts does not take.
+
+    Raises:
+        ValueError: such an option.
+    """
+    given = {
+        'assignment="shuffled"': assignment != "planned",
+        "min_share=": min_share is not None,
+        "guardrail=": guardrail is not None,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise ValueError(
+                f"{policy.name} decides by contexts, and {option} is not for it"
+                + (
+                    ": its choice is a draw of its own."
+                    if option != "guardrail="
+                    else ": its blocks hold one number a record."
+                )
+                + " Leave it out, or take a policy without contexts."
+            )
+
+
+def refuse_contexts(policy: object, what: str) -> None:
+    """Refuse a policy that decides by contexts where nothing else is given to it.
+
+    Raises:
+        ValueError: it is one.
+    """
+    if isinstance(policy, ContextualPolicy):
+        raise ValueError(
+            f"{policy.name} decides by contexts, and {what} does not take contexts. Use a "
+            "dpbandits.Session: session.ask(context=[…])."
+        )
+
+
+def asked_contexts(policy: Policy, context: Any, count: int | None) -> list[Any] | None:
+    """The contexts of the decisions that are asked for; None for a policy without contexts.
+
+    Raises:
+        ValueError: they are missing, not expected, or not as they have to be.
+    """
+    if not isinstance(policy, ContextualPolicy):
+        if context is not None:
+            raise ValueError(
+                f"Expected no context=: {policy.name} decides by released rewards alone. Policies "
+                "that decide by contexts: DPLinTS, DPLinUCB. No decision was made."
+            )
+        return None
+    if count is None:
+        return [policy.context(context)]
+    rows = context if isinstance(context, np.ndarray) else tuple(context or ())
+    if len(rows) != count:
+        raise ValueError(
+            f"Expected context= to be {count} contexts, one for each decision, got {len(rows)}. "
+            "No decision was made."
+        )
+    return [policy.context(row) for row in rows]
 
 
 def watched_mechanism(policy: Policy, rail: object) -> Mechanism:

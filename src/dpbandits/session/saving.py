@@ -40,15 +40,17 @@ from dpbandits.mechanisms.base import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise, noise_from_state
 from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
-from dpbandits.policies import POLICIES
+from dpbandits.policies import CONTEXTUAL, POLICIES
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.session.arms import assignment_from_data, roster_from_data, roster_to_data
 from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import Believed
+from dpbandits.session.contexts import ContextsData, contexts_data, contexts_of
 from dpbandits.session.decisions import MOST_PENDING, Play
 from dpbandits.session.guardrail import rail_from_data
 from dpbandits.session.history import chosen_from_data, chosen_to_data
-from dpbandits.session.options import LONGEST_WHY
+from dpbandits.session.options import LONGEST_WHY, refuse_contexts
 from dpbandits.session.overdue import Overdue, OverdueRequests, bucket_of
 from dpbandits.session.people import Clock, Register, policy_for_users
 from dpbandits.session.ranges import range_from_data
@@ -111,6 +113,7 @@ class PlayData(NamedTuple):
     learn: bool
     propensity: float | None
     kept: tuple[Count, ...] | None
+    context: tuple[float, ...] | None = None
 
 
 class OfferData(NamedTuple):
@@ -217,6 +220,7 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     counts: list[tuple[Annotated[int, Meta(ge=EVERY)], Number]]
     ledger: LedgerData
     closing: ClosingData | None = None
+    contexts: ContextsData | None = None
 
 
 class PrivatePart(Struct, forbid_unknown_fields=True):
@@ -288,6 +292,7 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
             [LineData(c, *line) for c, line in ledger.lines()],
         ),
         closing=closing_data(state.closing),
+        contexts=None if state.contexts is None else contexts_data(state.contexts),
     )
 
 
@@ -305,7 +310,10 @@ def plain(steps: Any) -> list[int]:
 
 
 def play_data(play: Play) -> PlayData:
-    return PlayData(play.action, play.observe, play.unit, play.learn, play.propensity, play.kept)
+    context = None if play.context is None else tuple(play.context.tolist())
+    return PlayData(
+        play.action, play.observe, play.unit, play.learn, play.propensity, play.kept, context
+    )
 
 
 def closing_data(closing: Closing | None) -> ClosingData | None:
@@ -548,6 +556,8 @@ def session_of(
         session._log, _ = opened(session.seed, state, [], first=False)
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
         raise damaged(f"{policy.name} cannot plan from public.learned") from error
+    if not books_fit(state):
+        raise damaged("an open block has another number of cells than its arm's codebook")
     try:
         session._open(View(session.seed, session._log, session._tables))
     except (ValueError, TypeError, LookupError, OverflowError):
@@ -606,7 +616,24 @@ def state_of(
         plans=plans,
         pending=pending,
         closing=closing_of(public.closing, public.asked, policy.arms),
+        contexts=contexts_of(public.contexts, policy, dict(public.counts)),
     )
+
+
+def books_fit(state: State) -> bool:
+    """Whether the open blocks of a contextual policy have the cells of their codebooks."""
+    policy, contexts = state.policy, state.contexts
+    if contexts is None or not isinstance(policy, ContextualPolicy):
+        return True
+    for arm, block in state.books.blocks.items():
+        cells = policy.dimension
+        if policy.layout == "cells":
+            cells = len(policy.book_of(state.learned, arm))
+        groups = cells if policy.layout == "cells" else 1
+        counts = contexts.open[arm]
+        if (len(block.sums), len(counts.counts), len(counts.directions)) != (cells, groups, cells):
+            return False
+    return True
 
 
 def pending_of(public: PublicPart, plays: list[Play]) -> dict[int, Play]:
@@ -619,7 +646,7 @@ def pending_of(public: PublicPart, plays: list[Play]) -> dict[int, Play]:
 
 
 def play_of_data(policy: Policy, roster: Any, data: PlayData) -> Play:
-    action, observe, unit, learn, propensity, kept = data
+    action, observe, unit, learn, propensity, kept, said = data
     arms = observe or (action if isinstance(action, tuple) else (action,))
     weights = policy.weighted and isinstance(action, tuple) and len(action) == policy.arms
     if not weights and not are_arms(policy, (*dict.fromkeys((*arms, *as_tuple(action))),)):
@@ -628,8 +655,14 @@ def play_of_data(policy: Policy, roster: Any, data: PlayData) -> Play:
         raise damaged("a play does not say, as this policy's have to, which arms it observes")
     if kept is not None and any(at >= len(observe or ()) for at in kept):
         raise damaged("a play releases what it does not observe")
+    if (said is None) is isinstance(policy, ContextualPolicy):
+        raise damaged("a play has a context, or none, unlike this policy's")
+    try:
+        context = None if said is None else policy.context(said)  # type: ignore[attr-defined]
+    except ValueError:
+        raise damaged("a play's context is none of this policy's") from None
     label: Any = roster.labels.of(action)
-    return Play(action, observe, label, unit, learn, propensity, kept)
+    return Play(action, observe, label, unit, learn, propensity, kept, context)
 
 
 def as_tuple(action: ActionData) -> tuple[Any, ...]:
@@ -730,14 +763,20 @@ def sums_of(session: Session, public: PublicPart, private: PrivatePart) -> list[
         if vault.joint:
             length = len(plans[key].release) if key in plans else -1
         most = min(count * vault.grid.steps, MOST)
+        if vault.contextual:  # its length is that of the codebook, looked at once that is known
+            length, most = len(sums), MOST
         fits = all(type(x) is int for x in sums)
-        if vault.randomizer is None:
+        if vault.contextual:
+            fits = fits and all(abs(x) <= most for x in sums)
+        elif vault.randomizer is None:
             fits = fits and all(0 <= x <= most for x in sums)
         if len(sums) != length or not fits:
             raise damaged(
                 "private.sums holds what no sum of so many rewards can be (not shown: sums are "
                 "private)"
             )
+    if vault.contextual:
+        return [np.array(sums, np.int64) for sums in private.sums]
     return [tuple(sums) for sums in private.sums]
 
 
@@ -894,7 +933,7 @@ def policy_to_data(policy: Policy, *, own: bool = False) -> dict[str, Any]:
         values["arms"] = list(policy.labels)
     module = (
         {}
-        if POLICIES.get(type(policy).__name__) is type(policy)
+        if named_policy(type(policy).__name__) is type(policy)
         else {"module": type(policy).__module__}
     )
     return (
@@ -902,6 +941,11 @@ def policy_to_data(policy: Policy, *, own: bool = False) -> dict[str, Any]:
         | module
         | {name: plain_argument(value, own) for name, value in values.items()}
     )
+
+
+def named_policy(name: str) -> type[Policy] | None:
+    """One of ours by its name."""
+    return POLICIES.get(name) or CONTEXTUAL.get(name)
 
 
 def plain_argument(value: Any, own: bool) -> Any:
@@ -970,7 +1014,7 @@ def policy_from_data(data: dict[str, Any], given: Policy | type[Policy] | None) 
         if isinstance(given, type)
         else type(given)
         if given is not None
-        else POLICIES.get(str(name))
+        else named_policy(str(name))
     )
     if kind is None or kind.__name__ != name or (given is None and "module" in data):
         raise ValueError(unknown_policy(name, given))
@@ -1014,8 +1058,9 @@ def unknown_policy(name: object, given: object) -> str:
     if given is not None:
         shown = given.__name__ if isinstance(given, type) else type(given).__name__
         return f"Expected a session of {shown}, the policy that was given, got one of {name!r:.60}."
+    known = ", ".join([*POLICIES, *CONTEXTUAL])
     return (
-        f"Expected one of the policies {', '.join(POLICIES)}; got {name!r:.60}. If it is a "
+        f"Expected one of the policies {known}; got {name!r:.60}. If it is a "
         "policy of your own, give its class: "
         "Session.from_json(text, policy=YourPolicy)."
     )
@@ -1025,6 +1070,7 @@ def require_readable(policy: Policy) -> None:
     """Refuse what a store could never open again by itself: a decision set of the caller's own is
     rebuilt from no table.
     """
+    refuse_contexts(policy, "a store")
     for f in fields(policy):
         value = getattr(policy, f.name)
         if isinstance(value, DecisionSet) and is_own(value):

@@ -28,7 +28,7 @@ from dpbandits.session.decisions import (
     resolved,
 )
 from dpbandits.session.history import DecisionTable, SegmentDecision
-from dpbandits.session.options import checked_segments, one_segment
+from dpbandits.session.options import checked_segments, one_segment, refuse_contexts
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
 from dpbandits.session.session import OneCall, Session
 from dpbandits.session.statement import people_words
@@ -153,6 +153,7 @@ class SegmentedSession(Mapping[str, Session]):
         self, policy: Policy, *, segments: Sequence[str], noise: Noise, **options: Any
     ) -> None:
         names = checked_segments(segments)
+        refuse_contexts(policy, "a session with segments")
         seed, campaign = options.pop("seed", None), options.pop("campaign", None)
         made = dict[str, Session]()
         for place, name in enumerate(names):

@@ -19,6 +19,8 @@ from hashlib import sha256
 from typing import Any, final, overload
 from weakref import ref
 
+import numpy as np
+
 from dpbandits.core.errors import (
     ClosedError,
     DecisionError,
@@ -36,12 +38,14 @@ from dpbandits.local.messages import randomizer_to_json, report_from_json
 from dpbandits.mechanisms.joint import of_harm
 from dpbandits.mechanisms.rewards import tried
 from dpbandits.noise.protocol import Noise
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStanding, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
 from dpbandits.session.beliefs import Allocation, Beliefs, Believed, beliefs
+from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
     MOST_PENDING,
     NEW,
@@ -63,11 +67,13 @@ from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable, answers_in
 from dpbandits.session.naming import named_ahead
 from dpbandits.session.options import (
+    asked_contexts,
     checked_rewards_range,
     checked_why,
     default_of,
     require_agreement,
     require_choice,
+    require_for_contexts,
     require_policy,
     require_same,
     require_user,
@@ -224,6 +230,8 @@ class Session:
     ) -> None:
         require_policy(policy)
         require_clock(clock, window, attribution_window)
+        if isinstance(policy, ContextualPolicy):
+            require_for_contexts(policy, assignment, min_share, guardrail)
         people = register_of(privacy_unit, max_contributions, window, clock, user_key)
         if people is not None:
             policy = policy_for_users(policy, people.cap)
@@ -256,7 +264,8 @@ class Session:
             names = policy.labels or tuple(map(str, range(policy.arms)))
             harm = Harm.of(self.guardrail, of_harm(self._vault.mechanism), names)
         by_unit = policy.about.feedback == "bandit" or policy.reader.together
-        may_wait = by_unit and self._tables.window is None
+        contexts = Contexts.first(policy)
+        may_wait = by_unit and self._tables.window is None and contexts is None
         return State(
             policy,
             policy.init(),
@@ -268,6 +277,7 @@ class Session:
             pending={},
             harm=harm,
             late=() if may_wait else None,
+            contexts=contexts,
         )
 
     def _open(self, view: View) -> None:
@@ -283,6 +293,7 @@ class Session:
         self._needs_full_path = (
             self._has_window or tables.people is not None or self._assignment is not None
         )
+        self._contextual = self._state.contexts is not None
 
     def __repr__(self) -> str:
         return (
@@ -379,6 +390,7 @@ class Session:
         count: None = None,
         eligible: Eligible = None,
         user: User = None,
+        context: Any = None,
     ) -> Decision: ...
     @overload
     def ask(
@@ -386,12 +398,14 @@ class Session:
         count: int,
         eligible: Eligible = None,
         user: User = None,
+        context: Any = None,
     ) -> list[Decision]: ...
     def ask(
         self,
         count: int | None = None,
         eligible: Eligible = None,
         user: User = None,
+        context: Any = None,
     ) -> Decision | list[Decision]:
         """Return the next decision, or a list of `count` of them.
 
@@ -405,17 +419,26 @@ class Session:
                 capitals and other spaces are another. Beyond the cap a person still gets a
                 decision, the arm with the largest released mean; its `learn` is False, and its
                 reward is accepted and never read.
+            context: what is known of the visitor, for a policy that decides by it: numbers, shape
+                (features,), or by the features' names; with `count` a row for each decision. Its
+                norm is at most 1. Contexts are public: they must not carry recorded outcomes.
 
         Raises:
             RuntimeError: more than `max_pending` decisions would be pending. None was made.
             ValueError: `eligible` names no arm that is in play, or the policy cannot choose among
-                some of its arms; or `user` is missing or not expected. None was made.
+                some of its arms; or `user` or `context` is missing, not expected, or not as it has
+                to be. None was made.
             ClosedError: the session is closed, without a winner. None was made.
         """
-        special = count is not None or eligible is not None or user is not None
-        if special or self._needs_full_path or self._log.state.closing is not None:
+        only = count is None and eligible is None and user is None
+        is_open = self._log.state.closing is None
+        if context is not None and only and is_open and not self._needs_full_path:
+            return self._ask_in_context(context)
+        special = not only or context is not None or self._contextual or not is_open
+        if special or self._needs_full_path:
+            contexts = asked_contexts(self.policy, context, count)
             number = 1 if count is None else whole_number(count, "count")
-            made = self._ask_many(number, eligible, user)
+            made = self._ask_many(number, eligible, user, contexts)
             return made[0] if count is None else made
         me = ref(here := Call())
         try:
@@ -434,7 +457,32 @@ class Session:
             self._calls.pop(me, None)
             del here
 
-    def _ask_many(self, count: int, eligible: Eligible, user: User) -> list[Decision]:
+    def _ask_in_context(self, context: Any) -> Decision:
+        """Return the next decision, for a visitor of this context."""
+        if not self._contextual:
+            asked_contexts(self.policy, context, None)  # refuses
+        policy: Any = self._state.policy
+        known = policy.context(context)
+        me = ref(here := Call())
+        try:
+            view = self._enter(me)
+            view = self._with_codebooks(view)
+            if len(view.pending) >= self.max_pending:
+                raise too_many_pending(len(view.pending), 1, self.max_pending)
+            event = view.next_in_context(known, None)
+            id, play = event[0], event[1]
+            fields = (id, play[0], id, None, self.campaign, play[2], play[4])
+            decision = self._newest = NEW(Decision, fields)
+            view.events.append(event)  # this is the moment at which it happens
+            view.apply(event, len(view.events))
+            return decision
+        finally:
+            self._calls.pop(me, None)
+            del here
+
+    def _ask_many(
+        self, count: int, eligible: Eligible, user: User, contexts: list[Any] | None
+    ) -> list[Decision]:
         people, window = self._tables.people, self._tables.window
         require_user(people, user)
         with OneCall(self) as view:
@@ -448,6 +496,9 @@ class Session:
             if len(view.pending) + count > self.max_pending:
                 raise too_many_pending(len(view.pending), count, self.max_pending)
             who = None if people is None else people.pseudonym(user)
+            if contexts is not None:
+                view = self._with_codebooks(view)
+                return self._made(view, self._next_in_contexts(view, contexts, who, arms), window)
             return self._made(view, self._next(view, count, who, arms), window)
 
     def _ask_closed(
@@ -505,6 +556,40 @@ class Session:
             view.add_to_batch(event if place is None else event._replace(place=place))
         return view.batch
 
+    def _next_in_contexts(
+        self, view: View, contexts: list[Any], who: str | None, arms: tuple[int, ...] | None
+    ) -> list[Asked]:
+        """Compute the decisions for visitors of these contexts."""
+        people = self._tables.people
+        period = 0 if people is None else people.period()
+        taken = 0 if people is None or who is None else people.taken(who, period)
+        view.begin_batch()
+        for context in contexts:
+            counts = people is None or who is None or taken < people.cap
+            event = view.next_in_context(context, arms, counts)
+            if people is not None and who is not None and event.play.learn:
+                taken += 1
+                event = event._replace(place=(who, period, taken))
+            view.add_to_batch(event)
+        return view.batch
+
+    def _with_codebooks(self, view: View) -> View:
+        """Make the first codebooks once enough contexts are there."""
+        policy: Any = self._state.policy
+        if not view.pilot or len(view.pilot) < policy.pilot_visitors:
+            return view
+        contexts, state = np.array(view.pilot), view.folded()
+        assert state.contexts is not None
+        state = state._replace(
+            learned=policy.opened(state.learned, contexts),
+            contexts=state.contexts._replace(pilot=()),
+            step=state.step + 1,
+        )
+        log, rng = opened(self.seed, state, [])
+        self._log = log
+        self._view = view = View(self.seed, log, self._tables, rng)
+        return view
+
     # Recording rewards
 
     def tell(self, decision: Decision | int, reward: object) -> None:
@@ -539,7 +624,8 @@ class Session:
                     [(id, play, self._vault.checked(play.observe or play.action, reward))]
                 )
                 return
-            parts = self._vault.quick_parts(play.unit, reward) if play.learn else None
+            quick = self._vault.quick_parts
+            parts = quick(play.unit, reward, play.context) if play.learn else None
             if parts is not None:
                 event: Event = NEW(Told, (id, play.unit, parts, True))
             else:
@@ -666,7 +752,8 @@ class Session:
         steps = self._vault.steps(plain)
         if not play.learn:
             return Unread(id, play, why)
-        parts = self._vault.parts(play.observe or play.action, steps, play.unit, play.kept)
+        where = play.observe or play.action
+        parts = self._vault.parts(where, steps, play.unit, play.kept, play.context)
         return Told(id, play.unit, parts, why == "told")
 
     def _append(self, view: View, events: Sequence[Event]) -> None:
@@ -735,7 +822,8 @@ class Session:
             return Unread(id, play, "told")
         where = play.observe or play.action
         # it counts as an answer also where the default does: who answered is private
-        return Told(id, play.unit, self._vault.parts(where, steps, play.unit, play.kept))
+        parts = self._vault.parts(where, steps, play.unit, play.kept, play.context)
+        return Told(id, play.unit, parts)
 
     # Releases
 
@@ -804,8 +892,13 @@ class Session:
         books, answers = self._read(vault.release, state.books, read, drop, arms)
         coordinates = due if arms is None else arms
         told = told_by_action(state)
+        contexts = state.contexts
+        if contexts is not None:  # the public counts of the same blocks, which close with them
+            answers = contexts.answers(state.policy, read, answers)
+            contexts = contexts.without(read)
         release = release_of(coordinates, answers, state.records, told, vault.numbers)
-        return state._replace(books=books, unlearned=UnlearnedRelease(release, plan, number))
+        unlearned = UnlearnedRelease(release, plan, number)
+        return state._replace(books=books, contexts=contexts, unlearned=unlearned)
 
     def _read(self, release: Callable[..., BooksAndAnswers], *given: Any) -> BooksAndAnswers:
         """Release blocks. An error carries no frames of the vault, whose variables hold sums."""
@@ -850,7 +943,9 @@ class Session:
         """Return the state without these blocks, whose records are never read."""
         books, _ = self._vault.release(state.books, (), keys)
         release = Release((), (), state.records, told_by_action(state))
-        return state._replace(books=books, unlearned=UnlearnedRelease(release, None))
+        contexts = None if state.contexts is None else state.contexts.without(keys)
+        unlearned = UnlearnedRelease(release, None)
+        return state._replace(books=books, contexts=contexts, unlearned=unlearned)
 
     def _replace_state(self, state: State) -> None:
         """Put a new state in place: the moment at which a verb without an event happens."""
@@ -866,7 +961,7 @@ class Session:
             NotRecordedError: it failed again.
         """
         with OneCall(self) as view:
-            self._settled(view)
+            self._with_codebooks(self._settled(view))
 
     def _settle_to_show(self) -> None:
         """Record outcomes whose time has passed, before anything is shown. Not during a call, and
@@ -1105,6 +1200,7 @@ class Session:
                 books=vault.widened(state.books, arms),
                 believed=state.believed.with_arm(name),
                 roster=roster,
+                contexts=None if state.contexts is None else state.contexts.widened(arms),
                 events=(*state.events, SessionEvent("add", label or arms - 1, state.asked)),
             )
             log, rng = opened(self.seed, state, [])
@@ -1194,7 +1290,10 @@ class Session:
             return None
         guarantee = replace(guarantee, noise=self._vault.noise.kind)
         if self._has_window:
-            guarantee = replace(guarantee, public=("decisions", "number and time of asks"))
+            public: tuple[str, ...] = ("decisions", "number and time of asks")
+            if self._contextual:
+                public = (*public, "contexts")
+            guarantee = replace(guarantee, public=public)
         return guarantee if people is None else per_user(guarantee, people)
 
     @property
@@ -1462,6 +1561,7 @@ class Session:
                 caution=None if self.rewards is None else self.rewards.caution,
                 people=users,
                 several=about.feedback != "bandit",
+                contexts=self._kept_contexts,
             )
         )
 
@@ -1476,6 +1576,11 @@ class Session:
             return None
         arm = None if closing.winner is None else self._name(closing.winner)
         return closing_words(closing.why, arm, closing.read, not closing.is_done, until)
+
+    @property
+    def _kept_contexts(self) -> int | None:
+        policy = self.policy
+        return policy.kept_contexts if isinstance(policy, ContextualPolicy) else None
 
     # Saving
 
@@ -1504,8 +1609,8 @@ class Session:
             failed: Exception | None = None
             try:
                 # what is due first: outcomes that an earlier call appended are counted then
-                view = self._settled(self._advance(view))
-                state = self._advance(view).folded()
+                view = self._advance(self._settled(self._advance(view)))
+                state = self._with_codebooks(view).folded()
             except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
                 if self._state.unlearned is not None:  # a policy's own error
                     raise

@@ -22,13 +22,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, final
 
-from dpbandits.core.plan import FOREVER, Cycle, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.turn import open_turn
 from dpbandits.session.arms import Assignment, Roster
 from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import Believed
+from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import NEW, Play, Unit
 from dpbandits.session.guardrail import Harm
 from dpbandits.session.history import HowChosen, KeptChoices
@@ -197,6 +198,7 @@ class State(NamedTuple):
             blocks are neither an arm's nor a plan's.
         overdue: requests that have waited for too long.
         closing: None while the session is open.
+        contexts: of a contextual policy, what is kept of contexts.
     """
 
     policy: Policy
@@ -221,6 +223,7 @@ class State(NamedTuple):
     late: tuple[tuple[int, int], ...] | None = ()
     overdue: Overdue = Overdue()
     closing: Closing | None = None
+    contexts: Contexts | None = None
 
     def __repr__(self) -> str:
         return f"State(step={self.step}, asked={self.asked}, records={self.records})"
@@ -513,6 +516,7 @@ class View:
         "at",
         "batch",
         "blocks",
+        "contexts",
         "due",
         "events",
         "last",
@@ -522,6 +526,7 @@ class View:
         "overdue",
         "overtaken",
         "pending",
+        "pilot",
         "plans",
         "play",
         "policy",
@@ -560,7 +565,13 @@ class View:
         self.asked, self.records, self.unread = state.asked, state.records, state.unread
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
         # [count, sums] of each open block; a single sum as a plain number
-        self.blocks = {key: counted(block) for key, block in state.books.blocks.items()}
+        # (those of a contextual policy stand in `contexts`)
+        self.contexts = None if state.contexts is None else state.contexts.opened(state, log.plan)
+        apart = self.contexts is not None
+        blocks = {} if apart else state.books.blocks
+        self.blocks = {key: counted(block) for key, block in blocks.items()}
+        # contexts that make the first codebooks
+        self.pilot = [] if state.contexts is None else list(state.contexts.pilot)
         self.position = state.rng
         self.rng = rng or PublicRng(seed, state.step, state.rng)
         self.progress: Progress | None = None
@@ -625,6 +636,9 @@ class View:
             else:
                 blocks = self.blocks
                 for key, steps in parts:
+                    if self.contexts is not None:
+                        self.contexts.add(key, steps)
+                        continue
                     block = blocks.get(key)
                     single = type(steps) is tuple and len(steps) == 1
                     if block is None:
@@ -683,6 +697,8 @@ class View:
     def _follow_ask(self, event: Asked, number: int) -> None:
         id, play, changes, place, due = event
         self.pending[id] = play
+        if play.context is not None and not play.learn and self.log.state.learned.pilot:
+            self.pilot.append(play.context)
         tables = self.tables
         tables.note(event, number)
         # a decision without changes was chosen as the one before it, but for the first of a turn
@@ -719,9 +735,12 @@ class View:
 
     def folded(self) -> State:
         """Return the state and the counted events in one state."""
-        state = self.log.state
+        state, contexts = self.log.state, self.contexts
         blocks = {key: open_block(block) for key, block in self.blocks.items()}
+        if contexts is not None:
+            blocks = {arm: OpenBlock(*block) for arm, block in contexts.sums.items()}
         return state._replace(
+            contexts=None if contexts is None else Contexts.of(contexts, self.pilot),
             books=state.books._replace(blocks=blocks),
             traffic=self.traffic,
             asked=self.asked,
@@ -888,6 +907,28 @@ class View:
         arm = plan.action_at(0, id, self.rng)
         assert isinstance(arm, int)
         return arm, None if isinstance(plan, Draw) else 1.0
+
+    def next_in_context(
+        self, context: Any, eligible: Sequence[int] | None, learn: bool = True
+    ) -> Asked:
+        """Return the decision for a visitor of this context.
+
+        Args:
+            eligible: the arms to choose from; None: all that are in play.
+            learn: False if nobody learns from it: the arm that is best by what is known.
+        """
+        self.at = -1
+        plan, arms = self.log.plan, eligible or self.log.state.roster.in_play
+        assert isinstance(plan, Draw)
+        assert isinstance(plan.law, ContextLaw)
+        law = plan.law
+        if learn:
+            arm, propensity = law.choose(context, arms, self.rng)
+        else:
+            arm, propensity = law.likeliest(context, arms), 1.0
+        label = self.log.state.roster.labels.of(arm)
+        play = Play(arm, None, label, arm, learn and law.learns, propensity, None, context)
+        return self._asked(play, self.offer)
 
     def next_unread(self, eligible: Sequence[int] | None = None) -> Asked:
         """Return a decision that nobody learns from: the arm with the largest released mean."""

@@ -34,6 +34,7 @@ class StatementFacts:
     cap, span: learned rounds of a user, and in which window, in words. people: users that were
         asked for; None where they are not counted here. caution: on the bias of means. waits: the
         attribution window, in seconds. default: what counts where nobody answered.
+    contexts: of how many visitors of each arm the contexts are kept; None: it decides without them.
     """
 
     campaign: str
@@ -62,6 +63,7 @@ class StatementFacts:
     several: bool = False
     closing: str | None = None
     as_of: float | None = None
+    contexts: int | None = None
 
 
 def statement(facts: StatementFacts) -> str:
@@ -72,6 +74,7 @@ def statement(facts: StatementFacts) -> str:
         promise(facts.guarantee, facts.span, facts.several),
         price_words(facts),
         f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}. {facts.caution or ''}",
+        context_words(facts.contexts),
         window_words(facts.waits, facts.default),
         rail_words(facts.guardrail),
         arms_words(facts.arms),
@@ -85,6 +88,24 @@ def statement(facts: StatementFacts) -> str:
         f"Software: dpbandits {__version__}.",
     ]
     return "\n\n".join(fill(part, WIDTH) for part in parts if part) + "\n"
+
+
+def context_words(kept: int | None) -> str:
+    """What holds of contexts, and which are kept."""
+    if kept is None:
+        return ""
+    stays = (
+        f"; of each arm the newest {kept:,} are kept, without outcomes, to choose what is measured "
+        "next"
+        if kept
+        else ""
+    )
+    return (
+        "Contexts: decisions depend on what is known of a visitor. That is public by this "
+        "guarantee, which does not protect it, and personal data nevertheless. It must not carry "
+        "recorded outcomes, such as what the visitor did last time. A decision's own context goes "
+        f"once its reward is recorded{stays}."
+    )
 
 
 def record_words(several: bool) -> str:

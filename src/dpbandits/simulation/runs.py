@@ -15,6 +15,7 @@ from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import FigureTable, Tabular
 from dpbandits.environments.base import Environment
+from dpbandits.environments.contexts import ContextTable
 from dpbandits.policies.contract import Policy, problem_of
 
 # The counts of a plain run: plays and their rewards at every checkpoint.
@@ -137,7 +138,7 @@ class Runs(Tabular):
         lengths: rounds played, shape (runs,); below `rounds` only if a log ended.
         acceptance: share of accepted entries of a replayed log, shape (runs,); else None.
         earned: expected value of the super arms played, shape (runs, checkpoints), if it is not a
-            sum over arms; else None.
+            sum over arms, or of what a policy with contexts played; else None.
         recompute: plays the same runs with other checkpoints; None for stored runs.
         rewards: played rewards, shape (runs, checkpoints), if the environment fixes all rewards
             beforehand (a Table in its order); else None, because sums of independent rounds are
@@ -233,7 +234,8 @@ class Runs(Tabular):
         negative: a policy may be better than every fixed arm.
 
         With super arms, it is αβ times the value of the best super arm minus the value of the
-        played ones; (α, β) are the oracle's.
+        played ones; (α, β) are the oracle's. With contexts it is against the best arm for each
+        visitor.
 
         Args:
             at: rounds; None for the end.
@@ -256,6 +258,8 @@ class Runs(Tabular):
     def _pseudo(self, wanted: Integers) -> Floats:
         kept, rounds = self._at(wanted), np.minimum(wanted, self.lengths[:, None])
         problem, means = problem_of(self.policy), self.environment.means
+        if isinstance(self.environment, ContextTable) and kept.earned is not None:
+            return np.asarray(self.environment.best * rounds - kept.earned)
         if problem is None:
             return np.asarray(kept.counts @ self.environment.gaps)
         earned = kept.earned

@@ -14,9 +14,12 @@ import numpy as np
 
 from dpbandits.core.inputs import LARGEST_SEED, Integers, whole_number
 from dpbandits.environments.base import Environment, require_pair
+from dpbandits.environments.contexts import ContextTable
 from dpbandits.environments.laws import Reordered, SharedCoins, random_order
 from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.simulation.contexts import play_contexts, require_contexts
 from dpbandits.simulation.delays import DelayLaw, checked_delay, play_delayed
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.runs import Kept, Recompute, Runs, checked_rounds
@@ -227,6 +230,7 @@ def simulate(
     rounds, runs, seed = checked(policy, environment, rounds, runs, seed)
     workers, first = checked_workers(workers), whole_number(first, "first")
     checkpoints = kept_rounds(policy, rounds, runs, at)
+    require_contexts(policy, environment, plain=delay is None and not shuffle)
     host = None if delay is None else partial(play_delayed, delay=checked_delay(delay))
     player, threads = choose_player(policy, environment, rounds, seed, compiled, host)
     if shuffle:
@@ -294,6 +298,12 @@ def choose_player(
     """Return the player of one run, and whether threads can play several at once. If `host` is
     given, it plays.
     """
+    if isinstance(policy, ContextualPolicy):
+        if compiled and isinstance(environment, ContextTable):
+            from dpbandits.simulation.compiled.contextual import ContextPlayer
+
+            return ContextPlayer(policy, environment, rounds, seed), True
+        host = play_contexts
     if compiled and host is None and has_laws(policy, environment):
         from dpbandits.simulation.compiled.players import (
             compiled_player,  # numba: only when it is used

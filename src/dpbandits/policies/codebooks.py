@@ -1,0 +1,122 @@
+"""Codebooks: directions that split contexts into cells, chosen from public contexts.
+
+A cell's sum says how rewards lie along one direction, so what a block says of a linear law depends
+on how closely the contexts of a cell lie together. More cells lose less and carry more noise; how
+many pay is decided by the information that is expected, which depends on public data only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpbandits.core.inputs import Floats, Integers, Places
+
+AT_LEAST = 20
+"""Contexts behind each direction at least: a direction of few contexts could equal one person's."""
+
+ENOUGH = 4
+"""Contexts for each feature from which on directions are made of them; before, cells are axes."""
+
+SIZES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+"""Directions that k-means begins with, in multiples of the number of features."""
+
+ROUNDS = 8
+"""Rounds of k-means."""
+
+FLOOR = 1e-3
+"""Directions in which contexts vary by less than this share of the most are not stretched more."""
+
+
+def whitening(contexts: Floats) -> Floats:
+    """W with Wᵀ X about round for contexts X, shape (features, features)."""
+    values, axes = np.linalg.eigh(contexts.T @ contexts / len(contexts))
+    found: Floats = axes / np.sqrt(values + FLOOR * values.max())
+    return found
+
+
+def cells_of(rows: Floats, book: Floats) -> tuple[Places, Floats]:
+    """The cell of each row, and the row turned so that it points along the cell's direction."""
+    along = rows @ book.T
+    cell = np.abs(along).argmax(axis=1)
+    against = along[np.arange(len(rows)), cell] < 0.0
+    return cell, np.where(against[:, None], -rows, rows)
+
+
+def sums_of(cell: Places, rows: Floats, cells: int) -> tuple[Integers, Floats]:
+    """How many rows are in each cell, and their sums, shapes (cells,) and (cells, features)."""
+    counts, sums = np.bincount(cell, minlength=cells), np.zeros((cells, rows.shape[1]))
+    taken = np.flatnonzero(counts)
+    starts = np.concatenate(([0], np.cumsum(counts[taken])[:-1]))
+    sums[taken] = np.add.reduceat(rows[np.argsort(cell, kind="stable")], starts, axis=0)
+    return counts, sums
+
+
+def spherical_means(rows: Floats, size: int, rng: np.random.Generator) -> Floats:
+    """At most `size` unit directions for the rows of an array up to sign, by k-means on the sphere.
+
+    Directions of few rows are left out, more of them from round to round, and in the end each is
+    the mean of `AT_LEAST` rows or more. There may be none.
+    """
+    rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    found = rows[rng.choice(len(rows), size, replace=False)]
+    for turn in range(1, ROUNDS + 1):
+        members, sums = sums_of(*cells_of(rows, found), len(found))
+        norms = np.linalg.norm(sums, axis=1)
+        kept = (norms > 0) & (members * ROUNDS >= AT_LEAST * turn)
+        if not kept.any():
+            return np.empty((0, rows.shape[1]))
+        found = sums[kept] / norms[kept][:, None]
+    return found
+
+
+def expected_information(
+    book: Floats, contexts: Floats, rounds: int, before: Floats, variance: float, noise: float
+) -> float:
+    """ln det of the information on an arm after a block of so many rounds, read in these cells."""
+    share = rounds / len(contexts)
+    counts, directions = sums_of(*cells_of(contexts, book), len(book))
+    directions *= share
+    gained = directions.T @ (directions / (variance * share * counts + noise)[:, None])
+    return float(np.linalg.slogdet(before + gained)[1])
+
+
+def codebook(
+    contexts: Floats,
+    features: int,
+    rounds: int,
+    before: Floats,
+    variance: float,
+    noise: float,
+    rng: np.random.Generator,
+) -> Floats:
+    """The cells of a block, shape (cells, features): a context x is in the one with the largest
+    |row · x|.
+
+    Args:
+        contexts: public ones, like those to come, shape (contexts, features).
+        features: numbers in a context.
+        rounds: records that the block will have.
+        before: information on the arm so far, shape (features, features).
+        variance: of a reward. noise: variance of the noise in a sum.
+        rng: public randomness.
+    """
+    if len(contexts) < ENOUGH * features:
+        return np.eye(features)
+    stretch = whitening(contexts)
+    rows, best, chosen, worse = contexts @ stretch, -np.inf, np.eye(features), 0
+    for times in SIZES:
+        size = int(times * features)
+        if times > 1 and (4 * size > len(contexts) or 2 * size > rounds):
+            break
+        turned = np.eye(features) if times == 1 else spherical_means(rows, size, rng)
+        if len(turned) == 0:
+            continue
+        book = turned @ stretch.T
+        value = expected_information(book, contexts, rounds, before, variance, noise)
+        if value > best:
+            best, chosen, worse = value, book, 0
+        else:
+            worse += 1
+        if worse == 2:  # more cells carry more noise
+            break
+    return chosen

@@ -1,0 +1,752 @@
+"""Policies that decide by a public context: a linear law of rewards for each arm, r ≈ x·θ.
+
+Private policies keep a record's reward in one whole-number sum, that of its arm and cell (see
+`mechanisms.cells`); the law is fitted to the noised sums, which is post-processing. Each arm's
+block ends by its own count of records. What is proved and what is measured: proofs/context.md.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, final
+
+import numpy as np
+
+from dpbandits.core.contexts import (
+    checked_context,
+    checked_features,
+    checked_rows,
+    names_of_outcomes,
+)
+from dpbandits.core.inputs import Floats, refuse_class, switch
+from dpbandits.core.plan import FOREVER, ContextLaw, Draw, Plan, PublicRng
+from dpbandits.core.privacy import Grid, as_fraction
+from dpbandits.mechanisms import GaussianBatches, LazyForgetful, Mechanism
+from dpbandits.mechanisms.cells import CellBatches, ContextAnswer, Layout, VectorBatches
+from dpbandits.policies.base import require_budget
+from dpbandits.policies.codebooks import codebook
+from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
+
+__all__ = ["AdaCOFUL", "ContextualPolicy", "DPLinTS", "DPLinUCB", "LinTS", "LinUCB"]
+
+RECENT = 1_500
+"""Contexts that are kept of an arm, for its next codebook, and the most of `public_contexts`."""
+
+PILOT = 500
+"""Visitors whose contexts make the first codebooks, where no public contexts are given."""
+
+FINEST = 2**16
+"""The most steps of a grid: Σ r·x in steps of both then takes 10⁸ records a block."""
+
+Rows = tuple[tuple[float, ...], ...]
+"""A matrix as plain numbers."""
+
+
+class ArmFit(NamedTuple):
+    """What is known of an arm. Public.
+
+    Args:
+        information: Λ, shape (features, features).
+        weighted: η, shape (features,); the arm's law is Λ⁻¹η.
+        book: directions of the open block's cells; none where a block is a vector.
+        read: records that were released.
+        open: records since then.
+        need: records that the open block takes.
+        releases: how often it was read.
+    """
+
+    information: Rows
+    weighted: tuple[float, ...]
+    book: Rows
+    read: int
+    open: int
+    need: int
+    releases: int = 0
+
+
+class ContextState(NamedTuple):
+    """Public state of a contextual policy.
+
+    Args:
+        fits: one an arm.
+        pilot: whether contexts for the first codebooks are still collected.
+        t: records of all arms.
+    """
+
+    fits: tuple[ArmFit, ...]
+    pilot: bool
+    t: int
+
+
+def rows_of(matrix: Floats) -> Rows:
+    return tuple(map(tuple, matrix.tolist()))
+
+
+class UniformLaw(ContextLaw):
+    """Each arm alike, for contexts that make the first codebooks."""
+
+    learns: ClassVar[bool] = False
+
+    def __repr__(self) -> str:
+        return "UniformLaw()"
+
+    def choose(
+        self, context: Floats, arms: Sequence[int], rng: PublicRng
+    ) -> tuple[int, float | None]:
+        return arms[int(rng.generator.integers(len(arms)))], 1.0 / len(arms)
+
+    def likeliest(self, context: Floats, arms: Sequence[int]) -> int:
+        return arms[0]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLaw(ContextLaw):
+    """The arm with the largest x·θ + width·‖x‖_{Λ⁻¹}·z; z is standard normal or, for optimism, 1.
+
+    Args:
+        theta: shape (arms, features).
+        roots: shape (arms, features, features), of each arm a matrix R with RᵀR = width²·Λ⁻¹.
+        sampled: whether z is drawn.
+        books: directions of the cells of each arm's open block, shape (cells, features).
+    """
+
+    theta: Floats
+    roots: Floats
+    sampled: bool
+    books: tuple[Floats, ...]
+    learns: ClassVar[bool] = True
+
+    @cached_property
+    def _stacked(self) -> Floats:
+        arms, features, _ = self.roots.shape
+        return np.ascontiguousarray(self.roots.reshape(arms * features, features))
+
+    def choose(
+        self, context: Floats, arms: Sequence[int], rng: PublicRng
+    ) -> tuple[int, float | None]:
+        turned = (self._stacked @ context).reshape(self.theta.shape)
+        width = np.sqrt(np.einsum("ij,ij->i", turned, turned))
+        if self.sampled:
+            width *= rng.generator.standard_normal(len(width))
+        score = self.theta @ context + width
+        if len(arms) < len(score):
+            at = int(score[list(arms)].argmax())
+            return arms[at], None if self.sampled else 1.0
+        return int(score.argmax()), None if self.sampled else 1.0
+
+    def likeliest(self, context: Floats, arms: Sequence[int]) -> int:
+        """The arm with the largest estimated mean."""
+        return arms[int((self.theta[list(arms)] @ context).argmax())]
+
+
+@policy_dataclass
+class ContextualPolicy(Policy):
+    """A policy whose decisions depend on a public context of each visitor.
+
+    Args:
+        features: numbers in a context, or their names.
+        clip: whether contexts of a norm above 1 are shortened; by default they are refused.
+    """
+
+    chooses: ClassVar[bool] = True
+    # whether widths are drawn (Thompson sampling) or added in full (optimism)
+    sampled: ClassVar[bool] = True
+    features: Any
+    grid: int = 1024
+    clip: bool = False
+
+    def validate(self) -> None:
+        number, names = checked_features(self.features)
+        object.__setattr__(self, "features", number if names is None else names)
+        switch(self.clip, "clip")
+        if self.grid > FINEST:
+            raise ValueError(
+                f"Expected grid={self.grid:,} to be at most {FINEST:,} with contexts: sums of "
+                "rewards times contexts would not fit into 64 bits."
+            )
+        doubtful = names_of_outcomes(names or ())
+        if doubtful and self.private:
+            warnings.warn(
+                f"Features named {', '.join(doubtful[:5])} may carry recorded outcomes. Contexts "
+                "are public: a context that was made from a reward that this policy learned from "
+                "is outside of its guarantee. Leave such features out, or take them from data "
+                "that nobody's reward is in.",
+                stacklevel=5,
+            )
+        self._validate()
+
+    def _validate(self) -> None:
+        """Check further hyper-parameters."""
+
+    @property
+    def private(self) -> bool:
+        """Whether its releases are noised."""
+        return False
+
+    @property
+    def layout(self) -> Layout:
+        """How an arm's block is kept."""
+        return "vector"
+
+    @property
+    def kept_contexts(self) -> int:
+        """Contexts that are kept of an arm."""
+        return 0
+
+    @property
+    def pilot_visitors(self) -> int:
+        """Visitors that come before the first block, and are not learned from."""
+        return 0
+
+    # Constants of the fit: variance of a reward, prior information, and variance of the noise
+
+    @property
+    def variance(self) -> float:
+        """s₂, the variance of a reward around its law that is reckoned with."""
+        return 0.15
+
+    @property
+    def prior(self) -> float:
+        """Λ₀ is this times the identity."""
+        return 0.1 / self.variance
+
+    @final
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The features' names, if they have any."""
+        return self.features if isinstance(self.features, tuple) else None
+
+    @final
+    @property
+    def dimension(self) -> int:
+        """Numbers in a context."""
+        return len(self.features) if isinstance(self.features, tuple) else int(self.features)
+
+    @final
+    def context(self, context: object) -> Floats:
+        """A context as it is kept, shape (features,).
+
+        Raises:
+            ValueError: not so many finite numbers of norm at most 1.
+        """
+        return checked_context(context, self.dimension, self.feature_names, self.clip)
+
+    def _first_fit(self) -> ArmFit:
+        p = self.dimension
+        zeros = (0.0,) * p
+        return ArmFit(rows_of(self.prior * np.eye(p)), zeros, (), 0, 0, self._need(0))
+
+    def init(self) -> ContextState:
+        return ContextState((self._first_fit(),) * self.arms, self.pilot_visitors > 0, 0)
+
+    def _need(self, read: int) -> int:
+        """Records in the block after so many were read."""
+        raise NotImplementedError
+
+    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
+        """What is known of an arm after its block was read."""
+        raise NotImplementedError
+
+    def roots_of(self, state: ContextState, information: Floats) -> Floats:
+        """See `LinearLaw`. They are lower triangular."""
+        roots: Floats = np.linalg.inv(np.linalg.cholesky(information))
+        return roots * self.widths(information)[:, None, None]
+
+    def widths(self, information: Floats) -> Floats:
+        """By arm, how much ‖x‖_{Λ⁻¹} counts, shape (arms,).
+
+        Args:
+            information: Λ, shape (arms, features, features).
+        """
+        raise NotImplementedError
+
+    @final
+    def plan(self, state: ContextState, rng: PublicRng) -> Plan:
+        if state.pilot:
+            return Draw(UniformLaw(), (FOREVER,) * self.arms)
+        limits = tuple(max(1, fit.need - fit.open) for fit in state.fits)
+        return Draw(self.law_of(state), limits, self.all_together(state))
+
+    def all_together(self, state: ContextState) -> int | None:
+        """Records of all arms after which all of them are read; None where each arm's block ends by
+        its own count.
+        """
+        return None
+
+    @final
+    def law_of(self, state: ContextState) -> LinearLaw:
+        """How arms are chosen in this state."""
+        information = np.array([fit.information for fit in state.fits])
+        weighted = np.array([fit.weighted for fit in state.fits])
+        theta = np.linalg.solve(information, weighted[:, :, None])[:, :, 0]
+        roots = self.roots_of(state, information)
+        books = tuple(self.book_of(state, arm) for arm in range(self.arms))
+        return LinearLaw(theta, roots, self.sampled, books)
+
+    @final
+    def update(self, state: ContextState, plan: Plan, release: Release) -> ContextState:
+        fits = self._told(state, release)
+        for arm, answer in zip(release.coordinates, release.answers, strict=True):
+            fits[arm] = self.learned_from(fits[arm], arm, answer)
+        return ContextState(tuple(fits), state.pilot, release.round)
+
+    def _told(self, state: ContextState, release: Release) -> list[ArmFit]:
+        fits = list(state.fits)
+        for arm, times in release.told:
+            fits[arm] = fits[arm]._replace(open=fits[arm].open + times)
+        return fits
+
+    @final
+    def dropped(
+        self, state: ContextState, release: Release, arms: Collection[int] | None = None
+    ) -> ContextState:
+        fits = [
+            fit._replace(open=0) if arms is None or arm in arms else fit
+            for arm, fit in enumerate(self._told(state, release))
+        ]
+        return state._replace(fits=tuple(fits), t=release.round)
+
+    @final
+    def widened(self, state: ContextState, arms: int) -> ContextState:
+        first = self._first_fit()._replace(book=state.fits[0].book)
+        return state._replace(fits=state.fits + (first,) * (arms - len(state.fits)))
+
+    def room(self, state: ContextState, arm: int) -> int | None:
+        fit = state.fits[arm]
+        return None if state.pilot else max(1, fit.need - fit.open)
+
+    def opened(self, state: ContextState, contexts: Floats) -> ContextState:
+        """The state once contexts for the first codebooks are there, shape (contexts, features)."""
+        return state._replace(pilot=False)
+
+    @final
+    def book_of(self, state: ContextState, arm: int) -> Floats:
+        """Directions of the cells of an arm's open block, shape (cells, features)."""
+        return np.array(state.fits[arm].book, np.float64).reshape(-1, self.dimension)
+
+
+# Without privacy: every record is read as it is.
+
+
+@policy_dataclass
+class ExactLinear(ContextualPolicy):
+    """Ridge regression for each arm on exact sums.
+
+    Args:
+        regularisation: λ, the weight of the ridge.
+        variance_of_rewards: s₂, the variance of a reward around its law.
+        alpha: growth of an arm's records from one fit to the next; 1 fits after every record.
+    """
+
+    regularisation: float = 0.1
+    variance_of_rewards: float = 0.15
+    alpha: float = 1.0
+
+    def _validate(self) -> None:
+        self._number("regularisation", 0, 1e9)
+        self._number("variance_of_rewards", 0, 1e9)
+        self._number("alpha", 0.999999, 1000)
+
+    @property
+    def variance(self) -> float:
+        return float(self.variance_of_rewards)
+
+    @property
+    def prior(self) -> float:
+        return float(self.regularisation) / self.variance
+
+    def mechanism(self) -> Mechanism:
+        return VectorBatches(grid=Grid(steps=self.grid))
+
+    def _need(self, read: int) -> int:
+        return max(1, math.ceil((self.alpha - 1.0) * read))
+
+    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
+        information = np.array(fit.information) + answer.directions / self.variance
+        weighted = np.array(fit.weighted) + answer.totals / self.variance
+        read = fit.read + answer.rounds
+        need, releases = self._need(read), fit.releases + 1
+        return ArmFit(rows_of(information), tuple(weighted.tolist()), (), read, 0, need, releases)
+
+
+@policy_dataclass
+class LinTS(ExactLinear):
+    """Linear Thompson sampling, without privacy.
+
+    Source: Agrawal and Goyal 2013, Algorithm 1, with a law of its own for each arm. Guarantee:
+    none. Regret: O(d^{3/2} √T) up to logarithms for one shared law (there, with a larger width).
+
+    Args:
+        width: v, how much the posterior's deviation counts.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Agrawal and Goyal 2013",
+        algorithm="Algorithm 1 (linear Thompson sampling), disjoint arms",
+        bound="Õ(d^{3/2} √T)",
+        privacy="none",
+        randomised=True,
+        every_round=True,
+        theory=False,
+    )
+    width: float = 0.5
+
+    def _validate(self) -> None:
+        super()._validate()
+        self._number("width", 0, 1e6)
+
+    def widths(self, information: Floats) -> Floats:
+        return np.full(self.arms, float(self.width))
+
+
+@policy_dataclass
+class LinUCB(ExactLinear):
+    """Optimism with linear laws, without privacy.
+
+    Source: Li, Chu, Langford and Schapire 2010, Algorithm 1 (disjoint). Guarantee: none.
+    Regret: Õ(√(dT)) for a variant of it (Chu, Li, Reyzin and Schapire 2011).
+
+    Args:
+        width: how much the deviation ‖x‖_{Λ⁻¹} is added.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Li, Chu, Langford and Schapire 2010",
+        algorithm="Algorithm 1 (LinUCB, disjoint)",
+        bound="Õ(√(dT))",
+        privacy="none",
+        every_round=True,
+        theory=False,
+    )
+    sampled: ClassVar[bool] = False
+    width: float = 1.0
+
+    def _validate(self) -> None:
+        super()._validate()
+        self._number("width", 0, 1e6)
+
+    def widths(self, information: Floats) -> Floats:
+        return np.full(self.arms, float(self.width))
+
+
+# With privacy, as published: noise on the whole vector.
+
+
+@policy_dataclass
+class AdaCOFUL(ContextualPolicy):
+    """The published way: Gaussian noise on every number of Σ r·x, and all noisy sums added up.
+
+    Source: after Azize and Basu 2024, AdaC-OFUL, for comparison: a law of its own for each arm,
+    batches for all arms at once that grow by a public factor, and sampling with the covariance
+    v²(s₂A⁻¹ + σ²A⁻²), σ² the variance of all noise so far. An arm that nobody played in a batch
+    is not read, so it gets no noise. Guarantee: rho-zCDP, given the contexts. Regret: a bound is
+    proved in the source for optimism there, not for this form.
+
+    Args:
+        rho: budget for one record's reward under zCDP.
+        first: records in the first batch.
+        alpha: growth of the records of all arms at which a batch ends, above 1.
+        width: v, how much the deviation counts.
+        regularisation: λ; A₀ is λ times the identity.
+        variance_of_rewards: s₂, the variance of a reward around its law.
+    """
+
+    about: ClassVar[About] = About(
+        paper="Azize and Basu 2024",
+        algorithm="AdaC-OFUL, for disjoint arms, sampled",
+        bound="",
+        proof="context",
+        twin="LinTS",
+        privacy="zCDP",
+        randomised=True,
+        theory=False,
+    )
+    rho: Fraction | float | str
+    first: int = 1_000
+    alpha: float = 1.5
+    width: float = 0.5
+    regularisation: float = 10.0
+    variance_of_rewards: float = 0.15
+
+    def _validate(self) -> None:
+        object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
+        require_budget(as_fraction(self.rho, "rho"), self.grid, "rho")
+        self._growing(Fraction(1_000))
+        for name in ("regularisation", "variance_of_rewards", "width"):
+            self._number(name, 0, 1e9)
+
+    @property
+    def private(self) -> bool:
+        return True
+
+    @property
+    def prior(self) -> float:
+        return float(self.regularisation)
+
+    def mechanism(self) -> Mechanism:
+        return VectorBatches(rho=as_fraction(self.rho, "rho"), grid=Grid(steps=self.grid))
+
+    def _need(self, read: int) -> int:
+        return FOREVER
+
+    def all_together(self, state: ContextState) -> int:
+        read = sum(fit.read for fit in state.fits)
+        batch = max(self.first, math.ceil((self.alpha - 1.0) * read))
+        return max(1, batch - sum(fit.open for fit in state.fits))
+
+    def room(self, state: ContextState, arm: int) -> int | None:
+        return None
+
+    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
+        information = np.array(fit.information) + answer.directions
+        weighted = np.array(fit.weighted) + answer.totals
+        return ArmFit(
+            rows_of(information),
+            tuple(weighted.tolist()),
+            (),
+            fit.read + answer.rounds,
+            0,
+            fit.need,
+            fit.releases + 1,
+        )
+
+    def roots_of(self, state: ContextState, information: Floats) -> Floats:
+        inverse = np.linalg.inv(information)
+        draws = np.array([fit.releases for fit in state.fits])[:, None, None]
+        noise = draws / (2.0 * float(as_fraction(self.rho, "rho")))
+        covariance = float(self.variance_of_rewards) * inverse + noise * inverse @ inverse
+        # of the matrix with rows and columns turned round, so that the root is lower triangular
+        turned = np.linalg.cholesky(covariance[:, ::-1, ::-1])[:, ::-1, ::-1]
+        return np.ascontiguousarray(float(self.width) * np.swapaxes(turned, 1, 2))
+
+
+# With privacy: cells.
+
+
+@policy_dataclass
+class PrivateLinear(ContextualPolicy):
+    """Linear laws fitted to the noised sums of cells.
+
+    Args:
+        epsilon: pure budget for one record's reward; or
+        rho: the budget under zCDP. Exactly one of the two is given.
+        release: "cells", the form of an arm's block.
+        public_contexts: contexts like those to come, shape (contexts, features), public and without
+            rewards, for the first codebooks; at most 1,500 of them are kept. Without them the first
+            500 visitors (at least 4 for each feature) get a random arm and are not learned from.
+        regularisation: λ, the weight of the ridge.
+        variance_of_rewards: s₂, the variance of a reward around its law.
+        alpha: growth of an arm's records at which its block ends, above 1.
+        first: records in an arm's first block; None stands for ⌈12 √(features · variance of the
+            noise)⌉ + features.
+    """
+
+    epsilon: Fraction | float | str | None = None
+    rho: Fraction | float | str | None = None
+    release: str = "cells"
+    public_contexts: Any = field(default=None, repr=False)
+    regularisation: float = 0.1
+    variance_of_rewards: float = 0.15
+    alpha: float = 1.5
+    first: int | None = None
+
+    def _validate(self) -> None:
+        if (self.epsilon is None) is (self.rho is None):
+            raise ValueError(
+                "Expected one budget: epsilon=1, say, for pure differential privacy, or rho=1/2 "
+                f"for zCDP; got {'neither' if self.epsilon is None else 'both'}."
+            )
+        name = "epsilon" if self.rho is None else "rho"
+        object.__setattr__(self, name, as_fraction(getattr(self, name), name))
+        require_budget(self.budget, self.grid, name)
+        if self.rho is not None:
+            object.__setattr__(self, "about", replace(type(self).about, privacy="zCDP"))
+        self._one_of("release", "cells")
+        self._number("regularisation", 0, 1e9)
+        self._number("variance_of_rewards", 0, 1e9)
+        unit = Fraction(math.ceil(12 * math.sqrt(self.dimension * self.noise_variance)))
+        self._growing(unit + self.dimension)
+        if self.public_contexts is not None:
+            object.__setattr__(self, "public_contexts", self._public_rows())
+
+    def _public_rows(self) -> Rows:
+        refuse_class(self.public_contexts, "contexts", "an array of shape (contexts, features)")
+        rows = checked_rows(self.public_contexts, self.dimension, clip=self.clip)
+        if len(rows) < 2 * self.dimension:
+            raise ValueError(
+                f"Expected public_contexts of at least {2 * self.dimension} rows, two for each "
+                f"feature, got {len(rows)}."
+            )
+        if len(rows) > RECENT:  # evenly spaced: rows may come in some order
+            rows = rows[np.linspace(0, len(rows) - 1, RECENT).astype(int)]
+        return rows_of(rows)
+
+    @final
+    @property
+    def budget(self) -> Fraction:
+        """epsilon, or rho under zCDP."""
+        if self.rho is not None:
+            return as_fraction(self.rho, "rho")
+        assert self.epsilon is not None
+        return as_fraction(self.epsilon, "epsilon")
+
+    @property
+    def private(self) -> bool:
+        return True
+
+    @property
+    def layout(self) -> Layout:
+        return "cells"
+
+    @property
+    def noise_variance(self) -> float:
+        """Of the noise in one sum, in reward units."""
+        budget = float(self.budget)
+        return 2.0 / budget**2 if self.rho is None else 1.0 / (2.0 * budget)
+
+    @property
+    def kept_contexts(self) -> int:
+        return RECENT
+
+    @property
+    def pilot_visitors(self) -> int:
+        return 0 if self.public_contexts is not None else max(PILOT, 4 * self.dimension)
+
+    @property
+    def variance(self) -> float:
+        return float(self.variance_of_rewards)
+
+    @property
+    def prior(self) -> float:
+        return float(self.regularisation) / self.variance
+
+    def mechanism(self) -> Mechanism:
+        grid = Grid(steps=self.grid)
+        if self.rho is not None:
+            return CellBatches(inner=GaussianBatches(rho=self.budget, grid=grid))
+        return CellBatches(inner=LazyForgetful(epsilon=self.budget, grid=grid))
+
+    def init(self) -> ContextState:
+        state = super().init()
+        if self.public_contexts is None:
+            return state
+        return self.opened(state, np.array(self.public_contexts))
+
+    def opened(self, state: ContextState, contexts: Floats) -> ContextState:
+        fits = tuple(
+            self._reopened(fit, arm, np.array(fit.information), contexts)
+            for arm, fit in enumerate(state.fits)
+        )
+        return ContextState(fits, False, state.t)
+
+    def _need(self, read: int) -> int:
+        return max(self.first or 1, math.ceil((self.alpha - 1.0) * read))
+
+    def _reopened(self, fit: ArmFit, arm: int, information: Floats, contexts: Floats) -> ArmFit:
+        """The arm with the codebook of its next block."""
+        need = self._need(fit.read)
+        rng = np.random.default_rng([arm, fit.read])  # public, and the same wherever it is played
+        book = codebook(
+            contexts, self.dimension, need, information, self.variance, self.noise_variance, rng
+        )
+        return fit._replace(book=rows_of(book), need=need, open=0)
+
+    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
+        """The fit after one block: each cell's sum counts by its own variance."""
+        directions = answer.directions
+        sums = answer.totals - answer.negatives  # Σ ±r, noised
+        weights = directions.T / (self.variance * answer.counts + self.noise_variance)
+        information = np.array(fit.information) + weights @ directions
+        information = (information + information.T) / 2.0
+        weighted = np.array(fit.weighted) + weights @ sums
+        learned = fit._replace(
+            information=rows_of(information),
+            weighted=tuple(weighted.tolist()),
+            read=fit.read + answer.rounds,
+            releases=fit.releases + 1,
+        )
+        return self._reopened(learned, arm, information, answer.recent)
+
+
+@policy_dataclass
+class DPLinTS(PrivateLinear):
+    """Thompson sampling by public contexts, with private rewards.
+
+    A record's reward enters one whole-number sum: that of its arm and of the cell that its context
+    is in. The law is fitted to noised sums, each weighted by its own variance.
+
+    Source: ours. Guarantee: epsilon-DP (or rho-zCDP) for the whole sequence of decisions, given the
+    contexts, which are public: a context must not carry recorded outcomes. Regret: no bound is
+    proved for Thompson sampling (see proofs/context.md); measured in docs/measured/contexts.md.
+
+    Args:
+        width: v, how much the posterior's deviation counts.
+
+    >>> policy = DPLinTS(arms=3, features=4, epsilon=1)
+    >>> policy.first, str(policy.guarantee.epsilon)
+    (38, '1')
+    """
+
+    about: ClassVar[About] = About(
+        paper="dpbandits",
+        algorithm="DPLinTS (ours)",
+        bound="",
+        proof="context",
+        twin="LinTS",
+        randomised=True,
+        theory=False,
+    )
+    width: float = 0.5
+
+    def _validate(self) -> None:
+        super()._validate()
+        self._number("width", 0, 1e6)
+
+    def widths(self, information: Floats) -> Floats:
+        return np.full(self.arms, float(self.width))
+
+
+@policy_dataclass
+class DPLinUCB(PrivateLinear):
+    """Optimism by public contexts, with private rewards.
+
+    Source: ours. Guarantee: as `DPLinTS`. Regret: by the radius of proofs/context.md, which is
+    proved under zCDP where rewards follow a linear law with ‖θ‖ ≤ 1 and `variance_of_rewards` is at
+    least 1/4; a sketch with epsilon.
+
+    Args:
+        width: how much the deviation ‖x‖_{Λ⁻¹} is added; None: the radius for `delta`.
+        delta: the chance that a law is ever outside of its radius.
+    """
+
+    about: ClassVar[About] = About(
+        paper="dpbandits",
+        algorithm="DPLinUCB (ours)",
+        bound="",
+        proof="context",
+        twin="LinUCB",
+        theory=False,
+    )
+    sampled: ClassVar[bool] = False
+    variance_of_rewards: float = 0.25
+    width: float | None = None
+    delta: float = 0.001
+
+    def _validate(self) -> None:
+        super()._validate()
+        if self.width is not None:
+            self._number("width", 0, 1e6)
+        self._number("delta", 0, 1)
+
+    def widths(self, information: Floats) -> Floats:
+        if self.width is not None:
+            return np.full(self.arms, float(self.width))
+        grown = np.linalg.slogdet(information)[1] - self.dimension * math.log(self.prior)
+        chance = 2.0 * math.log(self.arms / self.delta)
+        radius: Floats = np.sqrt(chance + grown) + math.sqrt(self.prior)
+        return radius

@@ -1,0 +1,157 @@
+"""What a session keeps of contexts: public counts of open blocks, the newest contexts of each arm,
+and those of the first visitors.
+
+A decision's own context stands with the pending decision, and goes once its reward is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from msgspec import Struct
+
+from dpbandits.core.inputs import Floats, damaged
+from dpbandits.core.plan import ContextLaw, Draw, Plan
+from dpbandits.mechanisms.cells import OpenContexts, PublicCounts, context_answer
+from dpbandits.policies.contextual import ContextualPolicy
+from dpbandits.policies.contract import Policy
+
+if TYPE_CHECKING:
+    from dpbandits.session.state import State
+
+
+class Contexts(NamedTuple):
+    """What is known of contexts when the log was last folded. Public.
+
+    Args:
+        open: counts beside the sums of open blocks, by arm.
+        recent: the newest contexts of each arm, oldest first; the next codebook is made of them.
+        pilot: contexts of the first visitors, until the first codebooks are made of them.
+    """
+
+    open: Mapping[int, PublicCounts]
+    recent: tuple[tuple[Floats, ...], ...]
+    pilot: tuple[Floats, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Contexts(open={len(self.open)}, pilot={len(self.pilot)})"
+
+    @classmethod
+    def first(cls, policy: Policy) -> Self | None:
+        """Before anybody came; None for a policy without contexts."""
+        return cls({}, ((),) * policy.arms) if isinstance(policy, ContextualPolicy) else None
+
+    @classmethod
+    def of(cls, contexts: OpenContexts, pilot: Sequence[Floats]) -> Self:
+        recent = tuple(map(contexts.newest, range(len(contexts.recent))))
+        return cls(contexts.public(), recent, tuple(pilot))
+
+    def opened(self, state: State, plan: Plan) -> OpenContexts:
+        """The open blocks of a state, to be added to.
+
+        Args:
+            plan: made from this state.
+        """
+        policy = state.policy
+        assert isinstance(policy, ContextualPolicy)
+        assert isinstance(plan, Draw)
+        assert isinstance(plan.law, ContextLaw)
+        books = plan.law.books or [np.empty((0, policy.dimension))] * policy.arms
+        kept = policy.kept_contexts
+        contexts = OpenContexts(policy.layout, books, policy.grid, policy.dimension, kept)
+        contexts.recent = [list(each) for each in self.recent]
+        for arm, block in state.books.blocks.items():
+            contexts.put(arm, block.count, block.sums, self.open[arm])
+        return contexts
+
+    def answers(
+        self, policy: Policy, arms: Sequence[int], answers: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """Answers about these arms, with the public counts of their blocks."""
+        assert isinstance(policy, ContextualPolicy)
+        return tuple(
+            context_answer(answer, self.open[arm], self.recent[arm], policy.dimension)
+            for arm, answer in zip(arms, answers, strict=True)
+        )
+
+    def without(self, arms: Iterable[int]) -> Self:
+        """Once these arms' open blocks were read or dropped."""
+        gone = set(arms)
+        return self._replace(open={arm: each for arm, each in self.open.items() if arm not in gone})
+
+    def widened(self, arms: int) -> Self:
+        """For so many arms, the last of which were never played."""
+        return self._replace(recent=self.recent + ((),) * (arms - len(self.recent)))
+
+
+class OpenData(Struct, forbid_unknown_fields=True):
+    """`PublicCounts` with its arm."""
+
+    arm: int
+    counts: list[int]
+    negatives: list[int]
+    directions: list[list[float]]
+
+
+class ContextsData(Struct, forbid_unknown_fields=True):
+    """`Contexts` in a saved session."""
+
+    open: list[OpenData]
+    recent: list[list[list[float]]]
+    pilot: list[list[float]]
+
+
+def contexts_data(contexts: Contexts) -> ContextsData:
+    return ContextsData(
+        [
+            OpenData(arm, *(each.tolist() for each in counts))
+            for arm, counts in contexts.open.items()
+        ],
+        [[each.tolist() for each in recent] for recent in contexts.recent],
+        [each.tolist() for each in contexts.pilot],
+    )
+
+
+def contexts_of(data: ContextsData | None, policy: Policy, counts: Mapping[int, int]) -> Any:
+    """What is kept of contexts, from a saved session.
+
+    Args:
+        counts: records of each open block.
+
+    Raises:
+        DamagedSessionError: it does not fit the policy or the counts.
+    """
+    if not isinstance(policy, ContextualPolicy):
+        if data is not None:
+            raise damaged("public.contexts is of another kind of policy")
+        return None
+    if data is None:
+        raise damaged("it lacks public.contexts")
+    if len(data.recent) != policy.arms or any(
+        len(each) > max(1, policy.kept_contexts) for each in data.recent
+    ):
+        raise damaged("public.contexts.recent has not one list of contexts for each arm")
+    every = [row for each in data.recent for row in each] + data.pilot
+    if any(len(row) != policy.dimension for row in every):
+        raise damaged("public.contexts has a context of another length")
+    open_ = dict[int, PublicCounts]()
+    for each in data.open:
+        found, negatives = np.array(each.counts, np.int64), np.array(each.negatives, np.int64)
+        directions = np.array([len(row) for row in each.directions])
+        fits = (
+            each.arm in counts
+            and found.shape == negatives.shape
+            and found.sum() == counts[each.arm]
+            and bool(np.all((negatives >= 0) & (negatives <= found)))
+            and bool(np.all(directions == policy.dimension))
+        )
+        if not fits:
+            raise damaged("public.contexts.open does not fit its block")
+        rows = np.array(each.directions, np.float64)
+        open_[each.arm] = PublicCounts(found, negatives, rows)
+    if open_.keys() != counts.keys():
+        raise damaged("public.contexts.open is not of the open blocks")
+    recent = tuple(tuple(map(np.array, each)) for each in data.recent)
+    return Contexts(open_, recent, tuple(map(np.array, data.pilot)))

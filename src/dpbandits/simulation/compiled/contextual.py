@@ -1,0 +1,415 @@
+"""Contextual policies, compiled between two releases. Equal in law to `simulation.contexts`; the
+tests hold them to it.
+
+Rounds are played in one loop until an arm's block is full. Releases, fits and codebooks are made by
+the policy's and the mechanism's own code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpbandits.core.contexts import FINE
+from dpbandits.core.inputs import Integers
+from dpbandits.core.plan import PublicRng
+from dpbandits.environments.contexts import ContextTable
+from dpbandits.mechanisms.base import Block
+from dpbandits.mechanisms.cells import PublicCounts, context_answer
+from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies.contextual import ContextualPolicy, ExactLinear, LinearLaw
+from dpbandits.policies.contract import Release
+from dpbandits.policies.turn import open_turn, turn_after
+from dpbandits.simulation.compiled.jit import jit
+from dpbandits.simulation.plain import Path
+
+
+@jit
+def next_row(t: int, rows: int, in_order: bool, rng: Any) -> int:
+    return t if in_order else int(rng.integers(0, rows))
+
+
+@jit
+def best_arm(x: Any, theta: Any, roots: Any, sampled: bool, rng: Any) -> int:
+    """The arm with the largest x·θ + ‖R x‖ z. roots: lower triangular, shape (arms, p, p)."""
+    arms, p = theta.shape
+    best, top = 0, -np.inf
+    for arm in range(arms):
+        mean, square = 0.0, 0.0
+        for i in range(p):
+            mean += theta[arm, i] * x[i]
+            turned = 0.0
+            for j in range(i + 1):
+                turned += roots[arm, i, j] * x[j]
+            square += turned * turned
+        score = mean + np.sqrt(square) * (rng.standard_normal() if sampled else 1.0)
+        if score > top:
+            best, top = arm, score
+    return best
+
+
+@jit
+def play_cells(
+    t: int,
+    stop: int,
+    contexts: Any,
+    chances: Any,
+    in_order: bool,
+    law: Any,
+    blocks: Any,
+    limits: Any,
+    grid: int,
+    plays: Any,
+    earned: Any,
+    rng: Any,
+) -> tuple[int, int]:
+    """Play rounds until an arm has no room left or round `stop` is over. Returns rounds played so
+    far, and the arm that is full; −1: none.
+    """
+    theta, roots, sampled, books, cells = law
+    sums, counts, negatives, directions, recent, seen = blocks
+    p, kept = contexts.shape[1], recent.shape[1]
+    while t < stop:
+        row = next_row(t, len(contexts), in_order, rng)
+        x = contexts[row]
+        arm = best_arm(x, theta, roots, sampled, rng)
+        chance = chances[row, arm]
+        reward = grid if rng.random() < chance else 0
+        earned[0] += chance
+        plays[arm] += 1
+        t += 1
+        cell, along = 0, 0.0
+        for g in range(cells[arm]):
+            value = 0.0
+            for j in range(p):
+                value += books[arm, g, j] * x[j]
+            if abs(value) > abs(along):
+                cell, along = g, value
+        if along < 0.0:
+            sums[arm, cell] += grid - reward
+            negatives[arm, cell] += 1
+            for j in range(p):
+                directions[arm, cell, j] -= x[j]
+        else:
+            sums[arm, cell] += reward
+            for j in range(p):
+                directions[arm, cell, j] += x[j]
+        counts[arm, cell] += 1
+        place = seen[arm] % kept
+        for j in range(p):
+            recent[arm, place, j] = x[j]
+        seen[arm] += 1
+        limits[arm] -= 1
+        if limits[arm] == 0:
+            return t, arm
+    return t, -1
+
+
+@jit
+def play_vectors(
+    t: int,
+    stop: int,
+    contexts: Any,
+    chances: Any,
+    in_order: bool,
+    law: Any,
+    blocks: Any,
+    limits: Any,
+    grid: int,
+    plays: Any,
+    earned: Any,
+    rng: Any,
+) -> tuple[int, int]:
+    """As `play_cells`, of blocks that are vectors."""
+    theta, roots, sampled = law
+    sums, counts, directions = blocks
+    p = contexts.shape[1]
+    while t < stop:
+        row = next_row(t, len(contexts), in_order, rng)
+        x = contexts[row]
+        arm = best_arm(x, theta, roots, sampled, rng)
+        chance = chances[row, arm]
+        reward = rng.random() < chance
+        earned[0] += chance
+        plays[arm] += 1
+        t += 1
+        for i in range(p):
+            if reward:
+                sums[arm, i] += grid * int(x[i] * FINE)
+            for j in range(p):
+                directions[arm, i, j] += x[i] * x[j]
+        counts[arm] += 1
+        limits[arm] -= 1
+        if limits[arm] == 0:
+            return t, arm
+    return t, -1
+
+
+@jit
+def play_exact(
+    t: int,
+    stop: int,
+    contexts: Any,
+    chances: Any,
+    in_order: bool,
+    theta: Any,
+    inverse: Any,
+    variance: float,
+    width: float,
+    sampled: bool,
+    plays: Any,
+    earned: Any,
+    rng: Any,
+) -> int:
+    """Ridge regression that fits after every record, by rank-one updates of Λ⁻¹."""
+    arms, p = theta.shape
+    while t < stop:
+        row = next_row(t, len(contexts), in_order, rng)
+        x = contexts[row]
+        best, top = 0, -np.inf
+        for arm in range(arms):
+            mean, square = 0.0, 0.0
+            for i in range(p):
+                mean += theta[arm, i] * x[i]
+                turned = 0.0
+                for j in range(p):
+                    turned += inverse[arm, i, j] * x[j]
+                square += x[i] * turned
+            z = rng.standard_normal() if sampled else 1.0
+            score = mean + width * np.sqrt(max(square, 0.0)) * z
+            if score > top:
+                best, top = arm, score
+        chance = chances[row, best]
+        reward = 1.0 if rng.random() < chance else 0.0
+        earned[0] += chance
+        plays[best] += 1
+        t += 1
+        moved, along, predicted = np.zeros(p), 0.0, 0.0
+        for i in range(p):
+            for j in range(p):
+                moved[i] += inverse[best, i, j] * x[j]
+            along += moved[i] * x[i]
+            predicted += theta[best, i] * x[i]
+        share = 1.0 / (variance + along)
+        for i in range(p):
+            theta[best, i] += moved[i] * share * (reward - predicted)
+            for j in range(p):
+                inverse[best, i, j] -= moved[i] * moved[j] * share
+    return t
+
+
+@dataclass(frozen=True)
+class ContextPlayer:
+    """Plays runs of a contextual policy on the rows of a table."""
+
+    policy: ContextualPolicy
+    environment: ContextTable
+    rounds: int
+    seed: int
+
+    def __call__(self, checkpoints: Integers, run: int) -> Path:
+        seeds = np.random.SeedSequence([self.seed, run]).generate_state(3, np.uint64).tolist()
+        noise, public, feedback = SimulatedNoise(seeds[0]), seeds[1], seeds[2]
+        rng = np.random.Generator(np.random.PCG64(feedback))
+        policy, environment = self.policy, self.environment
+        marks = np.minimum(checkpoints, environment.length or self.rounds)
+        kept = Marks(marks, policy.arms)
+        if isinstance(policy, ExactLinear) and policy.alpha == 1.0:
+            self._exact(kept, rng)
+            return kept.path(releases=kept.t)
+        return kept.path(releases=self._blocks(kept, noise, public, rng))
+
+    def _exact(self, kept: Marks, rng: Any) -> None:
+        policy, environment = self.policy, self.environment
+        theta = np.zeros((policy.arms, policy.dimension))
+        inverse = np.tile(np.eye(policy.dimension) / policy.prior, (policy.arms, 1, 1))
+        information = np.tile(policy.prior * np.eye(policy.dimension), (policy.arms, 1, 1))
+        width = float(policy.widths(information)[0])
+        given = environment.contexts, environment.chances, environment.in_order
+        while kept.left:
+            kept.t = play_exact(
+                kept.t,
+                kept.next,
+                *given,
+                theta,
+                inverse,
+                policy.variance,
+                width,
+                policy.sampled,
+                kept.plays,
+                kept.earned,
+                rng,
+            )
+            kept.keep()
+
+    def _blocks(self, kept: Marks, noise: SimulatedNoise, public: int, rng: Any) -> int:
+        """Returns the number of releases."""
+        policy, environment, releases = self.policy, self.environment, 0
+        given = environment.contexts, environment.chances, environment.in_order
+        start = policy.init()
+        if start.pilot:
+            start = policy.opened(start, self._pilot(kept, rng))
+        coins = partial(PublicRng, public)
+        mechanism, memory = policy.reader, policy.reader.init(policy.arms)
+        turn = open_turn(policy, start, 0, coins)
+        cells = policy.layout == "cells"
+        arms, p, grid = policy.arms, policy.dimension, policy.grid
+        recent, seen = np.zeros((arms, policy.kept_contexts or 1, p)), np.zeros(arms, np.int64)
+        blocks = [self._empty(arm, turn.plan.law) for arm in range(arms)]  # type: ignore[union-attr]
+        records = 0
+        while kept.left:
+            law: Any = turn.plan.law  # type: ignore[union-attr]
+            assert isinstance(law, LinearLaw)
+            limits = np.array(turn.plan.limits)  # type: ignore[union-attr]
+            stacked = stacked_blocks(blocks, cells)
+            began, full = limits.copy(), -1
+            total = turn.plan.total  # type: ignore[union-attr]
+            end = self.rounds if total is None else kept.t + total
+            ended = False
+            while full < 0 and kept.left and not ended:
+                stop = min(kept.next, end)
+                if cells:
+                    books = stacked_books(law.books)
+                    kept.t, full = play_cells(
+                        kept.t,
+                        stop,
+                        *given,
+                        (law.theta, law.roots, law.sampled, *books),
+                        (*stacked, recent, seen),
+                        limits,
+                        grid,
+                        kept.plays,
+                        kept.earned,
+                        rng,
+                    )
+                else:
+                    kept.t, full = play_vectors(
+                        kept.t,
+                        stop,
+                        *given,
+                        (law.theta, law.roots, law.sampled),
+                        (stacked[0], stacked[1][:, 0], stacked[3]),
+                        limits,
+                        grid,
+                        kept.plays,
+                        kept.earned,
+                        rng,
+                    )
+                kept.keep()
+                ended = total is not None and kept.t >= end
+            if full < 0 and not ended:
+                break
+            told = began - limits
+            due = (full,) if full >= 0 else tuple(np.flatnonzero(told).tolist())
+            records += int(told.sum())
+            blocks = unstacked(stacked, blocks)
+            sums: Any = tuple(blocks[arm][0] for arm in due)
+            block = Block(due, sums, tuple(int(blocks[arm][1].counts.sum()) for arm in due))
+            memory, answers = mechanism.answer(memory, block, noise)
+            found = []
+            for arm, answer in zip(due, answers, strict=True):
+                newest = rows_in_order(recent[arm], int(seen[arm])) if policy.kept_contexts else ()
+                found.append(context_answer(answer, blocks[arm][1], newest, p))
+            pairs = tuple((arm, int(n)) for arm, n in enumerate(told) if n)
+            release = Release(due, tuple(found), records, pairs)
+            turn, releases = turn_after(policy, turn, release, coins), releases + len(due)
+            for arm in due:
+                blocks[arm] = self._empty(arm, turn.plan.law)  # type: ignore[union-attr]
+        return releases
+
+    def _pilot(self, kept: Marks, rng: Any) -> Any:
+        """Visitors who get a random arm; their contexts."""
+        environment, found = self.environment, []
+        for _ in range(self.policy.pilot_visitors):
+            if not kept.left:
+                break
+            rows = len(environment.contexts)
+            row = kept.t if environment.in_order else int(rng.integers(rows))
+            arm = int(rng.integers(self.policy.arms))
+            kept.plays[arm] += 1
+            kept.earned[0] += environment.chances[row, arm]
+            kept.t += 1
+            kept.keep()
+            found.append(environment.contexts[row])
+        return np.array(found)
+
+    def _empty(self, arm: int, law: Any) -> tuple[Any, PublicCounts]:
+        p = self.policy.dimension
+        if self.policy.layout == "vector":
+            counts = PublicCounts(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros((p, p)))
+            return np.zeros(p, np.int64), counts
+        m = len(law.books[arm])
+        counts = PublicCounts(np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros((m, p)))
+        return np.zeros(m, np.int64), counts
+
+
+class Marks:
+    """Plays and what they earned so far, and at each checkpoint."""
+
+    def __init__(self, marks: Integers, arms: int) -> None:
+        self.marks, self.at, self.t = marks, 0, 0
+        self.plays, self.earned = np.zeros(arms, np.int64), np.zeros(1)
+        self.plays_at = np.zeros((len(marks), arms), np.int64)
+        self.earned_at = np.zeros(len(marks))
+
+    @property
+    def left(self) -> bool:
+        return self.at < len(self.marks)
+
+    @property
+    def next(self) -> int:
+        return int(self.marks[self.at])
+
+    def keep(self) -> None:
+        while self.left and self.t >= self.next:
+            self.plays_at[self.at], self.earned_at[self.at] = self.plays, self.earned[0]
+            self.at += 1
+
+    def path(self, releases: int) -> Path:
+        return Path(self.plays_at, self.t, releases, self.t, earned=self.earned_at)
+
+
+def stacked_books(books: Any) -> tuple[Any, Any]:
+    """The arms' books in one array, and the cells of each."""
+    cells = np.array([len(book) for book in books])
+    found = np.zeros((len(books), int(cells.max()), books[0].shape[1]))
+    for arm, book in enumerate(books):
+        found[arm, : len(book)] = book
+    return found, cells
+
+
+def stacked_blocks(blocks: list[tuple[Any, PublicCounts]], cells: bool) -> tuple[Any, ...]:
+    """The arms' sums, counts, negatives and directions, each in one array."""
+    parts = [[sums, *counts] for sums, counts in blocks]
+    found = []
+    for at in range(4):
+        each = [part[at] for part in parts]
+        room = max(len(array) for array in each)
+        whole = np.zeros((len(each), room, *each[0].shape[1:]), each[0].dtype)
+        for arm, array in enumerate(each):
+            whole[arm, : len(array)] = array
+        found.append(whole)
+    return tuple(found)
+
+
+def unstacked(
+    stacked: tuple[Any, ...], blocks: list[tuple[Any, PublicCounts]]
+) -> list[tuple[Any, PublicCounts]]:
+    """The arms' blocks, each of its own size."""
+    found = []
+    for arm, (sums, counts) in enumerate(blocks):
+        sizes = [len(sums), *(len(each) for each in counts)]
+        parts = [whole[arm, :size] for whole, size in zip(stacked, sizes, strict=True)]
+        found.append((parts[0], PublicCounts(*parts[1:])))
+    return found
+
+
+def rows_in_order(ring: Any, seen: int) -> Any:
+    """The contexts in a ring, oldest first."""
+    size = len(ring)
+    if seen <= size:
+        return ring[:seen].copy()
+    return np.roll(ring, -(seen % size), axis=0)

@@ -1,0 +1,84 @@
+"""Contexts as they come and as they are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.contexts import checked_context, checked_features, checked_rows
+
+
+def test_a_context_is_kept_in_whole_steps_and_no_longer_than_one() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(2000):
+        x = rng.normal(size=7)
+        x /= np.linalg.norm(x) * rng.choice([1.0, 1.0, 1.3])
+        kept = checked_context(x, 7)
+        steps = kept * 2**20
+        assert np.array_equal(steps, np.rint(steps))
+        assert sum(int(s) ** 2 for s in steps) <= 2**40  # its norm, exactly
+        assert np.all(np.abs(kept - x) <= 2.0**-19)
+        assert np.array_equal(checked_context(kept.tolist(), 7), kept)
+
+
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        (None, "Expected context=: this policy decides"),
+        ([0.1, 0.2], r"vector of 3 numbers \(a, b, c\), one for each feature, got shape \(2,\)"),
+        ([[0.1, 0.2, 0.3]], r"got shape \(1, 3\)"),
+        ([0.1, float("nan"), 0.3], r"entry 1 \(counted from 0\) is nan"),
+        ([0.1, float("inf"), 0.3], "entry 1 .* is inf"),
+        ([0.9, 0.9, 0.9], "norm of at most 1, got 1.55885"),
+        ([1e200, 1e200, 0.0], "norm of at most 1, got 1.41421e"),
+        (["0.1", 0.2, 0.3], "3 numbers in a list or an array, got an object of type list"),
+        ("abc", "object of type str"),
+        ({"a": 0.1, "b": 0.2}, r"missing \['c'\], unknown \[\]"),
+        ({"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.0}, r"unknown \['d'\]"),
+    ],
+)
+def test_what_is_no_context_is_refused(context: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        checked_context(context, 3, ("a", "b", "c"))
+
+
+def test_longer_contexts_are_shortened_where_that_was_asked_for() -> None:
+    for long in ([3.0, 4.0], [3e200, 4e200]):
+        assert checked_context(long, 2, clip=True) == pytest.approx([0.6, 0.8], abs=1e-5)
+    with pytest.raises(ValueError, match="finite"):
+        checked_context([float("inf"), 0.0], 2, clip=True)
+    named = checked_context({"b": 0.5, "a": 0.25}, 2, ("a", "b"))
+    assert named.tolist() == [0.25, 0.5]
+    with pytest.raises(ValueError, match="have no names"):
+        checked_context({"a": 0.25}, 1)
+
+
+def test_features_and_rows_are_checked() -> None:
+    assert checked_features(np.int64(3)) == (3, None)
+    assert checked_features(["a", "b"]) == (2, ("a", "b"))
+    for wrong in (0, [], ["a", "a"], ["a", 1], "ab", 1.5, True):
+        with pytest.raises(ValueError, match="features"):
+            checked_features(wrong)
+    with pytest.raises(ValueError, match=r"rows of 2 numbers.*got shape \(2,\)"):
+        checked_rows([0.1, 0.2], 2)
+    with pytest.raises(ValueError, match=r"Row 1 .*norm of at most 1"):
+        checked_rows([[0.1, 0.2], [1.0, 1.0]], 2)
+
+
+def test_unit_contexts_are_of_norm_one_at_most_and_the_same_for_one_row() -> None:
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(500, 6)) @ rng.normal(size=(6, 6)) + 5.0
+    units = dpb.UnitContexts(rows, keep=4)
+    made = units(rows * 3.0)
+    assert made.shape == (500, 5)
+    assert units.features == 5
+    assert np.linalg.norm(made, axis=1).max() <= 1.0
+    assert np.array_equal(units(rows[7] * 3.0), made[7])
+    assert np.array_equal(checked_rows(made, 5), made)
+    with pytest.raises(ValueError, match="rows of 6 measured features"):
+        units(rows[:, :5])
+    with pytest.raises(ValueError, match="not finite"):
+        units(np.full((1, 6), np.nan))

@@ -1,0 +1,64 @@
+"""Environments with contexts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+
+CONTEXTS = np.array([[0.6, 0.8], [0.8, 0.6], [0.0, 0.5]])
+
+
+def test_rewards_come_with_each_visitors_own_chance() -> None:
+    """100,000 draws; each share is within 5 standard errors (all six: a false alarm in 3·10⁵)."""
+    chances = np.array([[0.1, 0.9], [0.3, 0.2], [0.5, 0.7]])
+    table = dpb.ContextTable(CONTEXTS, chances)
+    rng, draws = np.random.default_rng(1), 100_000
+    rows = np.array([table.visit(rng) for _ in range(draws)])
+    assert np.bincount(rows) / draws == pytest.approx([1 / 3] * 3, abs=5 * 0.5 / draws**0.5)
+    for row in range(3):
+        for arm in range(2):
+            got = np.mean([table.reward(row, arm, rng) for _ in range(20_000)])
+            assert got == pytest.approx(chances[row, arm], abs=5 * 0.5 / 20_000**0.5)
+    assert table.best == pytest.approx((0.9 + 0.3 + 0.7) / 3)
+    assert table.means == pytest.approx(chances.mean(axis=0))
+
+
+def test_classes_are_arms_and_a_logistic_law_has_its_chances() -> None:
+    table = dpb.ContextTable.of_classes(CONTEXTS, ["b", "a", "b"])
+    assert table.chances.tolist() == [[0, 1], [1, 0], [0, 1]]
+    law = dpb.ContextTable.logistic(CONTEXTS, [[1.0, 0.0], [0.0, 2.0]], [0.0, -1.0])
+    assert law.chances[0] == pytest.approx([1 / (1 + np.exp(-0.6)), 1 / (1 + np.exp(-0.6))])
+    assert repr(law) == "ContextTable(3 rows, 2 features, 2 arms)"
+
+
+def test_a_log_is_played_once_in_its_order() -> None:
+    log = dpb.ContextTable(CONTEXTS, np.eye(3)[:, :2], logged=True).fresh()
+    rng = np.random.default_rng(1)
+    assert [log.visit(rng) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(dpb.EnvironmentExhausted):
+        log.visit(rng)
+    assert log.fresh().visit(rng) == 0
+
+
+def test_a_policy_without_contexts_may_play_it() -> None:
+    table = dpb.ContextTable(CONTEXTS, [[0.1, 0.9], [0.3, 0.2], [0.5, 0.7]])
+    runs = dpb.simulate(dpb.DPRateIMED(arms=2, epsilon=1), table, 2000, runs=2)
+    assert runs.plays.sum() == 4000
+
+
+@pytest.mark.parametrize(
+    ("contexts", "means", "said"),
+    [
+        ([0.1, 0.2], [[1.0]], "Expected contexts of shape"),
+        ([[2.0, 0.0]], [[1.0]], "Row 0 .*norm of at most 1"),
+        ([[0.5]], [[1.5]], r"Expected means in \[0, 1\]"),
+        ([[0.5]], [[0.5], [0.5]], r"shape \(1, arms\)"),
+    ],
+)
+def test_what_is_no_such_table_is_refused(contexts: Any, means: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        dpb.ContextTable(contexts, means)

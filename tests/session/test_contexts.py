@@ -1,0 +1,508 @@
+"""Sessions of policies that decide by contexts: where a record goes, late answers, people, options,
+saving, interruptions, and the exact privacy loss of a whole transcript, with broken twins.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.contexts import FINE
+from dpbandits.mechanisms import cells
+from dpbandits.mechanisms.cells import OpenContexts
+from dpbandits.noise.protocol import Noise, Relay
+from dpbandits.session.state import Told, View
+
+RNG = np.random.default_rng(7)
+PLACES = np.trunc(RNG.uniform(-0.6, 0.6, (400, 2)) * FINE) / FINE
+KEY = b"k" * 32
+
+
+def policy(**changes: Any) -> dpb.DPLinTS:
+    given: dict[str, Any] = {"arms": 2, "features": 2, "epsilon": 1, "first": 6}
+    given["public_contexts"] = PLACES[:100]
+    return dpb.DPLinTS(**given | changes)
+
+
+def session(made: Any = None, noise: Noise | None = None, **options: Any) -> dpb.Session:
+    return dpb.Session(made or policy(), noise=noise or dpb.SimulatedNoise(1), seed=5, **options)
+
+
+def public_of(s: dpb.Session) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(s.to_json(unsealed=True))["public"]
+    return found
+
+
+def private_of(s: dpb.Session) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(s.to_json(unsealed=True))["private"]
+    return found
+
+
+def expected_blocks(s: dpb.Session, told: list[tuple[int, Any, float]]) -> dict[int, Any]:
+    """By arm: records, and by cell sums, counts, negatives and directions, worked out anew."""
+    made: Any = s.policy
+    found: dict[int, Any] = {}
+    for arm, context, reward in told:
+        book = made.book_of(s.state, arm)
+        along = book @ context
+        cell = int(np.argmax(np.abs(along)))
+        against = along[cell] < 0
+        if arm not in found:
+            size = len(book)
+            zeros = [0] * size
+            found[arm] = [0, zeros[:], zeros[:], zeros[:], np.zeros((size, 2))]
+        block = found[arm]
+        steps = round(reward * made.grid)
+        block[0] += 1
+        block[1][cell] += made.grid - steps if against else steps
+        block[2][cell] += 1
+        block[3][cell] += int(against)
+        block[4][cell] += -context if against else context
+    return found
+
+
+def held_blocks(s: dpb.Session) -> dict[int, Any]:
+    public, sums = public_of(s), private_of(s)["sums"]
+    counts = {each["arm"]: each for each in public["contexts"]["open"]}
+    found = {}
+    for (arm, records), total in zip(public["counts"], sums, strict=True):
+        each = counts[arm]
+        directions = np.array(each["directions"])
+        found[arm] = [records, total, each["counts"], each["negatives"], directions]
+    return found
+
+
+def assert_same_blocks(one: dict[int, Any], other: dict[int, Any]) -> None:
+    assert one.keys() == other.keys()
+    for arm, block in one.items():
+        assert block[:4] == other[arm][:4]
+        assert np.array_equal(block[4], other[arm][4])
+
+
+def test_a_record_is_added_to_its_arms_cell_and_nowhere_else() -> None:
+    s = session(policy(first=1000))
+    told = []
+    for x in PLACES[:200]:
+        decision = s.ask(context=x)
+        reward = float(RNG.integers(0, 1025)) / 1024
+        s.tell(decision, reward)
+        told.append((decision.action, x, reward))
+    assert_same_blocks(held_blocks(s), expected_blocks(s, told))
+
+
+def test_costs_in_ones_own_units_enter_as_rewards_do() -> None:
+    s = session(policy(first=1000), rewards=dpb.Range(0, 4, minimise=True))
+    told = []
+    for at, x in enumerate(PLACES[:100]):
+        decision = s.ask(context=x)
+        s.tell(decision, float(at % 5))
+        told.append((decision.action, x, 1 - (at % 5) / 4))
+    assert_same_blocks(held_blocks(s), expected_blocks(s, told))
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_late_answer_enters_the_present_codebooks_cell(many: bool) -> None:
+    """Answers to decisions of earlier blocks, in one call that ends a block midway, too."""
+    s = session(policy(first=8, epsilon=8))
+    open_: dict[int, list[Any]] = {0: [], 1: []}
+    waiting: list[tuple[Any, Any]] = []
+    rng = np.random.default_rng(3)
+    for x in PLACES[:300]:
+        waiting.append((s.ask(context=x), x))
+        if len(waiting) < 23:
+            continue
+        rng.shuffle(waiting)  # type: ignore[arg-type]
+        now, waiting = waiting[:17], waiting[17:]
+        rewards = [float(r) for r in rng.integers(0, 2, len(now))]
+        if many:
+            s.tell_many([(d, r) for (d, _), r in zip(now, rewards, strict=True)])
+        else:
+            for (d, _), r in zip(now, rewards, strict=True):
+                s.tell(d, r)
+        for (d, place), r in zip(now, rewards, strict=True):
+            open_[d.action].append((d.action, place, r))
+        ledger = dict.fromkeys(open_, 0)
+        for line in s.ledger:
+            ledger[line.coordinate] = line.stop
+        told = [
+            record
+            for arm, records in open_.items()
+            for record in records[ledger[arm] :]  # those that no release read
+        ]
+        assert_same_blocks(held_blocks(s), expected_blocks(s, told))
+    assert s.releases > 6
+
+
+def test_a_context_goes_once_its_reward_is_recorded() -> None:
+    """It stays with the pending decision, and in the arm's newest contexts, by name."""
+    s = session(policy(first=1000))
+    marked = [0.123456, -0.333333]
+    kept = [float(np.trunc(v * FINE) / FINE) for v in marked]
+    decision = s.ask(context=marked)
+    public = public_of(s)
+    assert public["plays"][0][-1] == kept
+    s.tell(decision, 1.0)
+    after = public_of(s)
+    assert after["plays"] == [] == after["pending"]
+    assert after["contexts"]["recent"][decision.action] == [kept]
+    public["contexts"] = after["contexts"] = after["generation"] = None
+    voided = s.ask(context=marked)
+    s.void(voided)
+    assert str(kept[0]) not in json.dumps({**public_of(s), "contexts": None})
+    assert len(public_of(s)["contexts"]["recent"][voided.action]) < 2
+
+
+def test_first_visitors_are_not_learned_from_and_make_the_codebooks() -> None:
+    made = policy(public_contexts=None)
+    s = session(made)
+    rng = np.random.default_rng(4)
+    for i in range(made.pilot_visitors):
+        decision = s.ask(context=PLACES[i % len(PLACES)])
+        assert not decision.learn
+        s.tell(decision, float(rng.integers(2)))
+    assert s.releases == 0
+    assert s.unread == made.pilot_visitors
+    assert all(not fit.book for fit in s.state.fits)
+    decision = s.ask(context=PLACES[0])
+    assert decision.learn
+    assert all(len(fit.book) >= 2 for fit in s.state.fits)
+    assert public_of(s)["contexts"]["pilot"] == []
+    shares = [row.propensity for row in s.decisions()]
+    assert shares == [0.5] * made.pilot_visitors + [None]
+
+
+def test_decisions_are_for_eligible_arms_and_arms_in_play() -> None:
+    made = policy(arms=["a", "b", "c"])
+    s = session(made)
+    for x in PLACES[:40]:
+        decision = s.ask(context=x, eligible=["a", "c"])
+        assert decision.label in ("a", "c")
+        s.tell(decision, 1.0)
+    s.pause_arm("a")
+    assert {s.ask(context=x).label for x in PLACES[:40]} == {"b", "c"}
+    s.retire_arm("c")
+    assert {s.ask(context=x).label for x in PLACES[:10]} == {"b"}
+    s.resume_arm("a")
+    assert s.add_arm("d") == 3
+    assert {s.ask(context=x).label for x in PLACES} == {"a", "b", "d"}
+    for decision in s.pending:
+        s.tell(decision, 0.5)
+    assert s.spent == 1
+
+
+def test_several_decisions_at_once_have_a_context_each() -> None:
+    one, other = session(), session()
+    several = one.ask(30, context=PLACES[:30])
+    assert several == [other.ask(context=x) for x in PLACES[:30]]
+    with pytest.raises(ValueError, match="30 contexts, one for each decision, got 29"):
+        one.ask(30, context=PLACES[:29])
+
+
+def test_one_persons_decisions_beyond_the_cap_are_not_learned_from() -> None:
+    made = policy(epsilon=4)
+    s = session(made, privacy_unit="user", max_contributions=2, user_key=KEY)
+    assert s.guarantee is not None
+    assert str(s.guarantee.epsilon) == "4"
+    learned = [s.ask(context=x, user="u").learn for x in PLACES[:4]]
+    assert learned == [True, True, False, False]
+    with pytest.raises(ValueError, match="Expected user="):
+        s.ask(context=PLACES[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"assignment": "shuffled"}, 'assignment="shuffled" is not for it'),
+        ({"min_share": 0.1}, "min_share= is not for it"),
+        ({"guardrail": dpb.Guardrail("refunds", limit=0.1)}, "guardrail= is not for it"),
+    ],
+)
+def test_options_that_contexts_do_not_take_are_refused(options: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        session(**options)
+
+
+def test_contexts_are_refused_where_they_are_not_expected_and_asked_for_where_they_are() -> None:
+    with pytest.raises(ValueError, match="Expected no context="):
+        dpb.Session(dpb.DPRateIMED(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1)).ask(
+            context=[0.1]
+        )
+    s = session()
+    for wrong in (None, [0.1], [0.1, float("nan")], [1.0, 1.0]):
+        with pytest.raises(ValueError, match="No decision was made"):
+            s.ask(context=wrong)
+    assert s.resolved == 0 == len(s.pending)
+    with pytest.raises(ValueError, match="a session with segments does not take contexts"):
+        dpb.SegmentedSession(policy(), segments=["x", "y"], noise=dpb.SimulatedNoise(1))
+    with pytest.raises(ValueError, match="a store does not take contexts"):
+        dpb.open_store("memory:").create("x", policy(), noise=dpb.SimulatedNoise(1))
+    with pytest.raises(ValueError, match="decides by contexts, and Bernoulli has none"):
+        dpb.simulate(policy(), dpb.Bernoulli([0.5, 0.4]), 10)
+    with pytest.warns(UserWarning, match="clicked_before may carry recorded outcomes"):
+        dpb.DPLinTS(arms=2, features=["age", "clicked_before"], epsilon=1)
+    with pytest.raises(ValueError, match="at most 65,536 with contexts"):
+        dpb.AdaCOFUL(arms=2, features=2, rho=1, grid=2**17)
+    for budget in ({}, {"epsilon": 1, "rho": 1}):
+        with pytest.raises(ValueError, match="Expected one budget"):
+            dpb.DPLinTS(arms=2, features=2, **budget)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        policy(public_contexts=None, epsilon=4),
+        policy(rho=4, epsilon=None),
+        dpb.LinTS(arms=2, features=2),
+        dpb.LinUCB(arms=["a", "b"], features=["p", "q"], alpha=1.2),
+        dpb.DPLinUCB(arms=2, features=2, rho=1),
+        dpb.AdaCOFUL(arms=2, features=2, rho=1, first=30),
+    ],
+    ids=lambda p: p.name,
+)
+def test_a_saved_session_goes_on_as_if_nothing_had_happened(made: Any) -> None:
+    one, other = session(made), session(made)
+    rng = np.random.default_rng(8)
+    for i in range(900):
+        x = PLACES[i % len(PLACES)]
+        if i in (3, 251, 499, 507, 700, 777):
+            other = dpb.Session.from_json(other.to_json(key=KEY), key=KEY)
+        a, b = one.ask(context=x), other.ask(context=x)
+        assert a == b
+        if i % 5 == 0:
+            continue
+        reward = float(rng.integers(2))
+        one.tell(a, reward)
+        other.tell(b, reward)
+    assert one.state == other.state
+    assert one.ledger == other.ledger
+    rest = [(d, 1.0) for d in one.pending]
+    one.tell_many(rest)
+    other.tell_many(rest)
+    assert one.state == other.state
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda p: p["contexts"]["open"][0]["counts"].append(1), "does not fit its block"),
+        (lambda p: p["contexts"]["recent"].pop(), "one list of contexts for each arm"),
+        (lambda p: p["contexts"]["recent"][0].append([0.1]), "a context of another length"),
+        (lambda p: p["contexts"]["open"].pop(), "not of the open blocks"),
+        (lambda p: p.pop("contexts"), "lacks public.contexts"),
+        (lambda p: p["learned"][0][0][2].pop(), "another number of cells"),
+    ],
+)
+def test_a_document_whose_contexts_do_not_agree_is_refused(change: Any, said: str) -> None:
+    from dpbandits.session.saving import seal
+
+    s = session(policy(first=1000))
+    for x in PLACES[:40]:
+        s.tell(s.ask(context=x), 1.0)
+    document = json.loads(s.to_json())
+    document.pop("seal")
+    change(document["public"])
+    text = json.dumps(document | {"seal": seal(document, None)})
+    with pytest.raises(ValueError, match=said):
+        dpb.Session.from_json(text, noise=dpb.SimulatedNoise(1))
+
+
+class Failing(dpb.SimulatedNoise):
+    """Fails at some of its questions."""
+
+    def __init__(self, at: set[int]) -> None:
+        super().__init__(1)
+        self.at, self.calls = at, 0
+
+    def laplace(self, value: int, **price: Any) -> int:
+        self.calls += 1
+        if self.calls in self.at:
+            raise OSError("no randomness")
+        return super().laplace(value, **price)
+
+
+def test_a_release_that_failed_is_made_by_the_next_call() -> None:
+    """Nothing is counted twice: public counts and sums are those of a session without failures."""
+    one, other = session(noise=Failing(set())), session(noise=Failing({3, 9, 10}))
+    failed = 0
+    for x in PLACES[:60]:
+        a = one.ask(context=x)
+        try:
+            b = other.ask(context=x)
+        except dpb.NotRecordedError:
+            failed += 1
+            b = other.ask(context=x)
+        assert a.action == b.action or failed  # noise differs once a draw was lost
+        one.tell(a, 1.0)
+        try:
+            other.tell(b, 1.0)
+        except OSError:
+            failed += 1
+    assert failed == 3
+    reads = {line.coordinate: line.stop for line in other.ledger}
+    blocks = dict(public_of(other)["counts"])
+    assert sum(reads.values()) + sum(blocks.values()) == 60
+    assert other.spent == 1
+
+
+# The exact privacy loss of a whole transcript
+
+
+class Listening(Relay, Noise):  # type: ignore[misc]
+    """Answers as it was scripted, or by simulated noise, and keeps what it was asked."""
+
+    kind = "simulated"
+
+    def __init__(self, script: list[int] | None = None) -> None:
+        self.inner, self.script = dpb.SimulatedNoise(11), script
+        self.asked: list[tuple[int, Any]] = []
+        self.answers: list[int] = []
+
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        self.asked.append((exact[0], (verb, *price.values())))
+        at = len(self.answers)
+        scripted = self.script is not None and at < len(self.script)
+        answer = self.script[at] if scripted else getattr(self.inner, verb)(*exact, **price)  # type: ignore[index]
+        self.answers.append(answer)
+        return answer
+
+
+Answers = list[float | None]
+
+
+def played(answers: Answers, script: list[int] | None, **options: Any) -> tuple[Any, Listening]:
+    """Everything public of a session in which these answers come (None: nobody answered)."""
+    noise = Listening(script)
+    now = [datetime(2026, 3, 1)]
+    if options.get("attribution_window"):
+        options["clock"] = lambda: now[0]
+    s = session(policy(), noise, **options)
+    seen: list[Any] = []
+    for x, answer in zip(PLACES[100:], answers, strict=False):
+        decision = s.ask(context=x)
+        seen.append(decision.action)
+        if answer is not None:
+            s.tell(decision, answer)
+        elif not options.get("attribution_window"):
+            s.expire(decision)
+        now[0] += timedelta(hours=5)
+    s.settle()
+    return (seen, s.state, s.ledger, s.releases), noise
+
+
+def loss(answers: Answers, at: int, other: float | None, **options: Any) -> float:
+    """ln of how much likelier the whole transcript is with one answer replaced, in units of
+    epsilon; inf if it is impossible with the other.
+    """
+    public, noise = played(answers, None, **options)
+    neighbour = [*answers[:at], other, *answers[at + 1 :]]
+    replayed, heard = played(neighbour, noise.answers, **options)
+    if replayed != public or [p for _, p in heard.asked] != [p for _, p in noise.asked]:
+        return float("inf")
+    total = 0.0
+    for (exact, price), (moved, _) in zip(noise.asked, heard.asked, strict=True):
+        verb, sensitivity, epsilon = price
+        assert (verb, sensitivity, epsilon) == ("laplace", 1024, 1)
+        total += abs(exact - moved) / sensitivity
+    return total
+
+
+def largest_loss(others: tuple[float | None, ...] = (0.0, 1.0), **options: Any) -> float:
+    rng = np.random.default_rng(21)
+    answers: Answers = [float(rng.integers(2)) for _ in range(60)]
+    if None in others:
+        answers = [None if rng.random() < 0.3 else a for a in answers]
+    found = 0.0
+    for at in range(len(answers)):
+        for other in others:
+            if other != answers[at]:
+                found = max(found, loss(answers, at, other, **options))
+    return found
+
+
+WINDOW = {"attribution_window": timedelta(hours=12)}
+
+
+def test_the_transcript_costs_exactly_epsilon() -> None:
+    assert largest_loss() == 1.0
+    assert largest_loss((0.25, 0.75)) == 0.75
+
+
+def test_with_a_window_whether_somebody_answered_costs_no_more() -> None:
+    """The default is 0, so an answer of 1 and none at all are as far apart as can be."""
+    assert largest_loss((None, 1.0, 0.0), **WINDOW) == 1.0
+
+
+Add = Callable[[OpenContexts, int, Any], None]
+
+
+def cell_by_reward(self: OpenContexts, arm: int, record: Any) -> None:
+    steps, context = record
+    add(self, arm, record._replace(context=context if steps else context[::-1].copy()))
+
+
+def counts_by_answer(self: OpenContexts, arm: int, record: Any) -> None:
+    add(self, arm, record)
+    if not record.steps:  # as if nobody had answered
+        counts = self._counts[arm]
+        cell, against = cells.cell_of(self.books[arm], record.context)
+        counts.directions[cell] -= -record.context if against else record.context
+
+
+def contexts_by_reward(self: OpenContexts, arm: int, record: Any) -> None:
+    add(self, arm, record)
+    if not record.steps:
+        self.recent[arm].pop()
+
+
+add: Add = OpenContexts.add
+
+
+@pytest.mark.parametrize("broken", [cell_by_reward, counts_by_answer, contexts_by_reward])
+@pytest.mark.parametrize("options", [{}, WINDOW], ids=["plain", "window"])
+def test_broken_twins_cost_more(broken: Add, options: Any, monkeypatch: Any) -> None:
+    """A cell chosen by the reward, B counted by answers, a codebook from rewards."""
+    monkeypatch.setattr(OpenContexts, "add", broken)
+    assert largest_loss(**options) > 1.0
+
+
+def test_a_block_that_ends_by_its_sum_costs_more(monkeypatch: Any) -> None:
+    apply = View.apply
+
+    def by_sum(self: View, event: Any, at: int) -> None:
+        apply(self, event, at)
+        if type(event) is Told and self.contexts is not None and self.due is None:
+            arm = event.unit
+            if self.contexts.sums[arm][1].sum() >= 4 * 1024:
+                self.due = (arm,)
+
+    monkeypatch.setattr(View, "apply", by_sum)
+    assert largest_loss() > 1.0
+
+
+def test_no_text_of_a_session_shows_a_reward_or_a_sum() -> None:
+    s = session(policy(first=1000))
+    for x in PLACES[:30]:
+        s.tell(s.ask(context=x), 0.731)
+    view = s._view
+    shown = [repr(s), repr(view.contexts), repr(s._log), repr(s._state.books), repr(view)]
+    shown += [repr(event) for event in s._log.events if isinstance(event, Told)]
+    shown += [repr(part) for e in s._log.events if isinstance(e, Told) for part in e.parts]
+    assert all("731" not in text and str(round(0.731 * 1024)) not in text for text in shown)
+
+
+def test_the_statement_says_what_holds_of_contexts() -> None:
+    text = " ".join(session().statement().split())
+    assert "tells and expiries, contexts." in text
+    assert "of each arm the newest 1,500 are kept" in text
+    assert "It must not carry recorded outcomes" in text
+    window = session(attribution_window=timedelta(hours=1), clock=lambda: datetime(2026, 3, 1))
+    assert window.guarantee is not None
+    assert window.guarantee.public == ("decisions", "number and time of asks", "contexts")
+    plain = dpb.Session(dpb.DPRateIMED(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1))
+    assert "ontext" not in plain.statement()

@@ -1,0 +1,112 @@
+"""The compiled way of contextual policies is equal in law to a session's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpbandits as dpb
+from dpbandits.core.plan import PublicRng
+from dpbandits.policies.contextual import LinearLaw
+from dpbandits.simulation.compiled.contextual import best_arm
+
+FALSE_ALARM = 1e-6
+
+
+def visitors() -> dpb.ContextTable:
+    rng = np.random.default_rng(3)
+    rows = dpb.UnitContexts(rng.normal(size=(300, 3)))(rng.normal(size=(300, 3)))
+    return dpb.ContextTable.logistic(rows, rng.normal(size=(3, 4)) * 4)
+
+
+PLACE = visitors()
+GIVEN: dict[str, Any] = {"arms": 3, "features": 4}
+POLICIES = [
+    dpb.LinTS(**GIVEN),
+    dpb.LinTS(**GIVEN, alpha=1.3),
+    dpb.LinUCB(**GIVEN, width=0.7),
+    dpb.AdaCOFUL(**GIVEN, rho=2, first=50),
+    dpb.DPLinTS(**GIVEN, epsilon=4, first=20),
+    dpb.DPLinTS(**GIVEN, rho=2, first=20, public_contexts=PLACE.contexts),
+    dpb.DPLinUCB(**GIVEN, epsilon=2, first=20, width=1.0),
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+def test_compiled_runs_have_the_law_of_sessions(policy: Any) -> None:
+    """Plays of each arm and what was earned, 60 runs a side of 700 rounds (30, where the plain way
+    fits after each), at two checkpoints: two-sample Kolmogorov–Smirnov tests, with a false alarm of
+    1e-6 for all of a policy's together.
+    """
+    rounds, runs, at = 700, 30 if getattr(policy, "alpha", 0) == 1 else 60, [550, 700]
+    how: dict[str, Any] = {"runs": runs, "workers": 1, "at": at}
+    plain = dpb.simulate(policy, PLACE, rounds, seed=1, compiled=False, **how)
+    quick = dpb.simulate(policy, PLACE, rounds, seed=2, **how)
+    pairs = [(plain.regret(at)[:, k], quick.regret(at)[:, k]) for k in range(2)]
+    pairs += [(plain.counts[:, k, a], quick.counts[:, k, a]) for k in range(2) for a in range(3)]
+    pairs.append((plain.releases, quick.releases))
+    for one, other in pairs:
+        p = stats.ks_2samp(one, other, method="asymp").pvalue
+        assert p > FALSE_ALARM / len(pairs)
+    assert np.all(quick.counts.sum(axis=2) == at)
+
+
+def test_a_run_depends_on_its_number_and_seed_alone() -> None:
+    policy = POLICIES[4]
+    all_of_them = dpb.simulate(policy, PLACE, 2000, runs=4, seed=5, workers=1)
+    two = dpb.simulate(policy, PLACE, 2000, runs=2, seed=5, first=2, workers=2)
+    assert np.array_equal(all_of_them.plays[2:], two.plays)
+    assert np.array_equal(all_of_them.regret()[2:], two.regret())
+    assert np.array_equal(all_of_them.regret([700]), all_of_them.regret([700, 2000])[:, :1])
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.LinUCB(**GIVEN),
+        dpb.LinUCB(**GIVEN, alpha=1.3),
+        dpb.DPLinUCB(**GIVEN, epsilon=4, first=20, width=1.0, public_contexts=PLACE.contexts),
+        dpb.DPLinUCB(**GIVEN, rho=1, first=30, public_contexts=PLACE.contexts),
+    ],
+    ids=repr,
+)
+def test_where_nothing_is_drawn_but_noise_both_ways_play_the_same_rounds(policy: Any) -> None:
+    """Optimism, on a log whose rewards are fixed, with the same noise: sums, public counts, ends of
+    blocks, codebooks and fits are the same, or decisions would part.
+    """
+    rng = np.random.default_rng(4)
+    rows = dpb.UnitContexts(rng.normal(size=(800, 3)))(rng.normal(size=(800, 3)))
+    log = dpb.ContextTable(rows, rng.integers(0, 2, (800, 3)), logged=True)
+    at = list(range(1, 801))
+    plain = dpb.simulate(policy, log, 800, at=at, compiled=False)
+    quick = dpb.simulate(policy, log, 800, at=at)
+    assert np.array_equal(plain.counts, quick.counts)
+    assert np.allclose(plain.regret(at), quick.regret(at))
+    assert plain.releases == quick.releases
+    assert len(set(plain.counts[0, -1])) > 1
+
+
+def test_arms_are_drawn_as_often() -> None:
+    """10,000 draws a side for each of five contexts; a chi-squared test each."""
+    rng = np.random.default_rng(5)
+    theta = rng.normal(size=(3, 4)) * 0.3
+    roots = np.tril(rng.normal(size=(3, 4, 4)))
+    law, public = LinearLaw(theta, roots, True, ()), PublicRng(1, 2)
+    for x in rng.normal(size=(5, 4)):
+        plain = [law.choose(x, (0, 1, 2), public)[0] for _ in range(10_000)]
+        quick = [best_arm(x, theta, roots, True, rng) for _ in range(10_000)]
+        table = np.array([np.bincount(side, minlength=3) for side in (plain, quick)])
+        table = table[:, table.sum(axis=0) > 0]
+        assert stats.chi2_contingency(table).pvalue > FALSE_ALARM / 5
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"features=5, the contexts have 4"):
+        dpb.simulate(dpb.LinTS(arms=3, features=5), PLACE, 10)
+    with pytest.raises(ValueError, match="delay= and shuffle= are not for it"):
+        dpb.simulate(POLICIES[0], PLACE, 10, delay=3)
+    with pytest.raises(ValueError, match="delay= and shuffle= are not for it"):
+        dpb.simulate(POLICIES[0], PLACE, 10, shuffle=True)
