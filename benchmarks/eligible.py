@@ -44,14 +44,14 @@ is), and regret is against the best eligible arm. The ratio of a private policy'
 `KLUCB` with the same masks is to be at most 1.2 times the same ratio without masks: "times" says
 how many times it is. The price is what a policy loses beyond `KLUCB`.
 
-Mostly it is more (decision 0030). An arm's first answer takes a block of `first` rounds, 32 at
+Mostly it is more (decision 11). An arm's first answer takes a block of `first` rounds, 32 at
 ε = 1 unless one says otherwise, with masks or without; but masks spare `KLUCB` most of its regret,
 for it learns of an arm for nothing whenever no better one is there. `first` is yours to choose:
 where gaps are wide a shorter first block loses less with masks, and more in the worst of a thousand
 runs without.
 
 What is open here need not be met. On the five classic means 200 runs were played before, with
-`first=12` and `first=8`: 1.45 ± 0.05 and 1.38 ± 0.05 times, NOT met (decision 0030).
+`first=12` and `first=8`: 1.45 ± 0.05 and 1.38 ± 0.05 times, NOT met (decision 11).
 """
 
 COLUMNS = (

@@ -31,7 +31,7 @@ expires them. The others answer before the next person comes, unless it says oth
 
 A request is overdue that is older than {TIMES} times the {100 - 100 // RARE} % quantile of the
 delays of answers, and in a first block older than the block's size; another person is then asked in
-its place ([why, and with which constants](../../../decisions/0037-requests-that-are-overdue.md)).
+its place ([why, and with which constants](../../../decisions/0005-late-outcomes.md)).
 Constants were chosen on means (.1, .2, .35), (.15, .3, .25), (.15, .4, .25) and (.2, .8, .4).
 
 "as many answers": the complete case with 70 % of the people, so that as many answers come as with

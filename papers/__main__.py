@@ -125,7 +125,7 @@ def run_papers(
         command = f"python -m papers {'--full' if full else '--quick'} {some}--docs {docs}"
         documents = [document for _, document in done.values()]
         write = renew_docs if keys else write_docs
-        console.print(f"Wrote {write(docs, out, folder, documents, command)}.")
+        console.print(f"Wrote {write(docs, out, documents, command)}.")
 
 
 def announce(papers: list[Paper], full: bool, out: Path, console: Console) -> None:

@@ -201,12 +201,6 @@ def renewed_page(page: str, sections: Mapping[str, str], rows: Mapping[str, str]
 # JSON alone.
 
 
-START, END = (
-    "<!-- verdicts: written by `python -m papers --docs docs` -->",
-    "<!-- end of verdicts -->",
-)
-
-
 def document_of(
     paper: Paper,
     results: Mapping[str, Results],
@@ -343,7 +337,7 @@ otherwise; do not edit. Every number and every verdict below is computed from ou
 section says when and at which size they were made. Arms are numbered anew in every run, so the
 order in which a paper lists them favours none; super arms alone keep the numbers by which their
 problem names them. The constants of our own DP-KL-MAT were chosen with the seven vectors and the
-films of matroid2023 in view (decision 0012): on these two instances its curve is a little
+films of matroid2023 in view (decision 8): on these two instances its curve is a little
 optimistic.
 
 **Reproduced**: the 95 % interval of every comparison is on the claim's side of the threshold.
@@ -356,25 +350,20 @@ were made, where the italics do not say otherwise.
 """
 
 
-def write_docs(
-    docs: Path, out: Path, papers: Path, documents: Sequence[Document], command: str
-) -> Path:
-    """`measured/papers.md` from one run's documents, its figures, and the verdicts in the papers'
-    own README files.
+def write_docs(docs: Path, out: Path, documents: Sequence[Document], command: str) -> Path:
+    """`measured/papers.md` from one run's documents, and its figures.
 
     The page has what this run judged and nothing else: results of other code that still stand in
     `out` are not looked at.
     """
-    sections = [paper_section(docs, out, papers, document) for document in documents]
+    sections = [paper_section(docs, out, document) for document in documents]
     head = HEAD.format(command=command, version=__version__, code=code_digest()[:12])
     page = page_in(docs)
     page.write_text("\n".join([head + overview(documents), *sections]), encoding="utf-8")
     return page
 
 
-def renew_docs(
-    docs: Path, out: Path, papers: Path, documents: Sequence[Document], command: str
-) -> Path:
+def renew_docs(docs: Path, out: Path, documents: Sequence[Document], command: str) -> Path:
     """The same page with the sections of these papers written anew. Each says by what, for the
     page's head is of another run; the other sections stay as they are.
 
@@ -386,7 +375,7 @@ def renew_docs(
     new = {each["key"]: section(each, images_of(each), anew) for each in documents}
     text = renewed_page(page.read_text(encoding="utf-8"), new, overview_rows(documents))
     for document in documents:
-        paper_section(docs, out, papers, document)
+        paper_section(docs, out, document)
     page.write_text(text, encoding="utf-8")
     return page
 
@@ -400,25 +389,11 @@ def images_of(document: Document) -> str:
     return f"figures/papers/{document['key']}/"
 
 
-def paper_section(docs: Path, out: Path, papers: Path, document: Document) -> str:
-    """One paper's section. Its figures go beside the page, its verdicts into its own README."""
+def paper_section(docs: Path, out: Path, document: Document) -> str:
+    """One paper's section; its figures go beside the page."""
     images = docs / "measured" / images_of(document)
     images.mkdir(parents=True, exist_ok=True)
     for figure in document["figures"]:
         name = f"{figure['name']}.png"
         shutil.copyfile(out / document["key"] / "figures" / name, images / name)
-    write_readme(papers / document["key"] / "README.md", document)
     return section(document, images_of(document))
-
-
-def write_readme(path: Path, document: Document) -> None:
-    """Put the verdicts between the README's two markers; a README without them stays as it is."""
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    if START in text and END in text:
-        before, after = text.split(START)[0], text.split(END)[-1]
-        path.write_text(
-            "\n".join(
-                [before + START, "", sizes(document), "", *claims_table(document), "", END + after]
-            ),
-            encoding="utf-8",
-        )

@@ -143,7 +143,7 @@ def main() -> None:
         f"the best of {len(PARTS) * len(LEVELS)} constants for each instance, chosen on other runs "
         "of it; joint ones have their defaults, and below the best of as many. Which arms "
         "DPJointCUCB releases, and the form of its defaults, were chosen on others with these "
-        "instances in view, too (decisions/0027)."
+        "instances in view, too (decision 7)."
     )
     table = rows(args.data, args.runs)
     show(title, table)

@@ -74,7 +74,7 @@ def tuning(data: Path) -> dict[str, Instance]:
 
 
 def papers(data: Path) -> dict[str, Instance]:
-    """What they are judged on (in view, too, when the constants were chosen: decisions/0012)."""
+    """What they are judged on (in view, too, when the constants were chosen: decision 8)."""
     found = {
         "seven vectors": Instance(dpb.LinearMatroid(SEVEN), np.array(SEVEN_MEANS), 2, 10_000, 2.0)
     }

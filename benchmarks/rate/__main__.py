@@ -29,7 +29,7 @@ PRESETS = tuple(dpb.DPRateIMED.presets)
 SAID = """\
 All constants were chosen on other instances than those that are reported
 ([frontier](rate_safe.md) of "safe"), but for the last step of "balanced", where several choices
-were played on these, too ([decision 0035](../../../decisions/0035-balanced-doubts.md)). Worst runs
+were played on these, too ([decision 8](../../../decisions/0008-default-policy.md)). Worst runs
 grow with the number of runs, of which "safe" has more than the others."""
 
 TRIED = (

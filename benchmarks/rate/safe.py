@@ -25,7 +25,7 @@ SAID = """\
 Preset "safe" of `DPRateIMED`: the mean over the balanced preset's, and the worst run over the
 candidate's own mean. Tuning instances only; what is reported is in [DPRateIMED](rate.md). The price
 of a plain level grows with T, that of a doubt does not
-([decision 0034](../../../decisions/0034-safe-doubts.md))."""
+([decision 8](../../../decisions/0008-default-policy.md))."""
 
 
 class Candidate(NamedTuple):

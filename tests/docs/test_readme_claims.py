@@ -127,8 +127,3 @@ def test_it_links_to_what_is_there_and_is_short() -> None:
     assert "docs/index.md" in links
     guides = README.split("## More\n")[1]
     assert "docs/reference/sweep_files.md" not in guides, "a generated page: the site has it"
-
-
-def test_the_changelog_has_no_gap_in_a_list() -> None:
-    text = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert not re.findall(r"\n\n(?=\* ).*", text)

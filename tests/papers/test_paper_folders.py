@@ -163,20 +163,11 @@ def test_quick_runs_compare_equal_rounds_and_keep_cheap_runs(paper: Paper) -> No
             )
 
 
-@EVERY
-def test_readme_has_a_place_for_the_verdicts(paper: Paper) -> None:
-    from papers.pages import END, START
-
-    text = (paper.folder / "README.md").read_text(encoding="utf-8")
-    assert text.index(START) < text.index(END)
-
-
 def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
-    """Every paper's section, and its README, hold the verdicts on the claims as they stand; the
-    head names one command for them all.
+    """Every paper's section holds the verdicts on the claims as they stand; the head names one
+    command for them all.
     """
     from papers.__main__ import COLOURS
-    from papers.pages import END, START
 
     page = (FOLDER.parent / "docs" / "measured" / "papers.md").read_text(encoding="utf-8")
     commands = [f"Written as a whole by `python -m papers --{size} --docs docs`" for size in SIZES]
@@ -198,5 +189,3 @@ def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
             for claim, row in zip(paper.claims(), rows, strict=True)
         ] == [True] * len(rows)
         assert any(text in sections[key] for text in SIZES.values())
-        readme = (paper.folder / "README.md").read_text(encoding="utf-8")
-        assert readme[readme.index(START) + len(START) : readme.index(END)].strip() in sections[key]

@@ -11,7 +11,6 @@ from rich.console import Console
 
 from dpbandits.sweeps.cells import code_digest
 from papers.__main__ import run_papers
-from papers.pages import END, START
 
 SWEEP = """
 name = "tiny"
@@ -70,7 +69,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("sweep.toml", SWEEP),
         ("claims.toml", CLAIMS),
         ("figures.py", FIGURES),
-        ("README.md", f"# T\n\n{START}\n{END}\n"),
     ):
         (folder / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -115,10 +113,6 @@ def test_verdicts_pages_and_figures_are_written(repository: Path) -> None:
             "figure-1.png",
         )
     )
-    readme = (repository / "papers/tiny/README.md").read_text(encoding="utf-8")
-    assert readme.startswith("# T\n")
-    assert readme.endswith(f"{END}\n")
-    assert "**differs**" in readme
 
 
 @pytest.mark.long
@@ -127,7 +121,6 @@ def test_second_run_plays_nothing_and_says_the_same(repository: Path) -> None:
     pages = [
         repository / "out/tiny/verdicts.json",
         repository / "docs/measured/papers.md",
-        repository / "papers/tiny/README.md",
     ]
     first = [page.read_bytes() for page in pages]
     said = run(None, repository, docs=repository / "docs")

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from papers.pages import (
-    END,
     HEAD,
-    START,
     count_cells,
     overview_rows,
     renew_docs,
@@ -58,16 +56,14 @@ OLD = [
 def root(tmp_path: Path) -> Path:
     """Results, papers, and a page of two of them."""
     for key in ("a2019", "b2020", "c2021", "d2022"):
-        for folder in (tmp_path / "out" / key / "figures", tmp_path / "papers" / key):
-            folder.mkdir(parents=True)
+        (tmp_path / "out" / key / "figures").mkdir(parents=True)
         (tmp_path / "out" / key / "figures" / "one.png").write_bytes(f"old {key}".encode())
-        (tmp_path / "papers" / key / "README.md").write_text(f"# T\n\n{START}\n{END}\n")
     write(tmp_path, OLD, write_docs, "all")
     return tmp_path
 
 
 def write(root: Path, documents: list[dict[str, Any]], how: Any, command: str) -> str:
-    path: Path = how(root / "docs", root / "out", root / "papers", documents, command)
+    path: Path = how(root / "docs", root / "out", documents, command)
     return path.read_text(encoding="utf-8")
 
 
@@ -86,8 +82,6 @@ def test_one_section_is_new_and_the_others_are_as_they_were(root: Path) -> None:
     kept = [line for line in head.splitlines() if not line.startswith(("| d2022", "| all"))]
     assert set(kept) < set(new_head.splitlines())
     assert "Written as a whole by `all`" in new_head
-    readme = (root / "papers/d2022/README.md").read_text(encoding="utf-8")
-    assert readme.split(START)[1].split(END)[0].strip() in sections["d2022"]
     figures = root / "docs/measured/figures/papers"
     assert (figures / "b2020/one.png").read_bytes() == b"old b2020"
     assert (figures / "d2022/one.png").read_bytes() == b"new d2022"

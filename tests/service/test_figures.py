@@ -4,12 +4,10 @@ not the machine's mood.
 
 from __future__ import annotations
 
-import re
 from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
-from benchmarks.pages.listed import PAGES
 from benchmarks.service.__main__ import (
     ASK,
     MANY,
@@ -24,8 +22,6 @@ from benchmarks.service.__main__ import (
 from benchmarks.service.over_http import measured as measured_over_http
 from benchmarks.service.over_http import server
 from benchmarks.service.places import Place, add_place, place_of, repeated
-
-from tests.places import REPOSITORY
 
 
 def at(folder: Path, name: str) -> Place:
@@ -103,15 +99,3 @@ def test_a_command_that_is_said_again_shows_no_password() -> None:
         assert place.kind == "postgresql"
         assert "witness" in place.disk().what  # the store's disk is elsewhere
     assert repeated(parser.parse_args(["--postgresql"])) == " --postgresql"
-
-
-def test_make_writes_all_of_the_service_s_pages() -> None:
-    """Those of both databases, and in process after the specification's ten million decisions."""
-    text = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
-    written = set(re.findall(r"docs/measured/(service\w*)\.md", text))
-    written |= {Path(page.path).stem for page in PAGES if page.path.startswith("service")}
-    listed = (REPOSITORY / "docs" / "index.md").read_text("utf-8")
-    assert written == set(re.findall(r"^measured/(service\w*)$", listed, flags=re.MULTILINE))
-    assert {"service_http_postgresql", "service_kills_postgresql"} <= written
-    (in_process,) = (page for page in PAGES if page.module == "service")
-    assert in_process.whole == ("--past", "10000000")

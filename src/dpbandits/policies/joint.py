@@ -36,7 +36,7 @@ from dpbandits.policies.super_arms import check_problem, checked_answer, contest
 
 __all__ = ["DPJointCUCB", "DPJointMAT"]
 
-# The constants of joint releases, by preset. Chosen on instances of their own (decision 0027).
+# The constants of joint releases, by preset. Chosen on instances of their own (decision 7).
 
 
 class JointConstants(NamedTuple):

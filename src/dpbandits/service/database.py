@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import queue
 import sqlite3
 import stat
 import time
@@ -17,6 +18,7 @@ from contextlib import contextmanager, suppress
 from importlib.resources import files
 from itertools import starmap
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, final
 from urllib.parse import quote
 
@@ -27,6 +29,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import (
     Connection,
     Engine,
+    QueuePool,
     StaticPool,
     Table,
     bindparam,
@@ -44,6 +47,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.util.queue import Empty, Full, QueueCommon
 
 from dpbandits.core.errors import (
     EditedRowsError,
@@ -125,6 +130,39 @@ class LiteConnections:
                     raise
                 raise within from None
             self._left.clear()
+
+
+class IdleConnections(QueueCommon[ConnectionPoolEntry]):
+    """Connections that wait to be used. SQLAlchemy's own queue is locked in Python, and an
+    interruption while the lock is being taken leaves it locked for ever.
+    """
+
+    def __init__(self, maxsize: int = 0, use_lifo: bool = False) -> None:
+        self.maxsize, self.use_lifo = maxsize, use_lifo
+        self._queue = SimpleQueue[ConnectionPoolEntry]()
+
+    def qsize(self) -> int:
+        return self._queue.qsize()
+
+    def put(
+        self, item: ConnectionPoolEntry, block: bool = True, timeout: float | None = None
+    ) -> None:
+        if self.maxsize and self._queue.qsize() >= self.maxsize:
+            raise Full
+        self._queue.put(item)
+
+    def get(self, block: bool = True, timeout: float | None = None) -> ConnectionPoolEntry:
+        try:
+            return self._queue.get(block, timeout)
+        except queue.Empty:
+            raise Empty from None
+
+
+@final
+class Connections(QueuePool):
+    """SQLAlchemy's pool, with a queue that interruptions cannot lock."""
+
+    _queue_class = IdleConnections
 
 
 # Addresses and files
@@ -227,7 +265,8 @@ def sqlite_engine(path: Path | None) -> Engine:
         query = {"mode": "rw", "uri": "true"}  # a file that was taken away is not made anew
         url = URL.create("sqlite", database=name, query=query)
         connect_args = {"timeout": PATIENCE, "check_same_thread": False}
-        engine = create_engine(url, pool_size=20, connect_args=connect_args, **how)
+        how |= {"poolclass": Connections, "pool_size": 20}
+        engine = create_engine(url, connect_args=connect_args, **how)
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
@@ -250,6 +289,7 @@ def server_engine(url: URL) -> Engine:
     """PostgreSQL."""
     return create_engine(
         url,
+        poolclass=Connections,
         pool_size=20,
         pool_pre_ping=True,
         hide_parameters=True,
@@ -657,9 +697,6 @@ class Database:
         StoreError: no such database, one of a newer version, or one that forgets what it committed.
     """
 
-    failures = (SQLAlchemyError,)
-    """Errors that say that the database is away, or full."""
-
     def __init__(self, url: str | URL, *, looking: bool = False) -> None:
         self.url, self._looking = known_url(url), looking
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
@@ -688,8 +725,17 @@ class Database:
         self._alone = LiteConnections()
         self._emptied = -math.inf  # a crash may have left a log behind
 
+        @event.listens_for(self.engine, "handle_error")
+        def mark(context: Any) -> None:
+            error = context.sqlalchemy_exception or context.original_exception
+            error.dpbandits_engine = self.engine
+
     def __repr__(self) -> str:
         return f"Database({self.url.render_as_string(hide_password=True)!r})"
+
+    def caused(self, error: BaseException) -> bool:
+        """Whether it is this database's own error: a policy may use a database, too."""
+        return getattr(error, "dpbandits_engine", None) is self.engine
 
     @contextmanager
     def begun(self, *, write: bool = True) -> Iterator[Connection]:

@@ -40,13 +40,14 @@ from dpbandits.service.models import (
 )
 from dpbandits.service.parts import Part, answers_of, known_in
 from dpbandits.service.refusals import refusal
-from dpbandits.service.sealing import edited_decisions
+from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import listed_tells, two_of
 from dpbandits.session.holdout import hashed_place
 from dpbandits.session.people import named_bytes
 from dpbandits.session.storing import (
     ArmMove,
+    counts_of,
     fill_places,
     its_time_passed,
     known_answers,
@@ -373,13 +374,15 @@ class ResolvingOperation(OperationModel):
         if len(parts) == 1:
             return [parts[0]] * len(ids)
         found: list[Part] = [parts[0]] * len(ids)
-        left = list(range(len(ids)))
-        for part in parts:
-            known = known_in([ids[at] for at in left], part, tx.rows)
-            for at, place in zip(list(left), known, strict=True):
+        written = {at: block for at, id in enumerate(ids) if (block := name_bytes(id)) is not None}
+        places, blocks = list(written), b"".join(written.values())
+        for part in parts:  # each has names of its own: nobody sees which part a decision is of
+            asked, _ = counts_of(part.session)
+            some = [places[at] for at in part.names.plausible(blocks, part.head.generation, asked)]
+            known = known_in([ids[at] for at in some], part, tx.rows)
+            for at, place in zip(some, known, strict=True):
                 if place is not None:
                     found[at] = part
-                    left.remove(at)
         return found
 
     def run(self, tx: Transaction, by: str) -> list[TellStatus]:

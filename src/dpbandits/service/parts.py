@@ -48,6 +48,7 @@ from dpbandits.session.session import Session
 from dpbandits.session.storing import (
     AskedPlay,
     HeardRelease,
+    SessionChanges,
     SessionRows,
     Watch,
     are_held,
@@ -262,6 +263,14 @@ def goes_on(before: HeadRow, head: HeadRow) -> bool:
     return bool(mine) and 0 <= since < len(theirs) and theirs[-1 - since] == mine[-1]
 
 
+def moved_on(head: HeadRow) -> HeadRow:
+    """The head after a transaction that changes nothing else: who has the campaign in memory reads
+    its rows anew.
+    """
+    public = head_public(session_in(head), head, None)
+    return head._replace(version=head.version + 1, public=public)
+
+
 def session_in(head: HeadRow) -> dict[str, Any]:
     """The public part of the session.
 
@@ -438,6 +447,8 @@ def change_of(
     step, chain = (releases[-1].step, releases[-1].chain) if releases else (head.step, head.chain)
     texts = PlayTexts()
     asked = [decision_row(each, texts, part, step, now, version) for each in found.asked]
+    if found.unlearned:  # of arms that left the campaign in the transaction that asked for them
+        asked, found = as_unlearned(part, asked, found)
     marks = head.generation, step, chain, head.step, head.chain
     said = head_public(public, head, notes)
     new = HeadRow(version, *marks, *counts_of(part.session), said, part.closed or head.closed)
@@ -459,6 +470,23 @@ def change_of(
         held=held,
         events=[*part.events, *noticed],
     )
+
+
+def as_unlearned(
+    part: Part, asked: list[DecisionRow], found: SessionChanges
+) -> tuple[list[DecisionRow], SessionChanges]:
+    """The rows of decisions as they are at the end of their transaction, and the changes of others
+    alone.
+    """
+    unlearned, own = set(found.unlearned), {row.seq for row in asked}
+    rows = list[DecisionRow]()
+    for row in asked:
+        if row.seq in unlearned:
+            pending = row.seq not in found.resolved
+            plan = plan_of(play_of(part.session, row.seq)) if pending else row.plan
+            row = row._replace(learn=False, plan=plan)
+        rows.append(row)
+    return rows, found._replace(unlearned=[seq for seq in found.unlearned if seq not in own])
 
 
 def to_be_written(change: Change, head: HeadRow) -> Change | None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, final
 
+import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -243,6 +244,10 @@ NO_NAME = bytes(16)
 """Stands for what is no name where many are opened at once."""
 
 
+OPENED = np.dtype([("nonce", ">i8"), ("generation", ">u2"), ("high", ">u2"), ("low", ">u4")])
+"""Many opened names at once; a decision's number is `high` and `low` together."""
+
+
 class OpenedName(NamedTuple):
     """Which decision a name names, if the row of this number has this nonce."""
 
@@ -298,6 +303,18 @@ class DecisionNames:
             )
             found.append(None if block is None else OpenedName(*numbers))
         return found
+
+    def plausible(self, blocks: bytes, generation: int, asked: int) -> list[int]:
+        """Which of these names may be of this campaign: those of a decision that may have been made
+        in this generation or before. Of made-up names hardly one is.
+
+        Args:
+            blocks: names as bytes, 16 each.
+        """
+        plain = np.frombuffer(self._cipher.decryptor().update(blocks), OPENED)
+        seqs = plain["high"].astype(np.int64) << 32 | plain["low"]
+        fits = (plain["generation"] <= generation) & (seqs <= asked)
+        return [int(at) for at in np.flatnonzero(fits)]
 
 
 def fresh_nonce() -> int:

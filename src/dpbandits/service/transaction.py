@@ -34,6 +34,7 @@ from dpbandits.service.parts import (
     compact,
     goes_on,
     loaded,
+    moved_on,
     next_chain,
     settle,
     to_be_written,
@@ -50,6 +51,7 @@ from dpbandits.session.storing import (
     not_before,
     price_of,
     put_in_order,
+    turns_of,
     window_of,
 )
 
@@ -144,7 +146,7 @@ class Transaction:
         self.loaded = dict[str, Part]()
         self.used = dict[str, tuple[int, int]]()
         self.responses = dict[str, str]()
-        self._before = dict[str, tuple[object, int]]()
+        self._before = dict[str, tuple[object, object]]()
 
     def part(self, name: str) -> Part:
         """A part of the campaign, loaded."""
@@ -155,7 +157,7 @@ class Transaction:
                 raise FenceNeeded
             found.begin(self.used)
             self.loaded[name] = found
-            self._before[name] = found.standing(), found.session.releases
+            self._before[name] = found.standing(), turns_of(found.session)
         return found
 
     def parts(self) -> list[Part]:
@@ -183,10 +185,10 @@ class Transaction:
                 return False
         return True
 
-    def has_released(self) -> bool:
-        """Whether anything was released since the transaction began."""
+    def has_drawn(self) -> bool:
+        """Whether noise may have been drawn since the transaction began."""
         return any(
-            part.session.releases != self._before[name][1] for name, part in self.loaded.items()
+            turns_of(part.session) != self._before[name][1] for name, part in self.loaded.items()
         )
 
     def run(self, op: Operation, by: str) -> Any:
@@ -257,9 +259,13 @@ class Written:
         taken = tx.rows.used(list(tx.used)) if is_kept else {}
         return cls(before, taken, sealed, tx.used, tx.responses)
 
-    def is_of(self, heads: Mapping[str, HeadRow]) -> bool:
+    def is_next(self, heads: Mapping[str, HeadRow]) -> bool:
         """Whether nothing was written of these parts since."""
         return all(heads[uid] == head for uid, head in self.before.items())
+
+    def is_in(self, heads: Mapping[str, HeadRow]) -> bool:
+        """Whether it was committed, though the database reported an error."""
+        return all(goes_on(change.head, heads[uid]) for uid, change in self.changes.items())
 
     def write(self, rows: Rows) -> None:
         for uid, change in self.changes.items():
@@ -294,9 +300,11 @@ class Ticket:
 
 
 def another(error: StoreError | WitnessError) -> StoreError | WitnessError:
-    """The same error once more: raised in several threads, one would have the frames of all."""
+    """The same error once more, without frames: raised in several threads, one would have those of
+    all, and the rewards in them.
+    """
     made = type(error)(*error.args)
-    made.__cause__ = error.__cause__
+    made.__cause__ = None if error.__cause__ is None else error.__cause__.with_traceback(None)
     return made
 
 
@@ -377,11 +385,10 @@ class Host:
         self._lock.run(lambda: self._fence(is_asked_for=True))
 
     def load(self, name: str, rows: Rows, heads: Mapping[str, HeadRow], **how: bool) -> Part:
-        """A part, brought up to date."""
+        """A part, brought up to date. The transaction has it until it is committed."""
         row, before = self.layout.parts[name], self._parts.pop(name, None)
         setting = self._settings.get(name, self._setting)
-        self._parts[name] = found = loaded(row, heads[row.uid], rows, setting, before, **how)
-        return found
+        return loaded(row, heads[row.uid], rows, setting, before, **how)
 
     def _settle_in(self) -> None:
         """A forked child reads everything anew, and waits for no thread of its parent's."""
@@ -390,14 +397,31 @@ class Host:
             self._unwritten = None
 
     def _look(self, look: Callable[[Transaction], Value]) -> Value:
+        if self._is_in_doubt:
+            self._doubt()
         for is_first in (True, False):
-            with self.database.reading(self.layout.row.uid) as rows, self._clock.stopped() as now:
-                heads = rows.heads(self._uids)
-                if not is_first or not self._was_put_back(heads):
-                    with suppress(FenceNeeded):
-                        return look(Transaction(self, rows, now, heads))
+            try:
+                with (
+                    self.database.reading(self.layout.row.uid) as rows,
+                    self._clock.stopped() as now,
+                ):
+                    heads = rows.heads(self._uids)
+                    if not is_first or not self._was_put_back(heads):
+                        with suppress(FenceNeeded):
+                            return self._shown(look, Transaction(self, rows, now, heads))
+            except EditedRowsError as error:
+                if error.fenced:
+                    self._doubt()
+                raise
             self._fence()
         raise StoreError(PUT_BACK)
+
+    def _shown(self, look: Callable[[Transaction], Value], tx: Transaction) -> Value:
+        """A view changes nothing, so the parts stay in memory."""
+        try:
+            return look(tx)
+        finally:
+            self._parts.update(tx.loaded)
 
     def _look_only(self, look: Callable[[Transaction], Value]) -> Value:
         def attempt() -> list[Value]:
@@ -405,7 +429,8 @@ class Host:
             with self.database.reading(self.layout.row.uid) as rows, self._clock.stopped() as now:
                 heads = rows.heads(self._uids)
                 is_witnessed = self._is_witnessed(heads, seen)
-                return [look(Transaction(self, rows, now, heads))] if is_witnessed else []
+                tx = Transaction(self, rows, now, heads)
+                return [self._shown(look, tx)] if is_witnessed else []
 
         until = time.monotonic() + WITNESSED_IN
         while not (found := self._lock.run(attempt)):
@@ -482,9 +507,9 @@ class Host:
             gather: adds calls that came while others had the database.
         """
         moves = dict[str, tuple[Mark, Mark | None, float]]()
+        if self._is_in_doubt:
+            self._doubt()
         try:
-            if self._is_in_doubt:
-                self._doubt()
             self._write_again()
             with (
                 self.database.transaction(self.layout.row.uid) as rows,
@@ -514,6 +539,7 @@ class Host:
                     before, part.head = part.head, change.head
                     if Mark.of(part.head) != Mark.of(before):
                         moves[part.uid] = Mark.of(part.head), Mark.of(before), part.head.latest
+            self._parts.update(tx.loaded)
             if moves:
                 self._witness_moves(moves)
         except FenceNeeded:
@@ -521,9 +547,8 @@ class Host:
             return False
         except BaseException as error:
             self._parts = {}
-            if isinstance(error, (LedgerError, UnlearnedError)) or (
-                isinstance(error, EditedRowsError) and error.fenced
-            ):
+            fences = isinstance(error, EditedRowsError) and error.fenced
+            if self._is_in_doubt or fences or isinstance(error, (LedgerError, UnlearnedError)):
                 self._doubt()
             raise
         for ticket, answer in zip(batch, answers, strict=True):
@@ -543,8 +568,7 @@ class Host:
                 answers.append(tx.run(ticket.op, ticket.by))
             except Exception as error:
                 fences = isinstance(error, EditedRowsError) and error.fenced
-                away = isinstance(error, self.database.failures)
-                if fences or away or not tx.is_as_before():
+                if fences or self.database.caused(error) or not tx.is_as_before():
                     raise
                 # once the transaction stands that says so: it may tell of a release that was made
                 ticket.refused = error if len(batch) == 1 else error.with_traceback(None)
@@ -554,41 +578,46 @@ class Host:
     @contextmanager
     def _releases_kept(self, tx: Transaction) -> Iterator[None]:
         """What is released meanwhile is written, or given up: an error that comes after it may
-        depend on its noise. Where noise or database fail themselves the block may be drawn again.
+        depend on its noise, whatever its type. Only where the database itself fails, or the call is
+        interrupted (`KeyboardInterrupt`), may the block be drawn again.
 
         Raises:
             UnlearnedError: a release was made and cannot be written.
         """
-        failed = None
+        failed: BaseException | None = None
         try:
             yield
-        except Exception as error:
-            away = isinstance(error, (StoreError, WitnessError, *self.database.failures))
-            if away or not tx.has_released():
+        except (FenceNeeded, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            if self.database.caused(error) or not tx.has_drawn():
                 raise
             failed = error
         if failed is not None:
+            self._is_in_doubt = True
+            if not isinstance(failed, Exception):
+                raise failed
             raise UnlearnedError(NO_LEARNING.format(kind=type(failed).__name__)) from failed
 
     def _write_again(self) -> None:
         """What an earlier transaction released, and could not write, is written now: whether that
         fails may depend on the noise, where somebody put rules into the database. Where the
-        database was put back meanwhile, it is given up.
+        database was put back meanwhile, or somebody else wrote, it is given up.
         """
         left, group = self._unwritten, self.layout.row.uid
         if left is None:
             return
         with self.database.reading(group) as rows:
-            heads = rows.heads(self._uids)
-        stands = all(goes_on(head, heads[uid]) for uid, head in left.before.items())
-        if left.is_of(heads):
+            is_written = left.is_in(rows.heads(self._uids))
+        if not is_written:
             with self.database.transaction(group) as rows:
                 heads, seen = rows.heads(self._uids), self.witness.marks(self._uids)
                 is_old = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
-                stands = not left.used or rows.used(list(left.used)) == left.taken
-                if stands and left.is_of(heads) and not is_old:
+                taken = rows.used(list(left.used)) if left.used else {}
+                if left.is_next(heads) and not is_old and taken == left.taken:
                     left.write(rows)
-        if not stands:
+                    is_written = True
+        if not is_written:
             self._doubt()
         self._unwritten = None
 
@@ -600,18 +629,21 @@ class Host:
             raise interrupted() from None
 
     def _doubt(self) -> None:
-        """The next call fences the campaign: what was drawn and cannot be written is not drawn
-        again. Should this not be written either, the next call begins with it.
+        """The next call fences the campaign, in whichever process: what was drawn and cannot be
+        written is not drawn again. Should this not be written either, the next call begins with it.
         """
-        self._is_in_doubt = True
+        self._is_in_doubt, self._parts = True, {}
         with self.database.transaction(self.layout.row.uid) as rows:
             heads = rows.heads(self._uids)
             for row in self.layout.parts.values():
                 head, seal = heads[row.uid], self._setting.seal.of(row)
-                with suppress(EditedRowsError):  # whoever calls next is told
+                try:
                     private = seal.opened_private(rows.private(row.uid), head)
-                    body = seal.private({**private, "doubtful": True}, head)
-                    rows.hold(row.uid, Change(head, private=body))
+                except EditedRowsError:  # whoever calls next is told
+                    continue
+                moved = moved_on(head)
+                body = seal.private({**private, "doubtful": True}, moved)
+                rows.write(row.uid, Change(moved, private=body))
         self._unwritten, self._is_in_doubt = None, False
 
     # Fences

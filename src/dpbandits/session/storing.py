@@ -311,6 +311,13 @@ def put_in_order(session: Session) -> bool:
     return session._refresh_view(releases=False).due is None
 
 
+def turns_of(session: Session) -> object:
+    """Return what is another one after anything was drawn: the steps that were made, and whether a
+    release waits to be learned.
+    """
+    return session._state.step, session._state.unlearned is not None
+
+
 def left_half_done(session: Session) -> bool:
     """Return whether the release that was tried last was not made: its noise failed, say."""
     return session._seen.due is not None and session._state.unlearned is None

@@ -4,9 +4,11 @@ lost, nothing counts twice, and no later call waits for ever.
 
 from __future__ import annotations
 
+import dis
 import os
 import random
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +29,7 @@ pytestmark = [
 ]
 
 
-class Alarm(BaseException):
+class Alarm(KeyboardInterrupt):
     """What an alarm raises."""
 
 
@@ -95,6 +97,56 @@ def test_releases_have_one_line_and_asks_are_made_once(make: Open) -> None:
     read = [(line.coordinate, p) for line in campaign.ledger for p in range(line.start, line.stop)]
     assert len(read) == len({*read}) > 300
     assert rung > 10
+
+
+class Within:
+    """Interrupts a call where it takes or leaves a connection or a lock, at the n-th instruction
+    after which Python looks whether a signal came.
+    """
+
+    FILES = ("/sqlalchemy/pool/", "/sqlalchemy/util/queue.py", "/threading.py", "/core/locks.py")
+
+    def __init__(self, at: int) -> None:
+        self.left, self._last = at, dict[Any, str]()
+
+    def __call__(self, frame: Any, event: str, _: object) -> Any:
+        if not any(name in frame.f_code.co_filename for name in self.FILES):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            last = self._last.get(frame, "")
+            self._last[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            if last.startswith(("CALL", "JUMP_BACKWARD", "RESUME")):
+                self.left -= 1
+                if self.left == 0:
+                    raise Alarm
+        return self
+
+    def runs(self, call: Callable[[], Any]) -> bool:
+        """Whether the call was interrupted."""
+        before = sys.gettrace()
+        sys.settrace(self)
+        try:
+            call()
+        except (Alarm, dpb.StoreError, dpb.WitnessError, AssertionError):
+            pass
+        finally:
+            sys.settrace(before)
+            self._last.clear()
+        return self.left <= 0
+
+
+def test_wherever_a_call_is_interrupted_no_later_one_waits_for_ever(make: Open) -> None:
+    campaign = create(make(), dpb.DPKLUCB(arms=2, epsilon=1, first=4))
+    campaign.ask()
+    at = 1
+    while Within(at).runs(campaign.ask):
+        other = threading.Thread(target=campaign.settle, daemon=True)
+        other.start()
+        other.join(60)
+        assert not other.is_alive(), at
+        at += 1
+    assert at > 50
 
 
 def test_a_call_from_within_a_call_is_refused(make: Open) -> None:

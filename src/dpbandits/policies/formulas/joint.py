@@ -53,7 +53,7 @@ def raised_level(base: float, t: int, size: int, eps: float) -> float:
 # each needs less room; but what draws many arms the same way does not cancel, so the prior lets go
 # of arms that are far from the others, and of those that are hardly read.
 #
-# Source: ours; decision 0027.
+# Source: ours; decision 7.
 
 
 FAR = 1.5
@@ -262,7 +262,7 @@ def normal_bound(
 
 def explored_at_once(size: int) -> int:
     """How many elements of a basis of `size` preset "sharp" explores in one plan: half of them, and
-    four where half is fewer. Chosen on instances of their own (decision 0027).
+    four where half is fewer. Chosen on instances of their own (decision 7).
     """
     return max(AT_ONCE, (size + 1) // 2)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import threading
@@ -15,7 +16,7 @@ import numpy as np
 import uvicorn
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from dpbandits.core.errors import Error, StoreError
+from dpbandits.core.errors import StoreError
 from dpbandits.policies.cumulative import DPKLUCB
 from dpbandits.service.opening import open_store
 from dpbandits.service.server.app import LOCAL, make_app
@@ -161,9 +162,13 @@ def keep_house(store: CampaignStore) -> None:
     with one campaign keeps no other one waiting: whoever calls that next is told.
     """
     for name in store:
-        with suppress(Error, ValueError):  # such as a user-defined policy
+        try:
             if store[name].attribution_window is not None:
                 store[name].settle()
+        except Exception as error:  # a user-defined policy, or a noise source
+            logging.getLogger("dpbandits").warning(
+                "Campaign %s could not be settled: %s.", name, type(error).__name__
+            )
     store.database.forget()
 
 
