@@ -203,7 +203,7 @@ def test_every_kind_of_claim_is_verified(
 
 def test_a_report_says_what_a_refutation_would_take() -> None:
     """Bets that win go on to win; where guesses are as often wrong, no number of runs will do."""
-    winning = bets_of(np.full(300, 64), np.full(100, 64))
+    winning = bets_of(np.full(30, 18), np.full(10, 18))
     needed = runs_needed(winning, 0.5)
     assert needed is not None
     times = math.ceil(needed / winning.sum())

@@ -137,7 +137,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
     Example:
         >>> round(zcdp_epsilon(0.5, 0.01), 2)
-        2.82
+        2.75
     """
     alpha = 1 + np.geomspace(1e-2, 1e3, 400)
     implied = rho * alpha - np.log(alpha * delta) / (alpha - 1) + np.log1p(-1 / alpha)
