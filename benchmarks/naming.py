@@ -246,7 +246,12 @@ def false_rows(settings: tuple[Setting, ...], runs: int) -> Iterator[list[str]]:
         found = [outcome(setting, seed) for seed in range(runs)]
         named = sum(each.named is not None and wrong(setting, each.named[0]) for each in found)
         old = sum(each.apart is not None and wrong(setting, each.apart) for each in found)
-        yield [str(setting), f"{setting.people:,}", f"{named} of {runs:,}", f"{old} of {runs:,}"]
+        yield [
+            str(setting),
+            f"{setting.people:,}",
+            f"{named:,} of {runs:,}",
+            f"{old:,} of {runs:,}",
+        ]
 
 
 def power_rows(settings: tuple[Setting, ...], runs: int) -> Iterator[list[str]]:
