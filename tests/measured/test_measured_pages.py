@@ -28,10 +28,10 @@ ELSEWHERE = {
     "service_kills.md",
     "service_kills_postgresql.md",
     "service_steady.md",
-    "service_turns.md",
-    "service_turns_postgresql.md",
 }
-"""Written by `python -m benchmarks.auditing`, `controls`, `papers-full`, `soak`, `killed_server`, `steady` and `turns`."""
+"""Written by `python -m benchmarks.auditing`, `controls`, `papers-full`, and of the service `soak`,
+`killed_server` and `steady`.
+"""
 
 
 def test_every_page_is_listed_or_has_a_command_of_its_own() -> None:
