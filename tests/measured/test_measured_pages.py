@@ -28,6 +28,7 @@ ELSEWHERE = {
     "service_kills.md",
     "service_kills_postgresql.md",
     "service_steady.md",
+    "service_turns.md",
     "service_turns_postgresql.md",
 }
 """Written by `python -m benchmarks.auditing`, `controls`, `papers-full`, and of the service `soak`,
