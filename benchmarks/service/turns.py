@@ -232,7 +232,7 @@ def main() -> None:
         capture_output=True,
         text=True,
     ).stdout.strip()
-    title = f"The service beside an earlier version, by turns, on {kind}"
+    title = f"The service by turns, on {kind}"
     show(title, rows)
     if given.out:
         said = f"Speed over that of commit {commit}: above 1 × it is faster now."

@@ -192,7 +192,8 @@ def test_costs_are_turned_round_and_defaults_are_in_units() -> None:
 
 
 def test_beliefs_are_of_released_values_only_and_follow_the_roster() -> None:
-    s, rng = session(DPKLUCB(arms=["a", "b"], epsilon=2, first=16)), np.random.default_rng(1)
+    policy = DPKLUCB(arms=["a", "b"], epsilon=2, first=64)
+    s, rng = session(policy), np.random.default_rng(1)
     assert [(row.label, row.people, row.mean) for row in s.beliefs()] == [
         ("a", 0, None),
         ("b", 0, None),

@@ -108,7 +108,7 @@ def test_list_shows_what_is_recommended() -> None:
     rows = json.loads(dpbandits("list", "--recommended", "--json").stdout)
     assert {row["name"] for row in rows} == set(RECOMMENDED)
     rows = json.loads(dpbandits("list", "--recommended", "--privacy", "local", "--json").stdout)
-    assert {row["name"] for row in rows} == {"LDPKLUCB", "CUCBLDP2"}
+    assert {row["name"] for row in rows} == {"LDPKLUCB", "CUCBLDP2", "CTBTT"}
 
 
 @pytest.mark.parametrize("name", POLICIES)

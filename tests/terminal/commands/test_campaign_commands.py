@@ -166,7 +166,7 @@ def test_a_server_is_asked_looked_at_and_exported(
 
     with served() as (store, _):
         monkeypatch.setattr(
-            "dpbandits.service.opening.remote_store", lambda *_: remote(client_of(store))
+            "dpbandits.service.client.RemoteStore", lambda *_, **__: remote(client_of(store))
         )
         assert "Created b" in command("campaign", "create", "b", "--arms", "2", "--epsilon", "1")
         command("campaign", "ask", "trial", "--count", "3")
