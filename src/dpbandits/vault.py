@@ -11,9 +11,11 @@ A `Vault` holds no data. It validates rewards, converts them to whole grid steps
     Vault.steps       whole grid steps
     Vault.parts       (key of a block, steps to add to its sums)
     (Vault.quick_parts: these three at once, for a plain float)
-    View.apply        exact sums of open blocks, in the session's view of its events
-    OpenBlock         the same in its state, until the block is released
-    Vault.release     released once through the mechanism, and written into the ledger
+    View.apply        exact sums of open blocks, since the log was folded last
+    OpenBlock         the same sums in `State.books`, until the block is released
+    Progress.count    says by counts alone when the block is due
+    Vault.release     one answer of the mechanism, and one line of the ledger
+    Policy.update     and `plan`: the next decisions
 """
 
 from __future__ import annotations
@@ -276,7 +278,7 @@ class Vault:
         Args:
             where: the arm, or the observed arms.
             steps: the record in grid steps.
-            key: number of its joint plan.
+            key: `Play.unit`: for a joint plan its number; not used otherwise.
             kept: for a joint plan, the positions in the record that are released, in that order.
             context: of a contextual policy. Which sum of its arm's block the record is added to is
                 decided when it is added, for the block may have been released meanwhile.

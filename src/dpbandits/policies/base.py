@@ -27,8 +27,8 @@ class Statistics(NamedTuple):
     totals: tuple[float, ...]  # released sum of rewards
     rounds: tuple[int, ...]  # rounds behind `totals`; 0: nothing released yet
     draws: tuple[int, ...]  # noise draws inside `totals`
-    pulls: tuple[int, ...]  # rewards recorded
-    open: tuple[int, ...]  # rewards recorded since the last release
+    pulls: tuple[int, ...]  # rewards recorded until the last turn ended: released, dropped or open
+    open: tuple[int, ...]  # those of them in the arm's open block
     t: int  # rewards recorded, all arms
 
 

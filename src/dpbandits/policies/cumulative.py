@@ -252,9 +252,10 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
 
     DPIMED's divergence ignores the number of draws, so it trusts an unlucky first batch; this
     policy does not. It plays the arm with the least rate(mean, best mean) + level·ln n; the presets
-    "balanced" and "safe" discount the rate. A later batch is as long as the index requires, on a
-    ladder of totals that is fixed in advance. The steps of the ladder become smaller, so the
-    constant of ln T is the lower bound's (level 1).
+    "balanced" and "safe" discount the rate. A later batch ends on a rung of a fixed ladder of
+    totals: an arm that is behind is played until its index would pass that of the arm with the
+    largest mean. The steps between rungs become smaller, so the constant of ln T is the lower
+    bound's (level 1).
 
     Guarantee: ε-DP for the whole sequence of decisions.
 
@@ -268,8 +269,9 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         preset: "balanced" (default); "mean" (counts one draw only: the lowest mean, a thicker
             tail); or "safe" (a higher level and more doubt: the thinnest tail, for at most twice
             the mean). See docs/measured/regret/rate.md and rate_safe.md.
-        first: rounds in an arm's first batch; None means the preset's.
-        alpha: growth factor of an arm's rounds, above 1, at which a batch ends on the next step of
+        first: rounds in an arm's first batch; None means the preset's constant divided by epsilon,
+            rounded up.
+        alpha: growth factor of an arm's rounds, above 1, at which a batch ends on the next rung of
             the ladder. The leader's rounds grow by this factor at first, later by 1 + (alpha −
             1)/√(1 + ln(rounds/first)). None means the preset's.
         level: weight of ln n, at least 1 (below 1 regret would not be logarithmic); None means the

@@ -135,7 +135,7 @@ class OperationModel(BaseModel):
     """What a caller sends.
 
     Args:
-        key: a word of the caller's: made again with it, the call is run once, with one reply.
+        key: chosen by the caller. A repeated call with this key runs once; both get one reply.
     """
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
@@ -399,7 +399,7 @@ class ResolvingOperation(OperationModel):
         return (not tx.layout.is_whole and list(dict.fromkeys(self._places(tx)))) or tx.parts()
 
     def settles(self, part: Part) -> bool:
-        """Not where answers are held, else one could tell by a release that somebody answered."""
+        """Return False where answers are held: a release would show that somebody answered."""
         return part.session.attribution_window is None
 
     def _places(self, tx: Transaction) -> list[Part]:

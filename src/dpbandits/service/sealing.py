@@ -436,7 +436,7 @@ class PendingRows:
         return sum(int.from_bytes(text[at : at + BLOCK]) for at in places)
 
     def _of_nonce(self, nonce: int) -> int:
-        """By what the blocks of decisions that one transaction made differ from all others."""
+        """Return the number that marks the decisions of one transaction."""
         found = self._nonces.get(nonce)
         if found is None:
             if len(self._nonces) > KEPT:

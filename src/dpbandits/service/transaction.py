@@ -88,7 +88,7 @@ class Operation(Protocol):
 
     @property
     def key(self) -> str | None:
-        """A word of the caller's: made again with it, the call is run once, with one reply."""
+        """Chosen by the caller. A repeated call with this key runs once; both get one reply."""
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
         """The parts of the campaign that it touches."""
@@ -220,8 +220,8 @@ class Transaction:
         return answer
 
     def catch_up(self, part: Part) -> None:
-        """Windows never go back, whichever worker's clock is asked: a part knows of no earlier time
-        than any other one has seen.
+        """Give a part the latest time that any part has seen. So a window never opens twice,
+        whichever worker's clock is asked.
         """
         not_before(part.session, max(head.latest for head in self.heads.values()))
 
@@ -561,9 +561,9 @@ class Host:
         return True
 
     def _run(self, batch: Sequence[Ticket], tx: Transaction) -> list[Any]:
-        """What every call answers. A call that is refused changes nothing, and fails alone; what
-        was due before it stands. Where a release fails that is due, what it would read stands, and
-        the next call makes it.
+        """Run the calls and return their answers. A refused call changes nothing, and other calls
+        go on. What was due before the call stays done. If a due release fails, its block stays
+        open, and the next call releases it.
         """
         answers = list[Any]()
         for ticket in batch:
@@ -582,9 +582,9 @@ class Host:
 
     @contextmanager
     def _releases_kept(self, tx: Transaction) -> Iterator[None]:
-        """What is released meanwhile is written, or given up: an error that comes after it may
-        depend on its noise, whatever its type. Only where the database itself fails, or the call is
-        interrupted (`KeyboardInterrupt`), may the block be drawn again.
+        """Write or give up a release that is made in this block. A later error may depend on its
+        noise, whatever the error's type, so noise is not drawn again. Exceptions: the database
+        itself fails, or a `KeyboardInterrupt` cuts the call off.
 
         Raises:
             UnlearnedError: a release was made and cannot be written.
@@ -708,9 +708,9 @@ class Host:
     def _fence_part(self, part: Part, rows: Rows, seen: Mark | None, now: float) -> HeadRow:
         """Go on from a copy that may have lost something. Returns the head as it is written.
 
-        A newest transaction that its witness never saw was shown to nobody, and what it read may
-        have been read and shown on the other timeline: its releases stay unseen, and the policy
-        begins anew.
+        The witness may not know the newest transaction. Then nobody saw its releases, and the lost
+        timeline may have shown other releases of the same records. So they stay hidden, and the
+        policy begins anew.
         """
         unseen: list[list[int]] = []
         # whoever restores a whole machine restores its clock, too: the window that is closed is the

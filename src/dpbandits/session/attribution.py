@@ -1,8 +1,8 @@
 """Answers that are waited for during a fixed time, after which whoever did not answer counts with
 the default: callers may send conversions only.
 
-Then whether somebody answered is itself the reward, and private. The only public event is that the
-time has passed: answers are held, by the vault, and folded in the order of asking.
+Whether somebody answered is then private. Public is only that the time has passed. `Tables.held`
+keeps the answers; they are recorded in the order of asking.
 """
 
 from collections import OrderedDict

@@ -183,9 +183,8 @@ MAY_BE_SWAPPED = (DecisionError, RewardError, TypeError)
 
 
 def decision_first() -> DecisionError:
-    """The one error for a decision that came as the reward. What came as the decision is then the
-    reward, and a reward of 0 or 1 may look like an id: so whether that is known, resolved or
-    another's is not said.
+    """Return the error for swapped arguments. The first one is then a reward, which may look like
+    an id: so the error does not say whether it is a known id.
     """
     return DecisionError(
         "Expected a decision and its reward, got a decision as the reward. The decision comes "

@@ -22,8 +22,8 @@ OUT = ("pause", "retire", "suspend")
 
 
 def in_order(own: Sequence[EventKind], alarms: Sequence[EventKind]) -> tuple[EventKind, ...]:
-    """Both as they came about: by the number of decisions made. After the same number an arm is
-    suspended before it is resumed, and while it is out of play not at all.
+    """Return both lists in the order of decisions. At equal numbers a suspension comes before a
+    resume. An arm that is out of play is not suspended.
     """
     story, out, left = list[EventKind](), set[str | int | None](), list(alarms)
     for event in own:

@@ -106,8 +106,8 @@ class PairEvidence:
     def above(self, leads: ReleasedTotal, trails: ReleasedTotal) -> float:
         """Return the logarithm of the evidence that the mean of `leads` is the larger one.
 
-        Computed at neighbouring means: evidence of the one falls with the mean, of the other it
-        rises, so that the product is nowhere between them less than what is taken of the two ends.
+        The leading arm's evidence falls with the mean, the trailing arm's rises. So the values at
+        two neighbouring means bound the product between them from below.
         """
         low, high = sorted(min(1.0, max(0.0, row.total / row.rounds)) for row in (trails, leads))
         means = np.unique(

@@ -20,8 +20,8 @@ from dpbandits.core.plan import FOREVER
 from dpbandits.session.decisions import Play
 
 ENOUGH = 10
-"""Answers before any request is overdue, and younger decisions that wait no more: while nobody is
-answered for at all, nothing tells those who answer late from those who never do.
+"""No request is overdue before so many answers were recorded, and so many younger decisions are
+resolved: before that, nothing tells those who answer late from those who never do.
 """
 
 RARE = 20
@@ -31,8 +31,8 @@ TIMES = 3
 """Patience, in usual delays."""
 
 SOONEST, LATEST, SPREAD = 4, 32, 256
-"""After how many further decisions requests are looked at again, at least and at most; and of how
-many that wait each adds one more, so that looking costs every decision the same.
+"""Requests are checked again after 4 to 32 decisions. Each 256 pending decisions add one decision
+to the wait for the next check, so that checks cost the same for each decision.
 """
 
 DOUBLINGS = 40
@@ -42,8 +42,8 @@ DOUBLINGS = 40
 class Outstanding:
     """Requests of one action, or of one block, that wait for their rewards and are counted on.
 
-    count: how many. ids: their decisions, rising; those that were resolved since are among them
-        until they come first. edge: requests before this decision are overdue, and are not here.
+    count: their number. ids: their decisions, rising; a resolved one stays until it is the oldest.
+        edge: requests before this decision are overdue, and are not here.
     """
 
     __slots__ = ("count", "edge", "ids")
@@ -72,8 +72,8 @@ Waiting = dict[Any, Outstanding]
 
 
 class OverdueRequests(NamedTuple):
-    """Of one arm or block. edge: requests before this decision are overdue. many: so many became
-    overdue since the block began, whether they were answered afterwards or not. since: the first of
+    """Of one arm or block. edge: requests before this decision are overdue. many: requests that
+    became overdue since the block began; a later answer does not lower it. since: the first of
     them; 0: there is none.
     """
 
@@ -172,8 +172,8 @@ def patience(usual: int, block: AskedBlock, overdue: int, elsewhere: tuple[int, 
     """How old a request of a block may become: a few usual delays, and in a first block as many
     decisions as it has rounds.
 
-    It doubles with each block's worth of overdue requests, counted at the rate at which the people
-    of other blocks answer: else an arm whose people never answer would get all requests for ever.
+    It doubles each time as many requests are overdue as the block has rounds, times the share of
+    answers in other blocks: else an arm whose people never answer would get all requests for ever.
 
     overdue: requests that became overdue in the block. elsewhere: answers and overdue requests of
         all other blocks.
@@ -207,7 +207,9 @@ def outstanding_in(pending: Mapping[int, Play], overdue: Overdue) -> Waiting:
 
 
 def overtaken_before(pending: Container[int], asked: int) -> int:
-    """The youngest decision but so many that wait no more: older ones were overtaken by these."""
+    """Return the tenth youngest resolved decision; 0 if there are fewer. Only older requests can be
+    overdue.
+    """
     left = ENOUGH
     for id in range(asked, 0, -1):
         left -= id not in pending

@@ -40,7 +40,7 @@ def named_bytes(user: object, typed: bool = False) -> bytes:
     accent within its letter or after it (see `normalised`). Nothing else is made equal: neither
     capitals nor spaces.
 
-    typed: tell them apart, as what was begun before goes on to do: else its people would be new.
+    typed: 1 and "1" are two people. Old sessions need this: otherwise their people would be new.
 
     Raises:
         TypeError: no text and no whole number.

@@ -1096,8 +1096,8 @@ class Session:
         return self._end(self._with_due_outcomes(view))
 
     def _end(self, view: View) -> View:
-        """Go on with closing, where an earlier call has begun: make the last releases once nothing
-        is waited for, and note them.
+        """Finish a close that an earlier call began: when no decision is pending, make the last
+        releases and note them.
         """
         closing = view.log.state.closing
         if closing is None or closing.is_done:
@@ -1322,8 +1322,9 @@ class Session:
 
     @property
     def unread(self) -> int:
-        """Decisions that were resolved without a reward that counts: void ones, those of retired
-        arms, and those that nobody learns from (`Decision.learn`).
+        """Decisions resolved without a record: void ones, those of retired arms, and those with
+        `learn=False`. A late record of a closed joint block is not among them: it is recorded and
+        never released.
         """
         return self._seen.unread
 

@@ -59,7 +59,7 @@ class SessionEvent(NamedTuple):
     Args:
         what: "add", "retire", "pause" or "resume" (an arm), or "drop" (all open blocks); with a
             guardrail also "suspend", or "alarm" if the arm is the last one in play; "overdue" if
-            an arm\'s first batch waits for requests that are too old.
+            an arm's first batch waits for requests that are too old.
         arm: its name or number; None if it is about all arms.
         asked: decisions made before it.
         said: of an alarm, what is to be done, in words.
@@ -193,9 +193,9 @@ class State(NamedTuple):
         rng: position of the turn's public randomness; None if nothing was drawn.
         told: decisions told in this turn, by unit.
         unlearned: a release that the policy has not learned from yet.
-        late: answers that came after further decisions were made, by how late (see
-            `overdue.bucket_of`). None if no request is ever overdue: each answer has its time, or
-            blocks are neither an arm's nor a plan's.
+        late: number of answers by delay, in decisions made in between (see `overdue.bucket_of`).
+            None if no request is ever overdue: each answer has its time, or blocks are neither an
+            arm's nor a plan's.
         overdue: requests that have waited for too long.
         closing: None while the session is open.
         contexts: of a contextual policy, what is kept of contexts.

@@ -313,7 +313,7 @@ def put_in_order(session: Session) -> bool:
 
 
 def turns_of(session: Session) -> object:
-    """Return what is another one after anything was drawn: the steps that were made, and whether a
+    """Return a value that changes whenever noise was drawn: the steps made so far, and whether a
     release waits to be learned, or the last ones were made.
     """
     state = session._state
