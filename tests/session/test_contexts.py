@@ -506,3 +506,9 @@ def test_the_statement_says_what_holds_of_contexts() -> None:
     assert window.guarantee.public == ("decisions", "number and time of asks", "contexts")
     plain = dpb.Session(dpb.DPRateIMED(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1))
     assert "ontext" not in plain.statement()
+
+
+def test_there_is_no_mean_by_arm() -> None:
+    session = dpb.Session(dpb.DPLinTS(arms=2, features=3, epsilon=1), noise=dpb.SimulatedNoise(1))
+    with pytest.raises(TypeError, match="depends on the context"):
+        session.beliefs()

@@ -172,7 +172,7 @@ def conclusion(report: AuditReport) -> str:
     """
     failed = [level for level in report.levels if level.outcome == "failed"]
     leak = (
-        f"at least ε = {figure_of(report.lower_bound)} is certified to leak (confidence "
+        f"a privacy loss of at least ε = {figure_of(report.lower_bound)} is certified (confidence "
         f"{surely(report.confidence)})"
     )
     rho = max(float(level.details.get("rho", 0.0)) for level in report.levels or [EMPTY])

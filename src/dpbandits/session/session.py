@@ -1408,7 +1408,13 @@ class Session:
 
         Raises:
             ValueError: a confidence that is not between 0 and 1.
+            TypeError: the policy decides by context, so an arm has no one mean.
         """
+        if self._contextual:
+            raise TypeError(
+                f"Expected a policy without contexts: with {self.policy.name} an arm's mean "
+                "depends on the context. `session.state.fits` has what was released of each arm."
+            )
         self._settle_to_show()
         state = self._state
         among = in_play(state)
