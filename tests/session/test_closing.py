@@ -401,3 +401,54 @@ def test_a_policy_past_its_horizon_can_be_closed() -> None:
     assert s.ask().action == 1
     assert loaded(s).ask().action == 1
     assert s.spent == 1
+
+
+@pytest.mark.parametrize("name", ["DPJointMAT", "DPJointCUCB", "DPKLUCB", "TreeFTRL"])
+def test_a_closed_session_with_missing_answers_can_be_loaded(name: str) -> None:
+    for policy in examples(name):
+        for seed in range(5):
+            s = begun(policy, noise=dpb.SimulatedNoise(1))
+            played(s, 60, seed)
+            s.close("done")
+            assert document(loaded(s)) == document(s)
+
+
+def test_a_tree_that_fills_up_while_answers_are_waited_for_ends_the_session() -> None:
+    """In a session, and where it was saved meanwhile; or cut off by its own error."""
+    for is_saved in (False, True):
+        s, clock = windowed(dpb.DPUCB(arms=2, epsilon=1, horizon=10), noise=dpb.SimulatedNoise(1))
+        for decision in s.ask(40):
+            s.tell(decision, 1.0)
+        s.close("enough", winner=0)
+        clock.now = 11.0
+        if is_saved:
+            text = s.to_json(unsealed=True)
+            s = dpb.Session.from_json(text, noise=dpb.SimulatedNoise(1), clock=clock)
+        s.settle()
+        assert s.closed is not None
+        assert s.closed.is_done
+        assert s.closes_at is None
+        assert s.ask().action == 0
+        assert not blocks(s)
+
+
+def test_segments_are_closed_alike_or_not_at_all() -> None:
+    s = dpb.SegmentedSession(KL, segments=["DE", "FR"], noise=dpb.SimulatedNoise(1))
+    for _ in range(20):
+        s.tell(s.ask(segment="DE"), 1.0)
+    s["FR"].close(winner="a")
+    before = s["DE"].releases
+    with pytest.raises(ValueError, match="closed already"):
+        s.close(winner="b")
+    assert (s["DE"].closed, s["DE"].releases) == (None, before)
+
+
+def test_blocks_of_contexts_are_dropped() -> None:
+    """Their answers say nothing of an arm's mean."""
+    policy = dpb.DPLinTS(arms=2, features=2, epsilon=1)
+    s, rng = begun(policy, noise=dpb.SimulatedNoise(1)), np.random.default_rng(1)
+    for _ in range(1_000):
+        s.tell(s.ask(context=(rng.normal(size=2) / 5).clip(-0.7, 0.7)), 1.0)
+    before = s.releases
+    s.close("done")
+    assert before == s.releases > 0

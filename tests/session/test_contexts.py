@@ -512,3 +512,14 @@ def test_there_is_no_mean_by_arm() -> None:
     session = dpb.Session(dpb.DPLinTS(arms=2, features=3, epsilon=1), noise=dpb.SimulatedNoise(1))
     with pytest.raises(TypeError, match="depends on the context"):
         session.beliefs()
+
+
+@pytest.mark.parametrize("rows", [np.zeros((40, 3)), np.full((40, 3), 1e-9)])
+def test_contexts_that_are_all_zero_make_a_codebook(rows: Any) -> None:
+    policy = dpb.DPLinTS(arms=2, features=3, epsilon=1, public_contexts=rows)
+    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1))
+    for _ in range(200):
+        session.tell(session.ask(context=[0, 0, 0]), 1.0)
+    assert session.releases > 0
+    assert "NaN" not in session.to_json()
+    assert all(np.isfinite(fit.book).all() for fit in session.state.fits)

@@ -285,7 +285,7 @@ class Around(Mechanism):
         return self.inner.init(coordinates)
 
     def reads_last(self, memory: Any, coordinate: int) -> bool:
-        return self.inner.reads_last(memory, coordinate)
+        return self.law is not None and self.inner.reads_last(memory, coordinate)
 
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
         return self.inner.remembers(memory, readings)

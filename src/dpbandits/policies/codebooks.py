@@ -30,6 +30,8 @@ FLOOR = 1e-3
 def whitening(contexts: Floats) -> Floats:
     """W with Wᵀ X about round for contexts X, shape (features, features)."""
     values, axes = np.linalg.eigh(contexts.T @ contexts / len(contexts))
+    if values.max() <= 0.0:  # all contexts are zero
+        return np.eye(contexts.shape[1])
     found: Floats = axes / np.sqrt(values + FLOOR * values.max())
     return found
 

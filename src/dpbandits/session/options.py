@@ -203,7 +203,10 @@ def asked_contexts(policy: Policy, context: Any, count: int | None) -> list[Any]
         return None
     if count is None:
         return [policy.context(context)]
-    rows = context if isinstance(context, np.ndarray) else tuple(context or ())
+    is_several = isinstance(context, (list, tuple)) or (
+        isinstance(context, np.ndarray) and context.ndim > 0
+    )
+    rows: Any = context if is_several else ()
     if len(rows) != count:
         raise ValueError(
             f"Expected context= to be {count} contexts, one for each decision, got {len(rows)}. "

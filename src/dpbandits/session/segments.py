@@ -28,7 +28,12 @@ from dpbandits.session.decisions import (
     resolved,
 )
 from dpbandits.session.history import DecisionTable, SegmentDecision
-from dpbandits.session.options import checked_segments, one_segment, refuse_contexts
+from dpbandits.session.options import (
+    checked_segments,
+    one_segment,
+    refuse_contexts,
+    require_same,
+)
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
 from dpbandits.session.session import OneCall, Session
 from dpbandits.session.statement import people_words
@@ -377,7 +382,9 @@ class SegmentedSession(Mapping[str, Session]):
             read: False to drop open blocks unread.
         """
         for session in self._parts.values():
-            session._winner(winner)
+            closing, arm = session.closed, session._winner(winner)
+            if closing is not None:
+                require_same(closing, arm, read)
         for session in self._parts.values():
             session.close(why, winner=winner, read=read)
 

@@ -808,6 +808,8 @@ class Session:
         if window is None:
             return view
         for id in window.passed():
+            if id not in view.pending:  # void since the session was closed
+                continue
             view.events.append(self._outcome(id, view.pending[id]))
             view.catch_up()
             if view.due is not None or view.at >= FOLD:
@@ -851,7 +853,12 @@ class Session:
         log = view.log
         while view.due is not None:
             if log.state.unlearned is None:
-                state = self._released(view)
+                try:
+                    state = self._released(view)
+                except HorizonError:
+                    if log.state.closing is None:
+                        raise
+                    return self._end_at_horizon(view)
                 self._log = log = Log(state, log.plan, log.events[view.at :])
             learned = self._learned(log.state)
             after, rng = opened(self.seed, learned, log.events)
@@ -1078,7 +1085,8 @@ class Session:
             found.append((release, books.ledger.left))
         books, _ = vault.release(books, (), tuple(books.blocks))
         closing = state.closing._replace(releases=tuple(found))
-        return state._replace(books=books, closing=closing, told=(), plans={})
+        overdue = state.overdue._replace(blocks={})
+        return state._replace(books=books, closing=closing, told=(), plans={}, overdue=overdue)
 
     @staticmethod
     def _released_of(state: State, read: bool) -> dict[int, tuple[int, ...] | None]:
@@ -1113,6 +1121,19 @@ class Session:
         self._log = Log(after, view.log.plan, view.events[view.at :])
         return self._rebuild_view()
 
+    def _end_at_horizon(self, view: View) -> View:
+        """End a closed session whose mechanism is full: no answer is waited for any more."""
+        state = view.folded_whole()
+        closing = state.closing
+        assert closing is not None
+        if closing.releases is None:
+            closing = closing._replace(void=(*closing.void, *id_runs(state.pending)))
+            unread = state.unread + len(state.pending)
+            state = state._replace(closing=closing, pending={}, unread=unread)
+            state = self._with_last_releases(state)
+        self._log = Log(state, view.log.plan, [])
+        return self._end(self._rebuild_view())
+
     def _noted(self, state: State) -> State:
         """Return the state that knows its last releases, which are noted for a store."""
         tables, closing, number = self._tables, state.closing, state.step
@@ -1139,6 +1160,7 @@ class Session:
         anew. Pending decisions still take their rewards.
         """
         with OneCall(self) as view:
+            self._require_open()
             state = self._with_due_outcomes(view).folded()
             event = SessionEvent("drop", None, state.asked)
             state = state._replace(events=(*state.events, event))

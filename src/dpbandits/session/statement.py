@@ -238,10 +238,11 @@ def closing_words(why: str, winner: object, read: bool, waits: bool, until: floa
         said.append(f"Answers are waited for{when}.")
     if read:
         said.append(
-            "What is open then is released once; the policy does not learn from it."
+            "What is open then is released once where that says something of means, and dropped "
+            "unread elsewhere; the policy does not learn from it."
             if waits
-            else "What was open was released once, as a first and only reading; the policy did not "
-            "learn from it."
+            else "What was open was released once where that says something of means, as a first "
+            "and only reading, and dropped unread elsewhere; the policy did not learn from it."
         )
     else:
         said.append("What is open is never read." if waits else "What was open was never read.")
