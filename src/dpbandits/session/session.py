@@ -1160,7 +1160,6 @@ class Session:
         anew. Pending decisions still take their rewards.
         """
         with OneCall(self) as view:
-            self._require_open()
             state = self._with_due_outcomes(view).folded()
             event = SessionEvent("drop", None, state.asked)
             state = state._replace(events=(*state.events, event))
