@@ -136,8 +136,15 @@ def contexts_of(data: ContextsData | None, policy: Policy, counts: Mapping[int, 
     every = [row for each in data.recent for row in each] + data.pilot
     if any(len(row) != policy.dimension for row in every):
         raise damaged("public.contexts has a context of another length")
+    if any(sum(value * value for value in row) > 1.0 + 1e-9 for row in every):
+        raise damaged("public.contexts has a context that is longer than 1")
     open_ = dict[int, PublicCounts]()
     for each in data.open:
+        most = counts.get(each.arm, 0)
+        if not all(0 <= count <= most for count in (*each.counts, *each.negatives)):
+            raise damaged("public.contexts.open has counts that are not of its block")
+        if any(abs(value) > most + 1e-6 for row in each.directions for value in row):
+            raise damaged("public.contexts.open has sums of contexts that are not of its block")
         found, negatives = np.array(each.counts, np.int64), np.array(each.negatives, np.int64)
         directions = np.array([len(row) for row in each.directions])
         fits = (
