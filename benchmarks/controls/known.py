@@ -678,10 +678,15 @@ def mechanisms_tried() -> Iterator[tuple[str, Mechanism]]:
 
 
 def twin(
-    name: str, make: Callable[[], Any], level: str, claim: Fraction | None = ONE, truth: str = "2ε"
+    name: str,
+    make: Callable[[], Any],
+    level: str,
+    claim: Fraction | None = ONE,
+    truth: str = "2ε",
+    runs: int = 4_000,
 ) -> Control:
     what = "half the noise it promises"
-    return Control(f"half noise: {name}", what, make, level, truth, claim)
+    return Control(f"half noise: {name}", what, make, level, truth, claim, runs=runs)
 
 
 def of_mechanism(name: str, mechanism: Mechanism) -> Control:
@@ -708,6 +713,7 @@ HALF = (
         "RNMFTNL, by its runs",
         lambda: with_mechanism(RNMFTNL(actions=2, epsilon=1), half),
         "statistical",
+        runs=20_000,
     ),
     twin(
         "LazyForgetful, black box",

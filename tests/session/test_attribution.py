@@ -293,7 +293,7 @@ def audited(policy: Any, leaks: bool) -> dpb.AuditReport:
         s.settle()
         return found + shown(s)
 
-    return dpb.audit(record, 1, runs=2_000, arms=2, rounds=6, workers=1)
+    return dpb.audit(record, 1, runs=3_000, arms=2, rounds=6, workers=1)
 
 
 @pytest.mark.long

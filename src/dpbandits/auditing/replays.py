@@ -1,5 +1,6 @@
 """A run replayed with one record replaced: does it answer the same, and at what price?"""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -466,12 +467,17 @@ class Pair(NamedTuple):
     change: tuple[int, ...]
 
 
+def as_float(loss: float | Fraction) -> float:
+    """The size of a loss as a float. What is certified is never rounded up: the largest float stands for what
+    is larger.
+    """
+    size = -loss if loss < 0 else loss
+    return sys.float_info.max if size > sys.float_info.max else float(size)
+
+
 def pair_of(witness: Witness, event: int, change: Any, after: list[RecordedDraw]) -> Pair:
     ratio = log_ratio(witness.draws, after)
-    try:
-        outcome = 0.0 if ratio is None else abs(float(ratio))
-    except OverflowError:
-        raise Foreign("It draws noise at an ε larger than any float: no price.") from None
+    outcome = 0.0 if ratio is None else as_float(ratio)
     return Pair(
         loss(witness.draws, after),
         outcome,
@@ -627,7 +633,7 @@ def certified_loss(runs: list[Found], found: Priced) -> float:
                 certain, best = told, case
     if best is not None:
         best.confirm()
-    return float(certain)
+    return as_float(certain)
 
 
 def unbounded(runs: list[Found]) -> bool:

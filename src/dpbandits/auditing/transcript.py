@@ -19,6 +19,7 @@ from dpbandits.auditing.replays import (
     Priced,
     Witness,
     all_changed,
+    as_float,
     certified_loss,
     pair_of,
     plays,
@@ -327,12 +328,12 @@ def loss_details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
     return {
         "unit": unit,
         "loss": str(stated_loss(found)),
-        "loss_value": float(stated_loss(found)),
+        "loss_value": as_float(stated_loss(found)),
         "sure": found.most == found.least,
         "pairs": sum(run.pairs for run in runs),
         "of": sum(run.of for run in runs),
         "asked": sum(run.asked for run in runs),
         "rounds": max(run.witness.rounds for run in runs),
         "change": list(found.case.pair.change),
-        "by_round": [[pair.round, float(pair.loss)] for run in runs for pair in run.worst],
+        "by_round": [[pair.round, as_float(pair.loss)] for run in runs for pair in run.worst],
     }

@@ -100,8 +100,8 @@ def batch(p: Any, s: Any, state: Any, arm: int) -> int:
 
 @inline
 def observe(p: Any, s: Any, state: Any, size: int) -> tuple[Any, int]:
-    super_arms.least_seen(s, s.chosen, size, state.told)
-    return state.told, 1
+    super_arms.least_seen(s, s.chosen, size, state.observed)
+    return state.observed, 1
 
 
 play_rooted = player(
