@@ -468,8 +468,8 @@ class Pair(NamedTuple):
 
 
 def as_float(loss: float | Fraction) -> float:
-    """The size of a loss as a float. What is certified is never rounded up: the largest float stands for what
-    is larger.
+    """Return the size of a loss as a float. What is certified is never rounded up: the largest
+    float stands for what is larger.
     """
     size = -loss if loss < 0 else loss
     return sys.float_info.max if size > sys.float_info.max else float(size)
