@@ -4,6 +4,7 @@ more than a report's counts.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from types import SimpleNamespace
@@ -100,10 +101,11 @@ def test_with_counted_replays_they_pass_and_fail() -> None:
 
 @pytest.mark.long
 def test_an_epsilon_beyond_every_float_is_audited() -> None:
-    """It ended in an OverflowError."""
-    report = dpb.audit(Annealed(epsilon=Fraction(1)), runs=500)
-    assert "larger than any float" in report.levels[0].evidence
-    assert report.failed, "its runs show it"
+    """It ended in an OverflowError. Its loss doubles at every release, exactly as counted."""
+    report = dpb.audit(Annealed(epsilon=Fraction(1)), runs=500, levels=["transcript"])
+    assert report.failed
+    assert report.lower_bound == sys.float_info.max
+    assert "largest loss more than 1e308 epsilon" in report.levels[0].evidence
 
 
 def test_runs_without_a_finding_are_no_pass() -> None:

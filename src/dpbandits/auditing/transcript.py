@@ -307,17 +307,22 @@ def verdict_on(found: Priced, claim: Fraction) -> Outcome:
 def largest_loss_sentence(runs: list[Found], found: Priced, unit: str) -> str:
     """Where the largest loss was found, and how sure it is."""
     pairs, of = sum(run.pairs for run in runs), sum(run.of for run in runs)
-    asked = sum(run.asked for run in runs)
+    asked, largest = sum(run.asked for run in runs), shown_loss(stated_loss(found))
     said = (
-        f"largest loss {stated_loss(found)} {unit} in {pairs} of {of} neighbours, plans asked for "
+        f"largest loss {largest} {unit} in {pairs} of {of} neighbours, plans asked for "
         f"again in {asked}; there a record changed in the block from round {found.case.pair.round}"
     )
     if found.most != found.least:
-        most = "" if found.most is None else f", {found.most} the most"
-        said += f"; the answers do not show all noise: {found.least} is sure{most}"
+        most = "" if found.most is None else f", {shown_loss(found.most)} the most"
+        sure = shown_loss(found.least)
+        said += f"; the answers do not show all noise: {sure} is sure{most}"
     if any(run.witness.recorder.coins for run in runs):
         said += "; coins fell as they fell in these runs, and nothing is sure of what they hide"
     return said
+
+
+def shown_loss(loss: Fraction) -> str:
+    return "more than 1e308" if loss > 10**308 else str(loss)
 
 
 def stated_loss(found: Priced) -> Fraction:
