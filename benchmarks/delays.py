@@ -1,4 +1,4 @@
-"""What late answers cost: python -m benchmarks.delays --out docs/measured/regret/delays.md
+"""What late answers cost: python -m benchmarks.delays --out benchmarks/results/delays.csv
 
 Every answer comes so many rounds late; the loss is compared with the loss without delay plus
 1.2 × delay × mean gap, which but for the factor nobody can avoid.
@@ -14,16 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dpbandits as dpb
+from benchmarks.table import write_columns
 
 POLICIES = ("DPRateIMED", "DPKLUCB", "AnytimeLazyUCB", "LazyDPTS", "LDPKLUCB")
 SEVERAL = ("DPJointMAT", "DPJointCUCB")
 FACTOR = 1.2
 
-HEAD = """# Late answers
-
-`python -m benchmarks.delays --runs 40` writes this page (`--runs 48` for 24 runs of super arms).
-Every answer comes so many rounds late, or after a random number of rounds with that mean
-(geometric). Loss: mean pseudo-regret ± its standard error, super arms in the order given,
+COLUMNS = ("table", "policy", "delay", "loss", "error", "bound", "met")
+NOTE = """Every answer comes so many rounds late, or after a random number of rounds with that mean
+(geometric). Loss: mean pseudo-regret, and its standard error; super arms in the order given,
 ε = 1; arms of the others in a random order. Bound: the loss without delay + 1.2 × delay × mean gap
 of the arms; a delay's worth of rounds is played before anything is known, whatever one does
 (Joulani, György and Szepesvári 2013). Of super arms the mean gap is that of random feasible ones.
@@ -94,43 +93,37 @@ def losses(policy: Any, setting: Setting, delay: Any, runs: int) -> tuple[float,
     return float(np.mean(regret)), float(np.std(regret) / np.sqrt(runs))
 
 
-def rows(setting: Setting, name: str, runs: int) -> Iterator[str]:
+def rows(setting: Setting, name: str, runs: int) -> Iterator[tuple[str, ...]]:
     policy, gap = setting.policy(name), setting.gap
     base, error = losses(policy, setting, 0, runs)
-    yield f"| {name} | none | {base:.1f} ± {error:.1f} | | |"
+    yield name, "none", f"{base:.1f}", f"{error:.1f}", "", ""
     laws: list[tuple[str, int, Any]] = [(f"{delay:,}", delay, delay) for delay in setting.delays]
     mean = setting.delays[0]
     laws.append((f"random, mean {mean:,}", mean, dpb.GeometricDelay(mean=mean)))
     for shown, delay, law in laws:
         loss, error = losses(policy, setting, law, runs)
         bound = base + FACTOR * delay * gap
-        said = "met" if loss <= bound else "NOT met"
-        yield f"| {name} | {shown} | {loss:.1f} ± {error:.1f} | {bound:.1f} | {said} |"
+        met = "yes" if loss <= bound else "NO"
+        yield name, shown, f"{loss:.1f}", f"{error:.1f}", f"{bound:.1f}", met
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/measured/regret/delays.md"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/delays.csv"))
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--policies", nargs="*", default=(*POLICIES, *SEVERAL))
     parser.add_argument("--settings", nargs="*", type=int, default=range(len(SETTINGS)))
     given = parser.parse_args()
-    text = [HEAD]
+    found = list[tuple[str, ...]]()
     for setting in (SETTINGS[place] for place in given.settings):
         names = [name for name in given.policies if (name in SEVERAL) is (setting.size > 1)]
         runs = max(3, round(given.runs * setting.share))
-        text += [
-            f"## {setting.name}: {runs} runs",
-            "",
-            "| policy | delay | loss | bound | |",
-            "|---|---|---|---|---|",
-        ]
         for name in names:
             for row in rows(setting, name, runs):
-                print(row, flush=True)
-                text.append(row)
-        text.append("")
-    given.out.write_text("\n".join(text), encoding="utf-8")
+                print(*row, flush=True)
+                found.append((f"{setting.name}: {runs} runs", *row))
+    command = f"python -m benchmarks.delays --runs {given.runs} --out {given.out}"
+    write_columns(given.out, command, COLUMNS, found, NOTE)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dpbandits as dpb
+from benchmarks.table import write_columns
 from dpbandits.policies import KLUCB
 
 INSTANCES = {
@@ -36,13 +37,11 @@ POLICIES: tuple[tuple[str, dict[str, int]], ...] = (
     ("AnytimeLazyUCB", {}),
 )
 
-HEAD = """# Arms that are not always there
-
-`python -m benchmarks.eligible` with the numbers of rounds and runs below wrote this page.
+NOTE = """\
 Bernoulli arms, ε = 1. With masks each arm is eligible with chance 1/2 in each round (at least one
 is), and regret is against the best eligible arm. The ratio of a private policy's regret to that of
 `KLUCB` with the same masks is to be at most 1.2 times the same ratio without masks: "times" says
-how many times it is. The price is what a policy loses beyond `KLUCB`.
+how many times it is. The cost is what a policy loses beyond `KLUCB`.
 
 Mostly it is more (decision 11). An arm's first answer takes a block of `first` rounds, 32 at
 ε = 1 unless one says otherwise, with masks or without; but masks spare `KLUCB` most of its regret,
@@ -55,6 +54,7 @@ What is open here need not be met. On the five classic means 200 runs were playe
 """
 
 COLUMNS = (
+    "table",
     "policy",
     "all arms",
     "its 99.9 %",
@@ -62,9 +62,9 @@ COLUMNS = (
     "ratio",
     "ratio with masks",
     "times",
-    "",
-    "price",
-    "price with masks",
+    "met",
+    "cost",
+    "cost with masks",
 )
 
 
@@ -125,11 +125,10 @@ def said(times: Mean) -> str:
     """Whether it is as asked, where two standard errors tell."""
     if abs(times.value - FACTOR) < 2 * times.error:
         return "open"
-    return "met" if times.value < FACTOR else "NOT met"
+    return "yes" if times.value < FACTOR else "NO"
 
 
-def line(name: str, found: Row, base: Row) -> str:
-    """A row of the page."""
+def line(name: str, found: Row, base: Row) -> tuple[str, ...]:
     plain, masked = found.plain.over(base.plain), found.masked.over(base.masked)
     times = masked.over(plain)
     cells = (
@@ -144,41 +143,44 @@ def line(name: str, found: Row, base: Row) -> str:
         found.plain.minus(base.plain),
         found.masked.minus(base.masked),
     )
-    return f"| {' | '.join(map(str, cells))} |"
+    return tuple(map(str, cells))
 
 
-def table(means: tuple[float, ...], rounds: int, runs: int) -> list[str]:
+def table(means: tuple[float, ...], rounds: int, runs: int) -> list[tuple[str, ...]]:
     """The policies on one instance."""
     arms = len(means)
     base = measured(KLUCB(arms=arms), means, rounds, runs)
-    lines = [
-        f"| {' | '.join(COLUMNS)} |",
-        "|---" * len(COLUMNS) + "|",
-        f"| KLUCB | {base.plain} | {base.tail:.0f} | {base.masked} | 1 | 1 | 1 | | 0 | 0 |",
-    ]
+    first = ("KLUCB", str(base.plain), f"{base.tail:.0f}", str(base.masked))
+    lines: list[tuple[str, ...]] = [(*first, "1", "1", "1", "", "0", "0")]
     for name, options in POLICIES:
         made: Any = getattr(dpb, name)
         policy = made(arms=arms, epsilon=1, **options)
         shown = ", ".join([name, *(f"first={first}" for first in options.values())])
         lines.append(line(shown, measured(policy, means, rounds, runs), base))
-        print(lines[-1], flush=True)
+        print(*lines[-1], flush=True)
     return lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/measured/regret/eligible.md"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/eligible.csv"))
     parser.add_argument("--rounds", type=int, default=20_000)
     parser.add_argument("--runs", type=int, default=200)
     given = parser.parse_args()
-    lines = [
-        HEAD,
+    size = (
         f"{given.rounds:,} rounds, mean ± standard error of {given.runs} runs with masks and of "
-        f"{SIMULATED:,} without; open: within two standard errors of 1.2.",
+        f"{SIMULATED:,} without; open: within two standard errors of 1.2."
+    )
+    lines = [
+        (name, *line)
+        for name, means in INSTANCES.items()
+        for line in table(means, given.rounds, given.runs)
     ]
-    for name, means in INSTANCES.items():
-        lines += ["", f"## {name}", "", *table(means, given.rounds, given.runs)]
-    given.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = (
+        f"python -m benchmarks.eligible --rounds {given.rounds} --runs {given.runs} "
+        f"--out {given.out}"
+    )
+    write_columns(given.out, command, COLUMNS, lines, NOTE + size)
 
 
 if __name__ == "__main__":

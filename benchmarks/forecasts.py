@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import dpbandits as dpb
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 
 POLICIES = ("DPRateIMED", "DPKLUCB", "LazyDPTS", "AnytimeLazyUCB", "LDPKLUCB")
 WANTED = 20
@@ -73,9 +73,8 @@ def main() -> None:
         return one()
     found = rows(arguments.repetitions)
     show(TITLE, found)
-    if arguments.out:
-        text = markdown(TITLE, "python -m benchmarks.forecasts", found) + ABOUT
-        arguments.out.write_text(text, encoding="utf-8")
+    command = f"python -m benchmarks.forecasts --out {arguments.out}"
+    write(arguments.out, command, {TITLE: found}, ABOUT)
     return None
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import Row, sections, show
+from benchmarks.table import Row, show, write
 from benchmarks.tails import INSTANCES, described
 from dpbandits import datasets
 from dpbandits.sweeps.results import enough
@@ -179,10 +179,8 @@ def main() -> None:
     }
     for title, rows in parts.items():
         show(title, rows)
-    if args.out:
-        command = f"python -m benchmarks.instances --runs {args.runs} --out {args.out}"
-        text = sections("Tuned and other instances", command, parts)
-        args.out.write_text(text, encoding="utf-8")
+    command = f"python -m benchmarks.instances --runs {args.runs} --out {args.out}"
+    write(args.out, command, parts)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""People who never answer: python -m benchmarks.silence --out docs/measured/regret/silence.md
+"""People who never answer: python -m benchmarks.silence --out benchmarks/results/silence.csv
 
 The share of people who get the best arm, where some never answer, beside the share where all do.
 """
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dpbandits as dpb
+from benchmarks.table import write_columns
 from dpbandits.session.overdue import RARE, TIMES
 
 SILENT = (0.0, 0.001, 0.01, 0.05, 0.3)
@@ -23,19 +24,19 @@ ALLOWED = (0.0, 0.03, 0.03, 0.03, 0.06)
 NAMED = 40_000
 """People after whom an identification is given up."""
 
-HEAD = f"""# People who never answer
-
-`python -m benchmarks.silence --runs 40` writes this page. Each person is silent with the
-probability in the column's head, whatever they get; nobody records anything for them, and nobody
+COLUMNS = ("table", "policy", "silent", "measured", "error", "met")
+NOTE = f"""Each person is silent with the
+probability in column "silent", whatever they get; nobody records anything for them, and nobody
 expires them. The others answer before the next person comes, unless it says otherwise. ε = 1.
 
 A request is overdue that is older than {TIMES} times the {100 - 100 // RARE} % quantile of the
 delays of answers, and in a first block older than the block's size; another person is then asked in
-its place ([why, and with which constants](../../../decisions/0005-late-outcomes.md)).
+its place (why, and with which constants: decision 5).
 Constants were chosen on means (.1, .2, .35), (.15, .3, .25), (.15, .4, .25) and (.2, .8, .4).
 
 "as many answers": the complete case with 70 % of the people, so that as many answers come as with
-30 % silent; no rule can be expected to do better than that. "met": at most .03 below the complete
+30 % silent; no rule can be expected to do better than that. Measured: the best arm's share, people,
+or the share of the arm whose people never answer. "met": at most .03 below the complete
 case at .1, 1 and 5 % silent, and at most .06 at 30 %; it compares means, whatever their errors.
 """
 
@@ -159,22 +160,21 @@ def shares(
     return float(np.mean(found)), float(np.std(found) / np.sqrt(runs))
 
 
-def row(name: str, setting: Setting, runs: int) -> str:
+Cells = tuple[str, str, str, str, str]
+"""Policy, who is silent, what was measured, its standard error, whether it is as asked."""
+
+
+def rows(name: str, setting: Setting, runs: int) -> Iterator[Cells]:
     found = [shares(name, setting, setting.people, silent, runs) for silent in SILENT]
     fewer, _ = shares(name, setting, round(setting.people * (1 - SILENT[-1])), 0.0, runs)
-    met = all(found[0][0] - mean <= most for (mean, _), most in zip(found, ALLOWED, strict=True))
-    cells = " | ".join(f"{mean:.3f} ± {error:.3f}" for mean, error in found)
-    return f"| {name} | {cells} | {fewer:.3f} | {'met' if met else 'NOT met'} |"
+    for silent, (mean, error), most in zip(SILENT, found, ALLOWED, strict=True):
+        met = "" if not silent else "yes" if found[0][0] - mean <= most else "NO"
+        yield name, shown(silent), f"{mean:.3f}", f"{error:.3f}", met
+    yield name, "as many answers", f"{fewer:.3f}", "", ""
 
 
-def shares_table(setting: Setting, runs: int) -> Iterator[str]:
-    yield from (f"## {setting.title}", "")
-    heads = " | ".join("complete" if not silent else f"{100 * silent:g} %" for silent in SILENT)
-    yield f"| policy | {heads} | as many answers | |"
-    yield "|---|" + "---|" * (len(SILENT) + 2)
-    for name in setting.policies:
-        yield row(name, setting, runs)
-    yield ""
+def shown(silent: float) -> str:
+    return "complete" if not silent else f"{100 * silent:g} %"
 
 
 IDENTIFIERS: dict[str, Callable[[], Any]] = {
@@ -202,18 +202,11 @@ def named_after(policy: Any, silent: float, seed: int) -> int:
     return NAMED
 
 
-def identification(runs: int) -> Iterator[str]:
-    yield from ("## People until the best of .3, .85 and .5 is named", "")
-    heads = " | ".join("complete" if not silent else f"{100 * silent:g} %" for silent in SILENT)
-    yield f"| policy | {heads} |"
-    yield "|---|" + "---|" * len(SILENT)
+def identification(runs: int) -> Iterator[Cells]:
     for name, policy in IDENTIFIERS.items():
-        means = [
-            np.mean([named_after(policy(), silent, seed) for seed in range(runs)])
-            for silent in SILENT
-        ]
-        yield f"| {name} | {' | '.join(f'{mean:,.0f}' for mean in means)} |"
-    yield ""
+        for silent in SILENT:
+            people = [named_after(policy(), silent, seed) for seed in range(runs)]
+            yield name, shown(silent), f"{np.mean(people):.0f}", "", ""
 
 
 def broken_share(name: str, seed: int) -> float:
@@ -236,36 +229,36 @@ def broken_share(name: str, seed: int) -> float:
     return shown / 5_000
 
 
-def broken(runs: int) -> Iterator[str]:
-    yield from (
-        "## An arm whose people never answer",
-        "",
-        "Four arms at .62, .35, .48 and .20; nobody who gets the second one answers. Its share of "
-        "5,000 people; patience doubles with every block's worth of requests in vain.",
-        "",
-        "| policy | share of that arm |",
-        "|---|---|",
-    )
+BROKEN = "Four arms at .62, .35, .48 and .20; nobody who gets the second one answers: its share"
+"""Of 5,000 people; patience doubles with every block's worth of requests in vain."""
+
+
+def broken(runs: int) -> Iterator[Cells]:
     for name in ("DPRateIMED", "DPKLUCB"):
         found = [broken_share(name, seed) for seed in range(runs)]
-        yield f"| {name} | {np.mean(found):.3f} |"
-    yield ""
+        yield name, "its people", f"{np.mean(found):.3f}", "", ""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/measured/regret/silence.md"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/silence.csv"))
     parser.add_argument("--runs", type=int, default=20)
     given = parser.parse_args()
-    text = [HEAD]
-    for setting in SETTINGS:
-        for line in shares_table(setting, given.runs):
-            print(line, flush=True)
-            text.append(line)
-    for line in (*identification(given.runs), *broken(given.runs)):
-        print(line, flush=True)
-        text.append(line)
-    given.out.write_text("\n".join(text), encoding="utf-8")
+    tables = {
+        setting.title: (
+            cells for name in setting.policies for cells in rows(name, setting, given.runs)
+        )
+        for setting in SETTINGS
+    }
+    tables["People until the best of .3, .85 and .5 is named"] = identification(given.runs)
+    tables[BROKEN] = broken(given.runs)
+    found = list[tuple[str, ...]]()
+    for title, lines in tables.items():
+        for line in lines:
+            print(title, *line, sep=" | ", flush=True)
+            found.append((title, *line))
+    command = f"python -m benchmarks.silence --runs {given.runs} --out {given.out}"
+    write_columns(given.out, command, COLUMNS, found, NOTE)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks import loops
 from benchmarks.scale import full_information
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 
 MEANS = np.array([0.75, 0.625, 0.5, 0.375, 0.25])
 ENVIRONMENT = dpb.Bernoulli(MEANS)
@@ -174,8 +174,7 @@ def main() -> None:
     ):
         rows += part()
     show("Speed", rows)
-    if out:
-        out.write_text(markdown("Speed", "python -m benchmarks.speed --out " + str(out), rows))
+    write(out, f"python -m benchmarks.speed --out {out}", {"Speed": rows})
 
 
 if __name__ == "__main__":

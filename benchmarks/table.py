@@ -1,15 +1,20 @@
-"""One table for all benchmarks, on the terminal and as markdown."""
+"""The tables of all benchmarks: on the terminal, and as CSV in benchmarks/results."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
 from dpbandits.core.inputs import Floats
+
+COLUMNS = ("table", "what", "measured", "wanted", "met")
 
 
 class Row(NamedTuple):
@@ -31,31 +36,59 @@ def verdict(row: Row) -> str:
 
 def show(title: str, rows: Sequence[Row]) -> None:
     shown = Table(title=title)
-    for column in ("what", "measured", "wanted", "met"):
+    for column in COLUMNS[1:]:
         shown.add_column(column)
     for row in rows:
         shown.add_row(row.what, row.measured, row.wanted, verdict(row))
     Console(width=140).print(shown)
 
 
-def table(rows: Sequence[Row]) -> str:
-    """The rows as markdown."""
-    lines = ["| what | measured | wanted | met |", "|---|---|---|---|"]
-    lines += [f"| {row.what} | {row.measured} | {row.wanted} | {verdict(row)} |" for row in rows]
-    return "\n".join(lines) + "\n"
+def write(
+    out: Path | None, command: str, tables: Mapping[str, Sequence[Row]], note: str = ""
+) -> None:
+    """Write tables as one CSV file; nothing where `out` is None.
+
+    Args:
+        out: the file.
+        command: what writes it, for the first line.
+        tables: rows by the table's title.
+        note: what a reader of the numbers has to know, for the lines below.
+    """
+    cells = (
+        (title, row.what, row.measured, row.wanted, verdict(row))
+        for title, rows in tables.items()
+        for row in rows
+    )
+    write_columns(out, command, COLUMNS, cells, note)
 
 
-def markdown(title: str, command: str, rows: Sequence[Row], said: str = "") -> str:
-    """A page of one table. said: a paragraph on it; the title is short, for the site's side."""
-    return f"{head(title, command, said)}{table(rows)}"
+def write_columns(
+    out: Path | None,
+    command: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    note: str = "",
+) -> None:
+    """As `write`, for tables with columns of their own. Lines that begin with # are comments."""
+    if out is None:
+        return
+    text = io.StringIO()
+    lines = [command, *(line for line in note.splitlines() if line)]
+    text.writelines(f"# {line}\n" for line in lines)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(text.getvalue(), encoding="utf-8")
 
 
-def sections(title: str, command: str, parts: Mapping[str, Sequence[Row]], said: str = "") -> str:
-    """A page with a table below a heading for each part."""
-    tables = "\n".join(f"## {name}\n\n{table(rows)}" for name, rows in parts.items())
-    return f"{head(title, command, said)}{tables}"
+def read(path: Path) -> list[dict[str, str]]:
+    """The rows of such a file, by column."""
+    text = path.read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(line for line in text if not line.startswith("#")))
 
 
 def head(title: str, command: str, said: str) -> str:
+    """The first lines of a page in Markdown."""
     paragraph = f"{said}\n\n" if said else ""
     return f"# {title}\n\nWritten by `{command}`; do not edit.\n\n{paragraph}"

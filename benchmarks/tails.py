@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import Row, sections, show
+from benchmarks.table import Row, show, write
 from dpbandits.policies.contract import Policy
 
 INSTANCES = {
@@ -80,10 +80,8 @@ def main() -> None:
     }
     for title, rows in parts.items():
         show(f"{title}, {args.runs} runs", rows)
-    if args.out:
-        command = f"python -m benchmarks.tails --runs {args.runs} --out {args.out}"
-        text = sections("Tails", command, parts, f"{args.runs} runs.")
-        args.out.write_text(text, encoding="utf-8")
+    command = f"python -m benchmarks.tails --runs {args.runs} --out {args.out}"
+    write(args.out, command, parts)
 
 
 if __name__ == "__main__":

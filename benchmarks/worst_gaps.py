@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 from dpbandits.policies.contract import Policy
 from dpbandits.theory import minimax_lower_bound
 
@@ -75,13 +75,12 @@ def main() -> None:
         for eps in ((1.0,) if name in FREE else (0.1, 1.0))
     ]
     title = "Worst gaps"
-    said = (
+    note = (
         f"Regret over 17 gaps, {ARMS} arms, {args.runs} runs: T = 10⁶, with full information 10⁵."
     )
     show(title, rows)
-    if args.out:
-        command = f"python -m benchmarks.worst_gaps --runs {args.runs} --out {args.out}"
-        args.out.write_text(markdown(title, command, rows, said), encoding="utf-8")
+    command = f"python -m benchmarks.worst_gaps --runs {args.runs} --out {args.out}"
+    write(args.out, command, {title: rows}, note)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ include_patterns = [
     "docs/index.md",
     "docs/guides/*.md",
     "docs/measured/*.md",
-    "docs/measured/regret/*.md",
     "clients/js/README.md",
     "docs/reference/*.md",
     "docs/reference/api/*.rst",

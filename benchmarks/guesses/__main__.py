@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
 
 INSTANCES = {
@@ -59,9 +59,8 @@ def main() -> None:
     given = parser.parse_args()
     found = rows(given.runs)
     show(TITLE, found)
-    if given.out:
-        command = f"python -m benchmarks.guesses --runs {given.runs} --out {given.out}"
-        given.out.write_text(markdown(TITLE, command, found), "utf-8")
+    command = f"python -m benchmarks.guesses --runs {given.runs} --out {given.out}"
+    write(given.out, command, {TITLE: found})
 
 
 if __name__ == "__main__":

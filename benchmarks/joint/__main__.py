@@ -17,7 +17,7 @@ import dpbandits as dpb
 from benchmarks.joint.instances import reported, tuning
 from benchmarks.matroid.__main__ import described, regret
 from benchmarks.matroid.instances import Instance
-from benchmarks.table import Row, sections, show
+from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
 
 GOALS = {
@@ -33,7 +33,7 @@ ln t (first = 32 K/ε, level = 1) has 8,527 there: `benchmarks.matroid`, and aga
 `benchmarks.joint.constants`.
 """
 
-SAID = (
+NOTE = (
     "All policies have their defaults. Whether half the regret of what shares ε out is reached is "
     "asked [with the best of its constants](joint_constants.md); there, too, is what 5,600 is "
     "compared with."
@@ -146,10 +146,8 @@ def main() -> None:
     }
     for title, rows in parts.items():
         show(title, rows)
-    if args.out:
-        command = f"python -m benchmarks.joint --runs {args.runs} --out {args.out}"
-        text = sections("Joint releases", command, parts, SAID)
-        args.out.write_text(text, encoding="utf-8")
+    command = f"python -m benchmarks.joint --runs {args.runs} --out {args.out}"
+    write(args.out, command, parts, NOTE)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from benchmarks.joint.__main__ import EXACT_RATE, late
 from benchmarks.joint.instances import reported
 from benchmarks.matroid.__main__ import described, regret
 from benchmarks.matroid.instances import Instance
-from benchmarks.table import Row, sections, show
+from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
 
 JUDGED = ("partition 48 × 8, ε = 1", "linear 30 × 6, ε = 1", "MovieLens small, 100 films, ε = 1")
@@ -108,16 +108,14 @@ def main() -> None:
         parts["The exact rate of the noise"] = rate_rows(instances[FILMS][0], args.runs)
     for title, rows in parts.items():
         show(title, rows)
-    if args.out:
-        said = (
-            "20,000 rounds; regret as mean / 99 % / worst. Constants of what shares ε out are the "
-            "best of those tried, in view of these runs; the joint policy has its default. 5,600 "
-            "was asked beside 8,527, which is DPKLMAT's regret at first = 32, level = 1 in "
-            "[Matroids](matroid.md), and is played again here."
-        )
-        command = f"python -m benchmarks.joint.constants --runs {args.runs} --out {args.out}"
-        text = sections("Joint releases and the best constants", command, parts, said)
-        args.out.write_text(text, encoding="utf-8")
+    note = (
+        "20,000 rounds; regret as mean / 99 % / worst. Constants of what shares ε out are the "
+        "best of those tried, in view of these runs; the joint policy has its default. 5,600 "
+        "was asked beside 8,527, which is DPKLMAT's regret at first = 32, level = 1 in "
+        "matroid.csv, and is played again here."
+    )
+    command = f"python -m benchmarks.joint.constants --runs {args.runs} --out {args.out}"
+    write(args.out, command, parts, note)
 
 
 if __name__ == "__main__":

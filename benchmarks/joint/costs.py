@@ -19,7 +19,7 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks.joint.instances import reported
 from benchmarks.matroid.instances import Instance
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
 
 REPEATS = 9
@@ -35,7 +35,7 @@ ROUNDS = 20_000
 PACE = 20_000
 """Rounds a second that are asked for."""
 
-SAID = (
+NOTE = (
     "Rounds are of `DPJointMAT` on MovieLens 1M: 17 of 100 films, ε = 2, whose rewards are 0 or 1; "
     "the last row has rewards between, of the same means (Beta(μ, 1 − μ)). "
     f"Of {REPEATS} repetitions: the middle one, which is judged, and the fastest. Seconds of "
@@ -121,12 +121,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, help="write the table as markdown, too")
     args = parser.parse_args()
-    rows, title = rows_of(reported(args.data)["MovieLens 1M, 100 films, ε = 2"][0]), "Their cost"
+    rows, title = (
+        rows_of(reported(args.data)["MovieLens 1M, 100 films, ε = 2"][0]),
+        "Cost of joint releases",
+    )
     show(title, rows)
-    if args.out:
-        command = f"python -m benchmarks.joint.costs --out {args.out}"
-        page = markdown("Cost of joint releases", command, rows, SAID)
-        args.out.write_text(page, encoding="utf-8")
+    write(args.out, f"python -m benchmarks.joint.costs --out {args.out}", {title: rows}, NOTE)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
 from dpbandits.policies.formulas.indices import d_eps
 from dpbandits.simulation.compiled.jit import jit, joint_variance, log_moment
@@ -218,21 +218,20 @@ def main() -> None:
     results = {size: simulated(size, args.runs) for size in SIZES}
     lines = {size: fitted(regret, size) for size, regret in results.items()}
     title = "Joint releases: growth with K"
-    said = (
+    note = (
         f"ε = {EPSILON:g}, fitted over ln T = {LATE:g} to 400: {args.runs * SIZES[-1]} pairs "
         f"each, {args.runs} to {args.runs * SIZES[-1] // 2} runs. L = 2K, as in the proof that no "
-        "policy escapes the burn-in, so the table has regret an element; [L − K "
-        "fixed](joint_growth_fixed.md), beside a policy that shares ε out."
+        "policy escapes the burn-in, so the table has regret an element; L − K "
+        "fixed, beside a policy that shares ε out: joint_growth_fixed.csv."
     )
     show(title, rows_of(lines))
     if args.figure:
         draw(results, lines, args.figure)
-    if args.out:
-        command = (
-            f"python -m benchmarks.joint.growth --runs {args.runs} --out {args.out} "
-            f"--figure {args.figure}"
-        )
-        args.out.write_text(markdown(title, command, rows_of(lines), said), encoding="utf-8")
+    command = (
+        f"python -m benchmarks.joint.growth --runs {args.runs} --out {args.out} "
+        f"--figure {args.figure}"
+    )
+    write(args.out, command, {title: rows_of(lines)}, note)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from benchmarks.joint.growth import (
     joint_upper,
     read,
 )
-from benchmarks.table import Row, sections, show
+from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
 from dpbandits.policies.formulas.indices import d_eps
 from dpbandits.simulation.compiled.jit import dp_klucb, jit, joint_variance, log_moment
@@ -186,15 +186,12 @@ def main() -> None:
     }
     for title, rows in parts.items():
         show(title, rows)
-    if args.out:
-        said = (
-            f"Uniform matroids, K elements of {GOOD:g} over {OUTSIDE} of {BAD:g}; regret for each "
-            f"of the {OUTSIDE}. ε = {EPSILON:g}, fitted over ln T = {LATE:g} to 400; {args.runs} "
-            "runs."
-        )
-        command = f"python -m benchmarks.joint.growth_fixed --runs {args.runs} --out {args.out}"
-        text = sections("Joint releases: growth with K, L − K fixed", command, parts, said)
-        args.out.write_text(text, encoding="utf-8")
+    note = (
+        f"Uniform matroids, K elements of {GOOD:g} over {OUTSIDE} of {BAD:g}; regret for each "
+        f"of the {OUTSIDE}. ε = {EPSILON:g}, fitted over ln T = {LATE:g} to 400; {args.runs} runs."
+    )
+    command = f"python -m benchmarks.joint.growth_fixed --runs {args.runs} --out {args.out}"
+    write(args.out, command, parts, note)
 
 
 if __name__ == "__main__":

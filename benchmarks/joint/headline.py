@@ -1,5 +1,5 @@
 """The README's picture: what private recommendations of films earn beside those without privacy,
-from the table that `python -m benchmarks.joint` wrote.
+from what `python -m benchmarks.joint` wrote.
 
     python -m benchmarks.joint.headline --figure docs/measured/figures/headline.png
 """
@@ -13,10 +13,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-PAGE = Path("docs/measured/regret/joint.md")
-ROW = re.compile(
-    r"^\| MovieLens 1M, 100 films, ε = ([\d.]+): (\w+) \| (?:[^|]*return )?([\d.]+)[; ]", re.M
-)
+from benchmarks.table import read
+
+RESULTS = Path("benchmarks/results/joint.csv")
+WHAT = re.compile(r"MovieLens 1M, 100 films, ε = ([\d.]+): (\w+)")
+MEASURED = re.compile(r"(?:.*return )?([\d.]+)")
 BUDGETS = ("0.5", "1", "2")
 PRIVATE = {
     "DPJointMAT": ("private: joint releases (ours)", "#1f5fa8", "o"),
@@ -28,9 +29,14 @@ LINES = {"CTSBeta": "CTS-Beta", "KLOSM": "KL-OSM", "CTSGaussian": "CTS-Gaussian"
 PLAIN = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
 
 
-def returns(page: str) -> dict[tuple[str, str], float]:
+def returns(rows: list[dict[str, str]]) -> dict[tuple[str, str], float]:
     """Mean return a round, by budget and policy ("optimum": the best basis at every round)."""
-    return {(budget, policy): float(said) for budget, policy, said in ROW.findall(page)}
+    found = dict[tuple[str, str], float]()
+    for row in rows:
+        what, measured = WHAT.fullmatch(row["what"]), MEASURED.match(row["measured"])
+        if what and measured:
+            found[what[1], what[2]] = float(measured[1])
+    return found
 
 
 def drawn(found: dict[tuple[str, str], float]) -> Figure:
@@ -59,10 +65,10 @@ def drawn(found: dict[tuple[str, str], float]) -> Figure:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--figure", type=Path, required=True)
     given = parser.parse_args()
-    drawn(returns(given.page.read_text(encoding="utf-8"))).savefig(given.figure, dpi=200)
+    drawn(returns(read(given.results))).savefig(given.figure, dpi=200)
 
 
 if __name__ == "__main__":

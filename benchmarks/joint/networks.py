@@ -23,7 +23,7 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks.joint.__main__ import late
 from benchmarks.matroid.__main__ import described
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.sweeps.laws import CoverageSetting, ISPSetting, RoadsSetting
@@ -138,7 +138,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the table as markdown, too")
     args = parser.parse_args()
     title = "Joint releases on networks"
-    said = (
+    note = (
         f"{ROUNDS:,} rounds, {args.runs} runs: mean / 99 % / worst. Policies that share ε out have "
         f"the best of {len(PARTS) * len(LEVELS)} constants for each instance, chosen on other runs "
         "of it; joint ones have their defaults, and below the best of as many. Which arms "
@@ -147,9 +147,8 @@ def main() -> None:
     )
     table = rows(args.data, args.runs)
     show(title, table)
-    if args.out:
-        command = f"python -m benchmarks.joint.networks --runs {args.runs} --out {args.out}"
-        args.out.write_text(markdown(title, command, table, said), encoding="utf-8")
+    command = f"python -m benchmarks.joint.networks --runs {args.runs} --out {args.out}"
+    write(args.out, command, {title: table}, note)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import numpy as np
 
 import dpbandits as dpb
 from benchmarks.local.growth import World, lost
-from benchmarks.table import Row, described, markdown, show
+from benchmarks.table import Row, described, show, write
 
 
 def worlds() -> dict[str, World]:
@@ -61,15 +61,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the table as markdown, too")
     args = parser.parse_args()
     title = "Local model: whom to ask"
-    said = (
+    note = (
         "The least-reported arm, or the least-reported undecided one: T = 50,000; mean ± standard "
         f"error of {args.runs} runs. What is asked: proofs/cucb_ldp2.md."
     )
     rows = asked_rows(args.runs)
     show(title, rows)
-    if args.out:
-        command = f"python -m benchmarks.local --runs {args.runs} --out {args.out}"
-        args.out.write_text(markdown(title, command, rows, said), encoding="utf-8")
+    command = f"python -m benchmarks.local --runs {args.runs} --out {args.out}"
+    write(args.out, command, {title: rows}, note)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import Row, described, markdown, show
+from benchmarks.table import Row, described, show, write
 from dpbandits.core.inputs import Floats
 from papers.evidence import contrast
 from papers.measures import slope_weights
@@ -98,16 +98,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the table as markdown, too")
     args = parser.parse_args()
     title = "Local model: growth with K"
-    said = (
+    note = (
         f"Gap {GAP}, ε = {EPSILON}, T = {ROUNDS:,}; exponents with 95 % intervals, means ± "
         f"standard errors, {args.runs} runs. Disjoint: three super arms of K arms; shared: K − 1 "
         "arms in common and one of each's own. What is proved: proofs/cucb_ldp2_joint.md."
     )
     rows = growth_rows(args.runs)
     show(title, rows)
-    if args.out:
-        command = f"python -m benchmarks.local.growth --runs {args.runs} --out {args.out}"
-        args.out.write_text(markdown(title, command, rows, said), encoding="utf-8")
+    command = f"python -m benchmarks.local.growth --runs {args.runs} --out {args.out}"
+    write(args.out, command, {title: rows}, note)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks import loops
 from benchmarks.matroid.instances import Instance, papers, tuning, variants
-from benchmarks.table import Row, sections, show
+from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
 from dpbandits.policies import (
     DPKLMAT,
@@ -165,9 +165,8 @@ def main() -> None:
     }
     for title, rows in parts.items():
         show(title, rows)
-    if args.out:
-        command = f"python -m benchmarks.matroid --runs {args.runs} --out {args.out}"
-        args.out.write_text(sections("Matroids", command, parts), encoding="utf-8")
+    command = f"python -m benchmarks.matroid --runs {args.runs} --out {args.out}"
+    write(args.out, command, parts)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import Row, described, sections, show
+from benchmarks.table import Row, described, show, write
 from dpbandits.core.inputs import Floats
 from dpbandits.policies.bounds.arms import harmonic, rank_factor
 from papers.evidence import contrast
@@ -84,15 +84,13 @@ def main() -> None:
     }
     for title, rows in parts.items():
         show(title, rows)
-    if args.out:
-        command = f"python -m benchmarks.matroid.growth --runs {args.runs} --out {args.out}"
-        said = (
-            f"The factor min(K, ln n) on uniform matroids: ε = {SHARE:g} K, T = {ROUNDS:.0e}, "
-            f"largest gap {FIRST}, {args.runs} runs; exponents with 95 % intervals, means ± "
-            "standard errors. What is proved: proofs/uniform_matroid.md."
-        )
-        text = sections("Matroids: growth with the rank", command, parts, said)
-        args.out.write_text(text, encoding="utf-8")
+    command = f"python -m benchmarks.matroid.growth --runs {args.runs} --out {args.out}"
+    note = (
+        f"The factor min(K, ln n) on uniform matroids: ε = {SHARE:g} K, T = {ROUNDS:.0e}, "
+        f"largest gap {FIRST}, {args.runs} runs; exponents with 95 % intervals, means ± "
+        "standard errors. What is proved: proofs/uniform_matroid.md."
+    )
+    write(args.out, command, parts, note)
 
 
 if __name__ == "__main__":

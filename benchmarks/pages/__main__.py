@@ -1,8 +1,8 @@
-"""Measured pages, written anew, one after the other.
+"""Everything that is measured, one after the other.
 
-`python -m benchmarks.pages` plays every benchmark at small sizes, into build/measured: whether all
-of them run, in minutes. `--whole` plays them at the sizes of the committed pages, into
-docs/measured: hours, and `--only NAME …` picks some, by the names of their pages.
+`python -m benchmarks.pages` plays every benchmark at small sizes, into build/: whether all of them
+run, in minutes. `--whole` plays them at the sizes of what is committed, into benchmarks/results and
+docs/measured: hours, and `--only NAME …` picks some, by the names of their files.
 
 A benchmark that fails does not stop the others; at the end it is named, and the status is 1.
 """
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from benchmarks.pages.listed import FIGURES, PAGES, Page
 from benchmarks.service.postgres import newest
 
-WHOLE, SMALL = Path("docs/measured"), Path("build/measured")
+WHOLE, SMALL = Path(), Path("build")
 
 
 class Outcome(NamedTuple):
@@ -57,9 +57,9 @@ def chosen(names: Sequence[str]) -> tuple[Page, ...]:
 
 def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--whole", action="store_true", help="the committed pages: hours")
+    parser.add_argument("--whole", action="store_true", help="what is committed: hours")
     parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="of these pages")
-    parser.add_argument("--folder", type=Path, help="where to write; else build/ or docs/")
+    parser.add_argument("--folder", type=Path, help="in place of the repository or build/")
     args = parser.parse_args(given)
     folder = args.folder or (WHOLE if args.whole else SMALL)
     outcomes = []

@@ -23,10 +23,10 @@ import dpbandits as dpb
 from benchmarks.rate.candidates import RateKLUCB
 from benchmarks.rate.instances import Cell, reported_cells, safe_cells
 from benchmarks.rate.played import Figures, Store, ratios
-from benchmarks.table import Row, sections, show
+from benchmarks.table import Row, show, write
 
 PRESETS = tuple(dpb.DPRateIMED.presets)
-SAID = """\
+NOTE = """\
 All constants were chosen on other instances than those that are reported
 ([frontier](rate_safe.md) of "safe"), but for the last step of "balanced", where several choices
 were played on these, too ([decision 8](../../../decisions/0008-default-policy.md)). Worst runs
@@ -165,13 +165,11 @@ def main() -> None:
     }
     for title, rows in parts.items():
         show(title, rows)
-    if args.out:
-        command = (
-            f"python -m benchmarks.rate --runs {args.runs} --safe-runs {args.safe_runs} "
-            f"--tuning-runs {args.tuning_runs} --out {args.out}"
-        )
-        text = sections("DPRateIMED", command, parts, SAID)
-        args.out.write_text(text, encoding="utf-8")
+    command = (
+        f"python -m benchmarks.rate --runs {args.runs} --safe-runs {args.safe_runs} "
+        f"--tuning-runs {args.tuning_runs} --out {args.out}"
+    )
+    write(args.out, command, parts, NOTE)
 
 
 if __name__ == "__main__":

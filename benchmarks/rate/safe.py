@@ -18,10 +18,10 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks.rate.instances import HARD, Cell, safe_cells
 from benchmarks.rate.played import ROUNDS, Figures, Store, ratios
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 
 LONG = (10**8,)
-SAID = """\
+NOTE = """\
 Preset "safe" of `DPRateIMED`: the mean over the balanced preset's, and the worst run over the
 candidate's own mean. Tuning instances only; what is reported is in [DPRateIMED](rate.md). The price
 of a plain level grows with T, that of a doubt does not
@@ -112,14 +112,13 @@ def main() -> None:
     args = parser.parse_args()
     store = Store(args.store)
     rows = [row(store, candidate, args.runs, args.mean_runs) for candidate in CANDIDATES]
-    show("Preset safe, on tuning instances", rows)
-    if args.out:
-        command = (
-            f"python -m benchmarks.rate.safe --runs {args.runs} --mean-runs {args.mean_runs} "
-            f"--out {args.out}"
-        )
-        page = markdown("What a thin tail costs", command, rows, SAID)
-        args.out.write_text(page, encoding="utf-8")
+    title = "Preset safe, on tuning instances"
+    show(title, rows)
+    command = (
+        f"python -m benchmarks.rate.safe --runs {args.runs} --mean-runs {args.mean_runs} "
+        f"--out {args.out}"
+    )
+    write(args.out, command, {title: rows}, NOTE)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from benchmarks.scale import arms, learners
 from benchmarks.scale.drawing import draw
-from benchmarks.table import markdown, show
+from benchmarks.table import show, write
 
 
 def main() -> None:
@@ -25,15 +24,9 @@ def main() -> None:
     if given.figure:
         draw(*found, given.figure)
         command += f" --figure {given.figure}"
-    # one title for the page, one below it for each section
-    first = markdown(arms.TITLE, command, rows).replace("# ", "## ", 1)
-    if out and given.figure:
-        place = os.path.relpath(given.figure, out.parent)
-        first += f"\n![A run's time against its arms and against its rounds]({place})\n"
-    second = learners.section()
-    print(second)
-    if out:
-        out.write_text("\n".join(["# Scale\n", first, second]), encoding="utf-8")
+    more = learners.rows()
+    show(learners.TITLE, more)
+    write(out, command, {arms.TITLE: rows, learners.TITLE: more}, learners.NOTE)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 
 import dpbandits as dpb
 from benchmarks.scale.full_information import MILLION
-from benchmarks.table import Row, table
+from benchmarks.table import Row, show
 
 TITLE = "Learners, oracles, sessions"
 
@@ -200,15 +200,13 @@ def super_arm_rows() -> list[Row]:
     return rows
 
 
-def section() -> str:
-    """This section of docs/measured/scale.md."""
+NOTE = "Seconds are processor time, which others on the machine lengthen; ratios are of one run."
+
+
+def rows() -> list[Row]:
     parts = (expert_rows, together_rows, oracle_rows, lambda: [million_row()], session_rows)
-    rows = [row for part in (*parts, super_arm_rows) for row in part()]
-    said = (
-        "Seconds are processor time, which others on the machine lengthen; ratios are of one run."
-    )
-    return f"## {TITLE}\n\n{said}\n\n{table(rows)}"
+    return [row for part in (*parts, super_arm_rows) for row in part()]
 
 
 if __name__ == "__main__":
-    print(section())
+    show(TITLE, rows())

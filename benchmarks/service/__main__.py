@@ -1,7 +1,7 @@
 """How much a campaign's calls cost in process: time of this process's processor, and the time that
 went by, beside what the disk can do.
 
-    python -m benchmarks.service --out docs/measured/service.md [--past 10000000]
+    python -m benchmarks.service --out benchmarks/results/service.csv [--past 10000000]
 
 Calls of a campaign with a past and of one that has just begun are timed by turns, so that what else
 the machine does burdens both alike; the two lie in databases of their own. A figure is the median
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import dpbandits as dpb
 from benchmarks.service.places import Place, lite
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 
 AT_ONCE, CALLS, OPENINGS, CHUNK = 1_000, 41, 3, 50_000
 RATE, GROWTH, RESTART = 50_000, 1.25, 5.0
@@ -154,13 +154,13 @@ def main() -> None:
         rows = measured(new, used, given.past, given.pending)
     title = "How fast a campaign is in process, on SQLite"
     show(title, rows)
-    if given.out:
-        load = f"\nOne process; load of the machine while it ran: {os.getloadavg()[1]:.1f} on "
-        load += f"{os.cpu_count()} threads. Each figure is the median of {CALLS} calls or more "
-        load += f"(openings: of {OPENINGS}); young and old campaigns were called by turns.\n"
-        command = f"python -m benchmarks.service --past {given.past} --pending {given.pending}"
-        command += f" --out {given.out}"
-        given.out.write_text(markdown(title, command, rows) + load, "utf-8")
+    note = (
+        f"One process; load of the machine while it ran: {os.getloadavg()[1]:.1f} on "
+        f"{os.cpu_count()} threads. Each figure is the median of {CALLS} calls or more "
+        f"(openings: of {OPENINGS}); young and old campaigns were called by turns."
+    )
+    command = f"python -m benchmarks.service --past {given.past} --pending {given.pending}"
+    write(given.out, f"{command} --out {given.out}", {title: rows}, note)
 
 
 if __name__ == "__main__":

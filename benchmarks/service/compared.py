@@ -1,7 +1,7 @@
 """Asking and telling, kept on SQLite: a campaign beside a loop that writes a row a transaction, and
 beside Optuna's storage.
 
-    python -m benchmarks.service.compared --out docs/measured/service_compared.md
+    python -m benchmarks.service.compared --out benchmarks/results/service_compared.csv
 
 Optuna is measured where it can be imported: `.venv/bin/pip install optuna` before the benchmark
 gives its row, and without it the row says "not installed". Nothing of ours needs it, so `make` does
@@ -22,7 +22,7 @@ from typing import Any
 
 import dpbandits as dpb
 from benchmarks.service.places import Place, lite
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 
 ARMS = ["a", "b", "c", "d", "e"]
 Pairs = Callable[[int], None]
@@ -127,11 +127,11 @@ def main() -> None:
         rows = measured(place, place.witness.parent)
     title = "Asking and telling on SQLite, one process, beside others"
     show(title, rows)
-    if given.out:
-        load = f"\nLoad of the machine while it ran: {os.getloadavg()[0]:.1f} on "
-        load += f"{os.cpu_count()} threads.\n"
-        command = f"python -m benchmarks.service.compared --out {given.out}"
-        given.out.write_text(markdown(title, command, rows) + load, "utf-8")
+    load = (
+        f"Load of the machine while it ran: {os.getloadavg()[0]:.1f} on {os.cpu_count()} threads."
+    )
+    command = f"python -m benchmarks.service.compared --out {given.out}"
+    write(given.out, command, {title: rows}, load)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 was lost or done twice.
 
     python -m benchmarks.service.killed_server --kills 200
-        --out docs/measured/service_killed_server.md [--postgresql | --url URL]
+        --out benchmarks/results/service_killed_server.csv [--postgresql | --url URL]
 
 Clients keep the key of an ask until it is answered, and tell until they get a reply. The server is
 started anew after each kill, by a process that has loaded the package once.
@@ -29,7 +29,7 @@ import dpbandits as dpb
 from benchmarks.service.places import KEY, Place, add_place, place_of, repeated
 from benchmarks.service.postgres import free_port
 from benchmarks.service.soak import WRONG, Told, verdict
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 from dpbandits.service import client
 from dpbandits.service.client import RemoteStore
 from dpbandits.service.server.serving import serve
@@ -165,10 +165,9 @@ def main() -> None:
         kind = place.kind
     title = f"{given.kills:,} kills of a server, on {kind}"
     show(title, table)
-    if given.out:
-        command = f"python -m benchmarks.service.killed_server{repeated(given)}"
-        command += f" --kills {given.kills} --out {given.out}"
-        given.out.write_text(markdown(title, command, table), "utf-8")
+    command = f"python -m benchmarks.service.killed_server{repeated(given)}"
+    command += f" --kills {given.kills} --out {given.out}"
+    write(given.out, command, {title: table})
     bad = [row.what for row in table if row.met is False]
     raise SystemExit(f"broken: {bad}" if bad else 0)
 

@@ -1,6 +1,6 @@
 """What a server does in a second, with the clients on the same machine.
 
-    python -m benchmarks.service.over_http --out docs/measured/service_http.md
+    python -m benchmarks.service.over_http --out benchmarks/results/service_http.csv
         [--postgresql | --url URL] [--workers N]
 
 By default the store is SQLite's, in a new folder; with --postgresql it is on a database server that
@@ -29,7 +29,7 @@ import numpy as np
 
 from benchmarks.service.places import add_place, place_of, repeated
 from benchmarks.service.postgres import free_port
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 
 POLICY = {"name": "DPKLUCB", "arms": ["a", "b", "c", "d", "e"], "epsilon": "1"}
 CALLERS, BATCH = 64, 20
@@ -200,13 +200,13 @@ def main() -> None:
             rows += measured(base)
     title = f"Campaigns over HTTP, on {place.kind}, {given.workers} process(es)"
     show(title, rows)
-    if given.out:
-        text = f"\nServer and callers shared {os.cpu_count()} threads; load of the machine when it "
-        text += f"ended: {os.getloadavg()[0]:.1f}.\n"
-        text += "\n`N/s asked and told`: N decisions asked and the same N told, in each second.\n"
-        command = f"python -m benchmarks.service.over_http{repeated(given)}"
-        command += f" --out {given.out}"
-        given.out.write_text(markdown(title, command, rows) + text, "utf-8")
+    note = (
+        f"Server and callers shared {os.cpu_count()} threads; load of the machine when it ended: "
+        f"{os.getloadavg()[0]:.1f}.\n"
+        "N/s asked and told: N decisions asked and the same N told, in each second."
+    )
+    command = f"python -m benchmarks.service.over_http{repeated(given)} --out {given.out}"
+    write(given.out, command, {title: rows}, note)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Kill a process that works on a campaign, again and again, at each place where it may matter, and
 count what was lost or done twice.
 
-    python -m benchmarks.service.soak --kills 1000 --out docs/measured/service_kills.md
+    python -m benchmarks.service.soak --kills 1000 --out benchmarks/results/service_kills.csv
         [--postgresql | --url URL]
 """
 
@@ -22,7 +22,7 @@ from tests.service.timelines import inside
 
 import dpbandits as dpb
 from benchmarks.service.places import Place, add_place, place_of, repeated
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.database import Database, Rows
 from dpbandits.service.operations import MOST_AT_ONCE
@@ -198,10 +198,9 @@ def main() -> None:
         found, where = soak(place, given.kills, given.seed)
     title = f"{where.total():,} kills, on {place.kind}"
     show(title, rows(found, where))
-    if given.out:
-        command = f"python -m benchmarks.service.soak{repeated(given)} --kills {given.kills}"
-        command += f" --out {given.out}"
-        given.out.write_text(markdown(title, command, rows(found, where)), "utf-8")
+    command = f"python -m benchmarks.service.soak{repeated(given)} --kills {given.kills}"
+    command += f" --out {given.out}"
+    write(given.out, command, {title: rows(found, where)})
     bad = [name for name in WRONG if found[name]]
     raise SystemExit(f"broken: {bad}" if bad else 0)
 

@@ -1,6 +1,6 @@
 """A server at full rate for minutes: what it does and how much memory it holds, minute by minute.
 
-python -m benchmarks.service.steady --minutes 10 --out docs/measured/service_steady.md
+python -m benchmarks.service.steady --minutes 10 --out benchmarks/results/service_steady.csv
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import psutil
 
 from benchmarks.service.over_http import BATCH, create, crowd_of, server
 from benchmarks.service.places import add_place, place_of, repeated
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 
 CAMPAIGNS, CALLERS, GROWTH = 4, 8, 1.05
 
@@ -104,14 +104,14 @@ def main() -> None:
     with place_of(given) as place, server(place.url, place.witness, given.workers) as base:
         found = rows(watched(base, given.minutes))
     show(TITLE, found)
-    if given.out:
-        text = f"""
-{CAMPAIGNS} campaigns on {place.kind}, {CALLERS} callers on the same machine, batches of
-{BATCH}; {os.cpu_count()} threads, load of the machine when it ended: {os.getloadavg()[0]:.1f}.
-"""
-        command = f"python -m benchmarks.service.steady{repeated(given)}"
-        command += f" --minutes {given.minutes} --out {given.out}"
-        given.out.write_text(markdown(TITLE, command, found) + text, "utf-8")
+    note = (
+        f"{CAMPAIGNS} campaigns on {place.kind}, {CALLERS} callers on the same machine, batches "
+        f"of {BATCH}; {os.cpu_count()} threads, load of the machine when it ended: "
+        f"{os.getloadavg()[0]:.1f}."
+    )
+    command = f"python -m benchmarks.service.steady{repeated(given)}"
+    command += f" --minutes {given.minutes} --out {given.out}"
+    write(given.out, command, {TITLE: found}, note)
 
 
 if __name__ == "__main__":

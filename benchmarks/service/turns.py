@@ -1,7 +1,7 @@
 """The service beside an earlier version of itself, by turns.
 
     git worktree add --detach ../before COMMIT
-    python -m benchmarks.service.turns --before ../before --out docs/measured/service_turns.md
+    python -m benchmarks.service.turns --before ../before --out benchmarks/results/service_turns.csv
         [--postgresql] [--turns 31] [--past 10000000] [--pending 1000000]
 
 Each setting is measured many times with either version, one after the other, in changing order, on
@@ -28,7 +28,7 @@ from benchmarks.service import worker
 from benchmarks.service.over_http import BATCH, CALLERS, load, server
 from benchmarks.service.places import Place, lite
 from benchmarks.service.postgres import running
-from benchmarks.table import Row, markdown, show
+from benchmarks.table import Row, show, write
 
 NOW = Path(__file__).parents[2]
 OPENINGS, AT_ONCE, CHUNK = 5, 1_000, 50_000
@@ -234,13 +234,12 @@ def main() -> None:
     ).stdout.strip()
     title = f"The service by turns, on {kind}"
     show(title, rows)
-    if given.out:
-        said = f"Speed over that of commit {commit}: above 1 × it is faster now."
-        options = " --postgresql" if given.postgresql else ""
-        command = f"python -m benchmarks.service.turns --before …{options}"
-        command += f" --turns {given.turns} --past {given.past}"
-        command += f" --pending {given.pending} --out {given.out}"
-        given.out.write_text(markdown(title, command, rows, said), "utf-8")
+    note = f"Speed over that of commit {commit}: above 1 × it is faster now."
+    options = " --postgresql" if given.postgresql else ""
+    command = f"python -m benchmarks.service.turns --before …{options}"
+    command += f" --turns {given.turns} --past {given.past}"
+    command += f" --pending {given.pending} --out {given.out}"
+    write(given.out, command, {title: rows}, note)
 
 
 if __name__ == "__main__":

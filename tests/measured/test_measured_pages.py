@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from benchmarks.pages import __main__ as pages
-from benchmarks.pages.listed import PAGES
+from benchmarks.pages.listed import PAGES, PAGES_OF, RESULTS
 from benchmarks.rate.instances import Cell
 from benchmarks.rate.safe import NOW
 
@@ -18,38 +19,63 @@ import dpbandits as dpb
 from dpbandits.policies.cumulative import RateConstants
 from tests.places import REPOSITORY
 
-MEASURED = REPOSITORY / "docs" / "measured"
 ELSEWHERE = {
-    "audit.md",
-    "controls.md",
-    "papers.md",
-    "service_killed_server.md",
-    "service_killed_server_postgresql.md",
-    "service_kills.md",
-    "service_kills_postgresql.md",
-    "service_steady.md",
-    "service_turns.md",
-    "service_turns_postgresql.md",
+    "benchmarks/results/service_killed_server.csv",
+    "benchmarks/results/service_killed_server_postgresql.csv",
+    "benchmarks/results/service_kills.csv",
+    "benchmarks/results/service_kills_postgresql.csv",
+    "benchmarks/results/service_steady.csv",
+    "benchmarks/results/service_turns.csv",
+    "benchmarks/results/service_turns_postgresql.csv",
+    "docs/measured/audit.md",
+    "docs/measured/controls.md",
+    "docs/measured/papers.md",
 }
-"""Written by `controls`, `papers-full`, `soak`, `killed_server`, `steady` and `turns`."""
+"""Written by `soak`, `killed_server`, `steady`, `turns`, `controls` and `papers-full`."""
+
+BY_HAND = {"docs/measured/regret.md", "docs/measured/speed.md"}
+"""They say what the tables show."""
 
 
-def test_every_page_is_listed_or_has_a_command_of_its_own() -> None:
-    there = {str(page.relative_to(MEASURED)) for page in MEASURED.rglob("*.md")}
-    assert there == {page.path for page in PAGES if page.path} | ELSEWHERE
+def test_everything_is_listed_or_has_a_command_of_its_own() -> None:
+    there = {
+        str(file.relative_to(REPOSITORY))
+        for folder in (RESULTS, PAGES_OF)
+        for file in (REPOSITORY / folder).iterdir()
+        if file.is_file()
+    }
+    assert there == {page.path for page in PAGES if page.path} | ELSEWHERE | BY_HAND
     assert len({page.name for page in PAGES}) == len(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_what_a_page_says_of_its_command_is_what_is_run(page: Any) -> None:
-    """Its benchmark exists, and the committed page names it. In small nothing is written there."""
+def test_what_a_file_says_of_its_command_is_what_is_run(page: Any) -> None:
+    """Its benchmark exists, and what is committed names it. In small nothing is written there."""
     assert importlib.util.find_spec(f"benchmarks.{page.module}") is not None
     if page.path:
-        text = (MEASURED / page.path).read_text(encoding="utf-8")
+        text = (REPOSITORY / page.path).read_text(encoding="utf-8")
         assert f"python -m benchmarks.{page.module}" in text
-    small = page.command(Path("elsewhere"), small=True)
-    assert not any("docs" in part for part in small)
-    assert any(part.startswith("elsewhere") for part in small)
+    written = [part for part in page.command(Path("elsewhere"), small=True) if "/" in part]
+    assert written
+    assert all(part.startswith("elsewhere/") for part in written)
+
+
+@pytest.mark.parametrize("page", sorted(BY_HAND))
+def test_what_a_page_says_is_in_the_tables_it_names(page: str) -> None:
+    """Each number of an answer, but for small whole ones, stands in a table that its row names."""
+    answers = 0
+    for line in (REPOSITORY / page).read_text(encoding="utf-8").splitlines():
+        tables = re.findall(r"\(\.\./\.\./(benchmarks/results/\w+\.csv)\)", line)
+        if not tables:
+            continue
+        answers += 1
+        shown = "".join((REPOSITORY / table).read_text(encoding="utf-8") for table in tables)
+        said = line.split("|")[2]
+        numbers = re.findall(r"\d[\d,]*\.?\d*", re.sub(r"decision \d+|\(\.\./[^)]*\)", "", said))
+        for number in {n.rstrip(".,") for n in numbers}:
+            there = number in shown or number.replace(",", "") in shown
+            assert len(number) < 3 or there, f"{number} is not in {tables}"
+    assert answers >= 10
 
 
 def test_one_that_fails_is_named_and_the_others_are_written(

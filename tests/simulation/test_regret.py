@@ -34,7 +34,7 @@ def test_reference(policy: dpb.Policy, reference: float, runs: int) -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1])
 def test_default_has_thin_tails(epsilon: float) -> None:
     """2,000 runs here; `make measured` plays 20,000 on every setting of the papers
-    (docs/measured/regret/tails.md).
+    (docs/measured/regret.md).
     """
     policy = dpb.DPKLUCB(arms=5, epsilon=epsilon)
     s = dpb.simulate(policy, ENVIRONMENT, 10**6, runs=2000, seed=12, at=[]).summary()

@@ -79,8 +79,8 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
     """Index policy in the privacy-aware divergence d_eps, on batches that accumulate.
 
     Its regret is low, with a published proof and a bound with all constants. Its tails are thin
-    unless means are close to one (docs/measured/regret/instances.md). `DPRateIMED` has less regret
-    (docs/measured/regret/rate.md).
+    unless means are close to one (docs/measured/regret.md). `DPRateIMED` has less regret
+    (docs/measured/regret.md).
 
     Guarantee: ε-DP for the whole sequence of decisions.
 
@@ -263,12 +263,12 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     probability of losing more than x falls about as x^(−level/trust), from some x on as e^−doubt
     x^−level; if not all draws are counted, with a larger constant.
 
-    Source: ours; frontier and constants are in docs/measured/regret/rate.md and decisions/.
+    Source: ours; frontier and constants are in docs/measured/regret.md and decisions/.
 
     Args:
         preset: "balanced" (default); "mean" (counts one draw only: the lowest mean, a thicker
             tail); or "safe" (a higher level and more doubt: the thinnest tail, for at most twice
-            the mean). See docs/measured/regret/rate.md and rate_safe.md.
+            the mean). See docs/measured/regret.md.
         first: rounds in an arm's first batch; None means the preset's constant divided by epsilon,
             rounded up.
         alpha: growth factor of an arm's rounds, above 1, at which a batch ends on the next rung of

@@ -142,7 +142,7 @@ class DPSE(PrivatePolicy):
     Guarantee: ε-DP for the whole sequence of decisions.
 
     Regret: O(Σ ln T/Δ + K ln T/epsilon) with beta = 1/T; with a further factor ln T if the guess is
-    doubled, at most 4 if it is squared (docs/measured/regret/guesses.md). The best arm is kept with
+    doubled, at most 4 if it is squared (docs/measured/regret.md). The best arm is kept with
     probability 1 − beta (1 − 1.24 beta where epsilon exceeds 0.9 grid steps, because discrete noise
     then has the heavier tail).
 

@@ -1,5 +1,5 @@
 """The recommended policy for a problem. Figures come from rate.md and joint.md in
-docs/measured/regret.
+docs/measured/regret.md.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from dpbandits.policies.joint import DPJointCUCB, DPJointMAT
 from dpbandits.policies.super_arms import CUCBLDP2
 
 MEASURED = 20_000
-"""Rounds for which docs/measured/regret/joint.md measures the preset "sharp" of joint releases."""
+"""Rounds for which docs/measured/regret.md measures the preset "sharp" of joint releases."""
 
 RECOMMENDED = (
     "DPRateIMED",
