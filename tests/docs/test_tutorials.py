@@ -43,6 +43,7 @@ def test_every_block_of_python_is_an_example_that_is_run() -> None:
 
 def test_no_tutorial_is_lost() -> None:
     assert {
+        "guides/trial.md",
         "guides/practitioners.md",
         "guides/experiment.md",
         "guides/researchers.md",
