@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from benchmarks.table import Row, markdown, sections
 
 import dpbandits as dpb
 from dpbandits.policies.recommended import RECOMMENDED
@@ -135,21 +134,12 @@ def test_what_a_guide_installs_is_what_a_reader_has() -> None:
 def test_a_measured_page_has_one_short_title() -> None:
     """On the site's side a page stands once for each title it has, as long as that is."""
     pages = [*(DOCS / "measured").rglob("*.md"), *(REPOSITORY / "papers").glob("*/README.md")]
-    assert len(pages) > 30
+    assert len(pages) > 10
     for each in pages:
         text = re.sub(r"```.*?```", "", each.read_text(encoding="utf-8"), flags=re.DOTALL)
         titles = re.findall(r"^# (.+)$", text, re.MULTILINE)
         assert len(titles) == 1, each
         assert len(titles[0]) <= 60, each
-
-
-def test_pages_of_several_tables_have_one_title() -> None:
-    """As benchmarks write them, so that the next run does not bring titles back."""
-    rows = [Row("what", "1", "", None)]
-    text = sections("Short", "python -m benchmarks.x", {"first": rows, "second": rows}, "Said.")
-    assert re.findall(r"^#+ .*", text, re.MULTILINE) == ["# Short", "## first", "## second"]
-    assert "Written by `python -m benchmarks.x`; do not edit.\n\nSaid.\n" in text
-    assert markdown("Short", "x", rows, "Said.").count("Said.") == 1
 
 
 def test_the_extras_are_on_the_page_on_installation() -> None:

@@ -14,6 +14,7 @@ from benchmarks.pages import __main__ as pages
 from benchmarks.pages.listed import PAGES, PAGES_OF, RESULTS
 from benchmarks.rate.instances import Cell
 from benchmarks.rate.safe import NOW
+from benchmarks.table import Row, read, write
 
 import dpbandits as dpb
 from dpbandits.policies.cumulative import RateConstants
@@ -76,6 +77,23 @@ def test_what_a_page_says_is_in_the_tables_it_names(page: str) -> None:
             there = number in shown or number.replace(",", "") in shown
             assert len(number) < 3 or there, f"{number} is not in {tables}"
     assert answers >= 10
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
+    rows = [Row("what, with a comma", 'a "quote"', "", None), Row("# no comment", "2", "≥ 1", True)]
+    write(tmp_path / "new/x.csv", "python -m benchmarks.x", {"table": rows}, "A note.\n\nMore.")
+    assert (tmp_path / "new/x.csv").read_text(encoding="utf-8").splitlines()[:4] == [
+        "# python -m benchmarks.x",
+        "# A note.",
+        "# More.",
+        "table,what,measured,wanted,met",
+    ]
+    found = read(tmp_path / "new/x.csv")
+    assert [row["measured"] for row in found] == ['a "quote"', "2"]
+    assert [(row["what"], row["met"]) for row in found] == [
+        (rows[0].what, ""),
+        (rows[1].what, "yes"),
+    ]
 
 
 def test_one_that_fails_is_named_and_the_others_are_written(
