@@ -28,9 +28,12 @@ from dpbandits.mechanisms import (
 from dpbandits.oracles.base import DecisionSet, SuperArm, shortened
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet
+from dpbandits.policies.arm_bounds import excess
 from dpbandits.policies.base import PrivatePolicy, Statistics, empty, fold, fold_dropped
-from dpbandits.policies.bounds.arms import excess
-from dpbandits.policies.bounds.super_arms import (
+from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
+from dpbandits.policies.formulas.indices import dp_klucb, growing_batch
+from dpbandits.policies.formulas.joint import joint_level, report_square
+from dpbandits.policies.super_arm_bounds import (
     JOINT_FAILING,
     failing_rounds,
     joint_width,
@@ -49,9 +52,6 @@ from dpbandits.policies.bounds.super_arms import (
     super_arms,
     tree_draws,
 )
-from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
-from dpbandits.policies.formulas.indices import dp_klucb, growing_batch
-from dpbandits.policies.formulas.joint import joint_level, report_square
 
 __all__ = ["CUCB", "CUCBDP", "CUCBLDP1", "CUCBLDP2", "DPKLCUCB", "CUCBDPMax", "LazyCUCB"]
 

@@ -14,7 +14,7 @@ from dpbandits.oracles.base import DecisionSet, SuperArm
 from dpbandits.oracles.coverage import VertexChoice
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet
-from dpbandits.policies.bounds.arms import (
+from dpbandits.policies.arm_bounds import (
     bit_lengths,
     falling_sum,
     noise_chance,
