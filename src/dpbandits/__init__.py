@@ -124,6 +124,7 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.recommended import recommend
+from dpbandits.policies.weights import arm_weights
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
@@ -290,6 +291,7 @@ __all__ = [
     "WitnessError",
     "WorkerError",
     "__version__",
+    "arm_weights",
     "audit",
     "estimate",
     "estimates",

@@ -12,7 +12,13 @@ from dpbandits.mechanisms.base import (
     PurePrice,
     Separable,
 )
-from dpbandits.mechanisms.batches import Exact, GaussianBatches, LazyCumulative, LazyForgetful
+from dpbandits.mechanisms.batches import (
+    Exact,
+    GaussianBatches,
+    LazyCumulative,
+    LazyForgetful,
+    WeightedArms,
+)
 from dpbandits.mechanisms.counters import BinaryTree, Hybrid, Logarithmic
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
@@ -45,4 +51,5 @@ __all__ = [
     "Randomizer",
     "Report",
     "Separable",
+    "WeightedArms",
 ]

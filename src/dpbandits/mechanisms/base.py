@@ -107,10 +107,13 @@ class Mechanism(ABC):
             whole privacy cost. Coordinates that it does not take are discarded.
         compares: True if a release compares coordinates with each other, each record being in one.
         public_memory: True if the memory holds released values only.
+        costs: what a record is charged for each coordinate that it enters, where that differs
+            between coordinates; a record whose coordinates cost more than the guarantee is refused.
     """
 
     grid: Grid
     width: int = 1
+    costs: tuple[Fraction, ...] | None = None
     numbers: int = 1
     together: bool = False
     compares: bool = False
