@@ -15,7 +15,7 @@ import numpy as np
 
 import dpbandits as dpb
 from dpbandits.core.plan import Hold, PublicRng
-from dpbandits.policies.turn import open_turn
+from dpbandits.policies.contract import open_turn
 from dpbandits.session.beliefs import (
     Believed,
     Interval,

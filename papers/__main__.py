@@ -80,6 +80,7 @@ COLOURS = {
     "reproduced": "green",
     "differs": "yellow",
     "undecided": "magenta",
+    "not asked": "dim",
     "not attempted": "dim",
 }
 HERE = Path(__file__).parent
@@ -119,7 +120,9 @@ def run_papers(
     announce(chosen, full, out, console)
     done = {paper.key: run_paper(paper, full, out / paper.key, console) for paper in chosen}
     console.print(verdict_table({key: verdicts for key, (verdicts, _) in done.items()}))
-    console.print(f"Took {span(perf_counter() - start)}. Numbers, pages and figures are in {out}.")
+    took = span(perf_counter() - start)
+    pages = ", ".join(str(out / paper.key / "page.md") for paper in chosen)
+    console.print(f"Took {took}. Every number, and how it is asked, is in {pages}.")
     if docs is not None:
         some = "".join(f"--only {key} " for key in keys or ())
         command = f"python -m papers {'--full' if full else '--quick'} {some}--docs {docs}"
@@ -190,10 +193,14 @@ def verdict_table(verdicts: Mapping[str, list[Verdict]]) -> Table:
     )
     for key, found in verdicts.items():
         for i, verdict in enumerate(found):
-            text = verdict.reason if verdict.word == "not attempted" else verdict.measured
+            text = verdict.measured or verdict.reason
             word = f"[{COLOURS[verdict.word]}]{verdict.word}[/]"
             table.add_row(
-                "" if i else key, verdict.claim.id, word, text, end_section=verdict is found[-1]
+                "" if i else key,
+                verdict.claim.statement,
+                word,
+                text,
+                end_section=verdict is found[-1],
             )
     return table
 

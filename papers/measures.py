@@ -348,10 +348,7 @@ def ratio_growth(
     """The exponent p of regret(over)/regret(under) ∝ size**p, where the environments have these
     sizes: a slope of logarithms, at each ε.
     """
-    if len(environments) != len(sizes):
-        raise ValueError(
-            f"Expected a size for each of {len(environments)} environments, got {len(sizes)}."
-        )
+    require_sizes(environments, sizes)
     weights, checks = slope_weights(sizes), []
     for epsilon in sorted(
         {s.epsilon for s in evidence.settings([over, under], environments, epsilons)}
@@ -459,10 +456,7 @@ def over_paths_bound(
     Raises:
         ValueError: not as many sizes as environments, or the theorem does not speak of such a gap.
     """
-    if len(environments) != len(sizes):
-        raise ValueError(
-            f"Expected a size for each of {len(environments)} environments, got {len(sizes)}."
-        )
+    require_sizes(environments, sizes)
     checks = []
     for label in labels:
         for name, size in zip(environments, sizes, strict=True):
@@ -500,10 +494,7 @@ def size_growth(
     Raises:
         ValueError: not as many sizes as environments.
     """
-    if len(environments) != len(sizes):
-        raise ValueError(
-            f"Expected a size for each of {len(environments)} environments, got {len(sizes)}."
-        )
+    require_sizes(environments, sizes)
     weights, checks = slope_weights(sizes), []
     for label in labels:
         found = [evidence.settings([label], [name], epsilons) for name in environments]
@@ -512,6 +503,63 @@ def size_growth(
             what = f"exponent of {label}, ε = {printed_epsilon(settings[0].epsilon)}"
             checks.append(Check(what, slope, at_least, at_most))
     return checks
+
+
+def size_growth_without_privacy(
+    evidence: Evidence,
+    *,
+    label: str,
+    environments: Sequence[str],
+    sizes: Sequence[float],
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+) -> list[Check]:
+    """The exponent p of regret ∝ size**p of a policy without privacy, where the environments have
+    these sizes.
+    """
+    require_sizes(environments, sizes)
+    samples = [without_privacy(evidence, label, name) for name in environments]
+    slope = contrast(samples, slope_weights(sizes), log=False)
+    return [Check(f"exponent of {label}", slope, at_least, at_most)]
+
+
+def slope_growth(
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    environments: Sequence[str],
+    sizes: Sequence[float],
+    since: float,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    epsilons: NumberList = None,
+) -> list[Check]:
+    """The exponent p of slope ∝ size**p: a slope is what regret gained after the share `since` of
+    the rounds, over what ln T gained.
+    """
+    require_sizes(environments, sizes)
+
+    def slopes(label: str, s: CellSetting) -> Floats:
+        early, last = evidence.kept(label, s, since), evidence.rounds(label, s)
+        gained = evidence.at(label, s) - evidence.at(label, s, since)
+        return np.asarray(gained / math.log(last / early))
+
+    weights, checks = slope_weights(sizes), []
+    for label in labels:
+        found = [evidence.settings([label], [name], epsilons) for name in environments]
+        for settings in zip(*found, strict=True):
+            slope = contrast([slopes(label, s) for s in settings], weights, log=False)
+            what = f"exponent of the slope of {label}, ε = {printed_epsilon(settings[0].epsilon)}"
+            checks.append(Check(what, slope, at_least, at_most))
+    return checks
+
+
+def require_sizes(environments: Sequence[str], sizes: Sequence[float]) -> None:
+    """Refuse another number of sizes than environments."""
+    if len(environments) != len(sizes):
+        raise ValueError(
+            f"Expected a size for each of {len(environments)} environments, got {len(sizes)}."
+        )
 
 
 # Measures of returns: what a policy earns a round beside the optimum and beside a policy without
@@ -908,6 +956,8 @@ MEASURES: dict[str, Callable[..., list[Check]]] = {
         between_bounds,
         over_paths_bound,
         size_growth,
+        size_growth_without_privacy,
+        slope_growth,
         share_of_optimum,
         return_ratio,
         price_ratio,

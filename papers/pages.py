@@ -104,6 +104,7 @@ VERDICTS = {
     "reproduced": "reproduced",
     "differs": "differ",
     "undecided": "undecided",
+    "not asked": "not asked",
     "not attempted": "not attempted",
 }
 """Verdicts, and how several of them are called."""
@@ -311,7 +312,7 @@ def sizes(document: Document) -> str:
 
 
 def claims_table(document: Document) -> list[str]:
-    """One row a claim; why it differs or is not attempted stands below its number."""
+    """One row a claim; why it differs or is not measured stands below its number."""
     lines = ["| The paper says | Verdict | We measured |", "|---|---|---|"]
     for claim in document["claims"]:
         says = f"{claim['statement']} ({claim['where']})" + f"<br>*{claim['note']}*" * bool(
@@ -342,9 +343,10 @@ optimistic.
 
 **Reproduced**: the 95 % interval of every comparison is on the claim's side of the threshold.
 **Differs**: in some comparison the interval, widened for the number of comparisons, is wholly on
-the other side. **Undecided**: neither; more runs would tell. **Not attempted**: not in this
-release. Brackets hold 95 % intervals; ratios are of mean regrets at the last round. Vague words of
-a statement ("similar", "several times") were turned into the numbers in italics before the runs
+the other side. **Undecided**: neither; more runs would tell. **Not asked**: a theorem on a limit of
+which runs say nothing. **Not attempted**: not in this release. Brackets hold 95 % intervals; ratios
+are of mean regrets at the last round. Vague words of a statement ("similar", "several times") were
+turned into the numbers in italics before the runs
 were made, where the italics do not say otherwise.
 
 """

@@ -95,7 +95,7 @@ def load_questions(path: Path) -> OpenQuestions:
 # that our own runs give on a claim.
 
 
-Word = Literal["reproduced", "differs", "undecided", "not attempted"]
+Word = Literal["reproduced", "differs", "undecided", "not asked", "not attempted"]
 
 UNKNOWN = "No reason is known yet."
 
@@ -105,7 +105,8 @@ class Claim(BaseModel):
 
     measure, arguments: how it is measured, with its threshold. quick: arguments that are others at
         quick sizes.
-    differs: why, should it differ. later: why it is not attempted.
+    differs: why, should it differ. later: why it is not attempted. unasked:
+        why runs cannot answer it.
     needs: data of the reader's own, without which it cannot be attempted.
     """
 
@@ -120,12 +121,15 @@ class Claim(BaseModel):
     note: str = ""  # how a vague word of the statement was made a number
     differs: str = ""
     later: str = ""
+    unasked: str = ""
     needs: str = ""
 
     @model_validator(mode="after")
     def _measured_or_later(self) -> Self:
-        if bool(self.measure) == bool(self.later):
-            raise ValueError(f"claim {self.id}: expected either measure (and arguments) or later")
+        if sum(map(bool, (self.measure, self.later, self.unasked))) != 1:
+            raise ValueError(
+                f"claim {self.id}: expected one of measure (and arguments), later and unasked"
+            )
         if self.measure and self.measure not in MEASURES:
             raise ValueError(
                 f"claim {self.id}: there is no measure {self.measure!r}; there are "
@@ -189,6 +193,8 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
     """
     if claim.later:
         return Verdict(claim, "not attempted", reason=claim.later)
+    if claim.unasked:
+        return Verdict(claim, "not asked", reason=claim.unasked)
     try:
         checks = tuple(MEASURES[claim.measure](evidence, **claim.arguments))
     except LookupError:

@@ -34,6 +34,21 @@ def test_import_is_light() -> None:
     assert [name for name in HEAVY if name in loaded] == []
 
 
+def test_import_loads_few_own_modules() -> None:
+    """At most 90: parts that most programs do not use are imported when they are first used."""
+    loaded = fresh("import sys, dpbandits; print(' '.join(sys.modules))").split()
+    assert sum(name.split(".")[0] == "dpbandits" for name in loaded) <= 90
+
+
+def test_names_that_are_imported_when_used() -> None:
+    """All public names are there, and an unknown one is an AttributeError."""
+    code = """
+import dpbandits as dpb
+print(all(getattr(dpb, name) is not None for name in dpb.__all__), hasattr(dpb, "stores"))
+"""
+    assert fresh(code) == "True False"
+
+
 def test_core_works_without_the_extras() -> None:
     """A session and a simulation run where no optional package can be imported."""
     blocked = ("jinja2", "matplotlib", "polars", "pydantic", "typer", "rich", "joblib")

@@ -19,9 +19,8 @@ from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import LazyForgetful, Randomizer
-from dpbandits.mechanisms.base import Answer, Block, Pure, PurePrice
+from dpbandits.mechanisms.base import Answer, Block, Each, Pure, PurePrice
 from dpbandits.mechanisms.counters import add_leaf, empty_nodes
-from dpbandits.mechanisms.records import Each
 from dpbandits.noise.protocol import Noise, Values
 from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy, first_unseen
 from dpbandits.policies.contract import About

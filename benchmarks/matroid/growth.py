@@ -16,7 +16,7 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks.table import Row, described, show, write
 from dpbandits.core.inputs import Floats
-from dpbandits.policies.bounds.arms import harmonic, rank_factor
+from dpbandits.policies.arm_bounds import harmonic, rank_factor
 from papers.evidence import contrast
 from papers.measures import slope_weights
 

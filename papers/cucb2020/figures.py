@@ -30,6 +30,7 @@ CENTRAL_BOUND = {
     2.0: ["lazy CUCB (ours)", "DP-KLCUCB (ours)", "DP-JointCUCB (ours, ln t)"],
     32.0: ["CUCB-DP (tight)"],
 }
+SHARES = ["DP-KLCUCB, equal shares (ours)", "DP-KLCUCB, balanced shares (ours)"]
 LOCAL_BOUND = {4.0: ["CUCB-LDP1 (published)", "CUCB-LDP2 (published)", OURS]}
 
 
@@ -61,6 +62,24 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
         beside_orders(
             results["cucb2020-apart"], "theorem 9, K = {}", CENTRAL_BOUND, public_order, "mK"
         ),
+    )
+    yield Drawing(
+        "lower-bound-free",
+        (
+            "Theorem 9's instance without privacy: CUCB's final regret against K, 24 super arms "
+            "beside the best. Dashed: in proportion to K, from its regret at K = 2"
+        ),
+        in_proportion(results["cucb2020-theorem9"], ["CUCB"], "theorem 9, K = {}"),
+    )
+    yield Drawing(
+        "shares",
+        (
+            "Theorem 9's shape with 200 super arms beside the best, ε = 0.05, T = 10¹³: final "
+            "regret against K with shares of ε/K for every arm, and with balanced ones, which "
+            "leave the public arms less. Dashed: in proportion to K, from the first one's regret "
+            "at K = 2"
+        ),
+        in_proportion(results["cucb2020-many-sets"], SHARES, "200 sets, K = {}"),
     )
     yield Drawing(
         "lower-bound-local",
@@ -122,6 +141,14 @@ def beside_orders(
         line = [start * order(k, epsilon) / order(at[0], epsilon) for k in at]
         panels.append(Lines(f"ε = {printed_epsilon(epsilon)}", frame, {name: line}, at))
     return grid_of(results, labels, panels)
+
+
+def in_proportion(results: Results, labels: Sequence[str], pattern: str) -> Figure:
+    """Final regret against K from 2 to 16 in one panel, beside growth with K."""
+    frame = by_width(results, labels, pattern, (2, 4, 8, 16))
+    at = sorted(set(frame["x"].to_list()))
+    start = frame.filter(pl.col("label") == labels[0])["mean"][0]
+    return grid_of(results, labels, [Lines("", frame, {"K": [start * k / at[0] for k in at]}, at)])
 
 
 def public_order(k: int, epsilon: float) -> float:

@@ -2,9 +2,9 @@
 use.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from dpbandits.auditing.report import AuditReport
 from dpbandits.core.contexts import UnitContexts
 from dpbandits.core.errors import (
     BudgetError,
@@ -48,8 +48,6 @@ from dpbandits.environments import (
     Table,
     Uniform,
 )
-from dpbandits.forecasting.outcome import Forecast, Prior
-from dpbandits.local.client import Client
 from dpbandits.mechanisms import Report
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.oracles import (
@@ -126,7 +124,7 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.recommended import recommend
-from dpbandits.service.opening import open_async_store, open_store
+from dpbandits.policies.weights import arm_weights
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
@@ -152,7 +150,11 @@ from dpbandits.version import __version__
 
 if TYPE_CHECKING:
     from dpbandits.auditing.audit import audit
+    from dpbandits.auditing.report import AuditReport
     from dpbandits.forecasting.forecast import forecast
+    from dpbandits.forecasting.outcome import Forecast, Prior
+    from dpbandits.local.client import Client
+    from dpbandits.service.opening import open_async_store, open_store
 
 __all__ = [
     "CTBTT",
@@ -289,6 +291,7 @@ __all__ = [
     "WitnessError",
     "WorkerError",
     "__version__",
+    "arm_weights",
     "audit",
     "estimate",
     "estimates",
@@ -309,16 +312,21 @@ __all__ = [
 ]
 
 
+WHERE_USED = {
+    "AuditReport": "dpbandits.auditing.report",
+    "Client": "dpbandits.local.client",
+    "Forecast": "dpbandits.forecasting.outcome",
+    "Prior": "dpbandits.forecasting.outcome",
+    "audit": "dpbandits.auditing.audit",
+    "forecast": "dpbandits.forecasting.forecast",
+    "open_async_store": "dpbandits.service.opening",
+    "open_store": "dpbandits.service.opening",
+}
+"""Names whose modules are imported when they are first used: most programs need none of them."""
+
+
 def __getattr__(name: str) -> object:
-    """`audit` and `forecast` are imported when they are first asked for: most programs need
-    neither.
-    """
-    if name == "audit":
-        from dpbandits.auditing.audit import audit
-
-        return audit
-    if name == "forecast":
-        from dpbandits.forecasting.forecast import forecast
-
-        return forecast
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a name of `WHERE_USED`."""
+    if name not in WHERE_USED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(WHERE_USED[name]), name)

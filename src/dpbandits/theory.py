@@ -14,9 +14,7 @@ from dpbandits.core.tables import aligned
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies import POLICIES
-from dpbandits.policies.bounds.arms import excess, lazy_low
-from dpbandits.policies.bounds.experts import ftrl_later, prefix_worst
-from dpbandits.policies.bounds.super_arms import exchange_gaps
+from dpbandits.policies.arm_bounds import excess, lazy_low
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.every_round import UCB1
 from dpbandits.policies.experts import (
@@ -25,11 +23,14 @@ from dpbandits.policies.experts import (
     NaiveFTNL,
     PrefixExponential,
     TreeFTRL,
+    ftrl_later,
+    prefix_worst,
 )
 from dpbandits.policies.forgetful import AnytimeLazyUCB
 from dpbandits.policies.formulas.indices import d_eps, kl
 from dpbandits.policies.formulas.stopping import stopping_time_bound
 from dpbandits.policies.identification import DPSE
+from dpbandits.policies.super_arm_bounds import exchange_gaps
 
 __all__ = [
     "free_sample_lower_bound",

@@ -30,7 +30,7 @@ import numpy as np
 
 from dpbandits.core.errors import LedgerError, RewardError
 from dpbandits.core.plan import EVERY
-from dpbandits.core.privacy import Entry, NoiseKind
+from dpbandits.core.privacy import Entry, NoiseKind, printed
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.mechanisms.cells import ContextRecord
 from dpbandits.mechanisms.randomizers import Randomizer, Report, is_well_formed
@@ -209,6 +209,7 @@ class Vault:
         self.price: Fraction | None = (
             None if self.guarantee is None else self.guarantee.cost / self.width
         )
+        self.costs = mechanism.costs if randomizer is None else None
         plain = feedback == "bandit" and randomizer is None and self.numbers == 1 and unit is None
         self._every = tuple(range(arms))
         self._known: Any = ()  # the arms that were checked last; consecutive records share them
@@ -309,6 +310,15 @@ class Vault:
                 f"Expected a record of at most {self.width} arms, which the guarantee covers, got "
                 f"{len(arms)}. Correct the oracle's `size` or its super arms. Nothing was recorded."
             )
+        if self.costs is not None and self.guarantee is not None:
+            together = sum(self.costs[arm] for arm in arms)
+            if together > self.guarantee.cost:
+                raise RuntimeError(
+                    "Expected a record whose arms have weights of at most 1 together, which the "
+                    f"guarantee covers, got {printed(together / self.guarantee.cost)} for the arms "
+                    f"{arms}. Give the policy weights that no super arm exceeds. Nothing was "
+                    "recorded."
+                )
         if not isinstance(where, tuple):
             return None
         self._known = arms
@@ -488,9 +498,15 @@ class Vault:
 
     def entries(self, ledger: Ledger) -> tuple[Entry, ...]:
         """Return the ledger's lines with their privacy costs."""
+        if self.costs is None or self.guarantee is None:
+            return tuple(
+                Entry(coordinate, line.start, line.stop, self.price, line.releases, self.width)
+                for coordinate, line in ledger.lines()
+            )
+        most = self.guarantee.cost
         return tuple(
-            Entry(coordinate, line.start, line.stop, self.price, line.releases, self.width)
-            for coordinate, line in ledger.lines()
+            Entry(arm, line.start, line.stop, self.costs[arm], line.releases, self.width, most)
+            for arm, line in ledger.lines()
         )
 
 

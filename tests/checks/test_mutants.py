@@ -15,8 +15,7 @@ from dpbandits.core.errors import CheckFailed
 from dpbandits.core.plan import Hold, Progress
 from dpbandits.mechanisms import Answer, BinaryTree, GaussianBatches, LazyForgetful
 from dpbandits.mechanisms import counters as hybrid_module
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.turn import Turn
+from dpbandits.policies.contract import Policy, Turn
 from dpbandits.session.state import Told, View, counted, open_block
 from dpbandits.simulation import plain
 from dpbandits.vault import OpenBlock, Vault, added

@@ -38,6 +38,7 @@ SHARED = {
     "fence",
     "uniform_matroid",
     "upper_bounds",
+    "weights",
     "worst_instances",
 }
 CODE_NAME = re.compile(r"`(dpbandits(?:\.\w+)+)`")
@@ -62,6 +63,7 @@ def built() -> list[Mechanism | Randomizer]:
         "inner": inner,
         "actions": 2,
         "width": 2,
+        "kinds": (1, 2),
     }
     classes = [getattr(mechanisms, name) for name in mechanisms.__all__]
     wanted = [

@@ -5,6 +5,7 @@ of.
 from __future__ import annotations
 
 import inspect
+import re
 import tomllib
 
 import pytest
@@ -86,8 +87,8 @@ def test_claims_name_measures_arguments_and_labels_that_exist(paper: Paper) -> N
     claims = paper.claims()
     assert claims
     for claim in claims:
-        if claim.later:
-            assert len(claim.later) > 20
+        if claim.later or claim.unasked:
+            assert len(claim.later or claim.unasked) > 20
             continue
         inspect.signature(MEASURES[claim.measure]).bind(None, **claim.arguments)
         if claim.needs and not set(claim.arguments["environments"]) <= known["environments"]:
@@ -189,3 +190,9 @@ def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
             for claim, row in zip(paper.claims(), rows, strict=True)
         ] == [True] * len(rows)
         assert any(text in sections[key] for text in SIZES.values())
+        size = next(size for size, text in SIZES.items() if text in sections[key])
+        played = re.search(r"rounds; runs: (.*)\. Played by", sections[key])
+        assert played is not None
+        listed = {name for name, _ in re.findall(r"(.+?) (\d[\d,]*)(?:, |$)", played[1])}
+        cells = [cell for config in paper.sweeps(full=size == "full") for cell in config.cells()]
+        assert listed >= {cell.label for cell in cells}, "the section is older than its sweeps"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpbandits.policies.bounds.super_arms import super_arm_gaps
+from dpbandits.policies.super_arm_bounds import super_arm_gaps
 from tests.theory.instances import ARMS, BANDITS, MATROIDS, ON_MATROIDS, ON_SUPER_ARMS, SUPER_ARMS
 from tests.theory.test_upper_bounds import FREE, budgets, holds
 

@@ -13,8 +13,8 @@ import pytest
 import dpbandits as dpb
 from dpbandits import theory
 from dpbandits.oracles import DecisionSet
-from dpbandits.policies.bounds.super_arms import super_arm_gaps
 from dpbandits.policies.formulas.indices import kl
+from dpbandits.policies.super_arm_bounds import super_arm_gaps
 from tests.theory.instances import ARMS, MATROIDS, SUPER_ARMS
 
 HORIZONS = (10, 1000, 10**6, 10**12)

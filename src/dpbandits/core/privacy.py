@@ -221,6 +221,8 @@ class Entry(NamedTuple):
         releases: number of consecutive releases, each of other records, that this line stands for.
         width: number of coordinates that one record may enter, each at that cost (the arms of a
             super arm).
+        most: the most that the coordinates of one record cost together, where their costs differ;
+            None: `width` times `cost`.
     """
 
     coordinate: int
@@ -229,6 +231,7 @@ class Entry(NamedTuple):
     cost: Fraction | None
     releases: int = 1
     width: int = 1
+    most: Fraction | None = None
 
 
 def entries_of(ledger: Iterable[Entry]) -> Iterable[Entry]:
@@ -247,7 +250,8 @@ def spent(ledger: Iterable[Entry]) -> Fraction | None:
     """Return the exact privacy cost to the record that is charged most.
 
     Disjoint releases cost their maximum, overlapping ones their sum. A record that enters up to
-    `width` coordinates is charged the sum of that many of the largest costs.
+    `width` coordinates is charged the sum of that many of the largest costs, and no more than
+    `most` where no record was released twice.
 
     Args:
         ledger: entries, such as `session.ledger`.
@@ -264,19 +268,24 @@ def spent(ledger: Iterable[Entry]) -> Fraction | None:
         Fraction(1, 1)
     """
     edges: dict[int, list[tuple[int, Fraction]]] = {}
-    width = 1
+    width, caps, largest = 1, set[Fraction | None](), dict[int, Fraction]()
     for entry in entries_of(ledger):
         if entry.cost is None:
             return None
         width = max(width, entry.width)
+        caps.add(entry.most)
+        largest[entry.coordinate] = max(entry.cost, largest.get(entry.coordinate, entry.cost))
         edges.setdefault(entry.coordinate, []).extend(
             [(entry.start, entry.cost), (entry.stop, -entry.cost)]
         )
-    worst = []
-    for marks in edges.values():
+    worst = {}
+    for coordinate, marks in edges.items():
         level = highest = Fraction(0)
         for _, step in sorted(marks):
             level += step
             highest = max(highest, level)
-        worst.append(highest)
-    return sum(sorted(worst)[-width:], Fraction(0))
+        worst[coordinate] = highest
+    together = sum(sorted(worst.values())[-width:], Fraction(0))
+    known = [cap for cap in caps if cap is not None]
+    once = worst == largest and len(known) == len(caps) > 0
+    return min(together, max(known)) if once else together

@@ -1,11 +1,27 @@
 """Mechanisms: together with the vault, the only code that reads private sums."""
 
-from dpbandits.mechanisms.base import Answer, Block, Mechanism, Pure, PurePrice, Separable
-from dpbandits.mechanisms.batches import Exact, GaussianBatches, LazyCumulative, LazyForgetful
+from dpbandits.mechanisms.base import (
+    Answer,
+    Block,
+    Choice,
+    EachAction,
+    EachArm,
+    Mechanism,
+    NoisyMax,
+    Pure,
+    PurePrice,
+    Separable,
+)
+from dpbandits.mechanisms.batches import (
+    Exact,
+    GaussianBatches,
+    LazyCumulative,
+    LazyForgetful,
+    WeightedArms,
+)
 from dpbandits.mechanisms.counters import BinaryTree, Hybrid, Logarithmic
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
-from dpbandits.mechanisms.records import Choice, EachAction, EachArm, NoisyMax
 from dpbandits.mechanisms.sparse_vector import AboveThreshold, Comparisons, Halt
 
 __all__ = [
@@ -35,4 +51,5 @@ __all__ = [
     "Randomizer",
     "Report",
     "Separable",
+    "WeightedArms",
 ]

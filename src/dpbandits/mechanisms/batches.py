@@ -6,14 +6,17 @@ randomised by their users. The policy decides when a batch ends, from public cou
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, final
 
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import (
     Answer,
     AnswerLaw,
+    Around,
+    Block,
     NoisedSum,
     Pure,
     Readings,
@@ -181,3 +184,73 @@ class Exact(Separable):
         for (before, rounds), total, count in zip(memories, totals, counts, strict=True):
             now, n = before + total, rounds + count
             yield (now, n), NEW(Answer, (now / grid, n, 0))
+
+
+# Batches of super arms whose arms have different shares of the budget.
+
+
+class WeightedAnswer(NamedTuple):
+    """An `Answer` whose draws have `kind` times the scale of the inner mechanism's. Public."""
+
+    total: float
+    rounds: int
+    draws: int
+    kind: int
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class WeightedArms(Around):
+    """Release the arms of a super arm, each when its own block ends, at its own cost. A record
+    enters up to `width` of them.
+
+    Guarantee: `epsilon`; a record whose arms cost more together is refused.
+
+    Args:
+        inner: `LazyForgetful` or `LazyCumulative`, at an ε of which each arm's cost is a whole
+            fraction.
+        kinds: for each arm that whole number, so that it is released at ε/kind of the inner
+            mechanism.
+        epsilon: ε of a record.
+        width: the most arms of a super arm.
+    """
+
+    inner: LazyForgetful | LazyCumulative
+    kinds: tuple[int, ...]
+    epsilon: Fraction
+    width: int = field()
+    costs: tuple[Fraction, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        costs = tuple(self.inner.epsilon / kind for kind in self.kinds)
+        object.__setattr__(self, "costs", costs)
+
+    def promise(self) -> Guarantee:
+        return replace(self.inner.promise(), epsilon=self.epsilon, proof="each_arm")
+
+    @cached_property
+    def each(self) -> dict[int, LazyForgetful | LazyCumulative]:
+        """The arms' mechanisms by kind."""
+        epsilon = self.inner.epsilon
+        return {kind: replace(self.inner, epsilon=epsilon / kind) for kind in set(self.kinds)}
+
+    def init(self, coordinates: int) -> Any:
+        if coordinates != len(self.kinds):
+            raise ValueError(
+                f"Expected as many arms as weights, {len(self.kinds)}, got {coordinates}."
+            )
+        return super().init(coordinates)
+
+    def says(self, answer: WeightedAnswer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, ((answer.kind, answer.draws),))
+
+    def answer(
+        self, memory: list[Any], block: Block, noise: Noise
+    ) -> tuple[list[Any], tuple[WeightedAnswer, ...]]:
+        memory, answers = list(memory), list[WeightedAnswer]()
+        for arm, total, count in zip(*block, strict=True):
+            kind = self.kinds[arm]
+            memory[arm], answer = self.each[kind].step(memory[arm], int(total), count, noise)
+            answers.append(WeightedAnswer(*answer, kind))
+        return memory, tuple(answers)

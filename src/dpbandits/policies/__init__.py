@@ -20,7 +20,14 @@ from dpbandits.policies.experts import (
     PrefixExponential,
     TreeFTRL,
 )
-from dpbandits.policies.forgetful import AdaCUCB, AdaPKLUCB, AdaPUCB, AnytimeLazyUCB
+from dpbandits.policies.forgetful import (
+    AdaCUCB,
+    AdaPKLUCB,
+    AdaPUCB,
+    AnytimeLazyUCB,
+    LazyDPTS,
+    ThompsonBeta,
+)
 from dpbandits.policies.identification import (
     CTBTT,
     DPSE,
@@ -40,7 +47,6 @@ from dpbandits.policies.super_arms import (
     CUCBDPMax,
     LazyCUCB,
 )
-from dpbandits.policies.thompson import LazyDPTS, ThompsonBeta
 
 POLICIES: dict[str, type[Policy]] = {
     cls.__name__: cls

@@ -50,7 +50,7 @@ def fold(s: Statistics, release: Release) -> Statistics:
         return s._replace(pulls=tuple(pulls), open=tuple(open_), t=release.round)
     totals, rounds, draws = list(s.totals), list(s.rounds), list(s.draws)
     for arm, answer in zip(release.coordinates, release.answers, strict=True):
-        totals[arm], rounds[arm], draws[arm] = answer
+        totals[arm], rounds[arm], draws[arm] = answer[:3]
         open_[arm] = 0
     return Statistics(
         tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_), release.round

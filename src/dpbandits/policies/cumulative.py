@@ -11,8 +11,8 @@ import numpy as np
 from dpbandits.core.inputs import Floats, Integers, floats_of
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
+from dpbandits.policies.arm_bounds import dp_klucb_bound
 from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics, largest_below
-from dpbandits.policies.bounds.arms import dp_klucb_bound
 from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     ALL_DRAWS,

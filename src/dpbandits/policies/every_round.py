@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import BinaryTree, Exact, Hybrid, LocalLaplace, RandomizedResponse
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
-from dpbandits.policies.bounds.arms import (
+from dpbandits.policies.arm_bounds import (
     bits_bound,
     hybrid_bound,
     kl_bound,
@@ -22,6 +21,7 @@ from dpbandits.policies.bounds.arms import (
     ucb1_bound,
     wide_tree_bound,
 )
+from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
 from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     IndexNumbers,

@@ -1,32 +1,36 @@
 """Index policies that learn from an arm's newest batch alone: AdaP-UCB, AdaP-KLUCB, AdaC-UCB and
-the anytime Lazy-UCB.
+the anytime Lazy-UCB. Thompson sampling, and Lazy DP-TS on such batches.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, final
+from typing import ClassVar, NamedTuple, final
 
-from dpbandits.core.plan import Action, Hold, Plan, PublicRng
+from dpbandits.core.plan import Action, Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
-from dpbandits.mechanisms import GaussianBatches, LazyForgetful
-from dpbandits.policies.base import (
-    IndexPolicy,
-    PrivatePolicy,
-    Statistics,
-    StatisticsPolicy,
-    first_unseen,
-    ranked,
-    require_budget,
-)
-from dpbandits.policies.bounds.arms import (
+from dpbandits.mechanisms import Exact, GaussianBatches, LazyForgetful
+from dpbandits.policies.arm_bounds import (
     adac_bound,
     adap_bound,
     adap_kl_bound,
     lazy_bound,
     one_arm,
     positive_gaps,
+)
+from dpbandits.policies.base import (
+    Among,
+    IndexPolicy,
+    PrivatePolicy,
+    Statistics,
+    StatisticsPolicy,
+    first_blocks,
+    first_unseen,
+    of_arms,
+    ranked,
+    require_budget,
+    seen_among,
 )
 from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
@@ -39,6 +43,7 @@ from dpbandits.policies.formulas.indices import (
     crossing,
     lazy_ucb,
     lazy_ucb_score,
+    lifted_mean,
     twice_the_last,
 )
 
@@ -277,3 +282,135 @@ class AdaCUCB(IndexPolicy):
         return math.fsum(
             self.b * (log_t / gap + math.sqrt(log_t / rho)) for gap in positive_gaps(means)
         )
+
+
+# Thompson sampling with Beta posteriors, and Lazy DP-TS.
+
+
+class BetaPosteriors(NamedTuple):
+    """ThompsonBeta's law: the arm with the largest sample of Beta(successes + 1, failures + 1)."""
+
+    successes: tuple[float, ...]
+    failures: tuple[float, ...]
+
+    def sample(self, round: int, rng: PublicRng) -> int:
+        draws = [
+            rng.generator.beta(s + 1.0, f + 1.0)
+            for s, f in zip(self.successes, self.failures, strict=True)
+        ]
+        return draws.index(max(draws))
+
+
+class LazyBetas(NamedTuple):
+    """LazyDPTS's law at round t: the arm with the largest sample of Beta(c·n + 1, (1 − c)·n + 1), c
+    = clip(mean + 3 ln t/(eps n)).
+    """
+
+    means: tuple[float, ...]
+    rounds: tuple[int, ...]
+    eps: float
+
+    def sample(self, round: int, rng: PublicRng) -> int:
+        draws = []
+        for mean, n in zip(self.means, self.rounds, strict=True):
+            centre = lifted_mean(mean, n, round, self.eps)
+            draws.append(rng.generator.beta(centre * n + 1.0, (1.0 - centre) * n + 1.0))
+        return draws.index(max(draws))
+
+
+@policy_dataclass
+class ThompsonBeta(StatisticsPolicy):
+    """Thompson sampling with Beta(1, 1) priors, without privacy. Rewards are first rounded to
+    Bernoulli.
+
+    Guarantee: none.
+
+    Regret: Σ Δ ln T/kl(μ, μ*) + o(ln T) (Kaufmann, Korda and Munos 2012).
+
+    Source: Agrawal and Goyal 2012, Algorithms 1 and 2.
+
+    >>> ThompsonBeta(arms=3).guarantee is None
+    True
+    """
+
+    about: ClassVar[About] = About(
+        paper="Agrawal and Goyal 2012",
+        algorithm="Algorithms 1 and 2 (Thompson sampling)",
+        bound="Σ Δ ln T/kl(μ, μ*) + o(ln T)",
+        privacy="none",
+        every_round=True,
+        randomised=True,
+    )
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=1, rounding="bernoulli"))
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        failures = tuple(n - s for s, n in zip(state.totals, state.rounds, strict=True))
+        return Draw(BetaPosteriors(state.totals, failures), (1,) * self.arms)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return math.fsum(math.log(rounds) / (2 * gap) for gap in positive_gaps(means))
+
+
+@policy_dataclass
+class LazyDPTS(StatisticsPolicy, PrivatePolicy):
+    """Private Thompson sampling on doubling batches, each released alone, with a bonus for the
+    noise.
+
+    The played index is drawn every round, which is post-processing of released values. Rewards
+    other than 0/1 are rounded to Bernoulli before they are added.
+
+    Guarantee: ε-DP for the whole sequence of decisions.
+
+    Regret: O(Σ ln T/min(Δ, epsilon)).
+
+    Source: Hu, Huang, Mehta and Hegde 2024 (journal version of the lazy paper), Algorithm 3
+    (Lazy-DP-TS).
+
+    >>> str(LazyDPTS(arms=3, epsilon=1).guarantee.epsilon)
+    '1'
+    """
+
+    about: ClassVar[About] = About(
+        paper="Hu, Huang, Mehta and Hegde 2024",
+        algorithm="Algorithm 3 (Lazy-DP-TS)",
+        bound="O(Σ ln T/min(Δ, ε))",
+        proof="lazy_dp_ts",
+        twin="ThompsonBeta",
+        randomised=True,
+    )
+    chooses: ClassVar[bool] = True
+    grid: int = 1
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid, rounding="bernoulli"))
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        arm = first_unseen(state)
+        return self.drawn(state) if arm is None else Hold(arm, 1, (arm,))
+
+    def drawn(self, state: Statistics, eligible: Sequence[int] | None = None) -> Draw:
+        """Return the plan that draws an arm each round until a batch is full."""
+        arms = seen_among(state, eligible)
+        s = of_arms(state, arms)
+        means = tuple(total / n for total, n in zip(s.totals, s.rounds, strict=True))
+        limits = tuple(self.room(state, arm) for arm in range(self.arms))
+        law = LazyBetas(means, s.rounds, float(self.epsilon))
+        return Draw(law if len(arms) == self.arms else Among(law, arms), limits)
+
+    def room(self, state: Statistics, arm: int) -> int:
+        return max(1, 2 * state.rounds[arm] - state.open[arm])
+
+    def ahead(
+        self,
+        state: Statistics,
+        asked: Mapping[Action, int],
+        rng: PublicRng,
+        eligible: Sequence[int] | None = None,
+    ) -> Plan:
+        return first_blocks(self, state, asked, eligible) or self.drawn(state, eligible)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        eps = float(self.epsilon)
+        return math.fsum(math.log(rounds) / min(gap, eps) for gap in positive_gaps(means))

@@ -11,8 +11,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Comparisons, Exact, LazyForgetful, RandomizedResponse
 from dpbandits.mechanisms.base import Answer
 from dpbandits.mechanisms.sparse_vector import MOST_COMPARED, Rivals
-from dpbandits.policies.base import Identified, PrivatePolicy, require_budget
-from dpbandits.policies.bounds.arms import (
+from dpbandits.policies.arm_bounds import (
     comparisons_bound,
     elimination_bound,
     excess,
@@ -20,6 +19,7 @@ from dpbandits.policies.bounds.arms import (
     passes_bound,
     positive_gaps,
 )
+from dpbandits.policies.base import Identified, PrivatePolicy, require_budget
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     comparison_noise,

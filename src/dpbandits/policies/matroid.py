@@ -12,8 +12,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import EachArm, Exact, LazyCumulative, LazyForgetful
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
-from dpbandits.policies.base import PrivatePolicy, Statistics
-from dpbandits.policies.bounds.arms import (
+from dpbandits.policies.arm_bounds import (
     basis,
     best_gaps,
     kl_bound,
@@ -21,6 +20,7 @@ from dpbandits.policies.bounds.arms import (
     least_gaps,
     ucb1_bound,
 )
+from dpbandits.policies.base import PrivatePolicy, Statistics
 from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import crossing, dp_klucb, growing_batch, kl_level, kl_ucb
 from dpbandits.policies.super_arms import SuperArmPolicy

@@ -10,7 +10,7 @@ from dataclasses import field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from operator import lt
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 
@@ -24,13 +24,17 @@ from dpbandits.mechanisms import (
     LazyCumulative,
     LazyForgetful,
     LocalLaplace,
+    WeightedArms,
 )
 from dpbandits.oracles.base import DecisionSet, SuperArm, shortened
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet
+from dpbandits.policies.arm_bounds import excess
 from dpbandits.policies.base import PrivatePolicy, Statistics, empty, fold, fold_dropped
-from dpbandits.policies.bounds.arms import excess
-from dpbandits.policies.bounds.super_arms import (
+from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
+from dpbandits.policies.formulas.indices import dp_klucb, growing_batch
+from dpbandits.policies.formulas.joint import joint_level, report_square
+from dpbandits.policies.super_arm_bounds import (
     JOINT_FAILING,
     failing_rounds,
     joint_width,
@@ -49,9 +53,7 @@ from dpbandits.policies.bounds.super_arms import (
     super_arms,
     tree_draws,
 )
-from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
-from dpbandits.policies.formulas.indices import dp_klucb, growing_batch
-from dpbandits.policies.formulas.joint import joint_level, report_square
+from dpbandits.policies.weights import arm_weights, checked_arm_weights, shares_of
 
 __all__ = ["CUCB", "CUCBDP", "CUCBLDP1", "CUCBLDP2", "DPKLCUCB", "CUCBDPMax", "LazyCUCB"]
 
@@ -196,6 +198,56 @@ def checked_answer(problem: DecisionSet, action: tuple[int, ...]) -> tuple[int, 
     return action
 
 
+@policy_dataclass
+class WeightedPolicy(SuperArmPolicy, PrivatePolicy):
+    """Base class of policies whose arms may have different shares of the budget.
+
+    Args:
+        weights: public: an arm's rewards are charged its weight times ε. The sum over each super
+            arm is at most 1. "balanced" means those of `dpbandits.arm_weights`, None 1/K for each.
+
+    Raises:
+        ValueError: `weights` are not a number above 0 for each arm, exceed 1 over some super arm,
+            or cannot be checked exactly for this problem.
+    """
+
+    weights: Sequence[Fraction | float | str] | Literal["balanced"] | None = None
+
+    def validate(self) -> None:
+        if self.weights is not None:
+            balanced = isinstance(self.weights, str) and self.weights == "balanced"
+            given = arm_weights(self.problem) if balanced else self.weights
+            exact = checked_arm_weights(self.problem, given)
+            shares_of(exact)
+            object.__setattr__(self, "weights", exact)
+
+    @final
+    @cached_property
+    def exact_weights(self) -> tuple[Fraction, ...]:
+        """Every arm's share of the budget."""
+        if self.weights is None:
+            return (Fraction(1, self.width),) * self.arms
+        return tuple(Fraction(weight) for weight in self.weights)
+
+    @final
+    @cached_property
+    def epsilons(self) -> tuple[float, ...]:
+        """ε of each arm's rewards."""
+        return tuple(float(self.budget * weight) for weight in self.exact_weights)
+
+    @final
+    def each_arm(self, kind: type[LazyForgetful | LazyCumulative]) -> EachArm | WeightedArms:
+        """Return the mechanism that releases each arm at its share of the budget."""
+        grid = Grid(steps=self.grid)
+        if self.weights is None:
+            return EachArm(
+                inner=kind(epsilon=self.budget / self.width, grid=grid), width=self.width
+            )
+        unit, kinds = shares_of(self.exact_weights)
+        inner = kind(epsilon=self.budget * unit, grid=grid)
+        return WeightedArms(inner=inner, kinds=kinds, epsilon=self.budget, width=self.width)
+
+
 Radius = Callable[[Floats, Floats, int], Floats]
 """Returns the radii at round t, shape (arms,), from the rewards behind each arm's mean (at least
 1), its noise draws, and t.
@@ -248,17 +300,27 @@ def noise_radius(n: Floats, draws: Floats, scale: float, log_t: float) -> Floats
     )
 
 
-def per_gap(problem: DecisionSet, means: Sequence[float], cost: float, each: float = 0.0) -> float:
+def per_gap(
+    problem: DecisionSet,
+    means: Sequence[float],
+    cost: float | Sequence[float],
+    each: float | Sequence[float] = 0.0,
+) -> float:
     """Return Σ B₁(B₁·cost/Δ + each) over arms with a gap, Δ the smallest gap of a super arm with
-    the arm.
+    the arm; `cost` and `each` for all arms or one an arm.
 
     NaN if the super arms are too many to list, or no smoothness is known.
     """
     gaps, smooth = super_arm_gaps(problem, means), problem.b_one
     if gaps is None or math.isnan(smooth):
         return math.nan
-    least = [gap for gap in gaps.least if math.isfinite(gap)]
-    return math.fsum(smooth * (smooth * cost / gap + each) for gap in least)
+    costs = [cost] * problem.arms if isinstance(cost, float | int) else cost
+    parts = [each] * problem.arms if isinstance(each, float | int) else each
+    return math.fsum(
+        smooth * (smooth * a / gap + b)
+        for gap, a, b in zip(gaps.least, costs, parts, strict=True)
+        if math.isfinite(gap)
+    )
 
 
 # Combinatorial semi-bandits in the central model: any decision set with its oracle; the reward of
@@ -315,19 +377,23 @@ class CUCB(SuperArmPolicy):
 
 @final
 @policy_dataclass
-class LazyCUCB(SuperArmPolicy, PrivatePolicy):
+class LazyCUCB(WeightedPolicy):
     """CUCB on the newest full batch of each arm (ours). Batch sizes double, and each reward is
     released once.
 
-    The index is the mean of the newest batch of n plus √(3 ln(mt)/(2n)) + 3 K ln(mt)/(epsilon n),
-    clipped at 1. Each term fails with probability about (mt)⁻³. A super arm is played until the
-    batch of one of its arms is full.
+    The index is the mean of the newest batch of n plus √(3 ln(mt)/(2n)) + 3 ln(mt)/(w epsilon n),
+    clipped at 1, where w is the arm's weight, 1/K by default. Each term fails with probability
+    about (mt)⁻³. A super arm is played until the batch of one of its arms is full.
 
-    Guarantee: ε-DP; a record of up to K rewards is charged ε/K for each.
+    Guarantee: ε-DP; a record of up to K rewards is charged w·ε for each, ε/K by default.
 
-    Regret: O(Σ K ln(mT)/Δ + m K ln(mT)/epsilon) for linear rewards; the horizon need not be known.
+    Regret: O(Σ ln(mT)/(w Δ) + Σ ln(mT)/(w epsilon)) for linear rewards, with K for 1/w by default;
+    the horizon need not be known.
 
     Source: ours, on the batches of Hu, Huang and Mehta 2021.
+
+    Args:
+        weights: shares of the budget that differ between arms (see `dpbandits.arm_weights`).
 
     >>> from dpbandits.oracles import TopK
     >>> str(LazyCUCB(problem=TopK(arms=5, k=2), epsilon=1).mechanism().inner.epsilon)
@@ -343,11 +409,8 @@ class LazyCUCB(SuperArmPolicy, PrivatePolicy):
         feedback="semi",
     )
 
-    def mechanism(self) -> EachArm:
-        return EachArm(
-            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
-            width=self.width,
-        )
+    def mechanism(self) -> EachArm | WeightedArms:
+        return self.each_arm(LazyForgetful)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         return hold_optimistic(self, state, self.bonus)
@@ -355,26 +418,33 @@ class LazyCUCB(SuperArmPolicy, PrivatePolicy):
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
         """Return the arms' radii at round t, shape (arms,)."""
         log_mt = math.log(self.arms) + math.log(t)
-        return np.asarray(
-            np.sqrt(1.5 * log_mt / n) + 3.0 * self.problem.size * log_mt / (float(self.budget) * n)
-        )
+        statistical = np.sqrt(1.5 * log_mt / n)
+        if self.weights is None:
+            noise = 3.0 * self.problem.size * log_mt / (float(self.budget) * n)
+        else:
+            noise = 3.0 * log_mt / (np.array(self.epsilons) * n)
+        return np.asarray(statistical + noise)
 
     def batch(self, s: Statistics, arm: int) -> int:
         return max(1, 2 * s.rounds[arm])
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        log_mt, eps = math.log(self.arms * rounds), float(self.budget)
-        width = lazy_width(log_mt, eps, self.problem.size)
-        low = lazy_failing(self.arms, rounds, excess(self.share, self.grid))
-        return smooth_bound(self.problem, means, rounds, width, low, batches=True)
+        log_mt = math.log(self.arms * rounds)
+        shares = np.array([float(weight) for weight in self.exact_weights])
+        width = lazy_width(log_mt, float(self.budget), shares)
+        tail = max(excess(share, self.grid) for share in set(self.epsilons))
+        low = lazy_failing(self.arms, rounds, tail)
+        return smooth_bound(self.problem, means, rounds, width, low, batches=True, shares=shares)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
-        cost = self.problem.size * math.log(self.arms * rounds)
-        return per_gap(self.problem, means, cost, cost / float(self.budget))
+        log_mt = math.log(self.arms * rounds)
+        costs = [log_mt / float(weight) for weight in self.exact_weights]
+        eps = float(self.budget)
+        return per_gap(self.problem, means, costs, [cost / eps for cost in costs])
 
 
 @policy_dataclass
-class DPKLCUCB(SuperArmPolicy, PrivatePolicy):
+class DPKLCUCB(WeightedPolicy):
     """The DP-KLUCB index on every arm with its share of the budget, and any oracle (ours).
 
     The defaults of `first` and `level` belong together: with much shorter first batches, single
@@ -390,16 +460,18 @@ class DPKLCUCB(SuperArmPolicy, PrivatePolicy):
     On top 5 with epsilon = 2, a first batch a fourth as long has a worst run of 24,646 instead of
     977.
 
-    Guarantee: ε-DP; a record of up to K rewards is charged ε/K for each.
+    Guarantee: ε-DP; a record of up to K rewards is charged ε/K for each, or what `weights` say.
 
     Regret: no bound proved.
 
     Source: ours, on the index of Azize, Wu, Honda, Orabona, Ito and Basu 2025.
 
     Args:
-        first: rounds in an arm's first batch; None means ⌈32 K/epsilon⌉.
+        first: rounds in the first batch of an arm of weight 1/K; None means ⌈32 K/epsilon⌉. Of
+            other arms it is in proportion to 1/weight.
         alpha: growth factor of an arm's rounds.
         level: factor on ln t.
+        weights: shares of the budget that differ between arms (see `dpbandits.arm_weights`).
 
     >>> from dpbandits.oracles import TopK
     >>> DPKLCUCB(problem=TopK(arms=5, k=2), epsilon=1).first
@@ -420,14 +492,12 @@ class DPKLCUCB(SuperArmPolicy, PrivatePolicy):
     level: float = 0.5
 
     def validate(self) -> None:
+        super().validate()
         self._growing(32 * self.problem.size / self.budget)
         self._number("level", 0, 100)
 
-    def mechanism(self) -> EachArm:
-        return EachArm(
-            inner=LazyCumulative(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
-            width=self.width,
-        )
+    def mechanism(self) -> EachArm | WeightedArms:
+        return self.each_arm(LazyCumulative)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         unseen = 1e9 if isinstance(self.problem, Matroid) else 1.0  # first bases cover all arms
@@ -435,14 +505,20 @@ class DPKLCUCB(SuperArmPolicy, PrivatePolicy):
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         """Return every arm's index at round t; NaN without a release."""
-        level, share = self.level * math.log(t), self.share
+        level = self.level * math.log(t)
         return [
             dp_klucb(total / n, n, level, share) if n else math.nan
-            for total, n in zip(s.totals, s.rounds, strict=True)
+            for total, n, share in zip(s.totals, s.rounds, self.epsilons, strict=True)
         ]
 
+    @cached_property
+    def firsts(self) -> tuple[int, ...]:
+        """Rounds in each arm's first batch."""
+        first = self.first or 1
+        return tuple(math.ceil(first / (self.width * weight)) for weight in self.exact_weights)
+
     def batch(self, s: Statistics, arm: int) -> int:
-        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
+        return growing_batch(s.rounds[arm], self.firsts[arm], self.alpha)
 
 
 # The arms of a super arm that are in it only because of their width. Public values only.

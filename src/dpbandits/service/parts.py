@@ -222,7 +222,7 @@ def loaded(
             raise edited_decisions() from None
     fresh = [r for r in read if r.kind == "read" and (since or r.generation >= head.fresh_since)]
     counted = [(r.coordinate, r.start, r.stop) for r in fresh]
-    kept.lines = lines_of(kept.lines, counted, fresh[0].cost if fresh else None)
+    kept.lines = lines_of(kept.lines, counted, {r.coordinate: r.cost for r in fresh})
     public, key = session_in(head), setting.seal.user_key(row.group)
     if setting.looking:
         session = session_to_look_at(public, kept, setting.policy, setting.clock)
@@ -548,7 +548,7 @@ def released_rows(
     part: Part, heard: Sequence[HeardRelease], now: float
 ) -> tuple[list[ReleaseRow], list[ReadingRow]]:
     """Releases since the last transaction, each chained to the one before, and what they read."""
-    head, cost = part.head, price_of(part.session)
+    head = part.head
     releases, readings, chain = list[ReleaseRow](), list[ReadingRow](), head.chain
     for step, each in enumerate(heard, head.step + 1):
         coordinates = compact(list(each.release.coordinates))
@@ -558,7 +558,14 @@ def released_rows(
             ReleaseRow(step, head.generation, coordinates, answers, each.asked, now, chain)
         )
         readings += [
-            ReadingRow(head.generation, *reading, cost, step, "read", head.version + 1)
+            ReadingRow(
+                head.generation,
+                *reading,
+                price_of(part.session, reading[0]),
+                step,
+                "read",
+                head.version + 1,
+            )
             for reading in each.readings
         ]
     return releases, readings

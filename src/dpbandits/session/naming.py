@@ -10,9 +10,8 @@ from typing import Any
 
 from dpbandits.core.plan import Cycle, Hold, PublicRng
 from dpbandits.mechanisms.base import Answer
-from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.contract import Policy, Release, open_turn
 from dpbandits.policies.identification import Identifier
-from dpbandits.policies.turn import open_turn
 from dpbandits.session.beliefs import ArmHistory, Believed, best_compared
 
 TIMES, RELEASES = 10, 64

@@ -954,6 +954,8 @@ def plain_argument(value: Any, own: bool) -> Any:
         return str(value)
     if isinstance(value, DecisionSet):
         return size_of_own(value) if own and is_own(value) else value.to_data()
+    if isinstance(value, tuple):
+        return [plain_argument(each, own) for each in value]
     return value
 
 

@@ -24,8 +24,7 @@ from typing import Any, NamedTuple, final
 
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.contract import Policy, Release
-from dpbandits.policies.turn import open_turn
+from dpbandits.policies.contract import Policy, Release, open_turn
 from dpbandits.session.arms import Assignment, Roster
 from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import Believed

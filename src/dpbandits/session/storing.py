@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.base import Answer, Around, Mechanism
+from dpbandits.mechanisms.batches import WeightedAnswer, WeightedArms
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.sparse_vector import AboveThreshold, Halt
 from dpbandits.noise.protocol import Noise, Relay
@@ -210,9 +211,9 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def rows_in(session: Session) -> SessionRows:
     """Return what a session holds of what is kept one row each. It is not copied."""
-    window, price = session._tables.window, price_of(session)
+    window = session._tables.window
     lines = [
-        [coordinate, line.start, line.stop, price, line.releases]
+        [coordinate, line.start, line.stop, price_of(session, coordinate), line.releases]
         for coordinate, line in session._state.books.ledger.lines()
     ]
     due = OrderedDict[int, float]() if window is None else window.due
@@ -220,12 +221,15 @@ def rows_in(session: Session) -> SessionRows:
 
 
 def lines_of(
-    lines: list[list[Any]], readings: Iterable[tuple[int, int, int]], cost: str | None
+    lines: list[list[Any]],
+    readings: Iterable[tuple[int, int, int]],
+    costs: Mapping[int, str | None],
 ) -> list[list[Any]]:
     """Lines as `Ledger.to_data` writes them, with further readings.
 
     readings: of each its coordinate, its first reward and the one after its last; consecutive
         readings of one reward share a line, as they do in the ledger itself.
+    costs: what a reading of a coordinate costs.
     """
     written = [list(line) for line in lines]
     singles = {line[0]: at for at, line in enumerate(written) if line[2] - line[1] == line[4]}
@@ -236,7 +240,7 @@ def lines_of(
             continue
         if stop - start == 1:
             singles[coordinate] = len(written)
-        written.append([coordinate, start, stop, cost, 1])
+        written.append([coordinate, start, stop, costs[coordinate], 1])
     return written
 
 
@@ -371,9 +375,13 @@ def blank_of(session: Session, observe: Sequence[int] | None) -> list[int]:
     return [0] * (many if observe is None else len(observe))
 
 
-def price_of(session: Session) -> str | None:
-    """Return what one reading costs a record, as text; None if it is read without noise."""
-    price = session._vault.price
+def price_of(session: Session, coordinate: int | None = None) -> str | None:
+    """Return what one reading of an arm costs a record, as text; of the dearest arm if none is
+    named. None if it is read without noise.
+    """
+    price, costs = session._vault.price, session._vault.costs
+    if costs is not None:
+        price = max(costs) if coordinate is None else costs[coordinate]
     return None if price is None else str(price)
 
 
@@ -566,6 +574,8 @@ class Onlooker(NamedTuple):
 
 def typed_answer(mechanism: Mechanism, answer: Any) -> Any:
     """Return an answer as its mechanism gave it. JSON keeps its numbers, and not their names."""
+    if isinstance(mechanism, WeightedArms):
+        return WeightedAnswer(*answer)
     while isinstance(mechanism, Around):
         mechanism = mechanism.inner
     if answer is None:

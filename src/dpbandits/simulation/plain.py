@@ -20,8 +20,7 @@ from dpbandits.core.privacy import Entry, Grid
 from dpbandits.environments.base import Environment
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.base import Identified
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.turn import next_turn, open_turn
+from dpbandits.policies.contract import Policy, next_turn, open_turn
 from dpbandits.session.session import Session
 from dpbandits.simulation.runs import Curve
 from dpbandits.vault import open_vault

@@ -20,8 +20,7 @@ from dpbandits.environments.base import Environment
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.contract import Feedback, Policy, Release
-from dpbandits.policies.turn import PlanReplay, next_turn, open_turn
+from dpbandits.policies.contract import Feedback, PlanReplay, Policy, Release, next_turn, open_turn
 from dpbandits.simulation.plain import Path, moves, play_events, seen
 from dpbandits.vault import open_vault
 

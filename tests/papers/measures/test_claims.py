@@ -119,6 +119,8 @@ def test_every_measure_is_tried_above() -> None:
     elsewhere = {
         "ratio_growth",
         "size_growth",
+        "size_growth_without_privacy",
+        "slope_growth",
         "shared_with_best",
         "way_to_oracle",
         "over_paths_bound",
@@ -193,6 +195,13 @@ def test_reason_is_given_only_where_it_is_needed() -> None:
         "not attempted",
         "later release: x",
     )
+    limit = Claim(id="c", statement="s", where="w", unasked="a limit")
+    assert (judge(limit, evidence()).word, judge(limit, evidence()).reason) == (
+        "not asked",
+        "a limit",
+    )
+    with pytest.raises(ValueError, match="expected one of measure"):
+        Claim(id="c", statement="s", where="w", unasked="a limit", later="x")
 
 
 @pytest.mark.parametrize(
@@ -205,7 +214,7 @@ def test_reason_is_given_only_where_it_is_needed() -> None:
     ],
 )
 def test_claims_that_cannot_be_are_refused(bad: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match=r"expected either|no measure|[Ee]xtra"):
+    with pytest.raises(ValueError, match=r"expected one of|no measure|[Ee]xtra"):
         Claim.model_validate({"id": "c", "statement": "s", "where": "w"} | bad)
 
 

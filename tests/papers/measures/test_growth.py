@@ -13,7 +13,13 @@ import pytest
 
 from dpbandits.environments import Bernoulli, Environment
 from papers.evidence import Evidence, contrast
-from papers.measures import brackets, slope_weights
+from papers.measures import (
+    brackets,
+    size_growth,
+    size_growth_without_privacy,
+    slope_growth,
+    slope_weights,
+)
 from papers.paper import Claim, judge
 
 SIZES = [(arms, gap) for arms in (4, 16, 64, 256) for gap in (0.2, 0.05)]
@@ -186,3 +192,41 @@ def test_slopes_are_exact_without_noise_and_cover_the_truth_with_it() -> None:
     ]
     covered = sum(low <= 1.5 <= high for low, high in (slope.interval(0.05) for slope in made))
     assert 342 <= covered < 400
+
+
+def in_size(power: float, early: float, epsilon: float | None) -> Evidence:
+    """Regret of `early` at round 1,000, the same at every size, and then size**power · ln T."""
+    rng = np.random.default_rng(12)
+    rows = [
+        {
+            "label": "some",
+            "environment": f"K = {k}",
+            "epsilon": epsilon,
+            "run": run,
+            "round": t,
+            "regret": early + k**power * math.log(t / 1000) * (1 + 0.02 * rng.standard_normal()),
+        }
+        for k in (2, 4, 8)
+        for run in range(20)
+        for t in (1_000, 10**6)
+    ]
+    return Evidence(pl.DataFrame(rows, schema_overrides={"epsilon": pl.Float64}), {})
+
+
+def test_slopes_leave_out_what_was_paid_early() -> None:
+    """The slope's exponent is that of the growth with ln T, where regret's is hidden by what was
+    paid before; without privacy the exponent is that of regret.
+    """
+    sized = {"environments": ["K = 2", "K = 4", "K = 8"], "sizes": [2, 4, 8]}
+    for power, holds in ((1.0, True), (0.5, False)):
+        given = in_size(power, 10_000.0, 1.0)
+        (check,) = slope_growth(given, labels=["some"], since=0.001, at_least=0.8, **sized)
+        assert (check.holds, check.fails(1)) == (holds, not holds)
+        assert check.estimate.value == pytest.approx(power, abs=0.05)
+        given = in_size(power, 0.0, None)
+        (check,) = size_growth_without_privacy(given, label="some", at_least=0.8, **sized)
+        assert (check.holds, check.fails(1)) == (holds, not holds)
+    (hidden,) = size_growth(in_size(1.0, 10_000.0, 1.0), labels=["some"], **sized)
+    assert hidden.estimate.value < 0.1
+    with pytest.raises(ValueError, match="a size for each of 1"):
+        slope_growth(given, labels=["some"], since=0.1, environments=["K = 2"], sizes=[])

@@ -9,7 +9,7 @@ import pytest
 
 from dpbandits.core.inputs import Floats
 from dpbandits.policies import PrefixExponential
-from dpbandits.policies.bounds.experts import prefix_theorem
+from dpbandits.policies.experts import prefix_theorem
 
 ROUNDS = 400
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpbandits.policies.bounds.arms import harmonic, rank_factor
+from dpbandits.policies.arm_bounds import harmonic, rank_factor
 
 
 def test_by_hand() -> None:

@@ -21,8 +21,7 @@ from dpbandits.mechanisms.base import Block
 from dpbandits.mechanisms.cells import PublicCounts, context_answer
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextualPolicy, ExactLinear, LinearLaw
-from dpbandits.policies.contract import Release
-from dpbandits.policies.turn import open_turn, turn_after
+from dpbandits.policies.contract import Release, open_turn, turn_after
 from dpbandits.simulation.compiled.jit import jit
 from dpbandits.simulation.plain import Path
 

@@ -79,6 +79,8 @@ def compiled_player(
     """Return a function of (checkpoints, run) that plays one run, compiled; None if the policy has
     none. A `RunPlayer` can play several in one call.
     """
+    if getattr(policy, "weights", None) is not None:
+        return None  # a run costs as much as its releases, which are few
     if policy.about.feedback != "bandit" and not environment.apart:
         # the rewards of one round may be dependent, which a law for each arm does not show
         if isinstance(environment, SharedCoins):

@@ -14,7 +14,7 @@ from dpbandits.oracles.base import DecisionSet, SuperArm
 from dpbandits.oracles.coverage import VertexChoice
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet
-from dpbandits.policies.bounds.arms import (
+from dpbandits.policies.arm_bounds import (
     bit_lengths,
     falling_sum,
     noise_chance,
@@ -134,6 +134,7 @@ def smooth_bound(
     *,
     narrow: bool = False,
     batches: bool = False,
+    shares: Floats | None = None,
 ) -> float:
     """Return an upper bound of the regret; NaN if the super arms are too many to list, or no
     smoothness is known.
@@ -147,6 +148,8 @@ def smooth_bound(
         narrow: True if one reward a round is used.
         batches: True if the mean is that of a batch of 1, 2, 4, … rewards, in use for twice as many
             rounds.
+        shares: of each arm in a super arm's gap, shape (arms,), at most 1 over each super arm; 1/K
+            by default. With shares `width` has a row for each arm.
     """
     gaps = super_arm_gaps(problem, means)
     if gaps is None or math.isnan(problem.b_one):
@@ -159,11 +162,17 @@ def smooth_bound(
     else:
         parts = whole_cells(1, rounds)
         sizes, wide = parts.sizes, np.minimum(1.0, width(parts.first, parts.last))
-    sizes, wide = np.append(1.0, sizes), np.append(1.0, wide)  # an unseen arm's index is 1
-    least = np.array([gap for gap in gaps.least if math.isfinite(gap)])[:, None]
+    finite = np.isfinite(gaps.least)
+    least = np.array(gaps.least)[finite, None]
+    rows = wide if shares is None else wide[finite]
+    sizes = np.append(1.0, sizes)
+    wide = np.insert(rows, 0, 1.0, axis=-1)  # an unseen arm's index is 1
+    even = shares is None or len(set(shares.tolist())) == 1
     largest_error = np.minimum(gaps.largest, problem.b_max * wide)
-    single = float(np.sum(sizes * np.where(problem.b_max * wide >= least, largest_error, 0.0)))
-    each = np.maximum(0.0, problem.b_one * wide - least / (2.0 * problem.size))
+    errors = np.where(problem.b_max * wide >= least, largest_error, 0.0)
+    single = float(np.sum(sizes * errors)) if even else math.inf  # the least-seen arm is the widest
+    portions = np.array(1.0 / problem.size) if shares is None else shares[finite, None]
+    each = np.maximum(0.0, problem.b_one * wide - portions * least / 2.0)
     every = math.inf if narrow else 2.0 * float(np.sum(sizes * each))
     return min(min(single, every) + low * gaps.largest, rounds * gaps.largest)
 
@@ -196,9 +205,10 @@ def report_draws(first: Floats, _: Floats) -> Floats:
     return first
 
 
-def lazy_width(log_mt: float, eps: float, size: int) -> Width:
-    """Return the width of LazyCUCB: √(3 ln(mT)/(2n)) + 3K ln(mT)/(εn)."""
-    return lambda n, _: 2.0 * (np.sqrt(1.5 * log_mt / n) + 3.0 * size * log_mt / (eps * n))
+def lazy_width(log_mt: float, eps: float, shares: Floats) -> Width:
+    """Return the width of LazyCUCB, a row for each arm: √(3 ln(mT)/(2n)) + 3 ln(mT)/(wεn)."""
+    noise = 3.0 * log_mt / (eps * shares[:, None])
+    return lambda n, _: np.asarray(2.0 * (np.sqrt(1.5 * log_mt / n) + noise / n))
 
 
 def published_tree_width(arms: int, horizon: int, size: int, eps: float) -> Width:

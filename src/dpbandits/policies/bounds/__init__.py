@@ -1,1 +1,0 @@
-"""Upper bounds of the regret and their orders, as functions of means, rounds and budget."""
