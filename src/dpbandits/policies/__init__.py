@@ -1,5 +1,6 @@
 """Every policy, one family a module. `POLICIES` is the table of them."""
 
+from dpbandits.policies.changing import DPKalmanTS, KalmanTS
 from dpbandits.policies.contextual import AdaCOFUL, DPLinTS, DPLinUCB, LinTS, LinUCB
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.cumulative import DPIMED, DPKLUCB, DPRateIMED
@@ -48,6 +49,7 @@ POLICIES: dict[str, type[Policy]] = {
         ThompsonBeta,
         KLUCB,
         UCB1,
+        KalmanTS,
         DecreasingHedge,
         FollowTheLeader,
         SuccessiveElimination,
@@ -64,6 +66,7 @@ POLICIES: dict[str, type[Policy]] = {
         AdaPUCB,
         AnytimeLazyUCB,
         DPRateIMED,
+        DPKalmanTS,
         LazyDPTS,
         DPUCB,
         DPUCBBound,
@@ -136,6 +139,7 @@ __all__ = [
     "DPExponentialNAS",
     "DPJointCUCB",
     "DPJointMAT",
+    "DPKalmanTS",
     "DPLinTS",
     "DPLinUCB",
     "DPRateIMED",
@@ -143,6 +147,7 @@ __all__ = [
     "DecreasingHedge",
     "FollowTheLeader",
     "HybridUCB",
+    "KalmanTS",
     "LazyCUCB",
     "LazyDPTS",
     "LinTS",
