@@ -376,6 +376,7 @@ class Vault:
         read: tuple[int, ...],
         drop: tuple[int, ...] = (),
         arms: tuple[int, ...] | None = None,
+        shapes: tuple[Any, ...] = (),
     ) -> tuple[Books, tuple[Any, ...]]:
         """Release blocks through the mechanism, each once, and close them.
 
@@ -384,6 +385,7 @@ class Vault:
             read: keys of the blocks that are released.
             drop: keys of the blocks that are discarded without a release.
             arms: for a joint plan, the arms of its sums, in order.
+            shapes: public shapes of the noise, for mechanisms that take one for each block.
 
         Returns:
             The new books, and an answer for each released coordinate.
@@ -394,7 +396,7 @@ class Vault:
             RuntimeError: a key is named twice. Nothing was released.
         """
         read, drop = self._plain_keys(books, read, drop)
-        block = self._block(books, read, arms) if read else None
+        block = self._block(books, read, arms)._replace(shapes=shapes) if read else None
         return self._closed(books, block, read, drop, self.mechanism.answer)
 
     def last_blocks(

@@ -17,6 +17,7 @@ OURS = [
     dpb.Uniform([0.0, 0.25], [1.0, 0.5]),
     dpb.Categorical([0, 0.25, 1], [[0.2, 0.3, 0.5], [0.5, 0.5, 0]]),
     dpb.SharedCoins([0.25, 0.5], [1, 0, 1]),
+    dpb.ChangingMeans([[0.2, 0.8], [0.7, 0.1], [0.5, 0.5]], starts=[0, 7, 30], rounds=50),
     dpb.Table([[0, 1], [0.5, 0.25], [1, 1]]),
     dpb.LoggedReplay([0, 1, 0, 1] * 40, [0.5, 1, 0, 0.25] * 40, arms=2),
 ]

@@ -30,6 +30,10 @@ GROUPS: list[tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]] = [
             "ThompsonBeta": [{}],
             "KLUCB": [{}, {"c": 3.0}],
             "UCB1": [{}],
+            "KalmanTS": [
+                {"lasting": 300},
+                {"lasting": 300, "preset": "restarts", "surprise": 1.5, "block": 5},
+            ],
             "SuccessiveElimination": [{"beta": 0.9}],
         },
     ),
@@ -46,6 +50,10 @@ GROUPS: list[tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]] = [
                 {"first": 3, "preset": "mean"},
                 {"first": 3, "preset": "safe"},
                 {},
+            ],
+            "DPKalmanTS": [
+                {"lasting": 300, "block": 5},
+                {"lasting": 300, "preset": "restarts", "surprise": 1.5, "block": 5},
             ],
             "LazyDPTS": [{}],
             "DPUCB": [

@@ -32,6 +32,7 @@ POLICIES = [
     dpb.DPLinTS(**GIVEN, epsilon=4, first=20),
     dpb.DPLinTS(**GIVEN, rho=2, first=20, public_contexts=PLACE.contexts),
     dpb.DPLinUCB(**GIVEN, epsilon=2, first=20, width=1.0),
+    dpb.DPLinTS(**GIVEN, rho=1, first=20, release="shaped"),
 ]
 
 
@@ -70,6 +71,7 @@ def test_a_run_depends_on_its_number_and_seed_alone() -> None:
         dpb.LinUCB(**GIVEN, alpha=1.3),
         dpb.DPLinUCB(**GIVEN, epsilon=4, first=20, width=1.0, public_contexts=PLACE.contexts),
         dpb.DPLinUCB(**GIVEN, rho=1, first=30, public_contexts=PLACE.contexts),
+        dpb.DPLinUCB(**GIVEN, rho=1, first=30, release="shaped", width=1.0),
     ],
     ids=repr,
 )
@@ -87,6 +89,13 @@ def test_where_nothing_is_drawn_but_noise_both_ways_play_the_same_rounds(policy:
     assert np.allclose(plain.regret(at), quick.regret(at))
     assert plain.releases == quick.releases
     assert len(set(plain.counts[0, -1])) > 1
+
+
+def test_long_blocks_are_shaped_alike_in_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their own contexts are not all kept, so matrices are fixed when they open."""
+    monkeypatch.setattr("dpbandits.policies.contextual.RECENT", 10)
+    policy = dpb.DPLinUCB(**GIVEN, rho=1, first=30, release="shaped", width=1.0)
+    test_where_nothing_is_drawn_but_noise_both_ways_play_the_same_rounds(policy)
 
 
 def test_arms_are_drawn_as_often() -> None:

@@ -20,6 +20,11 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "HybridUCB": [{"preset": "corrected"}, {"preset": "published"}],
     "DPKLUCB": [{"first": 3}, {"first": 3, "preset": "robust"}],
     "DPIMED": [{"first": 3}],
+    "KalmanTS": [{"lasting": 500}, {"lasting": 500, "preset": "restarts", "surprise": 1.5}],
+    "DPKalmanTS": [
+        {"lasting": 500, "block": 3},
+        {"lasting": 500, "block": 3, "preset": "restarts", "surprise": 1.5},
+    ],
     "DPRateIMED": [{"first": 3}, {"first": 3, "preset": "mean"}, {"first": 3, "preset": "safe"}],
     "DPSE": [
         {"epsilon": 8, "beta": 0.9},

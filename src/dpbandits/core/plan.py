@@ -9,7 +9,7 @@ when some arm reaches its limit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -96,6 +96,7 @@ class Hold:
         release: coordinates whose blocks are released at its end.
         drop: coordinates whose blocks are discarded without a release, at no privacy cost.
         observe: the arms of a super arm whose rewards are recorded; None for all of them.
+        drawn: whether the action was drawn from a posterior, so that its propensity is unknown.
     """
 
     action: Action
@@ -103,6 +104,7 @@ class Hold:
     release: tuple[int, ...]
     drop: tuple[int, ...] = ()
     observe: tuple[int, ...] | None = None
+    drawn: bool = field(default=False, repr=False)
 
     def action_at(self, i: int, round: int, rng: PublicRng) -> Action:
         return self.action
@@ -124,6 +126,7 @@ class Cycle:
     release: tuple[int, ...]
     drop: ClassVar[tuple[int, ...]] = ()
     observe: ClassVar[None] = None
+    drawn: ClassVar[bool] = False
 
     def action_at(self, i: int, round: int, rng: PublicRng) -> int:
         return self.actions[i // self.each % len(self.actions)]
@@ -146,6 +149,7 @@ class Draw:
     total: int | None = None
     drop: ClassVar[tuple[int, ...]] = ()
     observe: ClassVar[None] = None
+    drawn: ClassVar[bool] = True
 
     def action_at(self, i: int, round: int, rng: PublicRng) -> Action:
         return self.law.sample(round, rng)

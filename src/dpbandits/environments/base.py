@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpbandits.core.inputs import Floats, Integers, numbers_in, refuse_class, shown, whole_number
 from dpbandits.core.privacy import Grid
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, problem_of
 
 
 class Lattice(NamedTuple):
@@ -50,6 +50,7 @@ class Environment(ABC):
             them.
         logged: True for a replayed log: the next round depends on all earlier actions.
         apart: True if the arms' rewards of one round are independent of each other.
+        changing: True if means change over rounds; `means` are averages over all rounds then.
     """
 
     means: Floats
@@ -57,6 +58,7 @@ class Environment(ABC):
     fixed: bool = False
     logged: bool = False
     apart: bool = False
+    changing: bool = False
 
     @final
     @property
@@ -111,6 +113,18 @@ class Environment(ABC):
             f"{type(self).__name__} draws its rewards as it is played; only a Table in its order "
             "knows them beforehand."
         )
+
+    def expected(self, start: int, stop: int, arms: Integers) -> Floats:
+        """Return the sum of these arms' mean rewards in rounds start + 1 … stop, shape
+        (len(arms),).
+        """
+        return np.asarray(self.means[arms] * (stop - start))
+
+    def best_until(self, rounds: Integers) -> Floats:
+        """Return the expected rewards of the best arm of each round (and visitor), summed over the
+        first rounds, in the shape of `rounds`.
+        """
+        return np.asarray(self.means.max() * rounds)
 
     @property
     def acceptance(self) -> float:
@@ -253,4 +267,9 @@ def require_pair(policy: object, environment: object) -> None:
         raise ValueError(
             f"The policy has arms={policy.arms}, the environment has {environment.arms}; they "
             "must be equal."
+        )
+    if environment.changing and problem_of(policy) is not None:
+        raise ValueError(
+            f"Expected a policy that plays single arms in {environment!r}, got {policy.name}: "
+            "dynamic regret of super arms is not computed."
         )

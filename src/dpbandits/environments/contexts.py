@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpbandits.core.contexts import checked_rows
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import numbers_in, switch
+from dpbandits.core.inputs import Floats, numbers_in, switch
 from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import Environment, Lattice, two_point
 
@@ -102,6 +102,9 @@ class ContextTable(Environment):
     def best(self) -> float:
         """Mean reward of a round if every visitor gets the arm that is best for them."""
         return float(self.chances.max(axis=1).mean())
+
+    def best_until(self, rounds: Any) -> Floats:
+        return np.asarray(self.best * np.asarray(rounds))
 
     def visit(self, rng: np.random.Generator) -> int:
         """The row of the next visitor.

@@ -271,6 +271,7 @@ class Reordered(Environment):
     def __init__(self, of: Environment, order: Integers) -> None:
         self.of, self.order, self.means = of, order, of.means[order]
         self.length, self.fixed, self.logged, self.apart = of.length, of.fixed, of.logged, of.apart
+        self.changing = of.changing
 
     def __repr__(self) -> str:
         return f"Reordered({self.of!r}, {self.order.tolist()})"
@@ -294,6 +295,12 @@ class Reordered(Environment):
 
     def between(self, start: int, stop: int, arms: Integers) -> Floats:
         return self.of.between(start, stop, self.order[arms])
+
+    def expected(self, start: int, stop: int, arms: Integers) -> Floats:
+        return self.of.expected(start, stop, self.order[arms])
+
+    def best_until(self, rounds: Integers) -> Floats:
+        return self.of.best_until(rounds)
 
     @property
     def acceptance(self) -> float:

@@ -7,12 +7,17 @@ A record is a reward and a public context. Two forms of an arm's block:
   Which cell and which of the two follows from public data, so replacing a reward moves one
   coordinate by at most 1.
 * "vector": the record adds r·x to a vector. Replacing a reward moves it by at most ‖x‖ ≤ 1.
+* "shaped": as "vector", and the vector is turned by a public matrix A of whole numbers before it
+  gets noise. Replacing a reward moves it by at most the largest ‖A·x‖ of the block's contexts,
+  which are public. A few matrices are fixed when the block opens, and one of them is chosen when it
+  is released, by public counts.
 
-Contexts are in whole steps of 2^−20 (see `core.contexts`), so both are exact whole numbers.
+Contexts are in whole steps of 2^−20 (see `core.contexts`), so all are exact whole numbers.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,12 +32,18 @@ from dpbandits.mechanisms.base import Around, Block, Mechanism, Readings
 from dpbandits.mechanisms.batches import GaussianBatches, LazyForgetful
 from dpbandits.noise.protocol import Noise, laplaces
 
-Layout = Literal["cells", "vector"]
+Layout = Literal["cells", "vector", "shaped"]
 
 PUBLIC = ("decisions", "number and time of asks, tells and expiries", "contexts")
 """What the guarantee does not protect."""
 
 STEPS = int(FINE)
+
+ROW = 2**10
+"""The largest norm of a row of A."""
+
+SHIFT = 4
+"""Entries of A·x, below 2^30 in whole steps, are kept to 2^SHIFT of them where norms are taken."""
 
 
 class ContextRecord(NamedTuple):
@@ -52,11 +63,37 @@ class PublicCounts(NamedTuple):
         counts: records by cell, shape (cells,); of a vector shape (1,).
         negatives: of them, those that added 1 − r.
         directions: B, shape (cells, features): by cell the sum of ±x; of a vector Σ x xᵀ.
+        reach: of "shaped", by matrix A the largest `squared_reach` of a context in the block;
+            else empty.
     """
 
     counts: Integers
     negatives: Integers
     directions: Floats
+    reach: Integers
+
+
+class Shape(NamedTuple):
+    """How a vector is turned before it gets noise. Public.
+
+    Args:
+        matrix: A, whole numbers, shape (features, features).
+        reach: the largest `squared_reach` of a context in the block.
+    """
+
+    matrix: Integers
+    reach: int
+
+    @property
+    def sensitivity(self) -> int:
+        """At least ‖A·x‖ in whole steps, for each context x of the block."""
+        return (math.isqrt(self.reach) + 1) << SHIFT
+
+    def covariance(self, rho: float) -> Floats:
+        """The covariance of the noise in Σ r·x, in reward units, shape (features, features)."""
+        inverse = np.linalg.inv(self.matrix.astype(np.float64))
+        found: Floats = inverse @ inverse.T * (self.sensitivity / STEPS) ** 2 / (2.0 * rho)
+        return found
 
 
 class ContextAnswer(NamedTuple):
@@ -65,7 +102,7 @@ class ContextAnswer(NamedTuple):
     Args:
         totals: the noised sums in reward units, shape (cells,) or (features,).
         rounds: records in the block.
-        counts, negatives, directions: see `PublicCounts`.
+        counts, negatives, directions, reach: see `PublicCounts`.
         recent: the newest contexts that were played with the arm, shape (contexts, features).
     """
 
@@ -74,6 +111,7 @@ class ContextAnswer(NamedTuple):
     counts: Integers
     negatives: Integers
     directions: Floats
+    reach: Integers
     recent: Floats
 
 
@@ -89,6 +127,30 @@ def cell_of(book: Floats, context: Floats) -> tuple[int, bool]:
     along = book @ context
     cell = int(np.abs(along).argmax())
     return cell, bool(along[cell] < 0.0)
+
+
+def squared_reach(matrices: Integers, context: Integers) -> Integers:
+    """Upper bounds of ‖A·x‖² in units of 2^(2·SHIFT) steps, exact whole numbers, one a matrix.
+
+    Args:
+        matrices: matrices A one below the other, shape (matrices · features, features), whose rows
+            have a norm of at most `ROW`.
+        context: in whole steps of 2^−20, shape (features,).
+    """
+    return largest_reach(matrices, context[None])
+
+
+def largest_reach(matrices: Integers, contexts: Integers) -> Integers:
+    """The largest `squared_reach` of several contexts, one a matrix.
+
+    Args:
+        matrices: as there. contexts: shape (contexts, features).
+    """
+    features = contexts.shape[1]
+    turned = (np.abs(contexts @ matrices.T) >> SHIFT) + 1
+    squares = (turned * turned).reshape(len(contexts), -1, features).sum(axis=2)
+    found: Integers = squares.max(axis=0)
+    return found
 
 
 def signed_steps(steps: int, against: bool, grid: int) -> int:
@@ -189,23 +251,88 @@ class VectorBatches(Mechanism):
         return memory, tuple(found)
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class ShapedBatches(Mechanism):
+    """Each arm's Σ r·x, turned by a public matrix A of whole numbers, with a discrete Gaussian on
+    each number.
+
+    The block's `shapes` name A and bound ‖A·x‖ for each of its contexts, so noise need not cover
+    directions in which no context lies far out. Nothing is clipped.
+
+    Guarantee: rho-zCDP, for the turned vector moves by at most that bound in Euclidean norm.
+
+    Args:
+        rho: the price of a record.
+    """
+
+    rho: Fraction
+    grid: Grid = Grid()
+    public_memory = True
+    layout: ClassVar[Layout] = "shaped"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
+
+    def promise(self) -> Guarantee:
+        return Guarantee(
+            measure="zCDP", rho=self.rho, grid=self.grid, proof="context", public=PUBLIC
+        )
+
+    def init(self, coordinates: int) -> list[None]:
+        return [None] * coordinates
+
+    def widened(self, memory: list[None], coordinates: int) -> list[None]:
+        return self.init(coordinates)
+
+    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
+        return isinstance(memory, list) and memory == self.init(len(readings))
+
+    def answer(
+        self, memory: list[None], block: Block, noise: Noise
+    ) -> tuple[list[None], tuple[tuple[Floats, int], ...]]:
+        """Σ r·x of each arm with noise, in reward units, and the records behind it."""
+        found = []
+        for sums, count, shape in zip(block.sums, block.counts, block.shapes, strict=True):
+            exact, sensitivity = np.asarray(sums).tolist(), self.grid.steps * shape.sensitivity
+            turned = [
+                sum(a * s for a, s in zip(row, exact, strict=True)) for row in shape.matrix.tolist()
+            ]
+            noised = [noise.gaussian(x, sensitivity=sensitivity, rho=self.rho) for x in turned]
+            back = np.linalg.solve(shape.matrix.astype(np.float64), np.array(noised, np.float64))
+            found.append((back / (self.grid.steps * STEPS), count))
+        return memory, tuple(found)
+
+
 class OpenContexts:
     """Open blocks of a contextual policy, and the public counts beside them; changed in place.
 
     Args:
         layout: see the module.
-        books: each arm's directions, shape (cells, features); not looked at for vectors.
+        books: each arm's directions, shape (cells, features), or its matrices A one below the
+            other; not looked at for vectors.
         grid: steps of a reward per unit.
         features: numbers in a context.
         recent: contexts that are kept of an arm.
     """
 
-    __slots__ = ("_counts", "books", "features", "grid", "kept", "layout", "recent", "sums")
+    __slots__ = (
+        "_counts",
+        "_matrices",
+        "books",
+        "features",
+        "grid",
+        "kept",
+        "layout",
+        "recent",
+        "sums",
+    )
 
     def __init__(
         self, layout: Layout, books: Sequence[Floats], grid: int, features: int, kept: int
     ) -> None:
         self.layout, self.books, self.grid, self.features = layout, list(books), grid, features
+        self._matrices = [np.asarray(book, np.int64) for book in books if layout == "shaped"]
         self.kept = kept
         self.sums: dict[int, tuple[int, Integers]] = {}  # records and exact sums by arm. Private
         self._counts: dict[int, PublicCounts] = {}
@@ -217,8 +344,7 @@ class OpenContexts:
     def put(self, arm: int, count: int, sums: Integers, counts: PublicCounts) -> None:
         """Put an open block in place. Its arrays are copied."""
         self.sums[arm] = count, np.array(sums, np.int64)
-        found, negatives, directions = counts
-        self._counts[arm] = PublicCounts(found.copy(), negatives.copy(), directions.copy())
+        self._counts[arm] = PublicCounts(*(each.copy() for each in counts))
 
     def add(self, arm: int, record: ContextRecord) -> None:
         """Add a record to its arm's open block."""
@@ -234,9 +360,13 @@ class OpenContexts:
             counts.negatives[cell] += against
             counts.directions[cell] += -context if against else context
         else:
-            sums += steps * (context * FINE).astype(np.int64)
+            whole = (context * FINE).astype(np.int64)
+            sums += steps * whole
             counts.counts[0] += 1
             counts.directions[:] += np.outer(context, context)
+            if self.layout == "shaped":
+                reach = squared_reach(self._matrices[arm], whole)
+                np.maximum(counts.reach, reach, out=counts.reach)
         self.sums[arm] = count + 1, sums
         if self.kept:
             recent = self.recent[arm]
@@ -246,10 +376,7 @@ class OpenContexts:
 
     def _open(self, arm: int) -> None:
         cells = len(self.books[arm]) if self.layout == "cells" else self.features
-        groups = cells if self.layout == "cells" else 1
-        counts = PublicCounts(
-            np.zeros(groups, np.int64), np.zeros(groups, np.int64), np.zeros((cells, self.features))
-        )
+        counts = no_counts(self.layout, self.books[arm], self.features)
         self.put(arm, 0, np.zeros(cells, np.int64), counts)
 
     def public(self) -> dict[int, PublicCounts]:
@@ -264,6 +391,18 @@ class OpenContexts:
         """Forget an arm's open block, which was read or dropped."""
         self.sums.pop(arm, None)
         self._counts.pop(arm, None)
+
+
+def no_counts(layout: Layout, book: Floats, features: int) -> PublicCounts:
+    """The public counts of a block without records."""
+    cells = len(book) if layout == "cells" else features
+    groups = cells if layout == "cells" else 1
+    return PublicCounts(
+        np.zeros(groups, np.int64),
+        np.zeros(groups, np.int64),
+        np.zeros((cells, features)),
+        np.zeros(len(book) // features if layout == "shaped" else 0, np.int64),
+    )
 
 
 def context_answer(

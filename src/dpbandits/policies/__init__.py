@@ -1,5 +1,6 @@
 """Every policy, one family a module. `POLICIES` is the table of them."""
 
+from dpbandits.policies.changing import DPKalmanTS, KalmanTS
 from dpbandits.policies.contextual import AdaCOFUL, DPLinTS, DPLinUCB, LinTS, LinUCB
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.cumulative import DPIMED, DPKLUCB, DPRateIMED
@@ -54,6 +55,7 @@ POLICIES: dict[str, type[Policy]] = {
         ThompsonBeta,
         KLUCB,
         UCB1,
+        KalmanTS,
         DecreasingHedge,
         FollowTheLeader,
         SuccessiveElimination,
@@ -70,6 +72,7 @@ POLICIES: dict[str, type[Policy]] = {
         AdaPUCB,
         AnytimeLazyUCB,
         DPRateIMED,
+        DPKalmanTS,
         LazyDPTS,
         DPUCB,
         DPUCBBound,
@@ -142,6 +145,7 @@ __all__ = [
     "DPExponentialNAS",
     "DPJointCUCB",
     "DPJointMAT",
+    "DPKalmanTS",
     "DPLinTS",
     "DPLinUCB",
     "DPRateIMED",
@@ -149,6 +153,7 @@ __all__ = [
     "DecreasingHedge",
     "FollowTheLeader",
     "HybridUCB",
+    "KalmanTS",
     "LazyCUCB",
     "LazyDPTS",
     "LinTS",

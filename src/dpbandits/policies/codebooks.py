@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpbandits.core.inputs import Floats, Integers, Places
+from dpbandits.mechanisms.cells import ROW
 
 AT_LEAST = 20
 """Contexts behind each direction at least: a direction of few contexts could equal one person's."""
@@ -122,3 +123,29 @@ def codebook(
         if worse == 2:  # more cells carry more noise
             break
     return chosen
+
+
+EVENED = (0.01, 0.1, 1.0, 10.0)
+"""How far matrices even contexts out: shares of the largest variance that are added to all. Small
+shares suit blocks whose noise is small beside what rewards vary.
+"""
+
+
+def shaping_matrices(contexts: Floats) -> Floats:
+    """Matrices A of whole numbers for a block's noise, one below the other, shape (matrices ·
+    features, features): A·x is about round for contexts x like these.
+
+    Args:
+        contexts: public ones, of the block or like those to come, shape (contexts, features).
+    """
+    features = contexts.shape[1]
+    values, axes = np.linalg.eigh(contexts.T @ contexts / len(contexts))
+    if values.max() <= 0.0:  # all contexts are zero
+        return ROW * np.eye(features)
+    found = []
+    for share in EVENED:
+        matrix = axes.T / np.sqrt(np.maximum(values, 0.0) + share * values.max())[:, None]
+        longest = np.linalg.norm(matrix, axis=1).max()
+        # rounded towards zero, so that no row is longer than ROW
+        found.append(np.trunc(matrix * (ROW / longest)))
+    return np.concatenate(found)

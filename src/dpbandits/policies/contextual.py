@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from dpbandits.core.contexts import (
+    FINE,
     checked_context,
     checked_features,
     checked_rows,
@@ -27,9 +28,20 @@ from dpbandits.core.inputs import Floats, refuse_class, switch
 from dpbandits.core.plan import FOREVER, ContextLaw, Draw, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.mechanisms import GaussianBatches, LazyForgetful, Mechanism
-from dpbandits.mechanisms.cells import CellBatches, ContextAnswer, Layout, VectorBatches
+from dpbandits.mechanisms.cells import (
+    ROW,
+    STEPS,
+    CellBatches,
+    ContextAnswer,
+    Layout,
+    PublicCounts,
+    Shape,
+    ShapedBatches,
+    VectorBatches,
+    largest_reach,
+)
 from dpbandits.policies.base import require_budget
-from dpbandits.policies.codebooks import codebook
+from dpbandits.policies.codebooks import codebook, shaping_matrices
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 
 __all__ = ["AdaCOFUL", "ContextualPolicy", "DPLinTS", "DPLinUCB", "LinTS", "LinUCB"]
@@ -53,7 +65,8 @@ class ArmFit(NamedTuple):
     Args:
         information: Λ, shape (features, features).
         weighted: η, shape (features,); the arm's law is Λ⁻¹η.
-        book: directions of the open block's cells; none where a block is a vector.
+        book: directions of the open block's cells; matrices that may shape its noise; none where a
+            block is a vector.
         read: records that were released.
         open: records since then.
         need: records that the open block takes.
@@ -320,13 +333,27 @@ class ContextualPolicy(Policy):
         fit = state.fits[arm]
         return None if state.pilot else max(1, fit.need - fit.open)
 
+    def shape_of(
+        self, fit: ArmFit, counts: PublicCounts | ContextAnswer, recent: Sequence[Floats] | Floats
+    ) -> Shape:
+        """The shape of the noise in an arm's block, by public data, for the layout "shaped".
+
+        Args:
+            fit: what is known of the arm.
+            counts: the public counts of its block.
+            recent: the newest contexts that were played with the arm, oldest first.
+        """
+        raise NotImplementedError
+
     def opened(self, state: ContextState, contexts: Floats) -> ContextState:
         """The state once contexts for the first codebooks are there, shape (contexts, features)."""
         return state._replace(pilot=False)
 
     @final
     def book_of(self, state: ContextState, arm: int) -> Floats:
-        """Directions of the cells of an arm's open block, shape (cells, features)."""
+        """Directions of the cells of an arm's open block, shape (cells, features), or its matrices
+        one below the other.
+        """
         return np.array(state.fits[arm].book, np.float64).reshape(-1, self.dimension)
 
 
@@ -530,16 +557,20 @@ class AdaCOFUL(ContextualPolicy):
 
 @policy_dataclass
 class PrivateLinear(ContextualPolicy):
-    """Linear laws fitted to the noised sums of cells.
+    """Linear laws fitted to noised sums.
 
     Args:
         epsilon: pure budget for one record's reward; or
         rho: the budget under zCDP. Exactly one of the two is given.
-        release: "cells", the form of an arm's block.
+        release: form of an arm's block. "cells": a sum for each of several directions, for either
+            budget. "shaped", with rho only: the vector Σ r·x, with noise that is shaped after the
+            block's contexts; at least as good as cells.
         public_contexts: contexts like those to come, shape (contexts, features), public and without
             rewards, for the first codebooks; at most 1,500 of them are kept. Without them the first
-            500 visitors (at least 4 for each feature) get a random arm and are not learned from.
-        regularisation: λ, the weight of the ridge.
+            500 visitors (at least 4 for each feature) get a random arm and are not learned from;
+            with "shaped" none are needed.
+        regularisation: λ, the weight of the ridge; None stands for .1 with "cells" and .3 with
+            "shaped".
         variance_of_rewards: s₂, the variance of a reward around its law.
         alpha: growth of an arm's records at which its block ends, above 1.
         first: records in an arm's first block; None stands for ⌈12 √(features · variance of the
@@ -550,7 +581,7 @@ class PrivateLinear(ContextualPolicy):
     rho: Fraction | float | str | None = None
     release: str = "cells"
     public_contexts: Any = field(default=None, repr=False)
-    regularisation: float = 0.1
+    regularisation: float | None = None
     variance_of_rewards: float = 0.15
     alpha: float = 1.5
     first: int | None = None
@@ -566,13 +597,29 @@ class PrivateLinear(ContextualPolicy):
         require_budget(self.budget, self.grid, name)
         if self.rho is not None:
             object.__setattr__(self, "about", replace(type(self).about, privacy="zCDP"))
-        self._one_of("release", "cells")
+        self._one_of("release", "cells", "shaped")
+        if self.release == "shaped":
+            self._require_gaussian()
+        if self.regularisation is None:
+            object.__setattr__(self, "regularisation", 0.3 if self.release == "shaped" else 0.1)
         self._number("regularisation", 0, 1e9)
         self._number("variance_of_rewards", 0, 1e9)
         unit = Fraction(math.ceil(12 * math.sqrt(self.dimension * self.noise_variance)))
         self._growing(unit + self.dimension)
         if self.public_contexts is not None:
             object.__setattr__(self, "public_contexts", self._public_rows())
+
+    def _require_gaussian(self) -> None:
+        if self.rho is None:
+            raise ValueError(
+                'Expected rho= with release="shaped": its noise is Gaussian. Give rho=1/2 in place '
+                'of epsilon, say, or take release="cells".'
+            )
+        if Fraction(self.grid * STEPS << 10) ** 2 / (2 * self.budget) > 2**108:
+            raise ValueError(
+                f"Expected a larger rho than {float(self.budget):.1g} for grid={self.grid}: with "
+                'release="shaped" the noise would not fit into 64 bits. Use a coarser grid.'
+            )
 
     def _public_rows(self) -> Rows:
         refuse_class(self.public_contexts, "contexts", "an array of shape (contexts, features)")
@@ -601,7 +648,7 @@ class PrivateLinear(ContextualPolicy):
 
     @property
     def layout(self) -> Layout:
-        return "cells"
+        return "shaped" if self.release == "shaped" else "cells"
 
     @property
     def noise_variance(self) -> float:
@@ -615,7 +662,8 @@ class PrivateLinear(ContextualPolicy):
 
     @property
     def pilot_visitors(self) -> int:
-        return 0 if self.public_contexts is not None else max(PILOT, 4 * self.dimension)
+        known = self.public_contexts is not None or self.release == "shaped"
+        return 0 if known else max(PILOT, 4 * self.dimension)
 
     @property
     def variance(self) -> float:
@@ -623,13 +671,22 @@ class PrivateLinear(ContextualPolicy):
 
     @property
     def prior(self) -> float:
+        assert self.regularisation is not None
         return float(self.regularisation) / self.variance
 
     def mechanism(self) -> Mechanism:
         grid = Grid(steps=self.grid)
+        if self.release == "shaped":
+            return ShapedBatches(rho=self.budget, grid=grid)
         if self.rho is not None:
             return CellBatches(inner=GaussianBatches(rho=self.budget, grid=grid))
         return CellBatches(inner=LazyForgetful(epsilon=self.budget, grid=grid))
+
+    def _first_fit(self) -> ArmFit:
+        fit = super()._first_fit()
+        if self.release == "shaped":  # the first block's noise is shaped by its own contexts
+            return fit._replace(book=rows_of(ROW * np.eye(self.dimension)))
+        return fit
 
     def init(self) -> ContextState:
         state = super().init()
@@ -648,19 +705,58 @@ class PrivateLinear(ContextualPolicy):
         return max(self.first or 1, math.ceil((self.alpha - 1.0) * read))
 
     def _reopened(self, fit: ArmFit, arm: int, information: Floats, contexts: Floats) -> ArmFit:
-        """The arm with the codebook of its next block."""
+        """The arm with the codebook of its next block, or the matrices that may shape it."""
         need = self._need(fit.read)
+        if self.release == "shaped":
+            matrices = shaping_matrices(contexts)
+            return fit._replace(book=rows_of(matrices), need=need, open=0)
         rng = np.random.default_rng([arm, fit.read])  # public, and the same wherever it is played
         book = codebook(
             contexts, self.dimension, need, information, self.variance, self.noise_variance, rng
         )
         return fit._replace(book=rows_of(book), need=need, open=0)
 
+    def shape_of(
+        self, fit: ArmFit, counts: PublicCounts | ContextAnswer, recent: Sequence[Floats] | Floats
+    ) -> Shape:
+        """Of a few matrices that with which the block tells most: of those made from its own
+        contexts while all of them are kept, else of those that were fixed when it opened.
+        """
+        p, rounds = self.dimension, int(counts.counts.sum())
+        book, reach = np.array(fit.book), counts.reach
+        if rounds <= len(recent):
+            own = np.array(recent[len(recent) - rounds :], np.float64)
+            book = shaping_matrices(own)
+            reach = largest_reach(book.astype(np.int64), (own * FINE).astype(np.int64))
+        matrices = book.reshape(-1, p, p).astype(np.int64)
+        shapes = [
+            Shape(matrix, largest) for matrix, largest in zip(matrices, reach.tolist(), strict=True)
+        ]
+        before = np.array(fit.information)
+        values = [
+            np.linalg.slogdet(before + self._weights(shape, counts.directions) @ counts.directions)
+            for shape in shapes
+        ]
+        return shapes[int(np.argmax([value for _, value in values]))]
+
+    def _shaped_weights(self, fit: ArmFit, answer: ContextAnswer) -> Floats:
+        shape = self.shape_of(fit, answer, answer.recent)
+        return self._weights(shape, answer.directions)
+
+    def _weights(self, shape: Shape, moments: Floats) -> Floats:
+        """V·(s₂V + N)⁻¹ of a block with Σ x xᵀ = V and noise of covariance N."""
+        noise = shape.covariance(float(self.budget))
+        found: Floats = np.linalg.solve(self.variance * moments + noise, moments).T
+        return found
+
     def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
-        """The fit after one block: each cell's sum counts by its own variance."""
+        """The fit after one block: each released number counts by its own variance."""
         directions = answer.directions
-        sums = answer.totals - answer.negatives  # Σ ±r, noised
-        weights = directions.T / (self.variance * answer.counts + self.noise_variance)
+        if self.release == "shaped":
+            sums, weights = answer.totals, self._shaped_weights(fit, answer)
+        else:
+            sums = answer.totals - answer.negatives  # Σ ±r, noised
+            weights = directions.T / (self.variance * answer.counts + self.noise_variance)
         information = np.array(fit.information) + weights @ directions
         information = (information + information.T) / 2.0
         weighted = np.array(fit.weighted) + weights @ sums

@@ -14,12 +14,16 @@ from msgspec import Struct
 
 from dpbandits.core.inputs import Floats, damaged
 from dpbandits.core.plan import ContextLaw, Draw, Plan
-from dpbandits.mechanisms.cells import OpenContexts, PublicCounts, context_answer
+from dpbandits.mechanisms.cells import OpenContexts, PublicCounts, Shape, context_answer
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 
 if TYPE_CHECKING:
     from dpbandits.session.state import State
+
+
+MOST_REACH = 2**62
+"""No `squared_reach` is larger."""
 
 
 class Contexts(NamedTuple):
@@ -66,6 +70,17 @@ class Contexts(NamedTuple):
             contexts.put(arm, block.count, block.sums, self.open[arm])
         return contexts
 
+    def shapes(self, state: State, arms: Sequence[int]) -> tuple[Shape, ...]:
+        """The public shapes of the noise in these arms' blocks; none if their layout takes none."""
+        policy = state.policy
+        assert isinstance(policy, ContextualPolicy)
+        if policy.layout != "shaped":
+            return ()
+        return tuple(
+            policy.shape_of(state.learned.fits[arm], self.open[arm], self.recent[arm])
+            for arm in arms
+        )
+
     def answers(
         self, policy: Policy, arms: Sequence[int], answers: Sequence[Any]
     ) -> tuple[Any, ...]:
@@ -93,6 +108,7 @@ class OpenData(Struct, forbid_unknown_fields=True):
     counts: list[int]
     negatives: list[int]
     directions: list[list[float]]
+    reach: list[int] = []
 
 
 class ContextsData(Struct, forbid_unknown_fields=True):
@@ -147,6 +163,9 @@ def contexts_of(data: ContextsData | None, policy: Policy, counts: Mapping[int, 
             raise damaged("public.contexts.open has sums of contexts that are not of its block")
         found, negatives = np.array(each.counts, np.int64), np.array(each.negatives, np.int64)
         directions = np.array([len(row) for row in each.directions])
+        if any(not 0 < value <= MOST_REACH for value in each.reach):
+            raise damaged("public.contexts.open has a reach that no context has")
+        reach = np.array(each.reach, np.int64)
         fits = (
             each.arm in counts
             and found.shape == negatives.shape
@@ -157,7 +176,7 @@ def contexts_of(data: ContextsData | None, policy: Policy, counts: Mapping[int, 
         if not fits:
             raise damaged("public.contexts.open does not fit its block")
         rows = np.array(each.directions, np.float64)
-        open_[each.arm] = PublicCounts(found, negatives, rows)
+        open_[each.arm] = PublicCounts(found, negatives, rows, reach)
     if open_.keys() != counts.keys():
         raise damaged("public.contexts.open is not of the open blocks")
     recent = tuple(tuple(map(np.array, each)) for each in data.recent)

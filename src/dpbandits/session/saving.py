@@ -630,8 +630,11 @@ def books_fit(state: State) -> bool:
         if policy.layout == "cells":
             cells = len(policy.book_of(state.learned, arm))
         groups = cells if policy.layout == "cells" else 1
-        counts = contexts.open[arm]
-        if (len(block.sums), len(counts.counts), len(counts.directions)) != (cells, groups, cells):
+        counts, matrices = contexts.open[arm], 0
+        if policy.layout == "shaped":
+            matrices = len(policy.book_of(state.learned, arm)) // policy.dimension
+        sizes = len(block.sums), len(counts.counts), len(counts.directions), len(counts.reach)
+        if sizes != (cells, groups, cells, matrices):
             return False
     return True
 

@@ -896,10 +896,11 @@ class Session:
             read = (number,)
             if not arms:  # a plan that reads nothing
                 read, drop = (), (number,) if number in state.books.blocks else ()
-        books, answers = self._read(vault.release, state.books, read, drop, arms)
+        contexts = state.contexts
+        shapes = () if contexts is None else contexts.shapes(state, read)
+        books, answers = self._read(vault.release, state.books, read, drop, arms, shapes)
         coordinates = due if arms is None else arms
         told = told_by_action(state)
-        contexts = state.contexts
         if contexts is not None:  # the public counts of the same blocks, which close with them
             answers = contexts.answers(state.policy, read, answers)
             contexts = contexts.without(read)

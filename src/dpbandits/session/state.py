@@ -482,7 +482,8 @@ def offer_of(state: State, plan: Plan, since: int, law: Plan | None = None) -> O
     last = min(FOREVER, since - 1 + rounds_of(plan))
     if not isinstance(plan, Hold):
         return Offer(since, last, None, law)
-    return Offer(since, last, play_of(state, plan, plan.action))
+    propensity = None if plan.drawn else 1.0
+    return Offer(since, last, play_of(state, plan, plan.action, propensity))
 
 
 def play_of(state: State, plan: Plan, action: Any, propensity: float | None = 1.0) -> Play:
@@ -793,7 +794,7 @@ class View:
         if play is None:
             plan = offer.law or self.log.plan
             action = plan.action_at(id - offer.since, id, self.rng)
-            play = play_of(self.log.state, plan, action, None if isinstance(plan, Draw) else 1.0)
+            play = play_of(self.log.state, plan, action, None if plan.drawn else 1.0)
         return self._asked(play, offer, plans, overdue=overdue)
 
     def _asked(
@@ -905,7 +906,7 @@ class View:
         assert plan is not None
         arm = plan.action_at(0, id, self.rng)
         assert isinstance(arm, int)
-        return arm, None if isinstance(plan, Draw) else 1.0
+        return arm, None if plan.drawn else 1.0
 
     def next_in_context(
         self, context: Any, eligible: Sequence[int] | None, learn: bool = True

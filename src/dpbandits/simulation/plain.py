@@ -39,7 +39,7 @@ class Path(NamedTuple):
         state: the policy's last state.
         acceptance: share of accepted entries of a log.
         earned: expected value of all super arms played, shape (checkpoints,), if it is not the sum
-            of their arms' means; else None.
+            of their arms' means, or means change; else None.
         rewards: sum of the played rewards, shape (checkpoints,), if the environment fixes its
             rewards beforehand; else None.
         found: the arm that a compiled run identified; other runs have it in the state.

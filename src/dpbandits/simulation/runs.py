@@ -15,7 +15,6 @@ from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import FigureTable, Tabular
 from dpbandits.environments.base import Environment
-from dpbandits.environments.contexts import ContextTable
 from dpbandits.policies.contract import Policy, problem_of
 
 # The counts of a plain run: plays and their rewards at every checkpoint.
@@ -37,6 +36,7 @@ class Curve:
             else lru_cache(None)(partial(problem.value, means=environment.means))
         )
         self._environment = environment if environment.fixed and linear else None
+        self._changing = environment if environment.changing else None
         self._earned, self._gained = 0.0, 0.0
         self._earned_at, self._gained_at = np.zeros(len(checkpoints)), np.zeros(len(checkpoints))
         self._weighted = policy.weighted
@@ -63,7 +63,9 @@ class Curve:
             else (np.atleast_1d(action), 1)
         )
         self.now[arms] += share * times
-        if self._worth is not None:
+        if self._changing is not None:
+            self._earned += float((share * self._changing.expected(t, t + times, arms)).sum())
+        elif self._worth is not None:
             self._earned += self._worth(action) * times
         if self._environment is not None:
             self._gained += float((share * self._environment.between(t, t + times, arms)).sum())
@@ -84,7 +86,8 @@ class Curve:
     @property
     def worth(self) -> Floats | None:
         """`Path.earned`."""
-        return self._earned_at if self._worth is not None else None
+        kept = self._worth is not None or self._changing is not None
+        return self._earned_at if kept else None
 
     @property
     def gained(self) -> Floats | None:
@@ -138,7 +141,7 @@ class Runs(Tabular):
         lengths: rounds played, shape (runs,); below `rounds` only if a log ended.
         acceptance: share of accepted entries of a replayed log, shape (runs,); else None.
         earned: expected value of the super arms played, shape (runs, checkpoints), if it is not a
-            sum over arms, or of what a policy with contexts played; else None.
+            sum over arms; of what was played with contexts, or where means change; else None.
         recompute: plays the same runs with other checkpoints; None for stored runs.
         rewards: played rewards, shape (runs, checkpoints), if the environment fixes all rewards
             beforehand (a Table in its order); else None, because sums of independent rounds are
@@ -235,7 +238,8 @@ class Runs(Tabular):
 
         With super arms, it is αβ times the value of the best super arm minus the value of the
         played ones; (α, β) are the oracle's. With contexts it is against the best arm for each
-        visitor.
+        visitor; where means change (`ChangingMeans`), against the best arm of each round (dynamic
+        regret).
 
         Args:
             at: rounds; None for the end.
@@ -258,8 +262,8 @@ class Runs(Tabular):
     def _pseudo(self, wanted: Integers) -> Floats:
         kept, rounds = self._at(wanted), np.minimum(wanted, self.lengths[:, None])
         problem, means = problem_of(self.policy), self.environment.means
-        if isinstance(self.environment, ContextTable) and kept.earned is not None:
-            return np.asarray(self.environment.best * rounds - kept.earned)
+        if problem is None and kept.earned is not None:
+            return np.asarray(self.environment.best_until(rounds) - kept.earned)
         if problem is None:
             return np.asarray(kept.counts @ self.environment.gaps)
         earned = kept.earned

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpbandits.core.inputs import LARGEST_SEED, Integers, whole_number
 from dpbandits.environments.base import Environment, require_pair
+from dpbandits.environments.changing import ChangingMeans
 from dpbandits.environments.contexts import ContextTable
 from dpbandits.environments.laws import Reordered, SharedCoins, random_order
 from dpbandits.noise.sources import SimulatedNoise
@@ -318,6 +319,8 @@ def choose_player(
 def has_laws(policy: Policy, environment: Environment) -> bool:
     """Return whether compiled players can use the laws of the rewards."""
     grid = policy.reader.grid
+    if isinstance(environment, ChangingMeans):
+        return True  # of pieces
     together = policy.about.feedback != "bandit" and not environment.apart
     if together and not isinstance(environment, SharedCoins):
         return environment.rows_on(grid) is not None

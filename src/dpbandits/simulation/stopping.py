@@ -214,6 +214,11 @@ def with_confidence(policy: Policy, delta: float | None) -> Policy:
 
 def checked_cap(policy: Policy, environment: Environment, cap: int | None) -> int:
     """Return the most rounds of a run."""
+    if environment.changing:
+        raise TypeError(
+            "Expected an environment whose means stand still: where they change, so does the best "
+            "arm."
+        )
     if environment.logged:
         raise TypeError(
             "Expected an environment that shows the reward of any arm; a log shows those of its "

@@ -51,6 +51,7 @@ EXAMPLE = {
     "epsilon": 1,
     "rho": 0.1,
     "horizon": 10_000,
+    "lasting": 20_000,
     "alpha": 0.1,
     "beta": 0.05,
     "cap": 10**6,

@@ -18,7 +18,7 @@ from dpbandits.core.inputs import Integers
 from dpbandits.core.plan import PublicRng
 from dpbandits.environments.contexts import ContextTable
 from dpbandits.mechanisms.base import Block
-from dpbandits.mechanisms.cells import PublicCounts, context_answer
+from dpbandits.mechanisms.cells import SHIFT, PublicCounts, context_answer, no_counts
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextualPolicy, ExactLinear, LinearLaw
 from dpbandits.policies.contract import Release, open_turn, turn_after
@@ -148,6 +148,60 @@ def play_vectors(
 
 
 @jit
+def play_shaped(
+    t: int,
+    stop: int,
+    contexts: Any,
+    chances: Any,
+    in_order: bool,
+    law: Any,
+    blocks: Any,
+    limits: Any,
+    grid: int,
+    plays: Any,
+    earned: Any,
+    rng: Any,
+) -> tuple[int, int]:
+    """As `play_vectors`, with the reach of each matrix, and the newest contexts."""
+    theta, roots, sampled, matrices, several = law
+    sums, counts, directions, reach, recent, seen = blocks
+    p, kept = contexts.shape[1], recent.shape[1]
+    whole = np.zeros(p, np.int64)
+    while t < stop:
+        row = next_row(t, len(contexts), in_order, rng)
+        x = contexts[row]
+        arm = best_arm(x, theta, roots, sampled, rng)
+        chance = chances[row, arm]
+        reward = rng.random() < chance
+        earned[0] += chance
+        plays[arm] += 1
+        t += 1
+        place = seen[arm] % kept
+        for i in range(p):
+            whole[i] = int(x[i] * FINE)
+            recent[arm, place, i] = x[i]
+            if reward:
+                sums[arm, i] += grid * whole[i]
+            for j in range(p):
+                directions[arm, i, j] += x[i] * x[j]
+        for m in range(several[arm]):
+            square = 0
+            for i in range(p):
+                turned = 0
+                for j in range(p):
+                    turned += matrices[arm, m, i, j] * whole[j]
+                part = (abs(turned) >> SHIFT) + 1
+                square += part * part
+            reach[arm, m] = max(reach[arm, m], square)
+        counts[arm] += 1
+        seen[arm] += 1
+        limits[arm] -= 1
+        if limits[arm] == 0:
+            return t, arm
+    return t, -1
+
+
+@jit
 def play_exact(
     t: int,
     stop: int,
@@ -254,7 +308,6 @@ class ContextPlayer:
         coins = partial(PublicRng, public)
         mechanism, memory = policy.reader, policy.reader.init(policy.arms)
         turn = open_turn(policy, start, 0, coins)
-        cells = policy.layout == "cells"
         arms, p, grid = policy.arms, policy.dimension, policy.grid
         recent, seen = np.zeros((arms, policy.kept_contexts or 1, p)), np.zeros(arms, np.int64)
         blocks = [self._empty(arm, turn.plan.law) for arm in range(arms)]  # type: ignore[union-attr]
@@ -263,40 +316,26 @@ class ContextPlayer:
             law: Any = turn.plan.law  # type: ignore[union-attr]
             assert isinstance(law, LinearLaw)
             limits = np.array(turn.plan.limits)  # type: ignore[union-attr]
-            stacked = stacked_blocks(blocks, cells)
+            stacked = stacked_blocks(blocks)
             began, full = limits.copy(), -1
             total = turn.plan.total  # type: ignore[union-attr]
             end = self.rounds if total is None else kept.t + total
             ended = False
             while full < 0 and kept.left and not ended:
                 stop = min(kept.next, end)
-                if cells:
-                    books = stacked_books(law.books)
-                    kept.t, full = play_cells(
-                        kept.t,
-                        stop,
-                        *given,
-                        (law.theta, law.roots, law.sampled, *books),
-                        (*stacked, recent, seen),
-                        limits,
-                        grid,
-                        kept.plays,
-                        kept.earned,
-                        rng,
-                    )
-                else:
-                    kept.t, full = play_vectors(
-                        kept.t,
-                        stop,
-                        *given,
-                        (law.theta, law.roots, law.sampled),
-                        (stacked[0], stacked[1][:, 0], stacked[3]),
-                        limits,
-                        grid,
-                        kept.plays,
-                        kept.earned,
-                        rng,
-                    )
+                play, arrays, parts = self._loop(law, stacked, (recent, seen))
+                kept.t, full = play(
+                    kept.t,
+                    stop,
+                    *given,
+                    (law.theta, law.roots, law.sampled, *arrays),
+                    parts,
+                    limits,
+                    grid,
+                    kept.plays,
+                    kept.earned,
+                    rng,
+                )
                 kept.keep()
                 ended = total is not None and kept.t >= end
             if full < 0 and not ended:
@@ -306,18 +345,40 @@ class ContextPlayer:
             records += int(told.sum())
             blocks = unstacked(stacked, blocks)
             sums: Any = tuple(blocks[arm][0] for arm in due)
-            block = Block(due, sums, tuple(int(blocks[arm][1].counts.sum()) for arm in due))
+            counts = tuple(int(blocks[arm][1].counts.sum()) for arm in due)
+            kept_of: Any = [()] * arms
+            if policy.kept_contexts:
+                kept_of = [rows_in_order(recent[arm], int(seen[arm])) for arm in range(arms)]
+            block = Block(due, sums, counts, self._shapes(turn.state, blocks, kept_of, due))
             memory, answers = mechanism.answer(memory, block, noise)
-            found = []
-            for arm, answer in zip(due, answers, strict=True):
-                newest = rows_in_order(recent[arm], int(seen[arm])) if policy.kept_contexts else ()
-                found.append(context_answer(answer, blocks[arm][1], newest, p))
+            found = [
+                context_answer(answer, blocks[arm][1], kept_of[arm], p)
+                for arm, answer in zip(due, answers, strict=True)
+            ]
             pairs = tuple((arm, int(n)) for arm, n in enumerate(told) if n)
             release = Release(due, tuple(found), records, pairs)
             turn, releases = turn_after(policy, turn, release, coins), releases + len(due)
             for arm in due:
                 blocks[arm] = self._empty(arm, turn.plan.law)  # type: ignore[union-attr]
         return releases
+
+    def _loop(self, law: LinearLaw, stacked: Any, newest: Any) -> tuple[Any, Any, Any]:
+        """The loop that plays this layout, what it needs of the law, and the blocks."""
+        sums, counts, negatives, directions, reach = stacked
+        match self.policy.layout:
+            case "cells":
+                blocks = sums, counts, negatives, directions, *newest
+                return play_cells, stacked_books(law.books), blocks
+            case "shaped":
+                blocks = sums, counts[:, 0], directions, reach, *newest
+                return play_shaped, stacked_matrices(law.books), blocks
+        return play_vectors, (), (sums, counts[:, 0], directions)
+
+    def _shapes(self, state: Any, blocks: Any, recent: Any, due: Any) -> Any:
+        if self.policy.layout != "shaped":
+            return ()
+        fits, shape_of = state.fits, self.policy.shape_of
+        return tuple(shape_of(fits[arm], blocks[arm][1], recent[arm]) for arm in due)
 
     def _pilot(self, kept: Marks, rng: Any) -> Any:
         """Visitors who get a random arm; their contexts."""
@@ -336,13 +397,8 @@ class ContextPlayer:
         return np.array(found)
 
     def _empty(self, arm: int, law: Any) -> tuple[Any, PublicCounts]:
-        p = self.policy.dimension
-        if self.policy.layout == "vector":
-            counts = PublicCounts(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros((p, p)))
-            return np.zeros(p, np.int64), counts
-        m = len(law.books[arm])
-        counts = PublicCounts(np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros((m, p)))
-        return np.zeros(m, np.int64), counts
+        counts = no_counts(self.policy.layout, law.books[arm], self.policy.dimension)
+        return np.zeros(len(counts.directions), np.int64), counts
 
 
 class Marks:
@@ -380,11 +436,23 @@ def stacked_books(books: Any) -> tuple[Any, Any]:
     return found, cells
 
 
-def stacked_blocks(blocks: list[tuple[Any, PublicCounts]], cells: bool) -> tuple[Any, ...]:
-    """The arms' sums, counts, negatives and directions, each in one array."""
+def stacked_matrices(books: Any) -> tuple[Any, Any]:
+    """The arms' matrices in one array, shape (arms, matrices, features, features), and how many
+    each has.
+    """
+    p = books[0].shape[1]
+    several = np.array([len(book) // p for book in books])
+    found = np.zeros((len(books), int(several.max()), p, p), np.int64)
+    for arm, book in enumerate(books):
+        found[arm, : several[arm]] = book.reshape(-1, p, p)
+    return found, several
+
+
+def stacked_blocks(blocks: list[tuple[Any, PublicCounts]]) -> tuple[Any, ...]:
+    """The arms' sums, counts, negatives, directions and reach, each in one array."""
     parts = [[sums, *counts] for sums, counts in blocks]
     found = []
-    for at in range(4):
+    for at in range(5):
         each = [part[at] for part in parts]
         room = max(len(array) for array in each)
         whole = np.zeros((len(each), room, *each[0].shape[1:]), each[0].dtype)

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpbandits.core.inputs import Integers
 from dpbandits.environments.base import Environment
+from dpbandits.environments.changing import ChangingMeans
 from dpbandits.environments.laws import SharedCoins
 from dpbandits.policies import (
     CTBTT,
@@ -37,10 +38,12 @@ from dpbandits.policies import (
     DPExponentialNAS,
     DPJointCUCB,
     DPJointMAT,
+    DPKalmanTS,
     DPRateIMED,
     DPUCBBound,
     FollowTheLeader,
     HybridUCB,
+    KalmanTS,
     LazyDPTS,
     NaiveFTNL,
     PrefixExponential,
@@ -49,8 +52,10 @@ from dpbandits.policies import (
     TreeFTRL,
 )
 from dpbandits.policies.base import Identified
+from dpbandits.policies.changing import KalmanPolicy
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.compiled.batches import by_batches
+from dpbandits.simulation.compiled.changing import changing_player, with_beliefs
 from dpbandits.simulation.compiled.coins import coin_player
 from dpbandits.simulation.compiled.driver import EventPlayer, Kernel
 from dpbandits.simulation.compiled.elimination import successive
@@ -81,6 +86,10 @@ def compiled_player(
     """
     if getattr(policy, "weights", None) is not None:
         return None  # a run costs as much as its releases, which are few
+    if isinstance(environment, ChangingMeans):
+        if isinstance(policy, KalmanPolicy) and type(policy) in (KalmanTS, DPKalmanTS):
+            return changing_player(policy, environment, rounds, seed)
+        return None
     if policy.about.feedback != "bandit" and not environment.apart:
         # the rewards of one round may be dependent, which a law for each arm does not show
         if isinstance(environment, SharedCoins):
@@ -168,6 +177,7 @@ BUILDERS: dict[type[Policy], Callable[[Any, int], Kernel | None]] = {
     FollowTheLeader: hedging,
     DecreasingHedge: hedging,
     TreeFTRL: hedging,
+    **dict.fromkeys((KalmanTS, DPKalmanTS), with_beliefs),
     NAS: watched,
     DPNAS: watched,
     DPExponentialNAS: watched,

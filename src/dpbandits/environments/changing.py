@@ -1,0 +1,222 @@
+"""An environment whose means change from round to round."""
+
+from __future__ import annotations
+
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbandits.core.errors import EnvironmentExhausted
+from dpbandits.core.inputs import (
+    LARGEST_SEED,
+    MOST_ARMS,
+    Floats,
+    Integers,
+    numbers_in,
+    real_number,
+    shown,
+    whole_number,
+)
+from dpbandits.core.privacy import Grid
+from dpbandits.environments.base import Environment
+
+SEASON_STEPS = 50
+"""Pieces of a season, in each of which the means stand still."""
+
+
+@final
+class ChangingMeans(Environment):
+    """Independent 0/1 rewards whose means change at given rounds.
+
+    Regret in it is dynamic: against the best arm of each round.
+
+    Args:
+        pieces: success probabilities, shape (pieces, arms).
+        starts: rounds played before each piece, shape (pieces,), increasing from 0.
+        rounds: number of rounds.
+
+    Raises:
+        ValueError: a probability outside [0, 1], or starts that do not increase from 0 to below
+            `rounds`.
+
+    >>> place = ChangingMeans([[0.2, 0.8], [0.6, 0.4]], starts=[0, 300], rounds=400)
+    >>> place.means.tolist(), place.length, float(place.best_until(400))
+    ([0.3, 0.7], 400, 300.0)
+    """
+
+    changing = True
+    apart = True
+
+    def __init__(self, pieces: ArrayLike, starts: ArrayLike, rounds: int) -> None:
+        self.pieces = numbers_in(pieces, "pieces")
+        if self.pieces.ndim != 2 or 0 in self.pieces.shape or self.pieces.shape[1] > MOST_ARMS:
+            raise ValueError(
+                f"Expected pieces of shape (pieces, arms), got shape {self.pieces.shape}."
+            )
+        if not np.all((self.pieces >= 0) & (self.pieces <= 1)):
+            raise ValueError("Expected pieces of success probabilities in [0, 1].")
+        self.length = whole_number(rounds, "rounds", 1)
+        given = numbers_in(starts, "starts")
+        fits = given.shape == (len(self.pieces),) and np.all(given == np.rint(given))
+        if not fits or given[0] != 0 or not np.all(np.diff(given) > 0) or given[-1] >= rounds:
+            raise ValueError(
+                f"Expected starts={shown(starts)} to be a whole number for each of the "
+                f"{len(self.pieces)} pieces, increasing from 0 and below rounds={rounds:,}."
+            )
+        self.starts = given.astype(np.int64)
+        self.lengths: Integers = np.diff(np.append(self.starts, self.length))
+        # expected rewards of each arm, and of the best arm of each round, before each piece
+        zero = np.zeros((1, self.pieces.shape[1]))
+        self._before = np.vstack((zero, np.cumsum(self.pieces * self.lengths[:, None], axis=0)))
+        best = np.cumsum(self.pieces.max(axis=1) * self.lengths)
+        self._best_before = np.concatenate(([0.0], best))
+        self.means = np.clip(self._before[-1] / self.length, 0.0, 1.0)
+        self._next = 0
+
+    @classmethod
+    def abrupt(
+        cls,
+        arms: int,
+        rounds: int,
+        pieces: int,
+        *,
+        seed: int,
+        low: float = 0.25,
+        high: float = 0.75,
+    ) -> Self:
+        """Means that jump at random rounds: evenly spaced ones, in a new order in each piece.
+
+        Args:
+            arms: number of arms.
+            rounds: number of rounds.
+            pieces: number of pieces.
+            seed: seed of the orders and of the rounds of the jumps.
+            low: the smallest mean.
+            high: the largest mean.
+        """
+        arms, rounds, rng = checked_size(arms, rounds, seed)
+        pieces = whole_number(pieces, "pieces", 1, rounds)
+        spaced = np.linspace(checked_share(low, "low"), checked_share(high, "high"), arms)
+        each = np.array([rng.permutation(spaced) for _ in range(pieces)])
+        cuts = np.sort(rng.choice(rounds - 1, pieces - 1, replace=False)) + 1
+        return cls(each, np.concatenate(([0], cuts)), rounds)
+
+    @classmethod
+    def drift(
+        cls, arms: int, rounds: int, *, seed: int, step: float = 0.03, every: int = 250
+    ) -> Self:
+        """Means that walk at random between .1 and .9, each on its own.
+
+        Args:
+            arms: number of arms.
+            rounds: number of rounds.
+            seed: seed of the walks.
+            step: standard deviation of a step, at most .2.
+            every: rounds between two steps.
+        """
+        arms, rounds, rng = checked_size(arms, rounds, seed)
+        every = whole_number(every, "every", 1)
+        size = real_number(step)
+        if size is None or not 0 < size <= 0.2:
+            raise ValueError(f"Expected step={shown(step)} to be above 0 and at most 0.2.")
+        starts = np.arange(0, rounds, every)
+        each, means = np.empty((len(starts), arms)), rng.uniform(0.2, 0.8, arms)
+        for at in range(len(starts)):
+            each[at] = means
+            means = means + rng.normal(0.0, size, arms)
+            means = np.where(means < 0.1, 0.2 - means, np.where(means > 0.9, 1.8 - means, means))
+            means = np.clip(means, 0.1, 0.9)  # a step of many deviations
+        return cls(each, starts, rounds)
+
+    @classmethod
+    def seasonal(
+        cls, arms: int, rounds: int, period: int, *, seed: int, swing: float = 0.25
+    ) -> Self:
+        """Means that rise and fall with a period, each arm at its own time.
+
+        Args:
+            arms: number of arms.
+            rounds: number of rounds.
+            period: rounds of a season.
+            seed: seed of the arms' levels (.4 to .6) and times.
+            swing: the largest distance of a mean from its level, at most .4.
+        """
+        arms, rounds, rng = checked_size(arms, rounds, seed)
+        period = whole_number(period, "period", 2)
+        height = real_number(swing)
+        if height is None or not 0 < height <= 0.4:
+            raise ValueError(f"Expected swing={shown(swing)} to be above 0 and at most 0.4.")
+        starts = np.arange(0, rounds, max(1, period // SEASON_STEPS))
+        level, phase = rng.uniform(0.4, 0.6, arms), rng.random(arms)
+        turns = starts[:, None] / period + phase
+        return cls(np.clip(level + height * np.sin(2 * np.pi * turns), 0, 1), starts, rounds)
+
+    def __repr__(self) -> str:
+        return f"ChangingMeans({len(self.pieces)} pieces, {self.arms} arms, {self.length:,} rounds)"
+
+    def fresh(self) -> Self:
+        return self._with(_next=0)
+
+    def best_until(self, rounds: Any) -> Floats:
+        done, piece = np.asarray(rounds, np.int64), self._piece(rounds)
+        inside = self.pieces.max(axis=1)[piece] * (done - self.starts[piece])
+        return np.asarray(self._best_before[piece] + inside)
+
+    def expected(self, start: int, stop: int, arms: Integers) -> Floats:
+        return np.asarray((self._until(stop) - self._until(start))[arms])
+
+    def _until(self, rounds: int) -> Floats:
+        """Return each arm's expected rewards in the first `rounds` rounds, shape (arms,)."""
+        piece = int(self._piece(rounds))
+        found: Floats = self._before[piece] + self.pieces[piece] * (rounds - self.starts[piece])
+        return found
+
+    def _piece(self, rounds: Any) -> Any:
+        """Return the piece of the round after so many rounds."""
+        return np.searchsorted(self.starts, rounds, side="right") - 1
+
+    def draw(self, action: int, rng: np.random.Generator) -> float:
+        chances = self.pieces[self._piece(self._take(1))]
+        return float(rng.random() < chances[action])
+
+    def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
+        return int(self.block_many(np.array([action]), rounds, grid, rng)[0])
+
+    def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
+        chances = self.pieces[self._piece(self._take(1))]
+        return (rng.random(len(arms)) < chances[arms]).astype(np.float64)
+
+    def block_many(
+        self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
+    ) -> Integers:
+        start = self._take(rounds)
+        assert self.length is not None
+        first, last = int(self._piece(start)), int(self._piece(start + rounds - 1))
+        edges = np.clip(np.append(self.starts[first : last + 1], self.length), start, None)
+        times = np.diff(np.minimum(edges, start + rounds))
+        times[-1] = rounds - times[:-1].sum()
+        chances = self.pieces[first : last + 1][:, arms]
+        ones = rng.binomial(times[:, None], chances).sum(axis=0)
+        return np.asarray(ones * grid.steps, np.int64)
+
+    def _take(self, rounds: int) -> int:
+        """Return the number of rounds before the next `rounds` ones."""
+        assert self.length is not None
+        if self._next + rounds > self.length:
+            raise EnvironmentExhausted(f"All {self.length:,} rounds were played.")
+        self._next += rounds
+        return self._next - rounds
+
+
+def checked_size(arms: int, rounds: int, seed: int) -> tuple[int, int, np.random.Generator]:
+    """Return the numbers of arms and rounds, and a generator."""
+    rng = np.random.default_rng(whole_number(seed, "seed", 0, LARGEST_SEED))
+    return whole_number(arms, "arms", 1, MOST_ARMS), whole_number(rounds, "rounds", 1), rng
+
+
+def checked_share(value: object, name: str) -> float:
+    share = real_number(value)
+    if share is None or not 0 <= share <= 1:
+        raise ValueError(f"Expected {name}={shown(value)} to be a number in [0, 1].")
+    return float(share)

@@ -1,0 +1,150 @@
+"""DPKalmanTS and KalmanTS: the filter, restarts, looks, late rewards and options."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.plan import Hold, PublicRng
+from dpbandits.mechanisms import Answer
+from dpbandits.policies.changing import KalmanState
+from dpbandits.policies.contract import Release
+
+
+def after(policy: Any, blocks: list[tuple[int, float]]) -> KalmanState:
+    """The state after these (arm, released mean), each of a block."""
+    state, t = policy.init(), 0
+    for arm, mean in blocks:
+        t += policy.block
+        plan = Hold(arm, policy.block, (arm,))
+        answer = Answer(mean * policy.block, policy.block, 1)
+        state = policy.update(state, plan, Release((arm,), (answer,), t, ((arm, policy.block),)))
+    return state
+
+
+def test_beliefs_are_the_posterior_of_a_random_walk() -> None:
+    """Against the joint normal law of all means and releases, conditioned at once."""
+    policy = dpb.DPKalmanTS(arms=2, epsilon=1, lasting=10**6)
+    b, q, rng = 16, 1 / (16 * 10**6), np.random.default_rng(1)
+    blocks = [(int(rng.integers(2)), float(rng.normal(0.5, 0.2))) for _ in range(12)]
+    state = after(policy, blocks)
+    noise = 0.25 / b + 2 / b**2
+    for arm in range(2):
+        # the mean after block i is that before plus a step: growth is added before the answer
+        at = [i + 1 for i, (each, _) in enumerate(blocks) if each == arm]
+        values = np.array([mean for each, mean in blocks if each == arm])
+        times = np.array([*at, len(blocks)])
+        walk = 1 / 12 + q * b * (np.minimum.outer(times, times) - 1.0)
+        # 1/12 caps the growth before an arm's first release
+        first = at[0]
+        walk = 1 / 12 + q * b * (np.minimum.outer(times, times) - float(first))
+        seen = walk[:-1, :-1] + noise * np.eye(len(values))
+        share = np.linalg.solve(seen, walk[:-1, -1])
+        assert state.means[arm] == pytest.approx(0.5 + share @ (values - 0.5), rel=1e-9)
+        assert state.variances[arm] == pytest.approx(walk[-1, -1] - share @ walk[:-1, -1], rel=1e-9)
+
+
+def test_an_exact_baseline_learns_from_its_new_rewards_alone() -> None:
+    policy = dpb.KalmanTS(arms=1, lasting=100)
+    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    mean, variance = 0.5, 1 / 12
+    for reward in (1.0, 0.0, 0.25, 1.0):
+        session.tell(session.ask(), reward)
+        session.settle()
+        variance = min(variance + 1 / 1600, 1 / 12)
+        gain = variance / (variance + 0.25)
+        mean, variance = mean + gain * (reward - mean), (1 - gain) * variance
+        assert session.state.means[0] == pytest.approx(mean)
+        assert session.state.variances[0] == pytest.approx(variance)
+
+
+def test_two_surprises_of_one_arm_in_a_row_reset_all_beliefs() -> None:
+    policy = dpb.DPKalmanTS(arms=2, epsilon=1, lasting=10**6, preset="restarts")
+    known = [(0, 0.9), (1, 0.3)] * 20
+    for surprising, restarts in (
+        ([(0, 0.1)], 0),
+        ([(0, 0.1), (1, 0.9)], 0),
+        ([(0, 0.1), (0, 0.85), (0, 0.1)], 0),
+        ([(0, 0.1), (1, 0.3), (0, 0.1)], 1),
+        ([(0, 0.1), (0, 0.1)], 1),
+    ):
+        state = after(policy, known + surprising)
+        assert state.restarts == restarts
+        assert (state.variances[1] == 1 / 12) is bool(restarts)
+        if restarts:
+            assert state.means[1] == 0.5
+            assert state.surprises == (0, 0)
+    assert (
+        after(dpb.DPKalmanTS(arms=2, epsilon=1, lasting=10**6), known + [(0, 0.1)] * 2).restarts
+        == 0
+    )
+
+
+def test_looks_go_to_the_arm_released_longest_ago_as_often_as_is_said() -> None:
+    """10,000 plans; a two-sided binomial bound with a false alarm of 1e-6."""
+    policy = dpb.DPKalmanTS(arms=2, epsilon=1, lasting=320, preset="restarts", looks=2)
+    assert policy.look == pytest.approx(2 * 2 * 16 / 320)
+    state = after(policy, [(1, 0.1)] + [(0, 0.9)] * 3000)._replace(variances=(1e-12, 1e-12))
+    looks = sum(policy.plan(state, PublicRng(3, step)).action == 1 for step in range(10_000))
+    radius = math.sqrt(math.log(2 / 1e-6) / (2 * 10_000))
+    assert abs(looks / 10_000 - policy.look) < radius
+
+
+def test_decisions_that_wait_open_further_blocks_and_are_drawn() -> None:
+    policy = dpb.DPKalmanTS(arms=["a", "b", "c"], epsilon=2, lasting=1000)
+    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    asked = [session.ask() for _ in range(160)]
+    actions = [each.action for each in asked]
+    blocks = [actions[i : i + policy.block] for i in range(0, 160, policy.block)]
+    assert all(len(set(block)) == 1 for block in blocks)
+    assert len({block[0] for block in blocks}) == 3
+    for each in reversed(asked):
+        session.tell(each, 1.0)
+    session.settle()
+    assert sum(session.state.rounds) == 160
+    assert session.spent == 2
+    eligible = [session.ask(eligible=["a", "c"]) for _ in range(20)]
+    assert {each.label for each in eligible} <= {"a", "c"}
+    assert {row.propensity for row in session.decisions()} == {None}
+
+
+def test_a_new_arm_is_unknown_and_drawn() -> None:
+    policy = dpb.DPKalmanTS(arms=["a", "b"], epsilon=2, lasting=1000)
+    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    for _ in range(400):
+        session.tell(session.ask(), 0.2)
+    session.add_arm("new")
+    assert session.state.variances[2] == 1 / 12
+    labels = []
+    for _ in range(200):
+        decision = session.ask()
+        labels.append(decision.label)
+        session.tell(decision, 0.9 if decision.label == "new" else 0.2)
+    assert labels.count("new") > 100
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "lasting"),
+        ({"lasting": 0}, "lasting"),
+        ({"lasting": 10, "preset": "jumps"}, "'drift', 'restarts'"),
+        ({"lasting": 10, "width": -1}, "width"),
+        ({"lasting": 10, "block": 1.5}, "block"),
+        ({"lasting": 10, "surprise": math.nan}, "surprise"),
+    ],
+)
+def test_what_is_none_is_refused(given: Any, said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=said):
+        dpb.DPKalmanTS(arms=2, epsilon=1, **given)
+
+
+def test_blocks_follow_the_budget() -> None:
+    policy = dpb.DPKalmanTS(arms=2, epsilon="1/10", lasting=100)
+    assert policy.block == 160
+    assert policy.at(policy.budget / 2).block == 320
+    assert dpb.DPKalmanTS(arms=2, epsilon=1, lasting=100, block=3).at(policy.budget).block == 3

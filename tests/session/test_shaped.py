@@ -1,0 +1,262 @@
+"""Releases of Σ r·x whose noise is shaped after a block's contexts: exact sums, public shapes, and the
+exact privacy loss of a whole transcript in rho, with broken twins.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.contexts import FINE
+from dpbandits.mechanisms.base import Block
+from dpbandits.mechanisms.cells import (
+    ROW,
+    OpenContexts,
+    Shape,
+    ShapedBatches,
+    largest_reach,
+)
+from dpbandits.noise.protocol import Noise, Relay
+from dpbandits.policies.codebooks import shaping_matrices
+from dpbandits.policies.contextual import PrivateLinear
+
+FALSE_ALARM = 1e-6
+RNG = np.random.default_rng(7)
+PLACES = np.trunc(RNG.uniform(-0.6, 0.6, (400, 2)) * [1.0, 0.2] * FINE) / FINE
+
+
+def policy(**changes: Any) -> dpb.DPLinTS:
+    given: dict[str, Any] = {"arms": 2, "features": 2, "rho": "1/2", "release": "shaped"}
+    return dpb.DPLinTS(**given | {"first": 9} | changes)
+
+
+def session(made: Any = None, noise: Noise | None = None, **options: Any) -> dpb.Session:
+    return dpb.Session(made or policy(), noise=noise or dpb.SimulatedNoise(1), seed=5, **options)
+
+
+def test_the_reach_is_above_every_norm_and_hardly_more() -> None:
+    """Against whole numbers of any size."""
+    rng = np.random.default_rng(1)
+    for p in (1, 3, 40, 1000):
+        book = shaping_matrices(rng.normal(size=(3 * p, p)) / np.sqrt(4 * p)).astype(np.int64)
+        assert np.abs(np.linalg.norm(book, axis=1)).max() <= ROW
+        whole = (rng.normal(size=p) / np.sqrt(2 * p) * FINE).astype(np.int64)
+        reach = largest_reach(book, whole[None])
+        for matrix, each in zip(book.reshape(-1, p, p), reach.tolist(), strict=True):
+            exact = sum(
+                sum(a * x for a, x in zip(row, whole.tolist(), strict=True)) ** 2
+                for row in matrix.tolist()
+            )
+            bound = Shape(matrix, each).sensitivity
+            assert exact <= bound**2
+            assert bound**2 <= exact * (1 + 1e-4) + 2**12 * p
+
+
+def test_noise_has_the_covariance_that_the_fit_reckons_with() -> None:
+    """4,000 releases: each entry of the empirical covariance within a normal bound."""
+    rng, p, runs = np.random.default_rng(2), 3, 4000
+    contexts = np.trunc(rng.normal(size=(60, p)) * [0.4, 0.2, 0.05] * FINE) / FINE
+    book = shaping_matrices(contexts).astype(np.int64)
+    whole = (contexts * FINE).astype(np.int64)
+    reach = largest_reach(book, whole)
+    mechanism = ShapedBatches(rho="1/8", grid=dpb.Grid(steps=16))
+    for at in (0, 3):
+        shape = Shape(book.reshape(-1, p, p)[at], int(reach[at]))
+        block = Block((0,), (7 * whole.sum(axis=0),), (60,), (shape,))
+        noise = dpb.SimulatedNoise(3)
+        rows = [mechanism.answer([None], block, noise)[1][0][0] for _ in range(runs)]
+        errors = np.array(rows) - 7 / 16 * contexts.sum(axis=0)
+        covariance = shape.covariance(1 / 8)
+        root = np.linalg.inv(np.linalg.cholesky(covariance))
+        found = root @ (errors.T @ errors / runs) @ root.T
+        # a product of two standard normal numbers has a variance of at most 2
+        width = 1.1 * np.sqrt(2 / runs * 2 * np.log(2 * p * p * 2 / FALSE_ALARM))
+        assert np.abs(found - np.eye(p)).max() < width
+
+
+def test_a_record_adds_its_reward_times_its_context() -> None:
+    s = session(policy(first=1000))
+    sums, reach, told = np.zeros((2, 2), np.int64), np.zeros(2, np.int64), [0, 0]
+    rng = np.random.default_rng(3)
+    for x in PLACES[:50]:
+        d = s.ask(context=x)
+        reward = float(rng.integers(5)) / 4
+        s.tell(d, reward)
+        whole = (x * FINE).astype(np.int64)
+        sums[d.action] += round(reward * 1024) * whole
+        book: Any = s.policy.book_of(s.state, d.action).astype(np.int64)  # type: ignore[attr-defined]
+        reach[d.action] = max(reach[d.action], int(largest_reach(book, whole[None])[0]))
+        told[d.action] += 1
+    contexts: Any = s._view.contexts
+    for arm in range(2):
+        count, held = contexts.sums[arm]
+        assert count == told[arm]
+        assert held.tolist() == sums[arm].tolist()
+        assert contexts.public()[arm].reach.tolist() == [reach[arm]]
+
+
+def test_no_pilot_is_needed_and_first_blocks_are_shaped_by_their_own_contexts() -> None:
+    s = session(policy(first=30))
+    assert s.ask(context=PLACES[0]).learn
+    for x in PLACES[:120]:
+        s.tell(s.ask(context=x), 1.0)
+    assert all(fit.releases for fit in s.state.fits)
+    assert all(len(fit.book) == 4 * 2 for fit in s.state.fits)
+
+
+@pytest.mark.parametrize("first", [9, 700])
+def test_a_saved_session_goes_on_as_if_nothing_had_happened(first: int) -> None:
+    made = policy(first=first, rho=4)
+    one, other = session(made), session(made)
+    rng, key = np.random.default_rng(8), b"k" * 32
+    for i in range(900):
+        x = PLACES[i % len(PLACES)]
+        if i % 97 == 5:
+            other = dpb.Session.from_json(other.to_json(key=key), key=key)
+        a, b = one.ask(context=x), other.ask(context=x)
+        assert a == b
+        if i % 5:
+            reward = float(rng.integers(2))
+            one.tell(a, reward)
+            other.tell(b, reward)
+    assert one.state == other.state
+    assert one.ledger == other.ledger
+    assert one.spent == (4 if first == 9 else 0)
+
+
+def test_a_reach_that_cannot_be_is_refused() -> None:
+    s = session(policy(first=1000))
+    for x in PLACES[:10]:
+        s.tell(s.ask(context=x), 1.0)
+    for change in ([-1], [], [2**63], [0], [1, 1]):
+        document = json.loads(s.to_json(unsealed=True))
+        document["public"]["contexts"]["open"][0]["reach"] = change
+        with pytest.raises(dpb.DamagedSessionError):
+            dpb.Session.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"rho": None, "epsilon": 1}, "Expected rho= with release="),
+        ({"release": "round"}, "'cells', 'shaped'"),
+        ({"rho": "1/1000000000000", "grid": 2**16}, "64 bits|rho >="),
+    ],
+)
+def test_what_is_none_is_refused(given: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        policy(**given)
+
+
+# The exact privacy loss of a whole transcript
+
+
+class Listening(Relay, Noise):  # type: ignore[misc]
+    """Answers as it was scripted, or by simulated noise, and keeps what it was asked."""
+
+    kind = "simulated"
+
+    def __init__(self, script: list[int] | None = None) -> None:
+        self.inner, self.script = dpb.SimulatedNoise(11), script
+        self.asked: list[tuple[int, Any]] = []
+        self.answers: list[int] = []
+
+    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+        self.asked.append((exact[0], (verb, *price.values())))
+        at = len(self.answers)
+        scripted = self.script is not None and at < len(self.script)
+        answer = self.script[at] if scripted else getattr(self.inner, verb)(*exact, **price)  # type: ignore[index]
+        self.answers.append(answer)
+        return answer
+
+
+def played(rewards: list[float], script: list[int] | None) -> tuple[Any, Listening]:
+    """Everything public of a session with these rewards."""
+    noise = Listening(script)
+    s = session(policy(), noise)
+    seen: list[Any] = []
+    for x, reward in zip(PLACES, rewards, strict=False):
+        decision = s.ask(context=x)
+        seen.append(decision.action)
+        s.tell(decision, reward)
+    s.settle()
+    return (seen, s.state, s.ledger, s.releases), noise
+
+
+def loss(rewards: list[float], at: int, other: float) -> float:
+    """The Rényi divergence of the whole transcript with one reward replaced, of order a divided by
+    a, in units of rho; inf if what is public differs.
+    """
+    public, noise = played(rewards, None)
+    neighbour = [*rewards[:at], other, *rewards[at + 1 :]]
+    replayed, heard = played(neighbour, noise.answers)
+    if replayed != public or [p for _, p in heard.asked] != [p for _, p in noise.asked]:
+        return float("inf")
+    total = 0.0
+    for (exact, price), (moved, _) in zip(noise.asked, heard.asked, strict=True):
+        verb, sensitivity, rho = price
+        assert (verb, rho) == ("gaussian", policy().budget)
+        # rho·(difference/sensitivity)² of a Gaussian of variance sensitivity²/(2 rho)
+        total += ((exact - moved) / sensitivity) ** 2
+    return total
+
+
+def largest_loss() -> float:
+    rewards = [float(r) for r in np.random.default_rng(21).integers(0, 2, 60)]
+    return max(loss(rewards, at, 1.0 - rewards[at]) for at in range(len(rewards)))
+
+
+@pytest.mark.parametrize("kept", [1500, 4])
+def test_the_transcript_costs_rho_and_the_farthest_context_nearly_all_of_it(
+    kept: int, monkeypatch: Any
+) -> None:
+    """With matrices of the block's own contexts, and with matrices fixed when it opened."""
+    monkeypatch.setattr("dpbandits.policies.contextual.RECENT", kept)
+    assert 1 - 1e-5 < largest_loss() <= 1.0
+
+
+Changed = Callable[[Any], None]
+shape_of = PrivateLinear.shape_of
+add: Any = OpenContexts.add
+
+
+def half_the_reach(patch: Any) -> None:
+    """Noise for half of the largest norm."""
+
+    def less(self: Any, *given: Any) -> Shape:
+        shape = shape_of(self, *given)
+        return shape._replace(reach=shape.reach // 4)
+
+    patch.setattr(PrivateLinear, "shape_of", less)
+
+
+def reach_by_reward(patch: Any) -> None:
+    """Contexts that were answered by 0 shape nothing."""
+
+    def some(self: OpenContexts, arm: int, record: Any) -> None:
+        add(self, arm, record)
+        if not record.steps:
+            self.recent[arm].pop()
+
+    patch.setattr(OpenContexts, "add", some)
+
+
+def middling_reach(patch: Any) -> None:
+    """Noise for the typical context of a block."""
+
+    def typical(matrices: Any, contexts: Any) -> Any:
+        each = [largest_reach(matrices, context[None]) for context in contexts]
+        return np.median(each, axis=0).astype(np.int64)
+
+    patch.setattr("dpbandits.policies.contextual.largest_reach", typical)
+
+
+@pytest.mark.parametrize("change", [half_the_reach, reach_by_reward, middling_reach])
+def test_broken_twins_cost_more(change: Changed, monkeypatch: Any) -> None:
+    change(monkeypatch)
+    assert largest_loss() > 1.0
