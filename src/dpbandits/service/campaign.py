@@ -32,8 +32,9 @@ from dpbandits.session.beliefs import Beliefs, Uplift
 from dpbandits.session.decisions import Eligible, User
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.holdout import HoldoutRule, Side, hashed_place
+from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.options import one_segment
-from dpbandits.session.segments import SegmentedBeliefs
+from dpbandits.session.segments import SegmentedBeliefs, SegmentedLift
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.storing import is_due
 from dpbandits.session.traffic import SampleRatio
@@ -127,7 +128,9 @@ class Campaign:
         return self._do(op, by, same)
 
     def _do(self, op: OperationModel, by: str | None, then: Callable[[Any], Any]) -> Any:
-        if self._segment is not None and not isinstance(op, (ops.Ask, ops.ResolvingOperation)):
+        if self._segment is not None and not isinstance(
+            op, (ops.Ask, ops.ResolvingOperation, ops.RecordOutcomes)
+        ):
             raise refusal("whole_needed")
         return self._calls.do(op, by or "", then)
 
@@ -207,6 +210,28 @@ class Campaign:
         """In the local model: record a user's answer as their device sent it."""
         found: TellStatus = self._do(ops.told_message(decision, message), None, only)
         return found
+
+    def record(
+        self,
+        arm: str | int,
+        outcomes: Any,
+        *,
+        segment: str | None = None,
+        by: str | None = None,
+        key: str,
+    ) -> TellStatus:
+        """Record the outcomes of people who were assigned to an arm elsewhere, once for each `key`
+        (see `Session.record`); the call made again with it is answered alike. A batch that a
+        restored database lost is "gone" when it is recorded again: its outcomes may have been
+        released before.
+
+        Raises:
+            RewardError: one of them is no reward. None was recorded.
+            ValueError: as `Session.record`; or the campaign has a holdout. None was recorded.
+        """
+        own = self._segment if segment is None else segment
+        status: TellStatus = self._do(ops.recorded_batch(arm, outcomes, own, key), by, same)
+        return status
 
     def expire(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
         """Nobody answered: the declared default counts (see `Session.expire`)."""
@@ -401,6 +426,21 @@ class Campaign:
     def beliefs(self, confidence: float = 0.95) -> Beliefs | SegmentedBeliefs:
         """The estimates of every arm (see `Session.beliefs`); with parts, as one table."""
         return self._view("beliefs", confidence=confidence)  # type: ignore[no-any-return]
+
+    def lift(
+        self, control: str | int | None = None, confidence: float = 0.95
+    ) -> Lift | SegmentedLift:
+        """Every other arm against the control arm (see `Session.lift`); with parts, as one
+        table.
+        """
+        given = {} if control is None else {"control": control}
+        return self._view("lift", **given, confidence=confidence)  # type: ignore[no-any-return]
+
+    def shares(self, people: int = 1_000) -> Shares | dict[str, Shares]:
+        """How to share out the next people among the arms, for those who assign them elsewhere (see
+        `Session.shares`); with segments, for so many people of each.
+        """
+        return self._view("shares", people=people)  # type: ignore[no-any-return]
 
     def harm(self) -> Beliefs | SegmentedBeliefs:
         """The estimates of every arm's harm (see `Session.harm`).

@@ -96,7 +96,7 @@ class NewCampaign(BaseModel):
     window: Seconds | None = None
     attribution_window: Seconds | None = None
     assignment: str | None = None
-    min_share: float | None = None
+    min_share: float | dict[str, float] | None = None
     seed: int | None = None
     segments: Items[str] | None = None
     holdout: Share | None = None
@@ -142,6 +142,8 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
             value = {"low": low, "high": high, "clip": value.clip, "minimise": value.minimise}
         elif isinstance(value, Guardrail):
             value = value.to_data()
+        elif option == "min_share" and isinstance(value, Mapping):
+            value = {str(arm): share for arm, share in value.items()}
         elif option == "holdout" and value is not None and not isinstance(value, (int, float)):
             value = str(value)
         elif option == "noise" and value is not None:

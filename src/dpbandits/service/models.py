@@ -25,6 +25,7 @@ from dpbandits.service.tables import ScopeRow
 from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.lift import ArmLift, ArmPart, Lift, Shares
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import time_words
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
@@ -114,6 +115,12 @@ class Results(Record):
     """What became of each answer."""
 
     results: list[Result]
+
+
+class RecordedBatch(Record):
+    """What became of a batch of outcomes."""
+
+    status: TellStatus
 
 
 class AddedArm(Record):
@@ -375,6 +382,59 @@ class SentUplift(Record):
     def made(self) -> Uplift:
         sides = {"policy": SideMean(**self.policy), "holdout": SideMean(**self.holdout)}
         return Uplift(**{**dict(self), **sides})
+
+
+class SentArmLift(Record):
+    """See `ArmLift`."""
+
+    label: str
+    people: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+
+
+class SentLift(Record):
+    """See `Lift`."""
+
+    rows: list[SentArmLift]
+    control: str
+    confidence: float
+    changed: list[str]
+
+    @classmethod
+    def of(cls, found: Lift) -> Self:
+        rows = [row._asdict() for row in found.rows]
+        return cls.model_validate({**vars(found), "rows": rows})
+
+    def made(self) -> Lift:
+        rows = tuple(ArmLift(**dict(row)) for row in self.rows)
+        return Lift(rows, self.control, self.confidence, tuple(self.changed))
+
+
+class SentPart(Record):
+    """See `ArmPart`."""
+
+    label: str
+    people: int
+    share: float
+
+
+class SentShares(Record):
+    """See `Shares`."""
+
+    rows: list[SentPart]
+    people: int
+
+    @classmethod
+    def of(cls, found: Shares) -> Self:
+        return cls.model_validate({"rows": [r._asdict() for r in found], "people": found.people})
+
+    def made(self) -> Shares:
+        return Shares(tuple(ArmPart(**dict(row)) for row in self.rows), self.people)
 
 
 class SentRatio(Record):

@@ -34,6 +34,7 @@ from dpbandits.service.models import (
     CampaignDecision,
     Done,
     Record,
+    RecordedBatch,
     Result,
     Results,
     TellStatus,
@@ -45,7 +46,13 @@ from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import Decision, listed_tells, two_of
 from dpbandits.session.holdout import hashed_place
-from dpbandits.session.options import LONGEST_WHY
+from dpbandits.session.options import (
+    LONGEST_WHY,
+    checked_batch_key,
+    counted_outcomes,
+    listed_outcomes,
+    require_few_outcomes,
+)
 from dpbandits.session.people import named_bytes
 from dpbandits.session.storing import (
     ArmMove,
@@ -57,9 +64,11 @@ from dpbandits.session.storing import (
     play_of,
     pseudonym_in,
     read_places,
+    record_in,
     require_closable,
     require_joined,
     require_move,
+    require_recordable_in,
     require_reward,
     waiting_for,
     waits,
@@ -238,15 +247,7 @@ class Ask(OperationModel):
             assert layout.side_key is not None
             place = hashed_place(self.user, layout.side_key, layout.rule.typed)
             return [tx.part(layout.rule.side(place))]
-        if layout.is_whole:
-            if self.segment is not None:
-                raise refusal("no_segments")
-            return tx.parts()
-        if self.segment is None or self.segment not in layout.parts:
-            names = ", ".join(map(repr, layout.parts))
-            text = f"Expected segment= to be one of {names}, got {shown(self.segment)}."
-            raise refusal("unknown_segment", f"{text} None was made.")
-        return [tx.part(self.segment)]
+        return [segment_part(tx, self.segment)]
 
     def run(self, tx: Transaction, by: str) -> list[CampaignDecision]:
         (part,) = self.parts(tx)
@@ -614,6 +615,123 @@ def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
     return found
 
 
+# People who are assigned elsewhere
+
+
+@final
+class RecordOutcomes(OperationModel):
+    """Record the outcomes of people who were assigned to an arm elsewhere (see `Session.record`):
+    all of them, or none. A call with a key that was used records nothing.
+
+    Args:
+        outcomes: rewards, one a person; or, for rewards of 0 and 1:
+        people, successes: how many people there were, and how many of them had the reward 1.
+        segment: which, of a campaign with segments.
+        key: another word for each batch.
+    """
+
+    name: ClassVar[str] = "record"
+    role: ClassVar[Role] = "tell"
+    reply: ClassVar[type[Record]] = RecordedBatch
+    arm: Arm
+    outcomes: Items[StrictNumber | Items[StrictNumber]] | None = Field(default=None, repr=False)
+    people: Annotated[int, Strict()] | None = None
+    successes: Annotated[int, Strict()] | None = Field(default=None, repr=False)
+    segment: Any = None
+    key: Annotated[str, checked_line("key", LONGEST_KEY, "Nothing was recorded.")]
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        counts = [self.people, self.successes]
+        if counts.count(None) != (0 if self.outcomes is None else 2):
+            raise ValueError("expected outcomes, or people and successes")
+        return self
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        if tx.layout.rule is not None:
+            raise refusal("no_batches")
+        return [segment_part(tx, self.segment)]
+
+    def run(self, tx: Transaction, by: str) -> TellStatus:
+        (part,) = self.parts(tx)
+        session = part.session
+        if part.closed is not None or part.head.closed is not None:
+            raise refusal("closed")
+        require_recordable_in(session)
+        if tx.is_lost(part, by, self.key):
+            return "gone"
+        counts = self.people is not None
+        found = listed_outcomes((self.people, self.successes) if counts else self.outcomes)
+        record_in(session, self.arm, found, counts)
+        return "recorded"
+
+    def said(self) -> str:
+        """Nothing of outcomes is in it."""
+        people = len(self.outcomes or ()) if self.people is None else self.people
+        return json.dumps([self.name, self.arm, people, self.segment], default=str)
+
+    def replied(self, answer: Any) -> Record:
+        return RecordedBatch(status=answer)
+
+    def answered(self, reply: Any) -> TellStatus:
+        status: TellStatus = reply.status
+        return status
+
+    def body(self) -> Any:
+        said = {name: value for name, value in dict(self).items() if value is not None}
+        if self.outcomes is not None:
+            if len(self.outcomes) > MOST_ITEMS:
+                raise ValueError(
+                    f"Expected at most {MOST_ITEMS:,} outcomes in one batch over HTTP, got "
+                    f"{len(self.outcomes):,}. Record several batches, each with a key of its own, "
+                    "or (people, successes). Nothing was sent."
+                )
+            said["outcomes"] = [sent_reward(each) for each in self.outcomes]
+        return said
+
+
+def recorded_batch(arm: object, outcomes: Any, segment: str | None, key: object) -> RecordOutcomes:
+    """Return the operation that records a batch: `outcomes` as `Session.record` takes them.
+
+    Raises:
+        RewardError, ValueError: they are none, or the key is none. Nothing was recorded.
+    """
+    checked_batch_key(key)
+    counts = outcomes if counted_outcomes(outcomes) is not None else None
+    if counts is None:
+        several = listed_outcomes(outcomes)
+        people, successes = None, None
+    else:
+        several, people, successes = None, *map(int, counts)
+        require_few_outcomes(people)
+    return RecordOutcomes.model_construct(
+        arm=plain_whole(arm),
+        outcomes=several,
+        people=people,
+        successes=successes,
+        segment=segment,
+        key=key,
+    )
+
+
+def segment_part(tx: Transaction, segment: Any) -> Part:
+    """The part of a campaign with this name, or its only one.
+
+    Raises:
+        ValueError: there is none of this name, or none was expected.
+    """
+    layout = tx.layout
+    if layout.is_whole:
+        if segment is not None:
+            raise refusal("no_segments")
+        return tx.parts()[0]
+    if segment is None or segment not in layout.parts:
+        names = ", ".join(map(repr, layout.parts))
+        text = f"Expected segment= to be one of {names}, got {shown(segment)}."
+        raise refusal("unknown_segment", f"{text} None was made.")
+    return tx.part(segment)
+
+
 # Arms
 
 
@@ -817,6 +935,7 @@ OPERATIONS: dict[str, type[OperationModel]] = {
         Tell,
         Expire,
         Void,
+        RecordOutcomes,
         AddArm,
         RetireArm,
         PauseArm,

@@ -109,6 +109,13 @@ REASONS: dict[str, Reason] = {
         "Expected user=: this campaign has holdout=, so it has to know whose decision it is. None "
         "was made.",
     ),
+    "no_batches": Reason(
+        422,
+        "A holdout",
+        ValueError,
+        "Expected a campaign without holdout=: with it, a person's side says which arm they may "
+        "get, and the campaign has to decide for each. Nothing was recorded.",
+    ),
     "control_needed": Reason(
         422,
         "The control arm",
