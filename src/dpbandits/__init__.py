@@ -41,7 +41,9 @@ from dpbandits.environments import (
     Bernoulli,
     Beta,
     Categorical,
+    Changing,
     ContextTable,
+    Drift,
     Environment,
     LoggedReplay,
     SharedCoins,
@@ -135,7 +137,13 @@ from dpbandits.session.ranges import Range
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
-from dpbandits.simulation.delays import DelayLaw, FixedDelay, GeometricDelay, UniformDelay
+from dpbandits.simulation.delays import (
+    DelayLaw,
+    FixedDelay,
+    GeometricDelay,
+    LostAnswers,
+    UniformDelay,
+)
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import simulate
 from dpbandits.simulation.stopping import Estimates, Identification, estimates, identify
@@ -192,6 +200,7 @@ __all__ = [
     "CTSGaussian",
     "CUCBDPMax",
     "Categorical",
+    "Changing",
     "CheckFailed",
     "Client",
     "ClosedError",
@@ -214,6 +223,7 @@ __all__ = [
     "DecreasingHedge",
     "DelayLaw",
     "Diverged",
+    "Drift",
     "EditedRowsError",
     "Entry",
     "Environment",
@@ -243,6 +253,7 @@ __all__ = [
     "LinUCB",
     "LinearMatroid",
     "LoggedReplay",
+    "LostAnswers",
     "Matchings",
     "Matroid",
     "MessageError",

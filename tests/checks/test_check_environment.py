@@ -18,6 +18,7 @@ OURS = [
     dpb.Categorical([0, 0.25, 1], [[0.2, 0.3, 0.5], [0.5, 0.5, 0]]),
     dpb.SharedCoins([0.25, 0.5], [1, 0, 1]),
     dpb.Table([[0, 1], [0.5, 0.25], [1, 1]]),
+    dpb.Changing([0.1, 0.5], dpb.Drift([0.3, -0.3]), rounds=60),
     dpb.LoggedReplay([0, 1, 0, 1] * 40, [0.5, 1, 0, 0.25] * 40, arms=2),
 ]
 

@@ -4,6 +4,7 @@ sets.
 
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.environments.base import Environment, Independent, Lattice
+from dpbandits.environments.changing import Changing, Drift
 from dpbandits.environments.contexts import ContextTable
 from dpbandits.environments.laws import Bernoulli, Beta, Categorical, SharedCoins, Uniform
 from dpbandits.environments.tables import LoggedReplay, Table
@@ -12,7 +13,9 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Categorical",
+    "Changing",
     "ContextTable",
+    "Drift",
     "Environment",
     "EnvironmentExhausted",
     "Independent",
