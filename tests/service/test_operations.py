@@ -62,6 +62,11 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "successes": st.sampled_from([None, None, 2, 4]),
         "segment": st.sampled_from([None, "DE", "FR", "ES"]),
     },
+    "pending": {
+        "after": st.integers(-1, 5),
+        "limit": st.integers(0, 5),
+        "segment": st.sampled_from([None, "DE", "FR", "ES"]),
+    },
     "expire": {"ids": ids},
     "void": {"ids": ids},
     "arms": {"arm": arms},

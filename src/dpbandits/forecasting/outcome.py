@@ -30,9 +30,9 @@ class Foreseen(NamedTuple):
     the best arm is the one most shown by the end; by equal shares, that it has the highest mean
     then. named: visitors after which the best arm is named at 95 %, the median over draws; None
     where most draws never come to that. chance_named: chance that it is named by the end. width: of
-    an arm's final interval at 95 %, on average over arms and draws. These three come from trials that
-    are played; for what has no ε, for late answers, and where arms are not compared in pairs, from
-    intervals at expected totals. None where answers say nothing of means.
+    an arm's final interval at 95 %, on average over arms and draws. These three come from trials
+    that are played; for what has no ε, for late answers, and where arms are not compared in pairs,
+    from intervals at expected totals. None where answers say nothing of means.
     """
 
     policy: str

@@ -352,8 +352,13 @@ def beginning(
     seal: StoreSeal,
     options: Mapping[str, Any],
     now: float,
+    took: tuple[str, str] | None = None,
 ) -> tuple[Layout, dict[str, Change]]:
-    """Return what a campaign is made of, and by uid what is written of each part."""
+    """Return what a campaign is made of, and by uid what is written of each part.
+
+    Args:
+        took: the scope that it joins, and what it takes of it.
+    """
     first = next(iter(sessions.values()))
     known = {key: str(value) for key, value in options.items() if key != "seed"}
     shown_options = {"policy": repr(first.policy), **known}
@@ -362,6 +367,8 @@ def beginning(
         told["segments"] = list(sessions)
     if rule is not None:
         told["holdout"] = rule.to_data()
+    if took is not None:
+        told["scope"] = list(took)
     whole = CampaignRow(uid, name, uid, compact(told), now)
     parts = {
         part: whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from fractions import Fraction
 from typing import Annotated, Any, Literal, NamedTuple, Self, final
@@ -19,7 +19,7 @@ from pydantic import (
 
 from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.tables import Tabular
+from dpbandits.core.tables import NONE, Columns, Tabular, types_of
 from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
 from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
@@ -201,7 +201,9 @@ class StoredDecision(Record):
 
 @final
 class DecisionPage(Record, Tabular):
-    """A page of decisions in order. after: what to ask for next; None: these were the last."""
+    """Decisions in order; iterate over them. after: what to ask for next; None: these were the
+    last.
+    """
 
     decisions: tuple[StoredDecision, ...]
     after: int | None
@@ -210,13 +212,29 @@ class DecisionPage(Record, Tabular):
     def rows(self) -> tuple[StoredDecision, ...]:
         return self.decisions
 
+    def __iter__(self) -> Iterator[StoredDecision]:  # type: ignore[override]  # not of its fields
+        return iter(self.decisions)
+
+    def __len__(self) -> int:
+        return len(self.decisions)
+
     def __repr__(self) -> str:
         more = "the last" if self.after is None else f"more after={self.after}"
         return f"{len(self.decisions):,} decisions ({more})"
 
     def _columns(self) -> dict[str, list[Any]]:
-        names = StoredDecision.model_fields
-        return {name: [getattr(row, name) for row in self.decisions] for name in names}
+        found = Columns(
+            {
+                name: [getattr(row, name) for row in self.decisions]
+                for name in StoredDecision.model_fields
+            }
+        )
+        found["eligible"] = [
+            None if arms is None else str(list(arms)) for arms in found["eligible"]
+        ]
+        types = types_of(StoredDecision)
+        found.types = {**types, "action": (int,), "label": (str, NONE), "eligible": (str, NONE)}
+        return found
 
 
 class CampaignEvent(Record):
@@ -538,6 +556,8 @@ class Scope(Record):
     """A budget over campaigns, and how much of it campaigns have taken.
 
     Args:
+        taken: what each campaign took of it. Less than `spent` altogether if campaigns were lost
+            with a restored database.
         unit, window, trust, noise: what the epsilons of its campaigns are about, fixed by the first
             campaign; None before it. unit: "round" or "user". window: of contributions, None where
             a cap is for ever. trust: "central" or "local". noise: "secure" or "simulated".
@@ -550,6 +570,7 @@ class Scope(Record):
     window: timedelta | None = None
     trust: str | None = None
     noise: str | None = None
+    taken: dict[str, Exact] = Field(default_factory=dict)
 
     @property
     def left(self) -> Fraction:
@@ -561,9 +582,9 @@ class Scope(Record):
         return None if window is None else window.total_seconds()
 
     @classmethod
-    def of(cls, row: ScopeRow) -> Self:
+    def of(cls, row: ScopeRow, taken: Mapping[str, str]) -> Self:
         window = None if row.window is None else timedelta(seconds=row.window)
-        return cls(**{**row._asdict(), "window": window})
+        return cls(**{**row._asdict(), "window": window, "taken": dict(taken)})
 
 
 class Problem(BaseModel):

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, final
+from uuid import UUID
 
 from pydantic import (
     BaseModel,
@@ -114,6 +115,11 @@ def plain_whole(value: object) -> object:
     return value if found is None else found
 
 
+def plain_user(value: object) -> object:
+    """A person's name or number, as JSON has it."""
+    return str(UUID(int=value.int)) if isinstance(value, UUID) else plain_whole(value)
+
+
 def plain_arms(value: object) -> object:
     """Names or numbers of arms; which of them there are is seen later."""
     if value is None:
@@ -137,7 +143,7 @@ Key = Annotated[
     str | None, checked_line("key", LONGEST_KEY, "None was made, and nothing was changed.")
 ]
 Arm = Annotated[Any, BeforeValidator(plain_whole)]
-User = Annotated[Any, BeforeValidator(plain_whole)]
+User = Annotated[Any, BeforeValidator(plain_user)]
 
 
 class OperationModel(BaseModel):
@@ -292,19 +298,7 @@ class Ask(OperationModel):
             shares: their propensities.
         """
         names = part.names.names(part.nonce, part.head.generation, (each.id for each in asked))
-        return [
-            CampaignDecision(
-                id=name,
-                action=each.action,
-                round=each.round,
-                observe=each.observe,
-                campaign=each.campaign,
-                label=each.label,
-                learn=each.learn,
-                propensity=share,
-            )
-            for name, each, share in zip(names, asked, shares, strict=True)
-        ]
+        return [decision_of(*each) for each in zip(names, asked, shares, strict=True)]
 
     def kept(self, answer: list[CampaignDecision]) -> Any:
         return [each.model_dump(mode="json") for each in answer]
@@ -333,6 +327,20 @@ class Ask(OperationModel):
     def answered(self, reply: Any) -> list[CampaignDecision]:
         found: list[CampaignDecision] = reply.made()
         return found
+
+
+def decision_of(name: str, made: Decision, share: float | None) -> CampaignDecision:
+    """Return a session's decision under its name. share: its propensity."""
+    return CampaignDecision(
+        id=name,
+        action=made.action,
+        round=made.round,
+        observe=made.observe,
+        campaign=made.campaign,
+        label=made.label,
+        learn=made.learn,
+        propensity=share,
+    )
 
 
 def require_control(tx: Transaction, eligible: Sequence[Any] | None) -> None:
@@ -613,6 +621,58 @@ def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
             seen.add(place.seq)
             found.append(Placed("recorded", place.seq))
     return found
+
+
+@final
+class Pending(OperationModel):
+    """List decisions that wait for their rewards, oldest first, by their ids: to expire those that
+    nobody will answer, say.
+
+    Args:
+        after: from after this round on.
+        limit: how many at most.
+        segment: which, of a campaign with segments; or the side of a holdout.
+    """
+
+    name: ClassVar[str] = "pending"
+    role: ClassVar[Role] = "tell"
+    reply: ClassVar[type[Record]] = AskReply
+    after: Annotated[int, Field(ge=0, le=2**53)] = 0
+    limit: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = 1_000
+    segment: Any = None
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        return [segment_part(tx, self.segment)]
+
+    def run(self, tx: Transaction, by: str) -> list[CampaignDecision]:
+        (part,) = self.parts(tx)
+        if part.session.attribution_window is not None:
+            raise refusal("resolved_by_time")
+        waiting = [each for each in part.session.pending if each.id > self.after]
+        found = list[CampaignDecision]()
+        for each in waiting[: self.limit]:
+            row = part.pending.rows.get(each.id)
+            # one that is asked for in this very transaction is not stored yet
+            nonce = part.nonce if row is None else row.nonce
+            (name,) = part.names.names(nonce, part.head.generation, [each.id])
+            found.append(decision_of(name, each, play_of(part.session, each.id).propensity))
+        return found
+
+    def said(self) -> str:
+        return json.dumps([self.name, self.after, self.limit, self.segment], default=str)
+
+    def kept(self, answer: Any) -> Any:
+        return None
+
+    def again(self, kept: Any, tx: Transaction) -> Any:
+        return self.run(tx, "")
+
+    def replied(self, answer: Any) -> Record:
+        return AskReply.of(answer)
+
+    def answered(self, reply: Any) -> list[CampaignDecision]:
+        found: list[CampaignDecision] = reply.made()
+        return found
 
 
 # People who are assigned elsewhere
@@ -935,6 +995,7 @@ OPERATIONS: dict[str, type[OperationModel]] = {
         Tell,
         Expire,
         Void,
+        Pending,
         RecordOutcomes,
         AddArm,
         RetireArm,
@@ -965,6 +1026,8 @@ def id_of(decision: object) -> str:
         return decision.id
     if isinstance(decision, str):
         return decision
+    if isinstance(decision, UUID):
+        return decision.hex
     raise TypeError(
         "Expected a decision, as ask() gives it, or its id as text (several one by one, not as a "
         f"list), got an object of type {type(decision).__name__}. Nothing was done."

@@ -2,13 +2,15 @@
 people come back, the promise to each of them, and rewards in the user's units.
 """
 
+import math
+import warnings
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, TypeVar
 
 import numpy as np
 
-from dpbandits.core.errors import RewardError
+from dpbandits.core.errors import PrivacyWarning, RewardError, TooManyPendingError
 from dpbandits.core.inputs import as_int, checked_default, is_line, number, refuse_class, shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Mechanism
@@ -33,6 +35,57 @@ def require_policy(policy: object) -> None:
             "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
             f"{type(policy).__name__}."
         )
+
+
+MOST_EPSILON = 10
+"""Beyond it, a session for people's data warns: their odds may move by a factor of 22,026."""
+
+
+def warn_of(policy: Policy, guarantee: Guarantee | None) -> None:
+    """Warn of a session with secure noise, which is for people's data, that promises them little or
+    nothing, or has nothing to decide.
+    """
+    if guarantee is None:
+        said = (
+            f"{policy.name} is not private: its decisions may reveal a person's reward, whatever "
+            "the noise. dpbandits.recommend(arms=…, epsilon=1) returns a policy that is."
+        )
+    elif guarantee.noise == "secure" and (guarantee.epsilon or 0) > MOST_EPSILON:
+        epsilon = float(guarantee.epsilon or 0)
+        said = (
+            f"ε = {epsilon:g} promises little: {odds_words(epsilon)}. An ε of 1 or less is usual."
+        )
+    elif policy.arms == 1 and policy.about.goal == "regret" and not hasattr(policy, "problem"):
+        said = f"{policy.name} has one arm, so there is nothing to decide. Give it two or more."
+    else:
+        return
+    warnings.warn(said, PrivacyWarning, stacklevel=3)
+
+
+def odds_words(epsilon: float) -> str:
+    """What ε means for somebody's belief about a person, in words.
+
+    >>> odds_words(1.0)
+    'someone who thought an answer 10 % likely may think 23.2 % after seeing everything'
+    >>> odds_words(20.0)
+    'someone who thought an answer 10 % likely may be certain after seeing everything'
+    """
+    belief = 100.0 * believed_after(0.1, epsilon)
+    may = "be certain" if belief > 99.95 else f"think {rounded_up(belief)} %"
+    return f"someone who thought an answer 10 % likely may {may} after seeing everything"
+
+
+def rounded_up(percent: float) -> str:
+    return f"{math.ceil(10 * percent - 1e-9) / 10:g}"
+
+
+def believed_after(before: float, epsilon: float) -> float:
+    """The most that somebody may think likely who thought `before` likely, in [0, 1].
+
+    >>> round(believed_after(0.5, 1.0), 3)
+    0.731
+    """
+    return before / (before + (1.0 - before) * math.exp(-epsilon))
 
 
 LONGEST_WHY, LONGEST_KEY = 500, 200
@@ -359,8 +412,8 @@ def require_user(people: Register | None, user: object) -> None:
         )
 
 
-def too_many_pending(waiting: int, number: int, limit: int) -> RuntimeError:
-    return RuntimeError(
+def too_many_pending(waiting: int, number: int, limit: int) -> TooManyPendingError:
+    return TooManyPendingError(
         f"Expected at most max_pending={limit} decisions to wait for their rewards; {waiting} "
         f"do, and {number} more were asked for. "
         "Tell or expire some of `session.pending`, or make the session with a larger "

@@ -422,6 +422,8 @@ def plain_number(value: Any) -> Any:
     """Return numbers and arrays of NumPy's as plain ones."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
+    if isinstance(value, int):
+        return int(value)
     raise TypeError(f"Expected plain data in a policy's state, got a {type(value).__name__}.")
 
 
@@ -541,7 +543,7 @@ def session_of(
     seed = public.seed
     if seed is None:  # nobody tosses coins in a session that is only looked at
         seed = 0 if private is None else private.seed
-    session = Session(
+    session = Session._loading(
         policy,
         noise=noise,
         seed=checked_seed(seed),

@@ -85,6 +85,7 @@ from dpbandits.session.options import (
     require_same_batch,
     require_user,
     too_many_pending,
+    warn_of,
     watched_mechanism,
 )
 from dpbandits.session.overdue import overdue_words
@@ -224,6 +225,54 @@ class Session:
     """
 
     def __init__(
+        self,
+        policy: Policy,
+        *,
+        noise: Noise,
+        seed: int | None = None,
+        default: float | None = None,
+        campaign: str | None = None,
+        max_pending: int = PENDING,
+        rewards: Range | None = None,
+        privacy_unit: str = "round",
+        max_contributions: int | None = None,
+        window: timedelta | None = None,
+        clock: Clock | None = None,
+        user_key: bytes | None = None,
+        attribution_window: timedelta | None = None,
+        assignment: str = "planned",
+        min_share: float | Mapping[Any, float] | None = None,
+        guardrail: Guardrail | None = None,
+    ) -> None:
+        self._begin(
+            policy,
+            noise=noise,
+            seed=seed,
+            default=default,
+            campaign=campaign,
+            max_pending=max_pending,
+            rewards=rewards,
+            privacy_unit=privacy_unit,
+            max_contributions=max_contributions,
+            window=window,
+            clock=clock,
+            user_key=user_key,
+            attribution_window=attribution_window,
+            assignment=assignment,
+            min_share=min_share,
+            guardrail=guardrail,
+        )
+        if self._vault.noise.kind == "secure":
+            warn_of(self.policy, self.guarantee)
+
+    @classmethod
+    def _loading(cls, policy: Policy, **options: Any) -> Session:
+        """Return a session that is about to get a saved state: what it warns of was said."""
+        made = cls.__new__(cls)
+        made._begin(policy, **options)
+        return made
+
+    def _begin(
         self,
         policy: Policy,
         *,
@@ -439,7 +488,7 @@ class Session:
                 norm is at most 1. Contexts are public: they must not carry recorded outcomes.
 
         Raises:
-            RuntimeError: more than `max_pending` decisions would be pending. None was made.
+            TooManyPendingError: more than `max_pending` decisions would be pending. None was made.
             ValueError: `eligible` names no arm that is in play, or the policy cannot choose among
                 some of its arms; or `user` or `context` is missing, not expected, or not as it has
                 to be. None was made.

@@ -151,6 +151,25 @@ def list_command(store: StoreOption, witness: WitnessOption = None) -> None:
             typer.echo("No campaigns yet: `dpbandits campaign create` makes one.")
 
 
+@campaign_commands.command("scopes")
+def scopes_command(store: StoreOption, witness: WitnessOption = None) -> None:
+    """All budgets over campaigns, and what each campaign took of them."""
+    with one_line_errors(), opened_store(store, witness) as found:
+        for scope in found.scopes():
+            typer.echo(f"{scope.name}: {scope.spent} of {scope.epsilon} spent")
+            for name, epsilon in scope.taken.items():
+                typer.echo(f"  {name}: {epsilon}")
+
+
+@campaign_commands.command("statement")
+def statement_command(
+    name: NameArgument, store: StoreOption, witness: WitnessOption = None
+) -> None:
+    """The privacy statement of a campaign, to print."""
+    with one_line_errors(), opened_store(store, witness) as found:
+        typer.echo(found[name].statement())
+
+
 @campaign_commands.command("show")
 def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption = None) -> None:
     """One campaign: where it stands, what it believes, what it promises."""
