@@ -27,10 +27,12 @@ from dpbandits.core.errors import (
     NotForThisKeyError,
     NotRecordedError,
     OracleCheckFailed,
+    PrivacyWarning,
     RequestsDiffer,
     RewardError,
     SharedError,
     StoreError,
+    TooManyPendingError,
     UnknownCampaignError,
     UnlearnedError,
     WitnessError,
@@ -43,6 +45,7 @@ from dpbandits.environments import (
     Categorical,
     ChangingMeans,
     ContextTable,
+    Drift,
     Environment,
     LoggedReplay,
     SharedCoins,
@@ -136,7 +139,13 @@ from dpbandits.session.ranges import Range
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
-from dpbandits.simulation.delays import DelayLaw, FixedDelay, GeometricDelay, UniformDelay
+from dpbandits.simulation.delays import (
+    DelayLaw,
+    FixedDelay,
+    GeometricDelay,
+    LostAnswers,
+    UniformDelay,
+)
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import simulate
 from dpbandits.simulation.stopping import Estimates, Identification, estimates, identify
@@ -221,6 +230,7 @@ __all__ = [
     "DecreasingHedge",
     "DelayLaw",
     "Diverged",
+    "Drift",
     "EditedRowsError",
     "Entry",
     "Environment",
@@ -251,6 +261,7 @@ __all__ = [
     "LinUCB",
     "LinearMatroid",
     "LoggedReplay",
+    "LostAnswers",
     "Matchings",
     "Matroid",
     "MessageError",
@@ -265,6 +276,7 @@ __all__ = [
     "Policy",
     "PrefixExponential",
     "Prior",
+    "PrivacyWarning",
     "Range",
     "Report",
     "RequestsDiffer",
@@ -283,6 +295,7 @@ __all__ = [
     "SuccessiveElimination",
     "Table",
     "ThompsonBeta",
+    "TooManyPendingError",
     "TopK",
     "TopKMax",
     "TransversalMatroid",

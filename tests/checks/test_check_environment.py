@@ -19,6 +19,7 @@ OURS = [
     dpb.SharedCoins([0.25, 0.5], [1, 0, 1]),
     dpb.ChangingMeans([[0.2, 0.8], [0.7, 0.1], [0.5, 0.5]], starts=[0, 7, 30], rounds=50),
     dpb.Table([[0, 1], [0.5, 0.25], [1, 1]]),
+    dpb.Drift([0.3, -0.3]).environment([0.1, 0.5], rounds=60),
     dpb.LoggedReplay([0, 1, 0, 1] * 40, [0.5, 1, 0, 0.25] * 40, arms=2),
 ]
 

@@ -70,7 +70,9 @@ def test_a_table_says_what_is_uncertain_and_what_comes_from_few_draws() -> None:
     assert cells[2:5] == [amount(row.loss), amount(row.privacy or 0.0), amount(row.saved)]
     uncertain = (row.error, row.privacy_error or 0.0, row.saved_error)
     assert errors[:3] == [f"±{2 * each:.2g}" for each in uncertain]
-    assert errors[3:] == [f"±{200 * chance_error(row.leads, 5):.0f}", "%"]
+    assert row.chance_named is not None
+    named = [f"{100 * row.chance_named:.0f}", "%"]
+    assert errors[3:] == [f"±{200 * chance_error(row.leads, 5):.0f}", "%", *named]
     assert cells[5:7] == ["~" + amount(row.q95), "~" + amount(row.q99)]
     assert said[-2].startswith("± two standard errors")
     assert said[-1].startswith("~ from few draws: of 5 about 0.25 lie above 95 %")
@@ -151,7 +153,7 @@ def test_no_number_of_the_table_is_cut() -> None:
         assert "…" not in result.output
         line = next(row for row in result.output.splitlines() if "DPRateIMED" in row)
         assert len(line.rstrip()) <= 80
-        assert len(line.split()) == 11, "ten cells, of which one has a unit"
+        assert len(line.split()) == 12, "eleven cells, of which one has a unit"
     assert "± two standard errors" in " ".join(result.output.split())
     assert "one trial in twenty loses more" in " ".join(result.output.split())
 

@@ -55,6 +55,18 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
             max_size=6,
         )
     },
+    "record": {
+        "arm": arms,
+        "outcomes": st.none() | st.lists(st.sampled_from([*REWARDS * 2, 7]), max_size=6),
+        "people": st.sampled_from([None, None, 3]),
+        "successes": st.sampled_from([None, None, 2, 4]),
+        "segment": st.sampled_from([None, "DE", "FR", "ES"]),
+    },
+    "pending": {
+        "after": st.integers(-1, 5),
+        "limit": st.integers(0, 5),
+        "segment": st.sampled_from([None, "DE", "FR", "ES"]),
+    },
     "expire": {"ids": ids},
     "void": {"ids": ids},
     "arms": {"arm": arms},
@@ -98,6 +110,8 @@ class Played:
         if "tells" in fields:
             pairs = [(self.named(at), reward) for at, reward in fields["tells"]]
             fields = {"tells": [{"id": id, "reward": reward} for id, reward in pairs]}
+        if name == "record":  # which takes no call without a key
+            key = key or next(self.words)
         return made(OPERATIONS[name], key=key, **fields)
 
     def named(self, at: int) -> str:

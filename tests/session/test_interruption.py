@@ -326,6 +326,10 @@ def adds(game: Game, _: Any) -> None:
         game.session.add_arm("new")
 
 
+def records(*outcomes: Any) -> tuple[Before, Call]:
+    return waiting, lambda game, _: game.session.record("b", outcomes[0], key="week 1")
+
+
 OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
     "contexts": {
         "ask(count)": asks(9, context=PLACES[:9]),
@@ -351,6 +355,7 @@ OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
         "pause_arm": moves("pause_arm", "a"),
         "resume_arm": moves("resume_arm", "b", paused),
         "retire_arm": moves("retire_arm", "a"),
+        "record": records([at / 16 for at in range(12)]),
     },
     "joint": {
         "ask(count)": asks(9),
@@ -381,6 +386,7 @@ OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
     "guardrail": {
         "close": COMMON["close"],
         "tell, suspends": (suspending, Game.tell),
+        "record": records([(at / 16, 1.0) for at in range(5)]),
         "tell_many": COMMON["tell_many"],
     },
     "all": {"ask, counts what was held": (held, lambda game, _: game.ask())},

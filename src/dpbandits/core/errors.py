@@ -24,10 +24,12 @@ __all__ = [
     "NotForThisKeyError",
     "NotRecordedError",
     "OracleCheckFailed",
+    "PrivacyWarning",
     "RequestsDiffer",
     "RewardError",
     "SharedError",
     "StoreError",
+    "TooManyPendingError",
     "UnknownCampaignError",
     "UnlearnedError",
     "WitnessError",
@@ -81,6 +83,16 @@ class SharedError(Error, RuntimeError):
 class ClosedError(Error, RuntimeError):
     """A session or campaign that was closed makes no further decision, and its arms stay as they
     are. Nothing was done.
+    """
+
+
+class TooManyPendingError(Error, RuntimeError):
+    """More decisions would wait for their rewards than `max_pending` allows. None was made."""
+
+
+class PrivacyWarning(UserWarning):
+    """A session for people's data promises little or nothing: its ε is very large, it has none, or
+    there is nothing to decide.
     """
 
 

@@ -168,6 +168,7 @@ class Guarantee:
         refined_from: grid steps that the user requested, where the noise needs a finer grid.
         proof: name of the proof.
         public: what the guarantee treats as public.
+        duty: what it rests on that nobody here can see; none by default.
     """
 
     measure: Measure
@@ -184,6 +185,7 @@ class Guarantee:
     refined_from: int | None = None
     proof: str = ""
     public: tuple[str, ...] = ("decisions", "number and time of asks, tells and expiries")
+    duty: str = ""
 
     @property
     def cost(self) -> Fraction:
@@ -207,7 +209,7 @@ class Guarantee:
             text += f"; the publication claims {printed(self.claimed)}"
         if self.refined_from is not None:
             text += f"; grid={self.grid.steps:,}, refined from {self.refined_from:,}"
-        return text
+        return f"{text}; {self.duty}" if self.duty else text
 
 
 class Entry(NamedTuple):

@@ -4,8 +4,10 @@ tables as text.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from importlib import import_module
-from typing import Any, Literal, final
+from types import UnionType
+from typing import Any, Literal, Union, final, get_args, get_origin, get_type_hints
 
 INSTALL = {
     "polars": "pip install 'dpbandits[experiments]'",
@@ -36,10 +38,53 @@ class Tabular(ABC):
         """
         return frame_of(self._columns(), "pandas")
 
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook: its first rows, and what its text says below."""
+        columns = self._columns()
+        many = max(map(len, columns.values()), default=0)
+        rows = zip(*(column[:SHOWN_ROWS] for column in columns.values()), strict=True)
+        more = f"<p>{many:,} rows, of which the first {SHOWN_ROWS} are shown.</p>"
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return html_table(list(columns), rows) + (more if many > SHOWN_ROWS else "") + notes
 
-def in_columns(rows: Iterable[Any], row: Any) -> dict[str, list[Any]]:
+    def _notes(self) -> Sequence[str]:
+        """Return what is said beside the table."""
+        return ()
+
+
+NONE = type(None)
+
+SHOWN_ROWS = 20
+"""Rows of a table in a notebook."""
+
+
+def html_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as HTML.
+
+    >>> html_table(["arm", "mean"], [("<b>", 0.123456), ("c", None)])
+    '<table><tr><th>arm</th><th>mean</th></tr><tr><td>&lt;b&gt;</td><td>0.1235</td></tr><tr><td>c</td><td></td></tr></table>'
+    """
+    cells = ["".join(f"<th>{escape(head)}</th>" for head in heads)]
+    cells += ["".join(f"<td>{escape(html_cell(value))}</td>" for value in row) for row in rows]
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in cells)}</table>"
+
+
+def html_cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+@final
+class Columns(dict[str, list[Any]]):
+    """Columns by name. types: what may stand in each, the likeliest first."""
+
+    types: Mapping[str, tuple[type, ...]]
+
+
+def in_columns(rows: Iterable[Any], row: Any) -> Columns:
     """Return named tuples as columns. `row` is their class, which names the columns even without
-    rows.
+    rows, and types them.
 
     >>> from typing import NamedTuple
     >>> class Pair(NamedTuple):
@@ -49,7 +94,40 @@ def in_columns(rows: Iterable[Any], row: Any) -> dict[str, list[Any]]:
     ({'x': [1, 3], 'y': [2, 4]}, {'x': [], 'y': []})
     """
     listed = list(rows)
-    return {name: [each[at] for each in listed] for at, name in enumerate(row._fields)}
+    found = Columns({name: [each[at] for each in listed] for at, name in enumerate(row._fields)})
+    found.types = types_of(row)
+    return found
+
+
+def types_of(row: Any) -> dict[str, tuple[type, ...]]:
+    """Return which types the fields of a class may have, the likeliest first.
+
+    >>> from typing import NamedTuple
+    >>> class Pair(NamedTuple):
+    ...     x: int
+    ...     y: float | None
+    >>> types_of(Pair)
+    {'x': (<class 'int'>,), 'y': (<class 'float'>, <class 'NoneType'>)}
+    """
+    return {name: plain_types(hint) for name, hint in get_type_hints(row).items()}
+
+
+def plain_types(hint: Any) -> tuple[type, ...]:
+    if get_origin(hint) in (Union, UnionType):
+        return tuple(kind for each in get_args(hint) for kind in plain_types(each))
+    kind = get_origin(hint) or hint
+    return (kind,) if kind in (bool, int, float, str, tuple, NONE) else ()
+
+
+def type_of(values: Sequence[Any], types: Sequence[type]) -> type | None:
+    """Return the first of these types that all values have which are not None; None: none has."""
+    known = [value for value in values if value is not None]
+    for kind in types:
+        allowed = (int, float) if kind is float else kind
+        fits = (isinstance(value, allowed) for value in known)
+        if kind not in (tuple, NONE) and all(fits):
+            return kind
+    return None
 
 
 def frame_of(columns: Mapping[str, Any], library: Literal["polars", "pandas"]) -> Any:
@@ -62,7 +140,18 @@ def frame_of(columns: Mapping[str, Any], library: Literal["polars", "pandas"]) -
         module = import_module(library)
     except ImportError:
         raise ImportError(f"This table needs {library}: {INSTALL[library]}.") from None
-    return module.DataFrame(dict(columns))
+    types: Mapping[str, tuple[type, ...]] = getattr(columns, "types", {})
+    kinds = {name: type_of(columns[name], known) for name, known in types.items()}
+    if library == "polars":
+        kinds_there = {bool: "Boolean", int: "Int64", float: "Float64", str: "String"}
+        fixed = {name: getattr(module, kinds_there[kind]) for name, kind in kinds.items() if kind}
+        return module.DataFrame(dict(columns), schema_overrides=fixed)
+    plain = {bool: ("bool", "boolean"), int: ("int64", "Int64")}
+    other: dict[type, tuple[str, str]] = {float: ("float64",) * 2, str: ("object",) * 2}
+    dtypes = {
+        name: {**plain, **other}[kind][NONE in types[name]] for name, kind in kinds.items() if kind
+    }
+    return module.DataFrame(dict(columns)).astype(dtypes)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:

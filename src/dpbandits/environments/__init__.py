@@ -4,7 +4,7 @@ sets.
 
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.environments.base import Environment, Independent, Lattice
-from dpbandits.environments.changing import ChangingMeans
+from dpbandits.environments.changing import ChangingMeans, Drift
 from dpbandits.environments.contexts import ContextTable
 from dpbandits.environments.laws import Bernoulli, Beta, Categorical, SharedCoins, Uniform
 from dpbandits.environments.tables import LoggedReplay, Table
@@ -15,6 +15,7 @@ __all__ = [
     "Categorical",
     "ChangingMeans",
     "ContextTable",
+    "Drift",
     "Environment",
     "EnvironmentExhausted",
     "Independent",

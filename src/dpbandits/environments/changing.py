@@ -1,8 +1,11 @@
-"""An environment whose means change from round to round."""
+"""An environment whose means change, and the drifts of a trial: a trend, a step, waves."""
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +13,7 @@ from numpy.typing import ArrayLike
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import (
     LARGEST_SEED,
+    MOST,
     MOST_ARMS,
     Floats,
     Integers,
@@ -19,7 +23,7 @@ from dpbandits.core.inputs import (
     whole_number,
 )
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment
+from dpbandits.environments.base import Environment, checked_means
 
 SEASON_STEPS = 50
 """Pieces of a season, in each of which the means stand still."""
@@ -207,6 +211,126 @@ class ChangingMeans(Environment):
             raise EnvironmentExhausted(f"All {self.length:,} rounds were played.")
         self._next += rounds
         return self._next - rounds
+
+
+PIECES = 1_000
+"""Into so many pieces of constant means a drift is divided at most."""
+
+SHAPES = ("trend", "step", "wave")
+
+
+@final
+@dataclass(frozen=True)
+class Drift:
+    """How rates change over a trial: what is added to them at each time.
+
+    Args:
+        size: by how much; a number for all arms, so that none gets better than another by it, or
+            one for each arm.
+        shape: "trend" (from 0 at the start to `size` at the end), "step" (0, then `size`), or
+            "wave" (`size` times a sine).
+        at: of a step, the share of the trial after which it comes.
+        periods: of waves, how many there are in the trial.
+
+    Raises:
+        ValueError: an argument out of its range.
+
+    >>> Drift(0.2).added(np.array([0.0, 0.5, 1.0]), arms=2).tolist()
+    [[0.0, 0.0], [0.1, 0.1], [0.2, 0.2]]
+    """
+
+    size: float | tuple[float, ...]
+    shape: Literal["trend", "step", "wave"] = "trend"
+    at: float = 0.5
+    periods: float = 1.0
+
+    def __post_init__(self) -> None:
+        many = isinstance(self.size, (list, tuple, np.ndarray))
+        given: Sequence[object] = list(self.size) if many else [self.size]  # type: ignore[arg-type]
+        sizes = [real_number(each) for each in given]
+        if not sizes or any(size is None or not abs(size) <= 1e100 for size in sizes):
+            raise ValueError(
+                f"Expected size={shown(self.size)} to be a number, or one for each arm: what is "
+                "added to the rates."
+            )
+        if self.shape not in SHAPES:
+            raise ValueError(f"Expected shape={shown(self.shape)} to be among {', '.join(SHAPES)}.")
+        at, periods = real_number(self.at), real_number(self.periods)
+        if at is None or not 0.0 < at < 1.0:
+            raise ValueError(f"Expected at={shown(self.at)} to be a share between 0 and 1.")
+        if periods is None or not 0.0 < periods <= 1e6:
+            raise ValueError(f"Expected periods={shown(self.periods)} to be a number above 0.")
+        plain = tuple(float(size or 0.0) for size in sizes)
+        object.__setattr__(self, "size", plain if many else plain[0])
+
+    def added(self, times: Floats, arms: int) -> Floats:
+        """Return what is added to each arm's rate, shape (times, arms).
+
+        Args:
+            times: as shares of the trial, shape (times,).
+
+        Raises:
+            ValueError: it has sizes of another number of arms.
+        """
+        sizes: Floats = np.atleast_1d(np.asarray(self.size, np.float64))
+        if len(sizes) != arms and not self.is_common:
+            raise ValueError(
+                f"Expected size= of the drift to be a number, or {arms} numbers, one an arm; got "
+                f"{len(sizes)}."
+            )
+        if self.shape == "trend":
+            share = times
+        elif self.shape == "step":
+            share = (times >= self.at).astype(np.float64)
+        else:
+            share = np.sin(2.0 * math.pi * self.periods * times)
+        return np.asarray(share[:, None] * np.broadcast_to(sizes, arms)[None, :])
+
+    def environment(self, means: ArrayLike, rounds: int) -> ChangingMeans:
+        """Return an environment whose means drift like this, in at most `PIECES` pieces.
+
+        Args:
+            means: success probabilities before the drift, shape (arms,).
+            rounds: how long the trial is.
+
+        Raises:
+            ValueError: a mean that leaves [0, 1] on the way.
+
+        >>> Drift(0.1).environment([0.2, 0.3], rounds=1001).means.round(6).tolist()
+        [0.25, 0.35]
+        """
+        first, rounds = checked_means(means), whole_number(rounds, "rounds", 1, MOST)
+        starts = np.unique(np.linspace(0, rounds, min(rounds, PIECES), endpoint=False).astype(int))
+        ends = np.append(starts[1:], rounds)
+        middles = (starts + ends - 1) / 2.0 / max(1, rounds - 1)
+        path_of(first, self, rounds)
+        return ChangingMeans(np.clip(first + self.added(middles, len(first)), 0, 1), starts, rounds)
+
+    @property
+    def is_common(self) -> bool:
+        """Whether it is the same for all arms."""
+        return isinstance(self.size, float)
+
+    def __str__(self) -> str:
+        more = {"step": f" after {self.at:g} of the trial", "wave": f" in {self.periods:g} periods"}
+        return f"{self.shape} of {self.size}{more.get(self.shape, '')}"
+
+
+def path_of(means: Floats, drift: Drift, rounds: int) -> Floats:
+    """Return the means in each round, shape (rounds, arms).
+
+    Raises:
+        ValueError: one of them leaves [0, 1].
+    """
+    times = np.linspace(0.0, 1.0, rounds) if rounds > 1 else np.zeros(1)
+    path = means[None, :] + drift.added(times, len(means))
+    if not ((path >= -1e-12) & (path <= 1.0 + 1e-12)).all():
+        low, high = float(path.min()), float(path.max())
+        raise ValueError(
+            f"Expected rates that stay in [0, 1] while they change; they go from {low:.4g} to "
+            f"{high:.4g}. Give a smaller drift."
+        )
+    return np.asarray(np.clip(path, 0.0, 1.0))
 
 
 def checked_size(arms: int, rounds: int, seed: int) -> tuple[int, int, np.random.Generator]:

@@ -13,10 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.inputs import LARGEST_SEED, MOST, Floats, Integers, shown, whole_number
+from dpbandits.core.inputs import (
+    LARGEST_SEED,
+    MOST,
+    Floats,
+    Integers,
+    real_number,
+    shown,
+    whole_number,
+)
 from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Bernoulli
+from dpbandits.environments.changing import Drift
 from dpbandits.forecasting.outcome import (
     EQUAL,
     EachRate,
@@ -28,6 +37,7 @@ from dpbandits.forecasting.outcome import (
     drawn_means,
     rates_given,
 )
+from dpbandits.forecasting.trials import Conditions, PlayedTrial, play_trial
 from dpbandits.mechanisms import Block
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise.sources import SimulatedNoise
@@ -35,6 +45,7 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.named import NO_ABOUT, close_to
 from dpbandits.policies.recommended import RECOMMENDED
+from dpbandits.session.arms import assignment_of
 from dpbandits.session.beliefs import (
     Belief,
     Believed,
@@ -342,7 +353,9 @@ COUNTS = 3
 
 
 class ForecastTrial(NamedTuple):
-    """What all policies are tried on. means: shape (draws, arms); kept: rounds with counts."""
+    """What all policies are tried on. means: on average over the trial, shape (draws, arms); kept:
+    rounds with counts; how: conditions; first: the means before any drift.
+    """
 
     means: Floats
     kept: Integers
@@ -350,7 +363,9 @@ class ForecastTrial(NamedTuple):
     seed: int
     steady: bool
     span: float
-    delay: int | DelayLaw | None = None
+    delay: int | DelayLaw | None
+    how: Conditions
+    first: Floats
 
 
 def forecast(
@@ -360,6 +375,9 @@ def forecast(
     *,
     policies: Sequence[str | type[Policy]] | None = None,
     delay: int | DelayLaw | None = None,
+    min_share: float | None = None,
+    silent: float = 0.0,
+    drift: Drift | None = None,
     max_contributions: int | None = None,
     seed: int = 0,
     draws: int | None = None,
@@ -381,13 +399,19 @@ def forecast(
         delay: rounds by which answers come late, a number or a law, as for `simulate`; by default
             none. Late answers are played round by round: of 20,000 visitors a draw takes about .2
             seconds for a private policy, and 1.4 for one without privacy, which reads each answer.
+        min_share: each arm's least share of people, as of a session.
+        silent: the share of people who never answer, of every arm alike.
+        drift: how rates change over the trial, in the user's units. With any of these three, trials
+            are played in blocks, the losses are compared with equal shares only, and policies have
+            to release single arms with noise that is never drawn anew; answers come at once.
         max_contributions: of people who come back, the most rounds in which one is learned from, as
             of a session with privacy_unit="user": ε is then what is promised to a user, and each
             round is played with that share of it. `visitors` are the rounds that are learned from;
             what is shown to people beyond their cap is not played. By default everybody comes once.
         seed: of draws and runs.
         draws: how often rates are drawn and the trial is played; by default 200 times, or 40 where
-            answers are late.
+            answers are late, or rates change, people are silent, or arms have least shares. When a
+            winner is named is looked at in 100 of them at most.
         units: what a reward is, in words; by default "conversions", or "units of reward" with
             `rewards=`.
         rewards: the range of rewards in the user's units, in which rates are then given; by default
@@ -398,29 +422,73 @@ def forecast(
     Raises:
         ValueError: rates outside the range of rewards, or a number or policy that cannot be used.
 
+    >>> found = forecast([.2, .5], visitors=3000, epsilon=1, min_share=.05, draws=10)
+    >>> found.row("DPRateIMED", 1.0).chance_named > .5
+    True
     >>> found = forecast([.5, .4], visitors=2000, epsilon=[.5, 1], draws=10)
     >>> [(row.policy, row.epsilon) for row in found]
     [('DPRateIMED', 0.5), ('DPRateIMED', 1.0), ('KLUCB', None), ('equal shares', None)]
     """
     prior, ruler = rates_given(rates), rewards or Range()
     visitors = whole_number(visitors, "visitors", prior.arms, MOST)
-    usual = DRAWS if delay is None else LATE_DRAWS
+    how = conditions_of(visitors, prior.arms, min_share, silent, drift, ruler)
+    if delay is not None and not how.are_plain:
+        raise ValueError(
+            "Expected delay=, or some of min_share=, silent= and drift=, and not both: trials with "
+            "late answers are played by their policies alone."
+        )
+    usual = DRAWS if delay is None and how.are_plain else LATE_DRAWS
     draws = usual if draws is None else whole_number(draws, "draws", 2, MOST_DRAWS)
     seed = whole_number(seed, "seed", 0, LARGEST_SEED)
     cap = max_contributions
     if cap is not None:
         cap = whole_number(cap, "max_contributions", 1, MOST_CONTRIBUTIONS)
     groups = entrants(policies, epsilon, prior.arms, visitors, cap or 1)
-    means = drawn_means(prior, ruler, draws, seed)
+    first = drawn_means(prior, ruler, draws, seed)
+    means = np.stack([how.rates(row).mean(axis=0) for row in first])
     steady = isinstance(prior, EachRate) and prior.steady
-    trial = ForecastTrial(
-        means, counted_rounds(visitors), visitors, seed, steady, ruler.span, delay
-    )
+    kept = counted_rounds(visitors)
+    trial = ForecastTrial(means, kept, visitors, seed, steady, ruler.span, delay, how, first)
     rows = foreseen(groups, trial, progress)
     about = f"rates: {prior}; rewards: {ruler.words}"
+    about += f"; min_share={min_share:g}" if min_share else ""
+    about += f"; {silent:g} of people never answer" if silent else ""
+    about += f"; {drift}" if drift is not None else ""
     if units is None:
         units = "conversions" if rewards is None else "units of reward"
     return Forecast(rows, visitors, draws, prior.arms, seed, units, about, cap)
+
+
+def conditions_of(
+    visitors: int,
+    arms: int,
+    min_share: float | None,
+    silent: float,
+    drift: Drift | None,
+    ruler: Range,
+) -> Conditions:
+    """What a trial is played under, its drift in parts of the range of rewards.
+
+    Raises:
+        ValueError, TypeError: an option out of its range, or of another kind.
+    """
+    assignment = assignment_of("planned", min_share, arms)
+    if assignment is not None and assignment.shares:
+        raise ValueError("Expected min_share= of a forecast to be a number, for all arms alike.")
+    share = real_number(silent)
+    if share is None or not 0.0 <= share < 1.0:
+        raise ValueError(
+            f"Expected silent={shown(silent)} to be a share of people from 0 to less than 1."
+        )
+    if drift is not None and not isinstance(drift, Drift):
+        raise TypeError(f"Expected drift={shown(drift)} to be dpbandits.Drift(0.2), say, or None.")
+    if drift is not None:
+        scale = (-1.0 if ruler.minimise else 1.0) / ruler.span
+        several = drift.size if isinstance(drift.size, tuple) else None
+        size = tuple(scale * each for each in several) if several else scale * drift.size  # type: ignore[operator]
+        drift = replace(drift, size=size)
+    least = 0.0 if assignment is None else assignment.min_share
+    return Conditions(visitors, least, float(share), drift)
 
 
 def foreseen(
@@ -428,8 +496,17 @@ def foreseen(
 ) -> tuple[Foreseen, ...]:
     """All rows: policies, what they are without privacy, equal shares."""
     plain = {twin.label: twin for group in groups if (twin := twin_of(group[0], trial.visitors))}
-    everything = [*plain.values(), *(entrant for group in groups for entrant in group)]
-    done, total = 0, len(everything) * len(trial.means)
+    private = [entrant for group in groups for entrant in group]
+    if not trial.how.are_plain:
+        plain = {}
+        for entrant in private:
+            require_played(entrant)
+    everything = [*plain.values(), *private]
+    named_draws = 0
+    if trial.how.are_plain and trial.delay is None:
+        named_draws = min(len(trial.means), NAMED_DRAWS)
+    played_too = sum(is_played(entrant.policy) for entrant in private)
+    done, total = 0, len(everything) * len(trial.means) + played_too * named_draws
 
     def tell(more: int) -> None:
         nonlocal done
@@ -443,34 +520,115 @@ def foreseen(
     without, rows, compared = dict[str, Floats](), list[Foreseen](), list[Foreseen]()
     for entrant in everything:
         policy = entrant.policy
-        size = (trial.means, trial.visitors, trial.seed, trial.steady)
-        plays = plays_of(policy, *size, tell, trial.delay)
-        schedule = schedule_of(policy, trial.visitors)
+        if trial.how.are_plain:
+            size = (trial.means, trial.visitors, trial.seed, trial.steady)
+            plays = plays_of(policy, *size, tell, trial.delay)
+            loss = losses(plays, trial)
+        else:
+            found = [played(policy, trial, draw, tell) for draw in range(len(trial.means))]
+            plays = np.stack([each.plays for each in found])
+            loss = np.array([each.loss for each in found]) * trial.span
+        if entrant.epsilon is not None and is_played(policy) and trial.delay is None:
+            if trial.how.are_plain:
+                found = [played(policy, trial, draw, tell) for draw in range(named_draws)]
+            names = names_played(found, trial)
+        else:
+            names = names_expected(schedule_of(policy, trial.visitors), plays, trial)
         if entrant.epsilon is None:
-            without[entrant.label] = losses(plays, trial)
-            compared.append(foreseen_row(entrant, plays, None, shares, schedule, trial))
+            without[entrant.label] = loss
+            compared.append(foreseen_row(entrant, plays, loss, None, shares, names, trial))
         else:
             same = without.get(policy.about.twin)
-            rows.append(foreseen_row(entrant, plays, same, shares, schedule, trial))
-    last = foreseen_row(None, equal, None, shares, plain_schedule(trial.means.shape[1]), trial)
+            rows.append(foreseen_row(entrant, plays, loss, same, shares, names, trial))
+    names = names_expected(plain_schedule(trial.means.shape[1]), equal, trial)
+    last = foreseen_row(None, equal, shares, None, shares, names, trial)
     return (*rows, *compared, last)
+
+
+NAMED_DRAWS = 100
+"""Draws in which it is looked at when a winner is named."""
+
+
+def is_played(policy: Policy) -> bool:
+    """Whether a policy's trials can be played in blocks, and its arms are compared in pairs."""
+    return policy.randomizer() is None and MeanReader.of(policy).alone
+
+
+def require_played(entrant: Entrant) -> None:
+    """Refuse a policy whose trials cannot be played under conditions.
+
+    Raises:
+        ValueError: it is one.
+    """
+    if not (is_played(entrant.policy) and entrant.policy.chooses):
+        raise ValueError(
+            f"min_share=, silent= and drift= are for policies that release blocks of single arms, "
+            f"such as {DEFAULT[0]}; {entrant.label} does not. Leave them out, or name other "
+            "policies."
+        )
+
+
+def played(policy: Policy, trial: ForecastTrial, draw: int, tell: TellDone) -> PlayedTrial:
+    seed, delta = trial.seed + draw, 1.0 - CONFIDENCE
+    found = play_trial(policy, trial.first[draw], trial.kept, trial.how, seed, delta)
+    tell(1)
+    return found
+
+
+class Names(NamedTuple):
+    """When the best arm is named. named: the median of people; infinite if most never come to it.
+    chance: that it is named by the end. width: of a final interval, on average, in [0, 1].
+    """
+
+    named: float
+    chance: float | None
+    width: float | None
+
+
+def names_played(found: Sequence[PlayedTrial], trial: ForecastTrial) -> Names:
+    """By trials that were played; a wrong name counts as none."""
+    when = list[float]()
+    for draw, each in enumerate(found):
+        means = trial.means[draw]
+        is_right = each.named is not None and is_best_alone(means, each.named[0])
+        when.append(float(each.named[1]) if each.named is not None and is_right else np.inf)
+    width = float(np.mean([each.widths.mean() for each in found]))
+    return Names(middle_of(when), float(np.isfinite(when).mean()), width)
+
+
+def is_best_alone(means: Floats, arm: int) -> bool:
+    return bool(means[arm] == means.max() and (means == means.max()).sum() == 1)
+
+
+def middle_of(when: Sequence[float]) -> float:
+    """The median, of which infinite ones may be a half."""
+    return float(np.sort(when)[len(when) // 2])
+
+
+def names_expected(schedule: Schedule | None, plays: Integers, trial: ForecastTrial) -> Names:
+    """By the intervals at expected totals, of what is not played in blocks."""
+    if schedule is None:
+        return Names(np.inf, None, None)
+    answered = np.floor(plays * (1.0 - trial.how.silent)).astype(np.int64)
+    when = named_after(schedule, answered, trial.means, trial.kept)
+    low, high = expected_bounds(schedule, answered[:, -1:], trial.means)
+    return Names(
+        middle_of(when.tolist()), float(np.isfinite(when).mean()), float((high - low).mean())
+    )
 
 
 def foreseen_row(
     entrant: Entrant | None,
     plays: Integers,
+    loss: Floats,
     twin: Floats | None,
     shares: Floats,
-    schedule: Schedule | None,
+    names: Names,
     trial: ForecastTrial,
 ) -> Foreseen:
     """A row from play counts. entrant: None for equal shares. twin, shares: losses of the same
     without privacy, of equal shares.
     """
-    loss = losses(plays, trial)
-    named = np.inf
-    if schedule is not None:
-        named = float(np.median(named_after(schedule, plays, trial.means, trial.kept)))
     q95, q99 = np.quantile(loss, [0.95, 0.99], method="higher").tolist()
     return Foreseen(
         EQUAL if entrant is None else entrant.label,
@@ -483,9 +641,11 @@ def foreseen_row(
         q99,
         float(loss.max()),
         highest_mean(plays, trial) if entrant is None else share_of_best(trial, plays[:, -1]),
-        round(named) if np.isfinite(named) else None,
+        round(names.named) if np.isfinite(names.named) else None,
         None if twin is None else standard_error(loss - twin),
         standard_error(shares - loss),
+        names.chance,
+        None if names.width is None else names.width * trial.span,
     )
 
 

@@ -28,8 +28,11 @@ class Foreseen(NamedTuple):
     of the same policy without privacy, draw by draw; None for what has no privacy. saved: how much
     less is lost than by equal shares. q95, q99, worst: quantiles of the loss. leads: chance that
     the best arm is the one most shown by the end; by equal shares, that it has the highest mean
-    then. named: visitors after which the best arm is named at 95 %, the median over draws, computed
-    from expected totals; None where most draws never come to that.
+    then. named: visitors after which the best arm is named at 95 %, the median over draws; None
+    where most draws never come to that. chance_named: chance that it is named by the end. width: of
+    an arm's final interval at 95 %, on average over arms and draws. These three come from trials
+    that are played; for what has no ε, for late answers, and where arms are not compared in pairs,
+    from intervals at expected totals. None where answers say nothing of means.
     """
 
     policy: str
@@ -45,9 +48,23 @@ class Foreseen(NamedTuple):
     named: int | None
     privacy_error: float | None
     saved_error: float
+    chance_named: float | None = None
+    width: float | None = None
 
 
-HEADS = ("policy", "ε", "loss", "to privacy", "saved", "95 %", "99 %", "worst", "leads", "named")
+HEADS = (
+    "policy",
+    "ε",
+    "loss",
+    "to privacy",
+    "saved",
+    "95 %",
+    "99 %",
+    "worst",
+    "leads",
+    "named",
+    "width",
+)
 """Titles of the columns of `cells_of_row`."""
 
 MEANINGS = {
@@ -58,7 +75,9 @@ MEANINGS = {
     "99 %": "one trial in a hundred loses more",
     "worst": "the worst of the draws",
     "leads": "chance that the best arm is shown most by the end (equal shares: has the best mean)",
-    "named": "visitors until the best arm is named at 95 % (median; –: more than there are)",
+    "named": "visitors until the best arm is named at 95 % (median; –: more than there are); and "
+    "the chance that it is by the end",
+    "width": "of an arm's final interval at 95 %, on average",
 }
 
 
@@ -103,6 +122,7 @@ def cells_of_row(row: Foreseen, draws: int) -> tuple[str, ...]:
         amount(row.worst),
         f"{row.leads:.0%}".replace("%", " %"),
         "–" if row.named is None else f"{rough}{row.named:,}",
+        "–" if row.width is None else f"{row.width:.2g}",
     )
 
 
@@ -119,6 +139,7 @@ def errors_of_row(row: Foreseen, draws: int) -> tuple[str, ...]:
         "to privacy": privacy,
         "saved": give_or_take(row.saved_error) if row.saved_error else "",
         "leads": f"±{200 * leads:.0f} %",
+        "named": "" if row.chance_named is None else f"{100 * row.chance_named:.0f} %",
     }
     return tuple(found.get(head, "") for head in HEADS)
 

@@ -175,6 +175,21 @@ class About:
 Made = TypeVar("Made")
 
 
+@final
+class NamedArms(int):
+    """A number of arms that have names, so that a copy of their policy has them, too."""
+
+    labels: tuple[str, ...]
+
+    def __new__(cls, arms: int, labels: tuple[str, ...]) -> Self:
+        made = super().__new__(cls, arms)
+        made.labels = labels
+        return made
+
+    def __getnewargs__(self) -> tuple[int, tuple[str, ...]]:  # type: ignore[override]
+        return int(self), self.labels
+
+
 class ArmsField:
     """The field `arms`: a number or names at construction, kept as a number by `Policy`. Type
     checkers read both types here.
@@ -230,10 +245,14 @@ class Policy(ABC):
     def __post_init__(self) -> None:
         arms: object = self.arms
         refuse_one_text(arms)
-        if isinstance(arms, (list, tuple)):
+        if isinstance(arms, NamedArms):  # from `dataclasses.replace`
+            object.__setattr__(self, "labels", arms.labels)
+        elif isinstance(arms, (list, tuple)):
             object.__setattr__(self, "labels", checked_arm_labels(arms))
             object.__setattr__(self, "arms", len(arms))
         self._whole("arms", high=MOST_ARMS)
+        if self.labels is not None:
+            object.__setattr__(self, "arms", NamedArms(self.arms, self.labels))
         if hasattr(self, "grid"):
             object.__setattr__(self, "grid", Grid(steps=self.grid).steps)
         self.validate()

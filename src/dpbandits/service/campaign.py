@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from fractions import Fraction
+from html import escape
 from typing import Any, Protocol, final, overload
+from uuid import UUID
 
 from dpbandits.core.errors import StoreError
 from dpbandits.core.privacy import Guarantee
@@ -20,6 +22,7 @@ from dpbandits.service.models import (
     LedgerLine,
     Moment,
     Recent,
+    StoredDecision,
     StoredRelease,
     Summary,
     TellStatus,
@@ -32,11 +35,18 @@ from dpbandits.session.beliefs import Beliefs, Uplift
 from dpbandits.session.decisions import Eligible, User
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.holdout import HoldoutRule, Side, hashed_place
+from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.options import one_segment
-from dpbandits.session.segments import SegmentedBeliefs
+from dpbandits.session.segments import SegmentedBeliefs, SegmentedLift
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.storing import is_due
 from dpbandits.session.traffic import SampleRatio
+
+OF_PARTS = ops.Ask, ops.ResolvingOperation, ops.RecordOutcomes, ops.Pending
+"""Operations that a part of a campaign has, too."""
+
+PAGE_ROWS = 10_000
+"""Decisions that are read at a time."""
 
 
 class Calls(Protocol):
@@ -97,6 +107,15 @@ class Campaign:
         whole = f"Campaign({self._whole_name!r})"
         return whole if self._segment is None else f"{whole}[{self._segment!r}]"
 
+    def _repr_html_(self) -> str:
+        """Return where the campaign stands, for a notebook."""
+        try:
+            said, beliefs = self.summary(), self.beliefs()
+        except Exception:  # a notebook shows what it can
+            return f"<p>{escape(repr(self))}</p>"
+        lines = "".join(f"<p>{escape(line)}</p>" for line in str(said).splitlines())
+        return lines + beliefs._repr_html_()
+
     def __getitem__(self, segment: str) -> Campaign:
         """One part.
 
@@ -127,7 +146,7 @@ class Campaign:
         return self._do(op, by, same)
 
     def _do(self, op: OperationModel, by: str | None, then: Callable[[Any], Any]) -> Any:
-        if self._segment is not None and not isinstance(op, (ops.Ask, ops.ResolvingOperation)):
+        if self._segment is not None and not isinstance(op, OF_PARTS):
             raise refusal("whole_needed")
         return self._calls.do(op, by or "", then)
 
@@ -179,7 +198,7 @@ class Campaign:
         found: Any = self._do(op, None, first if count is None else same)
         return found  # type: ignore[no-any-return]  # of the operation
 
-    def tell(self, decision: CampaignDecision | str, reward: object) -> TellStatus:
+    def tell(self, decision: CampaignDecision | str | UUID, reward: object) -> TellStatus:
         """Record the reward of a decision (or of its id); returns what became of it.
 
         Raises:
@@ -189,7 +208,9 @@ class Campaign:
         found: TellStatus = self._do(ops.told_pairs([(required_id(decision), reward)]), None, only)
         return found
 
-    def tell_many(self, tells: Iterable[tuple[CampaignDecision | str, object]]) -> list[TellStatus]:
+    def tell_many(
+        self, tells: Iterable[tuple[CampaignDecision | str | UUID, object]]
+    ) -> list[TellStatus]:
         """Record several (decision, reward) pairs, in this order; returns what became of each.
 
         Should a release that they complete fail, for want of noise, say, its error passes through:
@@ -203,18 +224,59 @@ class Campaign:
         found: list[TellStatus] = self._do(ops.told_pairs(tells), None, same)
         return found
 
-    def tell_message(self, decision: CampaignDecision | str, message: str) -> TellStatus:
+    def tell_message(self, decision: CampaignDecision | str | UUID, message: str) -> TellStatus:
         """In the local model: record a user's answer as their device sent it."""
         found: TellStatus = self._do(ops.told_message(decision, message), None, only)
         return found
 
-    def expire(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
+    def record(
+        self,
+        arm: str | int,
+        outcomes: Any,
+        *,
+        segment: str | None = None,
+        by: str | None = None,
+        key: str,
+    ) -> TellStatus:
+        """Record the outcomes of people who were assigned to an arm elsewhere, once for each `key`
+        (see `Session.record`); the call made again with it is answered alike. A batch that a
+        restored database lost is "gone" when it is recorded again: its outcomes may have been
+        released before.
+
+        Raises:
+            RewardError: one of them is no reward. None was recorded.
+            ValueError: as `Session.record`; or the campaign has a holdout. None was recorded.
+        """
+        own = self._segment if segment is None else segment
+        status: TellStatus = self._do(ops.recorded_batch(arm, outcomes, own, key), by, same)
+        return status
+
+    def expire(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Nobody answered: the declared default counts (see `Session.expire`)."""
         op = ops.Expire.model_construct(decisions=[id_of(each) for each in decisions], key=None)
         found: list[TellStatus] = self._do(op, None, same)
         return found
 
-    def void(self, *decisions: CampaignDecision | str) -> list[TellStatus]:
+    def pending(
+        self, after: int = 0, limit: int = 1_000, *, segment: str | None = None
+    ) -> list[CampaignDecision]:
+        """Return decisions that wait for their rewards, oldest first: `expire(*trial.pending())`
+        says that nobody will answer them.
+
+        Args:
+            after: from after this round on.
+            limit: how many at most, up to 10,000.
+            segment: which, of a campaign with segments; or the side of a holdout.
+
+        Raises:
+            ValueError: with an attribution window, decisions are resolved as their time passes.
+        """
+        own = self._segment if segment is None else segment
+        op = made(ops.Pending, after=after, limit=limit, segment=own)
+        found: list[CampaignDecision] = self._do(op, None, same)
+        return found
+
+    def void(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Decisions that were never carried out (see `Session.void`)."""
         op = ops.Void.model_construct(decisions=[id_of(each) for each in decisions], key=None)
         found: list[TellStatus] = self._do(op, None, same)
@@ -272,7 +334,9 @@ class Campaign:
         op = made(ops.Close, why=why or None, winner=winner, read=read, key=key)
         return self._do(op, by, same)  # type: ignore[no-any-return]
 
-    def erase(self, user: str | int, *, by: str | None = None, key: str | None = None) -> int:
+    def erase(
+        self, user: str | int | UUID, *, by: str | None = None, key: str | None = None
+    ) -> int:
         """Forget a person: their pending decisions are void, and nobody learns from them any more
         in the window that is open. What was released stays. Returns how many decisions were void.
         """
@@ -312,7 +376,7 @@ class Campaign:
         """Who is on which side, of a campaign with `holdout=`."""
         return self._local("rule").layout.rule
 
-    def side(self, user: str | int) -> Side:
+    def side(self, user: str | int | UUID) -> Side:
         """The side that a person is on, of a campaign with `holdout=`. It is public.
 
         Raises:
@@ -388,11 +452,19 @@ class Campaign:
         """Releases, as noised, in order."""
         return self._view("releases", after=after, limit=limit)  # type: ignore[no-any-return]
 
-    def decisions(self, after: int = 0, limit: int = 1_000) -> DecisionPage:
-        """Decisions with their propensities, in order, from after one round on. Rewards are not in
-        it: they are not kept.
+    def decisions(self, after: int = 0, limit: int | None = None) -> DecisionPage:
+        """Decisions with their propensities, in order, from after one round on; all of them, or at
+        most `limit`. Rewards are not in it: they are not kept.
         """
-        return self._view("decisions", after=after, limit=limit)  # type: ignore[no-any-return]
+        if limit is not None:
+            return self._view("decisions", after=after, limit=limit)  # type: ignore[no-any-return]
+        found, next = list[StoredDecision](), after
+        while True:
+            page: DecisionPage = self._view("decisions", after=next, limit=PAGE_ROWS)
+            found += page.decisions
+            if page.after is None:
+                return DecisionPage(decisions=tuple(found), after=None)
+            next = page.after
 
     def events(self, limit: int = 100) -> list[CampaignEvent]:
         """What was done to the campaign besides asking and telling, newest first."""
@@ -401,6 +473,21 @@ class Campaign:
     def beliefs(self, confidence: float = 0.95) -> Beliefs | SegmentedBeliefs:
         """The estimates of every arm (see `Session.beliefs`); with parts, as one table."""
         return self._view("beliefs", confidence=confidence)  # type: ignore[no-any-return]
+
+    def lift(
+        self, control: str | int | None = None, confidence: float = 0.95
+    ) -> Lift | SegmentedLift:
+        """Every other arm against the control arm (see `Session.lift`); with parts, as one
+        table.
+        """
+        given = {} if control is None else {"control": control}
+        return self._view("lift", **given, confidence=confidence)  # type: ignore[no-any-return]
+
+    def shares(self, people: int = 1_000) -> Shares | dict[str, Shares]:
+        """How to share out the next people among the arms, for those who assign them elsewhere (see
+        `Session.shares`); with segments, for so many people of each.
+        """
+        return self._view("shares", people=people)  # type: ignore[no-any-return]
 
     def harm(self) -> Beliefs | SegmentedBeliefs:
         """The estimates of every arm's harm (see `Session.harm`).

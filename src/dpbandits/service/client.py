@@ -11,7 +11,15 @@ import math
 import secrets
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import suppress
 from fractions import Fraction
 from functools import wraps
@@ -34,13 +42,15 @@ from dpbandits.core.errors import NotForThisKeyError, StoreError
 from dpbandits.core.inputs import as_int, shown
 from dpbandits.core.privacy import Guarantee, as_fraction
 from dpbandits.policies.contract import Policy
-from dpbandits.service.campaign import Campaign
+from dpbandits.service.campaign import PAGE_ROWS, Campaign
 from dpbandits.service.creation import sent_creation
 from dpbandits.service.models import (
     ArmState,
     CampaignDecision,
+    DecisionPage,
     LedgerLine,
     Scope,
+    StoredDecision,
     Summaries,
     TellStatus,
 )
@@ -196,6 +206,7 @@ class Requests:
         return Summaries.model_validate((yield from self.call("GET", "/v1/campaigns")))
 
     def create(self, name: str, policy: Policy, key: str | None, options: Any) -> Flow[None]:
+        self.require_fallback(policy.labels or range(policy.arms))
         body = sent_creation(name, policy, options) | {"key": key or fresh_key()}
         yield from self.call("POST", "/v1/campaigns", body)
 
@@ -204,6 +215,10 @@ class Requests:
         body = {"name": name, "epsilon": exact}
         return Scope.model_validate((yield from self.call("POST", "/v1/scopes", body)))
 
+    def scopes(self) -> Flow[list[Scope]]:
+        said = yield from self.call("GET", "/v1/scopes")
+        return [Scope.model_validate(each) for each in said]
+
     def require(self, name: str) -> Flow[None]:
         """Refuse the name of a campaign that there is not. With a key that may not look, such as a
         website's that only asks and tells, its first call says so; and so it does with a fallback
@@ -211,14 +226,34 @@ class Requests:
 
         Raises:
             UnknownCampaignError: there is none of this name.
+            ValueError: the fallback is none of its arms.
         """
         try:
-            yield from self.call("GET", path_of(name, "summary"))
+            said = yield from self.call("GET", path_of(name, "summary"))
         except NotForThisKeyError:
-            pass
+            return
         except StoreError:
             if self.fallback is None:
                 raise
+            return
+        self.require_fallback([each["arm"] for each in said["arms"]])
+
+    def require_fallback(self, arms: Sequence[object]) -> None:
+        """Refuse a fallback that is none of a campaign's arms.
+
+        Args:
+            arms: their names, or numbers.
+
+        Raises:
+            ValueError: it is none.
+        """
+        arm = self.fallback
+        is_number = isinstance(arm, int) and 0 <= arm < len(arms)
+        if arm is not None and not is_number and arm not in arms:
+            known = ", ".join(map(repr, arms[:20]))
+            raise ValueError(
+                f"Expected fallback={shown(arm)} to be one of the campaign's arms: {known}."
+            )
 
     # Campaigns
 
@@ -480,6 +515,10 @@ class RemoteStore:
         """A budget over campaigns: see `CampaignStore.scope`."""
         return self._run(self._requests.scope(name, epsilon))
 
+    def scopes(self) -> list[Scope]:
+        """Every budget over campaigns, with what each campaign took of it."""
+        return self._run(self._requests.scopes())
+
     def _run(self, flow: Flow[Value]) -> Value:
         reply: httpx.Response | Failure | None = None
         try:
@@ -584,6 +623,8 @@ class AsyncCampaign:
     tell_message = awaited(Campaign.tell_message)
     expire = awaited(Campaign.expire)
     void = awaited(Campaign.void)
+    pending = awaited(Campaign.pending)
+    record = awaited(Campaign.record)
     add_arm = awaited(Campaign.add_arm)
     retire_arm = awaited(Campaign.retire_arm)
     pause_arm = awaited(Campaign.pause_arm)
@@ -594,9 +635,10 @@ class AsyncCampaign:
     erase = awaited(Campaign.erase)
 
     releases = awaited(Campaign.releases)
-    decisions = awaited(Campaign.decisions)
     events = awaited(Campaign.events)
     beliefs = awaited(Campaign.beliefs)
+    lift = awaited(Campaign.lift)
+    shares = awaited(Campaign.shares)
     harm = awaited(Campaign.harm)
     uplift = awaited(Campaign.uplift)
     expected_loss = awaited(Campaign.expected_loss)
@@ -607,12 +649,23 @@ class AsyncCampaign:
     randomizer = awaited(Campaign.randomizer)
     summary = awaited(Campaign.summary)
 
+    async def decisions(self, after: int = 0, limit: int | None = None) -> DecisionPage:
+        """See `Campaign.decisions`."""
+        found, next = list[StoredDecision](), after
+        while True:
+            many = PAGE_ROWS if limit is None else limit
+            page: DecisionPage = await self._view("decisions", after=next, limit=many)
+            found += page.decisions
+            if limit is not None or page.after is None:
+                return DecisionPage(decisions=tuple(found), after=page.after)
+            next = page.after
+
     async def segments(self) -> tuple[str, ...]:
         """The names of its parts (see `Campaign.segments`)."""
         return (await self.summary()).segments
 
-    async def _view(self, name: str) -> Any:
-        return await self._campaign._view(name)
+    async def _view(self, name: str, **params: Any) -> Any:
+        return await self._campaign._view(name, **params)
 
     async def guarantee(self) -> Guarantee | None:
         """See `Campaign.guarantee`."""
@@ -715,6 +768,10 @@ class AsyncRemoteStore:
     async def scope(self, name: str, epsilon: Any = None) -> Scope:
         """A budget over campaigns: see `CampaignStore.scope`."""
         return await self._run(self._requests.scope(name, epsilon))
+
+    async def scopes(self) -> list[Scope]:
+        """Every budget over campaigns, with what each campaign took of it."""
+        return await self._run(self._requests.scopes())
 
     async def _run(self, flow: Flow[Value]) -> Value:
         reply: httpx.Response | Failure | None = None

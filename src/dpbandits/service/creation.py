@@ -96,7 +96,7 @@ class NewCampaign(BaseModel):
     window: Seconds | None = None
     attribution_window: Seconds | None = None
     assignment: str | None = None
-    min_share: float | None = None
+    min_share: float | dict[str, float] | None = None
     seed: int | None = None
     segments: Items[str] | None = None
     holdout: Share | None = None
@@ -142,6 +142,8 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
             value = {"low": low, "high": high, "clip": value.clip, "minimise": value.minimise}
         elif isinstance(value, Guardrail):
             value = value.to_data()
+        elif option == "min_share" and isinstance(value, Mapping):
+            value = {str(arm): share for arm, share in value.items()}
         elif option == "holdout" and value is not None and not isinstance(value, (int, float)):
             value = str(value)
         elif option == "noise" and value is not None:
@@ -350,8 +352,13 @@ def beginning(
     seal: StoreSeal,
     options: Mapping[str, Any],
     now: float,
+    took: tuple[str, str] | None = None,
 ) -> tuple[Layout, dict[str, Change]]:
-    """Return what a campaign is made of, and by uid what is written of each part."""
+    """Return what a campaign is made of, and by uid what is written of each part.
+
+    Args:
+        took: the scope that it joins, and what it takes of it.
+    """
     first = next(iter(sessions.values()))
     known = {key: str(value) for key, value in options.items() if key != "seed"}
     shown_options = {"policy": repr(first.policy), **known}
@@ -360,6 +367,8 @@ def beginning(
         told["segments"] = list(sessions)
     if rule is not None:
         told["holdout"] = rule.to_data()
+    if took is not None:
+        told["scope"] = list(took)
     whole = CampaignRow(uid, name, uid, compact(told), now)
     parts = {
         part: whole

@@ -925,6 +925,10 @@ class Database:
         found = self._selected(tables.scope, ScopeRow, c.name == name, by=c.name)
         return found[0] if found else None
 
+    def scopes(self) -> list[ScopeRow]:
+        """All budgets over campaigns, by name."""
+        return self._selected(tables.scope, ScopeRow, by=tables.scope.c.name)
+
     def add_scope(self, scope: ScopeRow) -> None:
         """Write a new scope; one that is there stays as it is."""
         module: Any = sqlite if self.is_sqlite else postgresql

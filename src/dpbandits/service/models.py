@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from fractions import Fraction
 from typing import Annotated, Any, Literal, NamedTuple, Self, final
@@ -19,12 +19,13 @@ from pydantic import (
 
 from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.tables import Tabular
+from dpbandits.core.tables import NONE, Columns, Tabular, types_of
 from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
 from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.lift import ArmLift, ArmPart, Lift, Shares
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import time_words
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
@@ -116,6 +117,12 @@ class Results(Record):
     results: list[Result]
 
 
+class RecordedBatch(Record):
+    """What became of a batch of outcomes."""
+
+    status: TellStatus
+
+
 class AddedArm(Record):
     """The number of a new arm."""
 
@@ -194,7 +201,9 @@ class StoredDecision(Record):
 
 @final
 class DecisionPage(Record, Tabular):
-    """A page of decisions in order. after: what to ask for next; None: these were the last."""
+    """Decisions in order; iterate over them. after: what to ask for next; None: these were the
+    last.
+    """
 
     decisions: tuple[StoredDecision, ...]
     after: int | None
@@ -203,13 +212,29 @@ class DecisionPage(Record, Tabular):
     def rows(self) -> tuple[StoredDecision, ...]:
         return self.decisions
 
+    def __iter__(self) -> Iterator[StoredDecision]:  # type: ignore[override]  # not of its fields
+        return iter(self.decisions)
+
+    def __len__(self) -> int:
+        return len(self.decisions)
+
     def __repr__(self) -> str:
         more = "the last" if self.after is None else f"more after={self.after}"
         return f"{len(self.decisions):,} decisions ({more})"
 
     def _columns(self) -> dict[str, list[Any]]:
-        names = StoredDecision.model_fields
-        return {name: [getattr(row, name) for row in self.decisions] for name in names}
+        found = Columns(
+            {
+                name: [getattr(row, name) for row in self.decisions]
+                for name in StoredDecision.model_fields
+            }
+        )
+        found["eligible"] = [
+            None if arms is None else str(list(arms)) for arms in found["eligible"]
+        ]
+        types = types_of(StoredDecision)
+        found.types = {**types, "action": (int,), "label": (str, NONE), "eligible": (str, NONE)}
+        return found
 
 
 class CampaignEvent(Record):
@@ -377,6 +402,59 @@ class SentUplift(Record):
         return Uplift(**{**dict(self), **sides})
 
 
+class SentArmLift(Record):
+    """See `ArmLift`."""
+
+    label: str
+    people: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+
+
+class SentLift(Record):
+    """See `Lift`."""
+
+    rows: list[SentArmLift]
+    control: str
+    confidence: float
+    changed: list[str]
+
+    @classmethod
+    def of(cls, found: Lift) -> Self:
+        rows = [row._asdict() for row in found.rows]
+        return cls.model_validate({**vars(found), "rows": rows})
+
+    def made(self) -> Lift:
+        rows = tuple(ArmLift(**dict(row)) for row in self.rows)
+        return Lift(rows, self.control, self.confidence, tuple(self.changed))
+
+
+class SentPart(Record):
+    """See `ArmPart`."""
+
+    label: str
+    people: int
+    share: float
+
+
+class SentShares(Record):
+    """See `Shares`."""
+
+    rows: list[SentPart]
+    people: int
+
+    @classmethod
+    def of(cls, found: Shares) -> Self:
+        return cls.model_validate({"rows": [r._asdict() for r in found], "people": found.people})
+
+    def made(self) -> Shares:
+        return Shares(tuple(ArmPart(**dict(row)) for row in self.rows), self.people)
+
+
 class SentRatio(Record):
     """See `SampleRatio`. words, evidence, alarm: what it says."""
 
@@ -478,6 +556,8 @@ class Scope(Record):
     """A budget over campaigns, and how much of it campaigns have taken.
 
     Args:
+        taken: what each campaign took of it. Less than `spent` altogether if campaigns were lost
+            with a restored database.
         unit, window, trust, noise: what the epsilons of its campaigns are about, fixed by the first
             campaign; None before it. unit: "round" or "user". window: of contributions, None where
             a cap is for ever. trust: "central" or "local". noise: "secure" or "simulated".
@@ -490,6 +570,7 @@ class Scope(Record):
     window: timedelta | None = None
     trust: str | None = None
     noise: str | None = None
+    taken: dict[str, Exact] = Field(default_factory=dict)
 
     @property
     def left(self) -> Fraction:
@@ -501,9 +582,9 @@ class Scope(Record):
         return None if window is None else window.total_seconds()
 
     @classmethod
-    def of(cls, row: ScopeRow) -> Self:
+    def of(cls, row: ScopeRow, taken: Mapping[str, str]) -> Self:
         window = None if row.window is None else timedelta(seconds=row.window)
-        return cls(**{**row._asdict(), "window": window})
+        return cls(**{**row._asdict(), "window": window, "taken": dict(taken)})
 
 
 class Problem(BaseModel):

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, final
+from uuid import UUID
 
 from pydantic import (
     BaseModel,
@@ -34,6 +35,7 @@ from dpbandits.service.models import (
     CampaignDecision,
     Done,
     Record,
+    RecordedBatch,
     Result,
     Results,
     TellStatus,
@@ -45,7 +47,13 @@ from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import Decision, listed_tells, two_of
 from dpbandits.session.holdout import hashed_place
-from dpbandits.session.options import LONGEST_WHY
+from dpbandits.session.options import (
+    LONGEST_WHY,
+    checked_batch_key,
+    counted_outcomes,
+    listed_outcomes,
+    require_few_outcomes,
+)
 from dpbandits.session.people import named_bytes
 from dpbandits.session.storing import (
     ArmMove,
@@ -57,9 +65,11 @@ from dpbandits.session.storing import (
     play_of,
     pseudonym_in,
     read_places,
+    record_in,
     require_closable,
     require_joined,
     require_move,
+    require_recordable_in,
     require_reward,
     waiting_for,
     waits,
@@ -105,6 +115,11 @@ def plain_whole(value: object) -> object:
     return value if found is None else found
 
 
+def plain_user(value: object) -> object:
+    """A person's name or number, as JSON has it."""
+    return str(UUID(int=value.int)) if isinstance(value, UUID) else plain_whole(value)
+
+
 def plain_arms(value: object) -> object:
     """Names or numbers of arms; which of them there are is seen later."""
     if value is None:
@@ -128,7 +143,7 @@ Key = Annotated[
     str | None, checked_line("key", LONGEST_KEY, "None was made, and nothing was changed.")
 ]
 Arm = Annotated[Any, BeforeValidator(plain_whole)]
-User = Annotated[Any, BeforeValidator(plain_whole)]
+User = Annotated[Any, BeforeValidator(plain_user)]
 
 
 class OperationModel(BaseModel):
@@ -238,15 +253,7 @@ class Ask(OperationModel):
             assert layout.side_key is not None
             place = hashed_place(self.user, layout.side_key, layout.rule.typed)
             return [tx.part(layout.rule.side(place))]
-        if layout.is_whole:
-            if self.segment is not None:
-                raise refusal("no_segments")
-            return tx.parts()
-        if self.segment is None or self.segment not in layout.parts:
-            names = ", ".join(map(repr, layout.parts))
-            text = f"Expected segment= to be one of {names}, got {shown(self.segment)}."
-            raise refusal("unknown_segment", f"{text} None was made.")
-        return [tx.part(self.segment)]
+        return [segment_part(tx, self.segment)]
 
     def run(self, tx: Transaction, by: str) -> list[CampaignDecision]:
         (part,) = self.parts(tx)
@@ -291,19 +298,7 @@ class Ask(OperationModel):
             shares: their propensities.
         """
         names = part.names.names(part.nonce, part.head.generation, (each.id for each in asked))
-        return [
-            CampaignDecision(
-                id=name,
-                action=each.action,
-                round=each.round,
-                observe=each.observe,
-                campaign=each.campaign,
-                label=each.label,
-                learn=each.learn,
-                propensity=share,
-            )
-            for name, each, share in zip(names, asked, shares, strict=True)
-        ]
+        return [decision_of(*each) for each in zip(names, asked, shares, strict=True)]
 
     def kept(self, answer: list[CampaignDecision]) -> Any:
         return [each.model_dump(mode="json") for each in answer]
@@ -332,6 +327,20 @@ class Ask(OperationModel):
     def answered(self, reply: Any) -> list[CampaignDecision]:
         found: list[CampaignDecision] = reply.made()
         return found
+
+
+def decision_of(name: str, made: Decision, share: float | None) -> CampaignDecision:
+    """Return a session's decision under its name. share: its propensity."""
+    return CampaignDecision(
+        id=name,
+        action=made.action,
+        round=made.round,
+        observe=made.observe,
+        campaign=made.campaign,
+        label=made.label,
+        learn=made.learn,
+        propensity=share,
+    )
 
 
 def require_control(tx: Transaction, eligible: Sequence[Any] | None) -> None:
@@ -614,6 +623,175 @@ def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
     return found
 
 
+@final
+class Pending(OperationModel):
+    """List decisions that wait for their rewards, oldest first, by their ids: to expire those that
+    nobody will answer, say.
+
+    Args:
+        after: from after this round on.
+        limit: how many at most.
+        segment: which, of a campaign with segments; or the side of a holdout.
+    """
+
+    name: ClassVar[str] = "pending"
+    role: ClassVar[Role] = "tell"
+    reply: ClassVar[type[Record]] = AskReply
+    after: Annotated[int, Field(ge=0, le=2**53)] = 0
+    limit: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = 1_000
+    segment: Any = None
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        return [segment_part(tx, self.segment)]
+
+    def run(self, tx: Transaction, by: str) -> list[CampaignDecision]:
+        (part,) = self.parts(tx)
+        if part.session.attribution_window is not None:
+            raise refusal("resolved_by_time")
+        waiting = [each for each in part.session.pending if each.id > self.after]
+        found = list[CampaignDecision]()
+        for each in waiting[: self.limit]:
+            row = part.pending.rows.get(each.id)
+            # one that is asked for in this very transaction is not stored yet
+            nonce = part.nonce if row is None else row.nonce
+            (name,) = part.names.names(nonce, part.head.generation, [each.id])
+            found.append(decision_of(name, each, play_of(part.session, each.id).propensity))
+        return found
+
+    def said(self) -> str:
+        return json.dumps([self.name, self.after, self.limit, self.segment], default=str)
+
+    def kept(self, answer: Any) -> Any:
+        return None
+
+    def again(self, kept: Any, tx: Transaction) -> Any:
+        return self.run(tx, "")
+
+    def replied(self, answer: Any) -> Record:
+        return AskReply.of(answer)
+
+    def answered(self, reply: Any) -> list[CampaignDecision]:
+        found: list[CampaignDecision] = reply.made()
+        return found
+
+
+# People who are assigned elsewhere
+
+
+@final
+class RecordOutcomes(OperationModel):
+    """Record the outcomes of people who were assigned to an arm elsewhere (see `Session.record`):
+    all of them, or none. A call with a key that was used records nothing.
+
+    Args:
+        outcomes: rewards, one a person; or, for rewards of 0 and 1:
+        people, successes: how many people there were, and how many of them had the reward 1.
+        segment: which, of a campaign with segments.
+        key: another word for each batch.
+    """
+
+    name: ClassVar[str] = "record"
+    role: ClassVar[Role] = "tell"
+    reply: ClassVar[type[Record]] = RecordedBatch
+    arm: Arm
+    outcomes: Items[StrictNumber | Items[StrictNumber]] | None = Field(default=None, repr=False)
+    people: Annotated[int, Strict()] | None = None
+    successes: Annotated[int, Strict()] | None = Field(default=None, repr=False)
+    segment: Any = None
+    key: Annotated[str, checked_line("key", LONGEST_KEY, "Nothing was recorded.")]
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        counts = [self.people, self.successes]
+        if counts.count(None) != (0 if self.outcomes is None else 2):
+            raise ValueError("expected outcomes, or people and successes")
+        return self
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        if tx.layout.rule is not None:
+            raise refusal("no_batches")
+        return [segment_part(tx, self.segment)]
+
+    def run(self, tx: Transaction, by: str) -> TellStatus:
+        (part,) = self.parts(tx)
+        session = part.session
+        if part.closed is not None or part.head.closed is not None:
+            raise refusal("closed")
+        require_recordable_in(session)
+        if tx.is_lost(part, by, self.key):
+            return "gone"
+        counts = self.people is not None
+        found = listed_outcomes((self.people, self.successes) if counts else self.outcomes)
+        record_in(session, self.arm, found, counts)
+        return "recorded"
+
+    def said(self) -> str:
+        """Nothing of outcomes is in it."""
+        people = len(self.outcomes or ()) if self.people is None else self.people
+        return json.dumps([self.name, self.arm, people, self.segment], default=str)
+
+    def replied(self, answer: Any) -> Record:
+        return RecordedBatch(status=answer)
+
+    def answered(self, reply: Any) -> TellStatus:
+        status: TellStatus = reply.status
+        return status
+
+    def body(self) -> Any:
+        said = {name: value for name, value in dict(self).items() if value is not None}
+        if self.outcomes is not None:
+            if len(self.outcomes) > MOST_ITEMS:
+                raise ValueError(
+                    f"Expected at most {MOST_ITEMS:,} outcomes in one batch over HTTP, got "
+                    f"{len(self.outcomes):,}. Record several batches, each with a key of its own, "
+                    "or (people, successes). Nothing was sent."
+                )
+            said["outcomes"] = [sent_reward(each) for each in self.outcomes]
+        return said
+
+
+def recorded_batch(arm: object, outcomes: Any, segment: str | None, key: object) -> RecordOutcomes:
+    """Return the operation that records a batch: `outcomes` as `Session.record` takes them.
+
+    Raises:
+        RewardError, ValueError: they are none, or the key is none. Nothing was recorded.
+    """
+    checked_batch_key(key)
+    counts = outcomes if counted_outcomes(outcomes) is not None else None
+    if counts is None:
+        several = listed_outcomes(outcomes)
+        people, successes = None, None
+    else:
+        several, people, successes = None, *map(int, counts)
+        require_few_outcomes(people)
+    return RecordOutcomes.model_construct(
+        arm=plain_whole(arm),
+        outcomes=several,
+        people=people,
+        successes=successes,
+        segment=segment,
+        key=key,
+    )
+
+
+def segment_part(tx: Transaction, segment: Any) -> Part:
+    """The part of a campaign with this name, or its only one.
+
+    Raises:
+        ValueError: there is none of this name, or none was expected.
+    """
+    layout = tx.layout
+    if layout.is_whole:
+        if segment is not None:
+            raise refusal("no_segments")
+        return tx.parts()[0]
+    if segment is None or segment not in layout.parts:
+        names = ", ".join(map(repr, layout.parts))
+        text = f"Expected segment= to be one of {names}, got {shown(segment)}."
+        raise refusal("unknown_segment", f"{text} None was made.")
+    return tx.part(segment)
+
+
 # Arms
 
 
@@ -817,6 +995,8 @@ OPERATIONS: dict[str, type[OperationModel]] = {
         Tell,
         Expire,
         Void,
+        Pending,
+        RecordOutcomes,
         AddArm,
         RetireArm,
         PauseArm,
@@ -846,6 +1026,8 @@ def id_of(decision: object) -> str:
         return decision.id
     if isinstance(decision, str):
         return decision
+    if isinstance(decision, UUID):
+        return decision.hex
     raise TypeError(
         "Expected a decision, as ask() gives it, or its id as text (several one by one, not as a "
         f"list), got an object of type {type(decision).__name__}. Nothing was done."

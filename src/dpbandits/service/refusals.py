@@ -18,6 +18,7 @@ from dpbandits.core.errors import (
     RewardError,
     SharedError,
     StoreError,
+    TooManyPendingError,
     UnknownCampaignError,
     WitnessError,
 )
@@ -108,6 +109,20 @@ REASONS: dict[str, Reason] = {
         ValueError,
         "Expected user=: this campaign has holdout=, so it has to know whose decision it is. None "
         "was made.",
+    ),
+    "resolved_by_time": Reason(
+        422,
+        "Resolved by time",
+        ValueError,
+        "Expected a campaign without attribution_window=: with it decisions are resolved as their "
+        "time passes, and nobody has to expire them.",
+    ),
+    "no_batches": Reason(
+        422,
+        "A holdout",
+        ValueError,
+        "Expected a campaign without holdout=: with it, a person's side says which arm they may "
+        "get, and the campaign has to decide for each. Nothing was recorded.",
     ),
     "control_needed": Reason(
         422,
@@ -251,12 +266,19 @@ REASONS: dict[str, Reason] = {
     "busy_campaign": Reason(
         409, "Busy", SharedError, "The campaign is busy with a call around this one. Call again."
     ),
+    "full": Reason(
+        409,
+        "Too many pending decisions",
+        TooManyPendingError,
+        "As many decisions are pending as max_pending= allows. Tell or expire some of them, or "
+        "create the campaign with a larger max_pending. None was made.",
+    ),
     "not_now": Reason(
         409,
         "Not possible now",
         RuntimeError,
-        "This is not possible now: as many decisions are pending as max_pending= allows, the "
-        "policy has come to its horizon, or it cannot do this. Nothing was done.",
+        "This is not possible now: the policy has come to its horizon, or it cannot do this. "
+        "Nothing was done.",
     ),
     "refused": Reason(
         422,
@@ -308,6 +330,7 @@ BY_KIND: list[tuple[type[Exception], str]] = [
     (DecisionError, "decision"),
     (SharedError, "busy_campaign"),
     (ClosedError, "closed"),
+    (TooManyPendingError, "full"),
     (ValueError, "refused"),
     (TypeError, "refused"),
     (RuntimeError, "not_now"),

@@ -24,6 +24,7 @@ from dpbandits.service.creation import (
     first_sessions,
     holdout_rule,
     layout_of,
+    options_in,
     require_creatable,
     require_few_arms,
 )
@@ -203,7 +204,9 @@ class CampaignStore:
         guarantee = next(iter(sessions.values())).guarantee
         self._require_key()
         now = seconds_of(self._clock())
-        layout, changes = beginning(name, uid, sessions, rule, self._seal, known, now)
+        epsilon = None if guarantee is None else guarantee.epsilon
+        took = None if budget is None else (budget, str(epsilon))
+        layout, changes = beginning(name, uid, sessions, rule, self._seal, known, now, took)
         said = creation_mark(policy, layout.row, budget)
         responses = {}
         if key is not None:
@@ -312,7 +315,20 @@ class CampaignStore:
             raise ValueError(
                 f"The scope {shown(name)} has a budget of {known.epsilon}; it stays as it is."
             )
-        return Scope.of(known)
+        return Scope.of(known, self._taken(known.name))
+
+    def scopes(self) -> list[Scope]:
+        """Every budget over campaigns, with what each campaign took of it."""
+        return [Scope.of(self._seen(row), self._taken(row.name)) for row in self.database.scopes()]
+
+    def _taken(self, scope: str) -> dict[str, str]:
+        """By campaign, what it took of a scope, an exact fraction as text."""
+        found = dict[str, str]()
+        for row in self.database.campaigns():
+            name, epsilon = options_in(row).get("scope") or (None, "")
+            if name == scope:
+                found[row.name] = str(epsilon)
+        return found
 
 
 def joined(

@@ -219,6 +219,14 @@ class Transaction:
         self.responses[place] = compact([mark, op.kept(answer)])
         return answer
 
+    def is_lost(self, part: Part, by: str, key: str) -> bool:
+        """Whether recording a batch of this key was tried before the part was fenced: then its
+        outcomes may have been released in a timeline that was lost.
+        """
+        place = part.seal.store.call_place(part.uid, by, key)
+        generation = part.head.generation
+        return self._host.witness.batch(place, generation) < generation
+
     def catch_up(self, part: Part) -> None:
         """Give a part the latest time that any part has seen. So a window never opens twice,
         whichever worker's clock is asked.

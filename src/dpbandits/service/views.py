@@ -30,7 +30,9 @@ from dpbandits.service.tables import ReleaseRow
 from dpbandits.service.transaction import WHOLE, Layout, Transaction
 from dpbandits.session.beliefs import Beliefs, Believed, Uplift, checked_confidence, uplift_of
 from dpbandits.session.guardrail import Guardrail
-from dpbandits.session.segments import ONE_SEGMENT, segmented_beliefs
+from dpbandits.session.lift import Lift, SegmentLift, Shares
+from dpbandits.session.options import MOST_OUTCOMES
+from dpbandits.session.segments import ONE_SEGMENT, SegmentedTable, segmented_beliefs
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import WIDTH
@@ -339,6 +341,25 @@ def beliefs_of(tx: Transaction, part: Part, confidence: float = 0.95) -> Beliefs
     return part.session.beliefs(confidence)
 
 
+def lift_in(
+    tx: Transaction, part: Part, control: str | int | None = None, confidence: float = 0.95
+) -> Lift:
+    number = control
+    if isinstance(control, str) and not part.session.policy.labels and control.isdecimal():
+        number = int(control)  # an address knows texts only
+    return part.session.lift(number, confidence)
+
+
+def lift_table(layout: Any, parts: Mapping[str, Lift], **params: Any) -> Any:
+    return SegmentedTable(parts, SegmentLift)
+
+
+def shares_in(tx: Transaction, part: Part, people: int = 1_000) -> Shares:
+    if tx.layout.rule is not None:
+        raise refusal("no_batches")
+    return part.session.shares(people)
+
+
 def harm_of(tx: Transaction, part: Part) -> Beliefs:
     if part.session.guardrail is None:
         raise refusal("no_guardrail")
@@ -573,6 +594,24 @@ VIEWS: dict[str, View] = {
     "decisions": View(decisions_of, models.DecisionPage, params=PAGE),
     "events": View(events_of, list[models.CampaignEvent], params={"limit": (Limit, 100)}),
     "beliefs": View(beliefs_of, params=CONFIDENT, **beliefs_like()),
+    "lift": View(
+        lift_in,
+        models.SentLift,
+        models.SentLift.of,
+        models.SentLift.made,
+        combine=lift_table,
+        is_by_part=True,
+        params={"control": (Annotated[str | None, Field(max_length=200)], None), **CONFIDENT},
+    ),
+    "shares": View(
+        shares_in,
+        models.SentShares,
+        models.SentShares.of,
+        models.SentShares.made,
+        combine=by_part,
+        is_by_part=True,
+        params={"people": (Annotated[int, Field(ge=1, le=MOST_OUTCOMES)], 1_000)},
+    ),
     "harm": View(harm_of, **beliefs_like()),
     "sample_ratio": View(
         sample_ratio_of,

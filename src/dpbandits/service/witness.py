@@ -75,6 +75,13 @@ scope_table = Table(
     Column("trust", String),
     Column("noise", String),
 )
+batch_table = Table(
+    "dpbandits_witness_batch",
+    metadata,
+    Column("id", COUNTED, primary_key=True),
+    Column("call", String(64), nullable=False, unique=True),
+    Column("generation", Integer, nullable=False),
+)
 secret_table = Table(
     "dpbandits_witness_secret",
     metadata,
@@ -187,9 +194,10 @@ class Witness:
             require_other_server(self._engine, store)
         require_durable(self._engine) if self.path is not None or self._is_server else None
         with self._engine.connect() as connection:
-            if not inspect(connection).has_table(mark_table.name):
-                if self._looking:
-                    raise self._strange()
+            is_new = not inspect(connection).has_table(mark_table.name)
+            if is_new and self._looking:
+                raise self._strange()
+            if is_new or not (self._looking or inspect(connection).has_table(batch_table.name)):
                 connection.rollback()
                 self._make_tables(connection)
             connection.execute(select(func.count()).select_from(mark_table)).scalar()
@@ -197,11 +205,12 @@ class Witness:
     def _make_tables(self, connection: Connection) -> None:
         self._begin(connection)
         names = inspect(connection).get_table_names()
-        if mark_table.name not in names:
-            if names and not self._is_server:
+        missing = [each for each in metadata.sorted_tables if each.name not in names]
+        if missing:
+            if mark_table in missing and names and not self._is_server:
                 raise self._strange()
             metadata.create_all(connection)
-            for table in (mark_table, scope_table, secret_table):
+            for table in missing:
                 for statement in APPEND_ONLY[connection.dialect.name].split(";;"):
                     connection.exec_driver_sql(statement.format(table=table.name))
         connection.commit()
@@ -309,6 +318,24 @@ class Witness:
                 values = {"campaign": uid, **mark._asdict(), "latest": seen}
                 connection.execute(insert(mark_table), [values])
             connection.commit()
+
+    def batch(self, call: str, generation: int) -> int:
+        """Witness, before its outcomes are recorded, that a batch is being recorded. Returns the
+        generation of the campaign in which it was tried first.
+
+        Args:
+            call: a hash of the call's key.
+        """
+        c = batch_table.c
+        with self._connected("written") as connection:
+            assert connection is not None
+            self._begin(connection)
+            found = connection.execute(select(c.generation).where(c.call == call)).scalar()
+            if found is None:
+                values = {"call": call, "generation": generation}
+                connection.execute(insert(batch_table), [values])
+            connection.commit()
+        return generation if found is None else int(found)
 
     def scope(self, name: str) -> ScopeMark | None:
         """How a budget over campaigns was seen to stand."""

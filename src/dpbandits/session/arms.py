@@ -5,6 +5,7 @@ seed that is kept secret until the end, so nobody foresees the next assignment, 
 check it afterwards. They say nothing of any reward.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -151,14 +152,31 @@ class Assignment:
 
     shuffled: first blocks of all arms come in one random order, in place of one after the other.
     min_share: each arm's least share of rounds.
+    shares: the least shares of single arms, by their numbers; the others have none then.
 
     >>> law = Assignment(shuffled=False, min_share=.1).law({}, 0, [0, 1])
     >>> [round(share, 3) for share in law]
     [0.9, 0.1]
+    >>> Assignment(False, 0.0, shares=((0, .3),)).law({}, 1, [0, 1])
+    [0.3, 0.7]
     """
 
     shuffled: bool
     min_share: float
+    shares: tuple[tuple[int, float], ...] = ()
+
+    def least(self, arm: int) -> float:
+        """The least share of an arm."""
+        return dict(self.shares).get(arm, self.min_share)
+
+    @property
+    def has_least(self) -> bool:
+        """Whether any arm has a least share."""
+        return self.min_share > 0 or bool(self.shares)
+
+    def least_of_all(self, arms: Sequence[int]) -> float | None:
+        """The share that each of these arms has at least; None if one of them has none."""
+        return min(map(self.least, arms), default=0.0) or None
 
     def law(self, rooms: Mapping[int, int], planned: int, arms: Sequence[int]) -> list[float]:
         """The probability of each of these arms.
@@ -172,15 +190,17 @@ class Assignment:
             base = [rounds / whole for rounds in left]
         else:
             base = [float(arm == planned) for arm in arms]
-        rest = max(0.0, 1.0 - self.min_share * len(arms))
-        return [self.min_share + rest * share for share in base]
+        least = [self.least(arm) for arm in arms]
+        rest = max(0.0, 1.0 - (math.fsum(least) if self.shares else self.min_share * len(arms)))
+        return [own + rest * share for own, share in zip(least, base, strict=True)]
 
-    def needs_plan(self, rooms: Mapping[int, int], arms: int) -> bool:
-        """Whether the law of so many arms depends on what the policy would play.
+    def needs_plan(self, rooms: Mapping[int, int], arms: Sequence[int]) -> bool:
+        """Whether the law of these arms depends on what the policy would play.
 
         rooms: see `law`.
         """
-        return not (self.shuffled and any(rooms.values())) and self.min_share * arms < 1.0
+        taken = math.fsum(map(self.least, arms)) if self.shares else self.min_share * len(arms)
+        return not (self.shuffled and any(rooms.values())) and taken < 1.0
 
     def drawn(
         self, law: Sequence[float], arms: Sequence[int], seed: int, id: int
@@ -206,11 +226,10 @@ class Assignment:
                 f"min_share={self.min_share:g}. Nothing was changed."
             )
 
-    @property
-    def words(self) -> str:
-        """For a statement.
+    def words(self, names: Sequence[object] = ()) -> str:
+        """For a statement. names: of the arms, where shares are those of single arms.
 
-        >>> Assignment(shuffled=True, min_share=.01).words.split(", ")[0]
+        >>> Assignment(shuffled=True, min_share=.01).words().split(", ")[0]
         'the first blocks of all arms come in one random order'
         """
         said = []
@@ -218,6 +237,8 @@ class Assignment:
             said.append("the first blocks of all arms come in one random order")
         if self.min_share:
             said.append(f"each arm gets {self.min_share:.6g} of rounds or more")
+        for arm, share in self.shares:
+            said.append(f"arm {names[arm]} gets {share:.6g} of rounds or more")
         return (
             f"{', '.join(said)}; by coins from a seed that stays secret until the end and that no "
             "reward enters, so they cost no privacy"
@@ -225,11 +246,16 @@ class Assignment:
 
     def to_data(self) -> list[Any]:
         """Plain data, for JSON."""
-        return [self.shuffled, self.min_share]
+        return [self.shuffled, list(map(list, self.shares)) if self.shares else self.min_share]
 
 
-def assignment_of(kind: object, min_share: object, arms: int) -> Assignment | None:
+def assignment_of(
+    kind: object, min_share: object, arms: int, labels: Sequence[str] | None = None
+) -> Assignment | None:
     """What these options ask for; None where every decision follows from the plan.
+
+    Args:
+        labels: the arms' names, if they have any.
 
     Raises:
         ValueError: an option out of its range.
@@ -239,6 +265,8 @@ def assignment_of(kind: object, min_share: object, arms: int) -> Assignment | No
             f"Expected assignment={shown(kind)} to be 'planned' (arms' first blocks one after the "
             "other) or 'shuffled' (all of them in one random order)."
         )
+    if isinstance(min_share, Mapping):
+        return Assignment(kind == "shuffled", 0.0, shares_of(min_share, arms, labels))
     share = 0.0 if min_share is None else real_number(min_share)
     if share is None or not 0.0 <= share * arms <= 1.0:
         raise ValueError(
@@ -250,13 +278,48 @@ def assignment_of(kind: object, min_share: object, arms: int) -> Assignment | No
     return Assignment(kind == "shuffled", float(share))
 
 
+def shares_of(
+    given: Mapping[Any, object], arms: int, labels: Sequence[str] | None
+) -> tuple[tuple[int, float], ...]:
+    """Least shares of single arms, by their numbers.
+
+    Raises:
+        ValueError: an arm that there is not, or is named twice; a share that is none; no arm; or
+            shares of more than 1 together.
+    """
+    roster, found = Roster.of(arms, None if labels is None else tuple(labels)), dict[int, float]()
+    for arm, share in given.items():
+        digits = isinstance(arm, str) and not labels and arm.isdecimal()  # as JSON has numbers
+        number, value = roster.number(int(arm) if digits else arm), real_number(share)
+        if value is None or not 0.0 < value <= 1.0:
+            raise ValueError(
+                f"Expected min_share={{{shown(arm)}: {shown(share)}}} to have a share above 0 and "
+                "of at most 1. An arm without a least share is left out."
+            )
+        if number in found:
+            raise ValueError(f"Expected min_share= to name each arm once; {shown(arm)} is twice.")
+        found[number] = float(value)
+    total = math.fsum(found.values())
+    if not found or total > 1.0:
+        raise ValueError(
+            f"Expected min_share={shown(dict(given))} to be shares of at most 1 together, of at "
+            "least one arm, such as {'control': 0.3}."
+        )
+    return tuple(sorted(found.items()))
+
+
 def assignment_from_data(data: object, arms: int) -> Assignment | None:
     """What `to_data` wrote; None where there was none."""
     if data is None:
         return None
     shuffled, share = entries(data, "public.assignment", 2)
-    if not isinstance(shuffled, bool) or type(share) not in (int, float):
+    if not isinstance(shuffled, bool) or type(share) not in (int, float, list):
         raise damaged("public.assignment is none")
+    if isinstance(share, list):
+        pairs = [entries(pair, "public.assignment", 2) for pair in share]
+        if any(type(arm) is not int for arm, _ in pairs):
+            raise damaged("public.assignment has a share of no arm")
+        share = dict(pairs)
     try:
         return assignment_of("shuffled" if shuffled else "planned", share, arms)
     except ValueError:

@@ -856,6 +856,9 @@ class Beliefs(Tabular):
     def _columns(self) -> dict[str, list[Any]]:
         return in_columns(self.rows, Belief)
 
+    def _notes(self) -> tuple[str, ...]:
+        return (self.advice,)
+
 
 def beliefs(
     history: Believed,

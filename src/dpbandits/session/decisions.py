@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from types import GeneratorType
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from dpbandits.core.errors import DecisionError, MessageError, RewardError
 from dpbandits.core.plan import Action
@@ -26,7 +27,7 @@ memory.
 """
 
 
-User = str | int | None
+User = str | int | UUID | None
 """Who a decision is for, where people come back."""
 
 Eligible = Iterable[str | int] | None

@@ -2,23 +2,27 @@
 people come back, the promise to each of them, and rewards in the user's units.
 """
 
+import math
+import warnings
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Any, TypeVar
 
 import numpy as np
 
-from dpbandits.core.errors import RewardError
-from dpbandits.core.inputs import checked_default, is_line, number, refuse_class, shown
+from dpbandits.core.errors import PrivacyWarning, RewardError, TooManyPendingError
+from dpbandits.core.inputs import as_int, checked_default, is_line, number, refuse_class, shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
+from dpbandits.mechanisms.rewards import tried
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.people import Register
 from dpbandits.session.ranges import Range
-from dpbandits.session.state import Closing
+from dpbandits.session.state import Batch, Closing
 
 SegmentPart = TypeVar("SegmentPart")
 
@@ -33,7 +37,58 @@ def require_policy(policy: object) -> None:
         )
 
 
-LONGEST_WHY = 500
+MOST_EPSILON = 10
+"""Beyond it, a session for people's data warns: their odds may move by a factor of 22,026."""
+
+
+def warn_of(policy: Policy, guarantee: Guarantee | None) -> None:
+    """Warn of a session with secure noise, which is for people's data, that promises them little or
+    nothing, or has nothing to decide.
+    """
+    if guarantee is None:
+        said = (
+            f"{policy.name} is not private: its decisions may reveal a person's reward, whatever "
+            "the noise. dpbandits.recommend(arms=…, epsilon=1) returns a policy that is."
+        )
+    elif guarantee.noise == "secure" and (guarantee.epsilon or 0) > MOST_EPSILON:
+        epsilon = float(guarantee.epsilon or 0)
+        said = (
+            f"ε = {epsilon:g} promises little: {odds_words(epsilon)}. An ε of 1 or less is usual."
+        )
+    elif policy.arms == 1 and policy.about.goal == "regret" and not hasattr(policy, "problem"):
+        said = f"{policy.name} has one arm, so there is nothing to decide. Give it two or more."
+    else:
+        return
+    warnings.warn(said, PrivacyWarning, stacklevel=3)
+
+
+def odds_words(epsilon: float) -> str:
+    """What ε means for somebody's belief about a person, in words.
+
+    >>> odds_words(1.0)
+    'someone who thought an answer 10 % likely may think 23.2 % after seeing everything'
+    >>> odds_words(20.0)
+    'someone who thought an answer 10 % likely may be certain after seeing everything'
+    """
+    belief = 100.0 * believed_after(0.1, epsilon)
+    may = "be certain" if belief > 99.95 else f"think {rounded_up(belief)} %"
+    return f"someone who thought an answer 10 % likely may {may} after seeing everything"
+
+
+def rounded_up(percent: float) -> str:
+    return f"{math.ceil(10 * percent - 1e-9) / 10:g}"
+
+
+def believed_after(before: float, epsilon: float) -> float:
+    """The most that somebody may think likely who thought `before` likely, in [0, 1].
+
+    >>> round(believed_after(0.5, 1.0), 3)
+    0.731
+    """
+    return before / (before + (1.0 - before) * math.exp(-epsilon))
+
+
+LONGEST_WHY, LONGEST_KEY = 500, 200
 
 
 def checked_why(why: object) -> str:
@@ -237,6 +292,108 @@ def watched_mechanism(policy: Policy, rail: object) -> Mechanism:
     return GuardedBatches(inner=policy.mechanism())
 
 
+def require_recordable(policy: Policy, people: Register | None, waits: bool) -> None:
+    """Refuse a session that has to make its decisions itself.
+
+    Args:
+        waits: whether answers count only once their time has passed.
+
+    Raises:
+        ValueError: it has to.
+    """
+    why = ""
+    if policy.about.feedback != "bandit" or policy.reader.together:
+        why = f"{policy.name} plays no single arms"
+    elif isinstance(policy, ContextualPolicy):
+        why = f"{policy.name} decides by contexts"
+    elif policy.randomizer() is not None:
+        why = "in the local model each person's device reports about a decision"
+    elif people is not None:
+        why = "privacy_unit='user' counts people as they ask"
+    elif waits:
+        why = "with attribution_window= an answer belongs to a decision that is waited for"
+    if why:
+        raise ValueError(
+            f"Expected a session that takes outcomes of people who were assigned elsewhere; {why}. "
+            "Ask for each decision, and tell its reward. Nothing was recorded."
+        )
+    require_choice(policy, "record")
+
+
+MOST_OUTCOMES = 100_000
+"""Outcomes of one batch."""
+
+
+def counted_outcomes(outcomes: object) -> list[Any] | None:
+    """The outcomes of (people, successes), successes first; None if it is no pair of counts.
+
+    Raises:
+        RewardError: a tuple that is no such pair. It is not shown.
+    """
+    if type(outcomes) is not tuple:
+        return None
+    counts = [as_int(each) for each in outcomes] if len(outcomes) == 2 else []
+    people, successes = counts if len(counts) == 2 else (None, None)
+    if people is None or successes is None or not 0 <= successes <= people:
+        raise RewardError(
+            "Expected outcomes= to be a list of rewards, or for rewards of 0 and 1 a tuple "
+            "(people, successes) of whole numbers with 0 <= successes <= people; got another tuple "
+            "(not shown). Nothing was recorded."
+        )
+    require_few_outcomes(people)
+    return [1.0] * successes + [0.0] * (people - successes)
+
+
+def listed_outcomes(outcomes: object) -> list[Any]:
+    """The outcomes of a batch, one a person.
+
+    Raises:
+        RewardError: they are no list. They are not shown.
+        ValueError: there are none, or too many.
+    """
+    found = counted_outcomes(outcomes)
+    if found is None:
+        known: Any = outcomes
+        is_list = isinstance(outcomes, Iterable) and not isinstance(outcomes, (str, bytes, Mapping))
+        found = tried(list, known) if is_list else None
+    if found is None:
+        raise RewardError(
+            "Expected outcomes= to be a list of rewards, one a person, or (people, successes); got "
+            f"an object of type {type(outcomes).__name__}. Nothing was recorded."
+        )
+    require_few_outcomes(len(found))
+    return found
+
+
+def require_few_outcomes(people: int) -> None:
+    """Refuse a batch without people, or one that would hold up all other calls."""
+    if not 1 <= people <= MOST_OUTCOMES:
+        raise ValueError(
+            f"Expected the outcomes of 1 to {MOST_OUTCOMES:,} people in one batch, got {people:,}. "
+            "Record larger ones as several, each with a key of its own. Nothing was recorded."
+        )
+
+
+def checked_batch_key(key: object) -> str:
+    """The word by which a batch is known, as a digest."""
+    if not isinstance(key, str) or not is_line(key, LONGEST_KEY) or not key.strip():
+        raise ValueError(
+            f"Expected key={shown(key)} to be a text of at most {LONGEST_KEY} characters, another "
+            "one for each batch, such as 'blue, week 3': the call made again with it records "
+            "nothing twice. Nothing was recorded."
+        )
+    return sha256(key.encode()).hexdigest()[:32]
+
+
+def require_same_batch(known: Batch, batch: Batch) -> None:
+    """Refuse the key of another batch."""
+    if known != batch:
+        raise ValueError(
+            "Expected key= to be this batch's own: with this one a batch of another arm, or of "
+            "another number of people, was recorded. Nothing was recorded."
+        )
+
+
 def require_user(people: Register | None, user: object) -> None:
     """Refuse a decision that does not say for whom it is, or says so where nobody counts.
 
@@ -255,8 +412,8 @@ def require_user(people: Register | None, user: object) -> None:
         )
 
 
-def too_many_pending(waiting: int, number: int, limit: int) -> RuntimeError:
-    return RuntimeError(
+def too_many_pending(waiting: int, number: int, limit: int) -> TooManyPendingError:
+    return TooManyPendingError(
         f"Expected at most max_pending={limit} decisions to wait for their rewards; {waiting} "
         f"do, and {number} more were asked for. "
         "Tell or expire some of `session.pending`, or make the session with a larger "

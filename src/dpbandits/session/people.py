@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from numbers import Integral
 from typing import Any, Self, final
+from uuid import UUID
 
 import numpy as np
 
@@ -47,6 +48,8 @@ def named_bytes(user: object, typed: bool = False) -> bytes:
         ValueError: a text in which nothing can be seen.
     """
     # what it says of itself does not count: a subclass may say something else each time
+    if isinstance(user, UUID):
+        user = str(UUID(int=user.int))
     plain = str.__str__(user) if isinstance(user, str) else whole_name(user)
     if plain is None or (isinstance(plain, str) and len(plain) > LONGEST_NAME):
         raise TypeError(

@@ -55,6 +55,7 @@ from dpbandits.session.overdue import Overdue, OverdueRequests, bucket_of
 from dpbandits.session.people import Clock, Register, policy_for_users
 from dpbandits.session.ranges import range_from_data
 from dpbandits.session.state import (
+    Batch,
     Closing,
     Offer,
     OpenPlan,
@@ -221,6 +222,8 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     ledger: LedgerData
     closing: ClosingData | None = None
     contexts: ContextsData | None = None
+    elsewhere: Count = 0
+    batches: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count, Number]] = []
 
 
 class PrivatePart(Struct, forbid_unknown_fields=True):
@@ -293,6 +296,8 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         ),
         closing=closing_data(state.closing),
         contexts=None if state.contexts is None else contexts_data(state.contexts),
+        elsewhere=state.elsewhere,
+        batches=[(batch.key, batch.arm, batch.people) for batch in state.batches],
     )
 
 
@@ -417,6 +422,8 @@ def plain_number(value: Any) -> Any:
     """Return numbers and arrays of NumPy's as plain ones."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
+    if isinstance(value, int):
+        return int(value)
     raise TypeError(f"Expected plain data in a policy's state, got a {type(value).__name__}.")
 
 
@@ -536,7 +543,7 @@ def session_of(
     seed = public.seed
     if seed is None:  # nobody tosses coins in a session that is only looked at
         seed = 0 if private is None else private.seed
-    session = Session(
+    session = Session._loading(
         policy,
         noise=noise,
         seed=checked_seed(seed),
@@ -617,7 +624,19 @@ def state_of(
         pending=pending,
         closing=closing_of(public.closing, public.asked, policy.arms),
         contexts=contexts_of(public.contexts, policy, dict(public.counts)),
+        elsewhere=public.elsewhere,
+        batches=batches_of(public, policy.arms),
     )
+
+
+def batches_of(public: PublicPart, arms: int) -> tuple[Batch, ...]:
+    """The batches that were recorded of people who were assigned elsewhere."""
+    found = tuple(Batch(*each) for each in public.batches)
+    if any(batch.arm >= arms for batch in found) or len({b.key for b in found}) < len(found):
+        raise damaged("public.batches has an arm that is none, or a batch twice")
+    if not sum(batch.people for batch in found) <= public.elsewhere <= public.asked:
+        raise damaged("public.batches, public.elsewhere and public.asked do not add up")
+    return found
 
 
 def books_fit(state: State) -> bool:

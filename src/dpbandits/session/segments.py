@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, final, overload
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, final, overload
 
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
 from dpbandits.core.inputs import NAME, checked_name, checked_seed, damaged, shown
@@ -28,6 +28,7 @@ from dpbandits.session.decisions import (
     resolved,
 )
 from dpbandits.session.history import DecisionTable, SegmentDecision
+from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import (
     checked_segments,
     one_segment,
@@ -114,6 +115,7 @@ class SegmentedTable(Tabular, Generic[ReportedTable, SegmentRow]):
 
 
 SegmentedBeliefs = SegmentedTable[Beliefs, SegmentBelief]
+SegmentedLift = SegmentedTable[Lift, SegmentLift]
 
 
 def segmented_beliefs(parts: Mapping[str, Beliefs]) -> SegmentedBeliefs:
@@ -240,6 +242,13 @@ class SegmentedSession(Mapping[str, Session]):
         """
         return segmented_beliefs({name: each.beliefs(confidence) for name, each in self.items()})
 
+    def lift(self, control: str | int | None = None, confidence: float = 0.95) -> SegmentedLift:
+        """Every other arm against the control arm, by segment (see `Session.lift`); each segment's
+        hold with this confidence alone.
+        """
+        found = {name: each.lift(control, confidence) for name, each in self.items()}
+        return SegmentedTable(found, SegmentLift)
+
     def harm(self) -> SegmentedBeliefs:
         """What is believed of every arm's harm, by segment (see `Session.harm`)."""
         return segmented_beliefs({name: session.harm() for name, session in self.items()})
@@ -347,6 +356,18 @@ class SegmentedSession(Mapping[str, Session]):
                 "campaign. Nothing was recorded."
             )
         found.tell_message(text)
+
+    def shares(self, people: int = 1_000, *, segment: str) -> Shares:
+        """How to share out the next people of a segment (see `Session.shares`)."""
+        return self[segment].shares(people)
+
+    def record(
+        self, arm: str | int, outcomes: Any, *, segment: str, key: str
+    ) -> Literal["recorded", "already"]:
+        """The outcomes of people of a segment who were assigned elsewhere (see `Session.record`).
+        Each segment knows its own keys.
+        """
+        return self[segment].record(arm, outcomes, key=key)
 
     def expire(self, decision: Decision) -> None:
         """No reward came (see `Session.expire`)."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, final, overload
+from typing import Any, Literal, final, overload
 from weakref import ref
 
 import numpy as np
@@ -28,6 +28,7 @@ from dpbandits.core.errors import (
     LedgerError,
     MessageError,
     NotRecordedError,
+    RewardError,
     SharedError,
 )
 from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
@@ -65,19 +66,26 @@ from dpbandits.session.decisions import (
 from dpbandits.session.events import in_order
 from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable, answers_in
+from dpbandits.session.lift import Lift, Shares, lift_of, shares_of
 from dpbandits.session.naming import named_ahead
 from dpbandits.session.options import (
+    MOST_OUTCOMES,
     asked_contexts,
+    checked_batch_key,
     checked_rewards_range,
     checked_why,
     default_of,
+    listed_outcomes,
     require_agreement,
     require_choice,
     require_for_contexts,
     require_policy,
+    require_recordable,
     require_same,
+    require_same_batch,
     require_user,
     too_many_pending,
+    warn_of,
     watched_mechanism,
 )
 from dpbandits.session.overdue import overdue_words
@@ -86,6 +94,7 @@ from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
     NO_PLAY,
     Asked,
+    Batch,
     Closing,
     Event,
     Log,
@@ -104,7 +113,7 @@ from dpbandits.session.state import (
 )
 from dpbandits.session.statement import StatementFacts, closing_words, statement
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
-from dpbandits.vault import Books, Vault, release_of, without_frames
+from dpbandits.vault import Books, Parts, Vault, release_of, without_frames
 
 FOLD = 200
 """Events after which a log is folded into its state though nothing is released, by the tell that
@@ -114,6 +123,12 @@ makes them so many or by the next call. Single rewards are not kept for longer.
 BooksAndAnswers = tuple[Books, tuple[Any, ...]]
 
 LEAST_IS_BEST = Range(minimise=True)
+
+ORDER = 4
+"""Sets the stream that shuffles recorded outcomes apart from other public randomness."""
+
+ONE_ENTRY = "recorded batches: where each person is one entry of one batch"
+"""What a guarantee rests on once outcomes were recorded of people who were assigned elsewhere."""
 
 PROCESS = [object()]
 """Marks this process; a forked child gets another mark."""
@@ -200,7 +215,8 @@ class Session:
             `default`. Who answered is then as private as the reward.
         assignment: "shuffled": the first batches of all arms come in one random order instead of
             one after the other. Its coins come from `seed`, which then has to stay secret.
-        min_share: each arm's least share of rounds, by a coin a round.
+        min_share: each arm's least share of rounds, by a coin a round; or those of single arms, by
+            their names or numbers, such as {"control": 0.3}.
         guardrail: a second number of each record, told as (reward, harm), of which no arm may do
             more than declared (`dpbandits.Guardrail`). An arm that does is suspended.
 
@@ -225,7 +241,55 @@ class Session:
         user_key: bytes | None = None,
         attribution_window: timedelta | None = None,
         assignment: str = "planned",
-        min_share: float | None = None,
+        min_share: float | Mapping[Any, float] | None = None,
+        guardrail: Guardrail | None = None,
+    ) -> None:
+        self._begin(
+            policy,
+            noise=noise,
+            seed=seed,
+            default=default,
+            campaign=campaign,
+            max_pending=max_pending,
+            rewards=rewards,
+            privacy_unit=privacy_unit,
+            max_contributions=max_contributions,
+            window=window,
+            clock=clock,
+            user_key=user_key,
+            attribution_window=attribution_window,
+            assignment=assignment,
+            min_share=min_share,
+            guardrail=guardrail,
+        )
+        if self._vault.noise.kind == "secure":
+            warn_of(self.policy, self.guarantee)
+
+    @classmethod
+    def _loading(cls, policy: Policy, **options: Any) -> Session:
+        """Return a session that is about to get a saved state: what it warns of was said."""
+        made = cls.__new__(cls)
+        made._begin(policy, **options)
+        return made
+
+    def _begin(
+        self,
+        policy: Policy,
+        *,
+        noise: Noise,
+        seed: int | None = None,
+        default: float | None = None,
+        campaign: str | None = None,
+        max_pending: int = PENDING,
+        rewards: Range | None = None,
+        privacy_unit: str = "round",
+        max_contributions: int | None = None,
+        window: timedelta | None = None,
+        clock: Clock | None = None,
+        user_key: bytes | None = None,
+        attribution_window: timedelta | None = None,
+        assignment: str = "planned",
+        min_share: float | Mapping[Any, float] | None = None,
         guardrail: Guardrail | None = None,
     ) -> None:
         require_policy(policy)
@@ -243,7 +307,7 @@ class Session:
         self.guardrail, self.generation, self._saved_with_key = guardrail, 0, False
         self._vault = self._vault_for(policy, checked_noise(noise))
         require_agreement(policy, self._vault.guarantee)
-        self._assignment = assignment_of(assignment, min_share, policy.arms)
+        self._assignment = assignment_of(assignment, min_share, policy.arms, policy.labels)
         if self._assignment is not None:
             require_choice(policy, "assignment= or min_share=")
             if campaign is None:  # the seed foretells who gets what, so decisions do not name it
@@ -424,7 +488,7 @@ class Session:
                 norm is at most 1. Contexts are public: they must not carry recorded outcomes.
 
         Raises:
-            RuntimeError: more than `max_pending` decisions would be pending. None was made.
+            TooManyPendingError: more than `max_pending` decisions would be pending. None was made.
             ValueError: `eligible` names no arm that is in play, or the policy cannot choose among
                 some of its arms; or `user` or `context` is missing, not expected, or not as it has
                 to be. None was made.
@@ -779,6 +843,146 @@ class Session:
         if self._vault.randomizer is not None:
             rewards = self._vault.randomizer.report(rewards, self._vault.noise)
         return self._vault.checked(play.observe or play.action, rewards)
+
+    # People who are assigned elsewhere
+
+    def shares(self, people: int = 1_000) -> Shares:
+        """Return how to share out the next people among the arms, for those who assign them
+        elsewhere and `record` what came of it.
+
+        The shares are what this session would give `ask(people)`, as if outcomes that are awaited
+        confirmed what is known. Ask for the shares of the next batch only: better arms get more
+        once a batch was recorded. Nothing is asked or changed, and it costs no privacy.
+
+        Args:
+            people: how many are to be assigned.
+
+        Raises:
+            ValueError: this session has to make its decisions itself (see `record`).
+            ClosedError: the session is closed, without a winner.
+        """
+        many = whole_number(people, "people", 1, MOST_OUTCOMES)
+        require_recordable(self.policy, self._tables.people, self._has_window)
+        with OneCall(self, releases=False) as view:
+            roster, closing = self._state.roster, self._state.closing
+            if closing is None:
+                try:
+                    given = self._shares_ahead(view, many)
+                finally:
+                    self._rebuild_view()
+            elif closing.winner is None:
+                raise ClosedError("This session is closed: it assigns nobody any more.")
+            else:
+                given = {closing.winner: float(many)}
+            names = [str(roster.labels[arm] if roster.labels else arm) for arm in given]
+            return shares_of(dict(zip(names, given.values(), strict=True)), many)
+
+    def _shares_ahead(self, view: View, people: int) -> dict[int, float]:
+        """Return of how many of the next people each arm in play is shown to, on average. The coins
+        are others than those of decisions, which nobody may foresee.
+        """
+        arms, drawn = self._state.roster.in_play, self._assignment
+        given = dict.fromkeys(arms, 0.0)
+        view.begin_batch()
+        for _ in range(people):
+            if drawn is not None and view.draws(drawn, None):
+                law, event = view.drawn_ahead(drawn, arms)
+            else:
+                event = view.next_ask()
+                played: Any = event.play.action
+                law = {played: 1.0}
+            for arm, share in law.items():
+                given[arm] += share
+            view.add_to_batch(event)
+        return given
+
+    def record(self, arm: str | int, outcomes: Any, *, key: str) -> Literal["recorded", "already"]:
+        """Record the outcomes of people who were assigned to an arm elsewhere: by a mail tool or a
+        clinic's own randomisation, say. Each counts as a decision that was made and told.
+
+        All of them are recorded, or none. A call that was interrupted is made again with its key:
+        the batch counts once. If a release that it completes fails, its error passes through; the
+        batch is recorded, and the next call makes the release.
+
+        Guarantee: as for `tell`, provided that each person is one entry, in one batch: who is in
+        two of them pays twice. It has to be settled beforehand who is in a batch, not by outcomes.
+
+        Args:
+            arm: its name or number.
+            outcomes: a list of rewards, one a person; for rewards of 0 and 1 also a tuple (people,
+                successes). Their order does not matter: they are shuffled.
+            key: another word for each batch, such as "blue, week 3". With a key that was used,
+                nothing is recorded, whatever the outcomes are.
+
+        Returns:
+            "recorded", or "already" if the batch of this key was recorded before.
+
+        Raises:
+            ValueError: no such arm, or it is retired; no outcomes; the key of another batch; or
+                this session has to make its decisions itself: with privacy_unit="user", windows,
+                the local model, contexts, joint and full-information policies. Nothing was
+                recorded.
+            RewardError: one of them is no reward. Nothing was recorded.
+            ClosedError: the session is closed. Nothing was recorded.
+        """
+        digest, found = checked_batch_key(key), listed_outcomes(outcomes)
+        self._require_few_counts(outcomes)
+        del outcomes
+        batch = Batch(digest, self._state.roster.number(arm), len(found))
+        return self._record(batch.arm, found, batch)
+
+    def _require_few_counts(self, outcomes: object) -> None:
+        """Refuse counts of successes where rewards are others than 0 and 1."""
+        if type(outcomes) is tuple and (self.rewards is not None or self.guardrail is not None):
+            raise RewardError(
+                "Expected outcomes= to be a list of rewards: (people, successes) is for rewards of "
+                "0 and 1, without rewards= and guardrail=. Nothing was recorded."
+            )
+
+    def _record(
+        self, arm: int, outcomes: list[Any], batch: Batch | None
+    ) -> Literal["recorded", "already"]:
+        """
+        Args:
+            batch: None where a store knows which batches were recorded.
+        """
+        require_recordable(self.policy, self._tables.people, self._has_window)
+        with OneCall(self) as view:
+            if batch is not None:
+                for known in view.batches:
+                    if known.key == batch.key:
+                        require_same_batch(known, batch)
+                        return "already"
+            self._require_open()
+            roster = self._state.roster
+            if roster.standing[arm] == "retired":
+                raise ValueError(
+                    f"Expected an arm that was not retired; {roster.name(arm)} was, and nothing of "
+                    "it is read any more. Nothing was recorded."
+                )
+            parts = self._recorded_parts(arm, outcomes, view.asked)
+            events = view.recorded(arm, parts, batch)
+            view.events.extend(events)  # this is the moment at which it happens
+            outcomes.clear()
+            del parts, events
+            self._count(view)
+        return "recorded"
+
+    def _recorded_parts(self, arm: int, outcomes: list[Any], asked: int) -> list[Parts]:
+        """Return what a batch adds to its arm's blocks, in an order that says nothing of it."""
+        refused, at, vault, found = None, 0, self._vault, list[Parts]()
+        try:
+            for at, reward in enumerate(outcomes):  # noqa: B007  # the error says where
+                found.append(vault.parts(arm, vault.steps(vault.checked(arm, reward)), arm, None))
+        except RewardError as error:
+            refused = type(error)(f"Outcome {at} (counted from 0) of {len(outcomes)}: {error}")
+        if refused is not None:  # outside the handler, so that it has no context
+            raise refused
+        if vault.noise.kind == "secure":
+            secrets.SystemRandom().shuffle(found)
+            return found
+        order = np.random.default_rng([self.seed, asked, ORDER]).permutation(len(found))
+        return [found[place] for place in order.tolist()]
 
     # Answers that count once their time has passed
 
@@ -1316,6 +1520,8 @@ class Session:
             if self._contextual:
                 public = (*public, "contexts")
             guarantee = replace(guarantee, public=public)
+        if self._seen.elsewhere:
+            guarantee = replace(guarantee, duty=ONE_ENTRY)
         return guarantee if people is None else per_user(guarantee, people)
 
     @property
@@ -1441,7 +1647,7 @@ class Session:
         state = self._state
         among = in_play(state)
         drawn = self._assignment
-        least = drawn.min_share if drawn is not None and drawn.min_share > 0 else None
+        least = None if drawn is None else drawn.least_of_all(state.roster.in_play)
         return beliefs(
             state.believed,
             confidence,
@@ -1450,6 +1656,23 @@ class Session:
             together=self.policy.about.feedback == "semi",
             allocation=Allocation(least, self._named_ahead, self._named_by_policy),
         )
+
+    def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift:
+        """Return by how much the mean of every other arm differs from the control arm's, and their
+        ratio, with intervals: from released values only, so it has no privacy cost.
+
+        Args:
+            control: the name or number of the arm that others are compared with; by default the
+                first one.
+            confidence: that all intervals hold, of all arms and at all times at once. They come
+                from the arms' own (`beliefs`), so `beliefs().best` may name an arm before.
+
+        Raises:
+            ValueError: no such arm, or a confidence that is not between 0 and 1.
+            TypeError: the policy decides by context.
+        """
+        number = self._state.roster.number(0 if control is None else control)
+        return lift_of(self.beliefs(confidence), number, self.rewards)
 
     def _named_by_policy(self, delta: float) -> tuple[bool, int | None]:
         """Return whether the policy names the best arm itself, wrongly with no larger probability;
@@ -1580,7 +1803,7 @@ class Session:
                 guardrail=self.guardrail,
                 waits=self.attribution_window,
                 default=self.default,
-                assignment=None if drawn is None else drawn.words,
+                assignment=None if drawn is None else drawn.words([name for name, _ in self.arms]),
                 chooses=self.policy.chooses,
                 events=[each[:3] for each in self.events if each.what != "overdue"],
                 closing=self._closing_words(),

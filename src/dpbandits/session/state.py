@@ -48,6 +48,9 @@ from dpbandits.session.people import Place, Register
 from dpbandits.session.traffic import Traffic
 from dpbandits.vault import Books, OpenBlock, Parts, added
 
+AHEAD = 0
+"""Seed of coins that stand in for those of decisions to come."""
+
 SHORT = 2
 """If answers come out of order, a joint plan's block closes with one in `SHORT` of its rounds."""
 
@@ -198,6 +201,8 @@ class State(NamedTuple):
         overdue: requests that have waited for too long.
         closing: None while the session is open.
         contexts: of a contextual policy, what is kept of contexts.
+        elsewhere: people whose outcomes were recorded and who were assigned elsewhere.
+        batches: in which batches, where no store keeps that.
     """
 
     policy: Policy
@@ -223,6 +228,8 @@ class State(NamedTuple):
     overdue: Overdue = Overdue()
     closing: Closing | None = None
     contexts: Contexts | None = None
+    elsewhere: int = 0
+    batches: tuple[Batch, ...] = ()
 
     def __repr__(self) -> str:
         return f"State(step={self.step}, asked={self.asked}, records={self.records})"
@@ -283,6 +290,37 @@ class Told(NamedTuple):
         return f"Told(id={self.id})"
 
 
+class Batch(NamedTuple):
+    """A batch of outcomes of people who were assigned elsewhere. Public.
+
+    Args:
+        key: a digest of the caller's word for it.
+        people: how many outcomes.
+    """
+
+    key: str
+    arm: int
+    people: int
+
+
+class Recorded(NamedTuple):
+    """The outcome of a person who was assigned elsewhere: a decision that is made and answered at
+    once. Private.
+
+    Args:
+        parts: what is added to which blocks.
+        batch: of the first one, what the batch is known by, if it is known here.
+    """
+
+    id: int
+    play: Play
+    parts: Parts
+    batch: Batch | None = None
+
+    def __repr__(self) -> str:
+        return f"Recorded(id={self.id})"
+
+
 class Unread(NamedTuple):
     """A decision was resolved and nothing of it is read.
 
@@ -322,7 +360,7 @@ class Unlearned(NamedTuple):
     ids: tuple[int, ...]
 
 
-Event = Asked | Told | Unread
+Event = Asked | Told | Unread | Recorded
 
 
 class Log(NamedTuple):
@@ -392,7 +430,7 @@ class Tables:
             self.people.used[place[0]] = place[1:]
             self.placed = number
 
-    def note(self, event: Asked | Told | Unread, number: int) -> None:
+    def note(self, event: Event, number: int) -> None:
         """Note an event in the journal, once."""
         if self.journal is not None and number > self.noted:
             self.journal.append(event)
@@ -515,9 +553,11 @@ class View:
         "asked",
         "at",
         "batch",
+        "batches",
         "blocks",
         "contexts",
         "due",
+        "elsewhere",
         "events",
         "last",
         "late",
@@ -564,6 +604,7 @@ class View:
         )
         self.asked, self.records, self.unread = state.asked, state.records, state.unread
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
+        self.elsewhere, self.batches = state.elsewhere, state.batches
         # [count, sums] of each open block; a single sum as a plain number
         # (those of a contextual policy stand in `contexts`)
         self.contexts = None if state.contexts is None else state.contexts.opened(state, log.plan)
@@ -660,6 +701,8 @@ class View:
         elif kind is Asked:
             self._count_ask(event.play, event.changes)
             self._follow_ask(event, self.number)
+        elif kind is Recorded:
+            self._count_recorded(event)
         else:
             play = event.play
             self.pending.pop(event.id, None)
@@ -670,9 +713,31 @@ class View:
             self.tables.follow_resolved(event, self.number)
         self.at = at
 
+    def _count_recorded(self, event: Recorded) -> None:
+        id, play, parts, batch = event
+        for key, steps in parts:
+            block, single = self.blocks.get(key), len(steps) == 1
+            if block is None:
+                self.blocks[key] = [1, steps[0] if single else steps]
+            elif single:
+                self.blocks[key] = [block[0] + 1, block[1] + steps[0]]
+            else:
+                self.blocks[key] = [block[0] + 1, added(block[1], steps)]
+        assert self.progress is not None
+        self.due = self.progress.count(play.unit)
+        self.asked, self.records, self.elsewhere = id, self.records + 1, self.elsewhere + 1
+        self._set_offer(self.offer._replace(last=0))  # the next ask looks again
+        if batch is not None:
+            self.batches = (*self.batches, batch)
+        if self.tables.chosen is not None:
+            self.tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
+        self.tables.note(event, self.number)
+
     @property
     def number(self) -> int:
-        """The number of events since the session began: each counts in one of these."""
+        """The number of events since the session began: each counts in one of these, a recorded
+        outcome in two.
+        """
         return self.asked + self.records + self.unread
 
     def _waits_no_more(self, id: int, unit: Unit) -> None:
@@ -753,6 +818,8 @@ class View:
             late=None if self.late is None else tuple(sorted(self.late.items())),
             overdue=self.overdue,
             pending=self.pending,
+            elsewhere=self.elsewhere,
+            batches=self.batches,
         )
 
     def shown_pending(self) -> dict[int, Play]:
@@ -953,9 +1020,29 @@ class View:
             events += [first._replace(id=id), Unread(id, first.play, "void")]
         return events
 
+    def recorded(self, arm: int, parts: Sequence[Parts], batch: Batch | None) -> list[Recorded]:
+        """Return the events of outcomes of people who were assigned to this arm elsewhere."""
+        play, first = self._arm(arm, None), self.asked + 1
+        events = [Recorded(first + at, play, each) for at, each in enumerate(parts)]
+        events[0] = events[0]._replace(batch=batch)
+        return events
+
     def next_drawn(self, assignment: Assignment, seed: int, eligible: Sequence[int]) -> Asked:
         """Return a decision for an arm that is drawn by chance (see `Assignment`)."""
         self.at = -1
+        return self._drawn(assignment, seed, eligible)[1]
+
+    def drawn_ahead(
+        self, assignment: Assignment, eligible: Sequence[int]
+    ) -> tuple[dict[int, float], Asked]:
+        """Return the law of the next decision by arm, and one that is drawn from it by other coins.
+        It is not made.
+        """
+        return self._drawn(assignment, AHEAD, eligible)
+
+    def _drawn(
+        self, assignment: Assignment, seed: int, eligible: Sequence[int]
+    ) -> tuple[dict[int, float], Asked]:
         id, learned = self.asked + 1, self.log.state.learned
         _, overdue = self._look_through(id)
         beyond = self.asked_beyond()
@@ -968,14 +1055,14 @@ class View:
         law = assignment.law(rooms, planned, eligible)
         arm, share = assignment.drawn(law, eligible, seed, id)
         # a draw from a posterior is not kept, and without it nobody knows the law
-        unknown = certain is None and assignment.needs_plan(rooms, len(eligible))
+        unknown = certain is None and assignment.needs_plan(rooms, eligible)
         shares = dict(zip(eligible, law, strict=True))
         traffic = self.traffic
         while len(traffic.counts) < self.policy.arms:
             traffic = traffic.with_arm()
         traffic = traffic.played([shares.get(at, 0.0) for at in range(self.policy.arms)], arm)
         play = self._arm(arm, None if unknown else share)
-        return self._asked(play, None, traffic=traffic, overdue=overdue)
+        return shares, self._asked(play, None, traffic=traffic, overdue=overdue)
 
     def draws(self, assignment: Assignment | None, eligible: Sequence[int] | None) -> bool:
         """Return whether the next decision is drawn by chance."""
@@ -983,7 +1070,7 @@ class View:
             return False
         state = self.log.state
         arms = state.roster.in_play if eligible is None else eligible
-        return assignment.min_share > 0 or not all(state.learned.rounds[arm] for arm in arms)
+        return assignment.has_least or not all(state.learned.rounds[arm] for arm in arms)
 
     def asked_beyond(self) -> dict[Any, int]:
         """Return, by unit, decisions asked for that the policy's state does not know of. Overdue

@@ -23,7 +23,7 @@ from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import ArmStanding
 from dpbandits.session.beliefs import ArmHistory, Belief, Believed, beliefs
 from dpbandits.session.decisions import Play
-from dpbandits.session.options import require_same
+from dpbandits.session.options import require_recordable, require_same
 from dpbandits.session.people import Clock, Place, mark_of_key
 from dpbandits.session.saving import (
     LineData,
@@ -43,6 +43,8 @@ from dpbandits.session.saving import (
 from dpbandits.session.session import OneCall, Session
 from dpbandits.session.state import (
     Asked,
+    Log,
+    Recorded,
     Released,
     SessionEvent,
     Told,
@@ -122,11 +124,13 @@ class Watch:
     def resolved(self) -> Mapping[int, str]:
         """Decisions resolved since the last changes were taken, and why."""
         for event in self._journal:
-            if type(event) in (Told, Unread):
+            if type(event) in (Told, Unread, Recorded):
                 self._resolved.setdefault(event.id, self._why(event))
         return self._resolved
 
     def _why(self, event: Any) -> str:
+        if type(event) is Recorded:
+            return "told"
         if type(event) is Told or event.why != "void":
             if self.session.attribution_window is not None:
                 return "passed"
@@ -148,6 +152,9 @@ class Watch:
                 place = None if event.place is None else event.place[:2]
                 play = event.play
                 found.asked.append(AskedPlay(event.id, play, play.propensity, place, event.due))
+            elif type(event) is Recorded:
+                play = event.play
+                found.asked.append(AskedPlay(event.id, play, play.propensity, None, None))
             elif type(event) is Unlearned:
                 found.unlearned.extend(event.ids)
             elif type(event) is Released:
@@ -431,6 +438,31 @@ def require_reward(session: Session, seq: int, reward: object) -> None:
         session._vault.checked(play.observe or play.action, reward)
 
 
+def record_in(session: Session, arm: str | int, outcomes: list[Any], counts: bool) -> None:
+    """Record the outcomes of people who were assigned elsewhere, once (see `Session.record`). The
+    list is emptied. If only a release that they complete failed, the next call makes it.
+
+    Args:
+        counts: whether they came as numbers of people and successes.
+    """
+    before = session._seen.records
+    if counts:
+        session._require_few_counts(())
+    try:
+        session._record(session._state.roster.number(arm), outcomes, None)
+    except Exception:
+        if session._seen.records == before or not left_half_done(session):
+            raise
+        state = session._seen.folded_whole()  # its block is released with all that came
+        session._log = Log(state, session._log.plan, [])
+        session._rebuild_view()
+
+
+def require_recordable_in(session: Session) -> None:
+    """Raise ValueError unless the session takes outcomes of people who were assigned elsewhere."""
+    require_recordable(session.policy, session._tables.people, are_held(session))
+
+
 def play_only(session: Session, arm: int) -> None:
     """Take all other arms out of play, before the first decision."""
     state = session._seen.folded()
@@ -467,6 +499,7 @@ def begin_anew(session: Session) -> None:
         asked=now.asked,
         unread=now.asked,
         closing=now.closing,
+        elsewhere=now.elsewhere,
     )
     session._log, rng = opened(session.seed, state, [])
     session._view = View(session.seed, session._log, session._tables, rng)

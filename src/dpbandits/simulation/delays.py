@@ -110,6 +110,46 @@ class UniformDelay:
         return int(rng.integers(self.low, self.high + 1))
 
 
+NEVER = 2**60
+"""Rounds by which an answer is late that never comes."""
+
+
+@final
+@dataclass(frozen=True)
+class LostAnswers:
+    """Some people never answer; the others do after a delay.
+
+    Args:
+        share: of people who never answer, 0 to less than 1.
+        delay: of the others, a number of rounds or a law.
+
+    Raises:
+        ValueError: `share` is outside its range.
+
+    >>> LostAnswers(0.0, delay=3).sample(np.random.default_rng(0))
+    3
+    """
+
+    share: float
+    delay: int | DelayLaw = 0
+
+    def __post_init__(self) -> None:
+        share = real_number(self.share)
+        if share is None or not 0.0 <= share < 1.0:
+            raise ValueError(
+                f"Expected share={shown(self.share)} to be a share of people, from 0 to less than "
+                "1, who never answer."
+            )
+        object.__setattr__(self, "share", float(share))
+        object.__setattr__(self, "delay", checked_delay(self.delay))
+
+    def sample(self, rng: np.random.Generator) -> int:
+        """Return a random delay in rounds; of a lost answer one that outlasts any run."""
+        if rng.random() < self.share:
+            return NEVER
+        return checked_delay(self.delay).sample(rng)
+
+
 def checked_delay(delay: Any) -> DelayLaw:
     """Return a law of delays; a number of rounds becomes a `FixedDelay`.
 

@@ -246,7 +246,8 @@ class Runs(Tabular):
             kind: "pseudo" or "hindsight"; None for the environment's default, `self.kind`.
 
         Returns:
-            Shape (runs, len(at)), or (runs,) if `at` is None.
+            Shape (runs, len(at)), or (runs,) if `at` is None: then at the end of each run. NaN at
+            rounds after the end of a log.
 
         Raises:
             ValueError: a round outside 1 … `rounds`, another kind, or "hindsight" where realised
@@ -257,7 +258,9 @@ class Runs(Tabular):
             raise ValueError(f"Expected kind= 'pseudo' or 'hindsight', got {kind!r}.")
         wanted = self.checkpoints[-1:] if at is None else checked_rounds(at, self.rounds)
         regret = self._pseudo(wanted) if kind == "pseudo" else self._hindsight(wanted)
-        return regret[:, 0] if at is None else regret
+        if at is None:
+            return regret[:, 0]
+        return np.where(wanted > self.lengths[:, None], np.nan, regret)
 
     def _pseudo(self, wanted: Integers) -> Floats:
         kept, rounds = self._at(wanted), np.minimum(wanted, self.lengths[:, None])
@@ -312,8 +315,17 @@ class Runs(Tabular):
             "releases": float(self.releases.mean()),
             "events": float(self.events.mean()),
         }
-        title = f"Regret of {self.policy.name} after {self.rounds:,} rounds, {len(regret)} runs"
+        title = f"Regret of {self.policy.name} after {self._played} rounds, {len(regret)} runs"
         return FigureTable.of_runs(figures, title, len(regret))
+
+    @property
+    def _played(self) -> str:
+        """How many rounds were played, in words."""
+        least, most = int(self.lengths.min()), int(self.lengths.max())
+        if least == self.rounds:
+            return f"{self.rounds:,}"
+        span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        return f"{span} of {self.rounds:,}"
 
     def _columns(self) -> dict[str, Any]:
         runs, kept, arms = self.counts.shape

@@ -7,8 +7,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import final
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.contexts import play_contexts, require_contexts
 from dpbandits.simulation.delays import DelayLaw, checked_delay, play_delayed
 from dpbandits.simulation.plain import Path, play_events, play_rounds
-from dpbandits.simulation.runs import Kept, Recompute, Runs, checked_rounds
+from dpbandits.simulation.runs import Kept, Recompute, Runs, at_checkpoints, checked_rounds
 
 # Validation of the arguments of simulations.
 
@@ -243,10 +245,44 @@ def simulate(
         player = partial(play_shuffled, policy, environment, rounds, seed, compiled, host)
     play = partial(play_all, player, runs=runs, workers=workers, threads=threads, first=first)
 
-    def recompute(marks: Integers) -> Kept:
-        return stacked(play(marks))
+    again = Replay(
+        policy, environment, rounds, runs, seed, workers, compiled, first, shuffle, delay
+    )
+    return runs_made(policy, environment, rounds, seed, checkpoints, play(checkpoints), again)
 
-    return runs_made(policy, environment, rounds, seed, checkpoints, play(checkpoints), recompute)
+
+@final
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """Plays the runs of a simulation again, with other checkpoints. It can be pickled."""
+
+    policy: Policy
+    environment: Environment
+    rounds: int
+    runs: int
+    seed: int
+    workers: int | None
+    compiled: bool
+    first: int
+    shuffle: bool
+    delay: int | DelayLaw | None
+
+    def __call__(self, marks: Integers) -> Kept:
+        found = simulate(
+            self.policy,
+            self.environment,
+            self.rounds,
+            runs=self.runs,
+            seed=self.seed,
+            workers=self.workers,
+            at=marks.tolist(),
+            compiled=self.compiled,
+            first=self.first,
+            shuffle=self.shuffle,
+            delay=self.delay,
+        )
+        kept = Kept(found.counts, found.earned, found.rewards)
+        return at_checkpoints(kept, np.searchsorted(found.checkpoints, marks))
 
 
 def runs_made(

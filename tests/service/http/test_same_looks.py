@@ -46,6 +46,7 @@ def require_same_looks(near: Any, far: Any) -> None:
     """All that a campaign without segments, or one segment, says of what was found."""
     require_same(near.beliefs(), far.beliefs())
     require_same(near.beliefs(0.5), far.beliefs(0.5))
+    require_same(near.lift("other", 0.5), far.lift("other", 0.5))
     require_same(near.harm(), far.harm())
     require_same(near.ledger, far.ledger)
     require_same(near.alarms, far.alarms)

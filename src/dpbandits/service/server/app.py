@@ -224,6 +224,11 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
         who()
         return store.summaries()
 
+    @app.get("/v1/scopes")
+    def scopes(who: reader) -> list[Scope]:
+        who()
+        return store.scopes()
+
     @app.get("/healthz")
     def health() -> dict[str, str]:
         return {"status": "ok", "version": __version__}

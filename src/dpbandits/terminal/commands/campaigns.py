@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,7 +60,7 @@ class CampaignGroup(TyperGroup):
 
         made = typer.Typer()
         for name, kind in OPERATIONS.items():
-            if name not in ("tell", "settle"):
+            if name not in ("tell", "record"):
                 made.command(name)(operation_command(kind))
         self.commands = {**get_group(made).commands, **self.commands}
 
@@ -151,6 +151,25 @@ def list_command(store: StoreOption, witness: WitnessOption = None) -> None:
             typer.echo("No campaigns yet: `dpbandits campaign create` makes one.")
 
 
+@campaign_commands.command("scopes")
+def scopes_command(store: StoreOption, witness: WitnessOption = None) -> None:
+    """All budgets over campaigns, and what each campaign took of them."""
+    with one_line_errors(), opened_store(store, witness) as found:
+        for scope in found.scopes():
+            typer.echo(f"{scope.name}: {scope.spent} of {scope.epsilon} spent")
+            for name, epsilon in scope.taken.items():
+                typer.echo(f"  {name}: {epsilon}")
+
+
+@campaign_commands.command("statement")
+def statement_command(
+    name: NameArgument, store: StoreOption, witness: WitnessOption = None
+) -> None:
+    """The privacy statement of a campaign, to print."""
+    with one_line_errors(), opened_store(store, witness) as found:
+        typer.echo(found[name].statement())
+
+
 @campaign_commands.command("show")
 def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption = None) -> None:
     """One campaign: where it stands, what it believes, what it promises."""
@@ -212,9 +231,16 @@ def view_command(
     view: Annotated[str, typer.Argument(help="Which: summary, ledger, events, statement, …")],
     store: StoreOption,
     segment: Annotated[str | None, typer.Option(help="Of which segment.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="Such as control=blue or limit=10; several times.")
+    ] = None,
     witness: WitnessOption = None,
 ) -> None:
-    """A view of a campaign, as JSON or text."""
+    """A view of a campaign, as JSON or text.
+
+    Example: [bold]dpbandits campaign view trial lift --param control=blue --store
+    sqlite:///trial.db[/]
+    """
     with one_line_errors(), opened_store(store, witness) as found:
         from pydantic import TypeAdapter
 
@@ -222,10 +248,33 @@ def view_command(
 
         if view not in SENT:
             raise ValueError(f"Expected a view among {', '.join(SENT)}, got {view!r}.")
-        seen = found[name]._calls.view(view, segment, {})
+        seen = found[name]._calls.view(view, segment, given_params(view, param or ()))
         sent = SENT[view].to_sent(seen)
         text = sent if SENT[view].is_text else TypeAdapter(Any).dump_json(sent, indent=2).decode()
         typer.echo(text)
+
+
+def given_params(view: str, given: Sequence[str]) -> dict[str, Any]:
+    """The parameters of a view, from texts such as "limit=10".
+
+    Raises:
+        ValueError: one is no such text, not the view's, or of another kind.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    from dpbandits.service.views import SENT
+
+    known, found = SENT[view].params, dict[str, Any]()
+    for text in given:
+        param, stroke, value = text.partition("=")
+        if not stroke or param not in known:
+            names = ", ".join(known) or "none"
+            raise ValueError(f"Expected --param name=value, of {view}'s parameters: {names}.")
+        try:
+            found[param] = TypeAdapter(known[param][0]).validate_python(value)
+        except ValidationError as error:
+            raise ValueError(f"--param {param}: {error.errors()[0]['msg']}.") from None
+    return found
 
 
 @campaign_commands.command("tell")
@@ -245,6 +294,44 @@ def tell_command(
                 "prints it. Nothing was recorded."
             )
         typer.echo(status)
+
+
+@campaign_commands.command("record")
+def record_command(
+    name: NameArgument,
+    arm: Annotated[str, typer.Argument(help="The arm that these people were assigned to.")],
+    key: Annotated[str, typer.Option(help="Another word for each batch: it is recorded once.")],
+    store: StoreOption,
+    people: Annotated[int | None, typer.Option(help="How many people.")] = None,
+    successes: Annotated[int | None, typer.Option(help="How many with the reward 1.")] = None,
+    rewards: Annotated[
+        Path | None, typer.Option(help="In place of both: a file with a reward in each line.")
+    ] = None,
+    segment: Annotated[str | None, typer.Option(help="Of which segment.")] = None,
+    witness: WitnessOption = None,
+) -> None:
+    """The outcomes of people who were assigned elsewhere, all of them or none.
+
+    Example: [bold]dpbandits campaign record trial blue --people 200 --successes 31 --key "week 1"
+    --store sqlite:///trial.db[/]
+    """
+    with one_line_errors("Nothing was recorded."), opened_store(store, witness) as found:
+        if (rewards is None) is (people is None) or (people is None) is not (successes is None):
+            raise ValueError("Expected --people and --successes, or --rewards.")
+        outcomes: Any = (people, successes)
+        if rewards is not None:
+            outcomes = list[float]()
+            for line in rewards.read_text(encoding="utf-8").splitlines():
+                try:
+                    outcomes.append(float(line))
+                except ValueError:  # it is not shown
+                    raise ValueError("Expected a number in each line of --rewards.") from None
+        status = found[name].record(number_or_name(arm), outcomes, segment=segment, key=key)
+        typer.echo(status)
+
+
+def number_or_name(arm: str) -> str | int:
+    return int(arm) if arm.isdecimal() else arm
 
 
 @campaign_commands.command("export")

@@ -51,7 +51,9 @@ CapOption = Annotated[
 ]
 DrawsOption = Annotated[
     int | None,
-    typer.Option(min=2, help="Draws of the rates. By default 200; 40 with --delay."),
+    typer.Option(
+        min=2, help="Draws of the rates. By default 200; 40 with --delay, --min-share and the like."
+    ),
 ]
 WithinOption = Annotated[
     float | None, typer.Option(help="Also say the smallest ε that is expected to lose no more.")
@@ -67,6 +69,13 @@ def forecast_command(
     epsilon: EpsilonsOption = None,
     policy: PolicyOption = None,
     delay: DelayOption = None,
+    min_share: Annotated[
+        float | None, typer.Option(help="Each arm's least share of people, as of a session.")
+    ] = None,
+    silent: Annotated[float, typer.Option(help="The share of people who never answer.")] = 0.0,
+    drift: Annotated[
+        float | None, typer.Option(help="What is added to all rates in the course of the trial.")
+    ] = None,
     max_contributions: CapOption = None,
     draws: DrawsOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Of draws and runs.")] = 0,
@@ -82,6 +91,7 @@ def forecast_command(
     """
     from rich.progress import Progress
 
+    from dpbandits.environments.changing import Drift
     from dpbandits.forecasting.forecast import forecast
     from dpbandits.forecasting.outcome import Prior
 
@@ -98,6 +108,9 @@ def forecast_command(
                 [text.strip() for each in epsilon or [".1,.5,1"] for text in each.split(",")],
                 policies=policy,
                 delay=delay,
+                min_share=min_share,
+                silent=silent,
+                drift=None if drift is None else Drift(drift),
                 max_contributions=max_contributions,
                 seed=seed,
                 draws=draws,

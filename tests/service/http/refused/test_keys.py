@@ -14,6 +14,7 @@ BODIES: dict[str, Any] = {
     "tell": [],
     "expire": {"ids": []},
     "void": {"ids": []},
+    "record": {"arm": "blue", "people": 2, "successes": 1, "key": "week 1"},
     "retire": {"arm": "blue"},
     "pause": {"arm": "blue"},
     "resume": {"arm": "blue"},

@@ -136,6 +136,7 @@ async function single(name, segment, summary) {
   const [beliefs, alarms, history, recent, ratio, ledger, events, spent, rail, options] = await Promise.all(
     ["beliefs", "alarms", "history", "recent", "sample_ratio", "ledger", "events", "spent", "guardrail", "options"].map(get));
   const harm = rail === null ? null : await get("harm");
+  const lift = beliefs.together || beliefs.rows.length < 2 ? null : await get("lift");
   const standing = new Map(summary.arms.map((each) => [String(each.arm), each.standing]));
   return [
     spent === null ? null : el("p", {}, "Spent so far by the worst-off record, as the ledger adds up: ", number(spent, spent),
@@ -144,6 +145,8 @@ async function single(name, segment, summary) {
     part("arms", "Arms", el("p", {}, beliefs.advice), arms("Arms", beliefs, standing),
       beliefs.changed.length ? el("p", { class: "note" }, `The mean of ${beliefs.changed.join(", ")} has changed meanwhile.`) : null,
       beliefs.caution ? el("p", { class: "note" }, beliefs.caution) : null),
+    lift === null ? null : part("lift", `Compared with ${lift.control}`, lifts(lift, beliefs),
+      el("p", { class: "soft" }, `Each mean less that of ${lift.control}, and over it. All intervals hold at all times at once with confidence ${fine(lift.confidence)}.`)),
     part("history", "Means over time", history.length ? chart(history)
       : el("p", { class: "soft" }, "Nothing was released yet. The first release comes when the first block of answers is complete.")),
     part("traffic", "Traffic", traffic(recent), el("h3", {}, "Is traffic as planned?"), el("pre", { class: ratio.alarm ? "alarm" : "" }, ratio.words)),
@@ -170,6 +173,13 @@ function arms(caption, beliefs, standing) {
       cell(row.people, whole(row.people)), cell(row.mean, fine(row.mean)), cell(row.low, fine(row.low)), cell(row.high, fine(row.high)),
       !best ? null : cell(row.chance_best, percent(row.chance_best)));
   }));
+}
+
+function lifts(lift, beliefs) {
+  const heads = [["arm", ""], ...["difference", "from", "to", "ratio", "from", "to"].map((head) => [head, "number"])];
+  const places = new Map(beliefs.rows.map((row, place) => [row.label, place]));
+  return table("Arms against the control arm", heads, lift.rows.map((row) => el("tr", {}, named(row.label, places.get(row.label)),
+    ...["difference", "low", "high", "ratio", "ratio_low", "ratio_high"].map((field) => cell(row[field], fine(row[field]))))));
 }
 
 function traffic(recent) {

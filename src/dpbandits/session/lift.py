@@ -1,0 +1,207 @@
+"""Arms against a control arm, and shares for those who assign people elsewhere. Both are made of
+public values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+from dpbandits.core.inputs import shown
+from dpbandits.core.tables import Tabular, aligned, in_columns
+from dpbandits.session.beliefs import Beliefs
+from dpbandits.session.ranges import Range
+
+
+class ArmLift(NamedTuple):
+    """One arm against the control arm, in the user's units. None where nothing was released yet of
+    one of them.
+
+    people: how many rewards the arm's released mean covers. difference, low, high: the arm's mean
+        less the control arm's. ratio, ratio_low, ratio_high: the arm's mean over the control arm's;
+        None where rewards may be negative, or there is no such bound because the control arm's mean
+        may be 0.
+    """
+
+    label: str
+    people: int
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+
+
+class SegmentLift(NamedTuple):
+    """One arm against the control arm in one segment: see `ArmLift`."""
+
+    segment: str
+    label: str
+    people: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+
+
+@final
+@dataclass(frozen=True)
+class Lift(Tabular):
+    """Every other arm against the control arm: a row each, in their order; iterate over it.
+
+    control: the control arm's label.
+    confidence: that all intervals hold, of all arms and at all times at once.
+    changed: labels of arms whose mean has changed meanwhile: theirs, and all if the control arm is
+        among them, are no comparison of the same time.
+    """
+
+    rows: tuple[ArmLift, ...]
+    control: str
+    confidence: float
+    changed: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[ArmLift]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, label: str | int) -> ArmLift:
+        """A row, by its label or its place."""
+        if not isinstance(label, str):
+            return self.rows[label]
+        for row in self.rows:
+            if row.label == label:
+                return row
+        raise KeyError(
+            f"Expected the label of an arm beside the control arm {self.control!r}, got "
+            f"{shown(label)}."
+        )
+
+    def __str__(self) -> str:
+        head = ("arm", "people", "difference", "low", "high", "ratio", "low", "high")
+        cells = [(row.label, f"{row.people:,}", *map(figure, row[2:])) for row in self.rows]
+        at = f"{self.confidence:.4g}".replace("0.", ".")
+        notes = [
+            f"Each arm less {self.control}, and over it; all intervals hold at all times at once "
+            f"with confidence {at}."
+        ]
+        if self.changed:
+            notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
+        return "\n".join((aligned([head, *cells]), *notes))
+
+    __repr__ = __str__
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return in_columns(self.rows, ArmLift)
+
+
+def figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def lift_of(found: Beliefs, control: int, ruler: Range | None) -> Lift:
+    """Every other arm against the control arm, by their intervals, which hold together.
+
+    Args:
+        control: its number.
+        ruler: the user's units; by default [0, 1].
+
+    >>> from dpbandits.session.beliefs import Belief
+    >>> rows = (Belief("old", 90, 0.2, 0.1, 0.25, None), Belief("new", 80, 0.3, 0.2, 0.5, None))
+    >>> row = lift_of(Beliefs(rows, 0.95, None, None), 0, None)["new"]
+    >>> [round(value, 3) for value in row[2:]]
+    [0.1, -0.05, 0.4, 1.5, 0.8, 5.0]
+    """
+    base, has_ratio = found.rows[control], ruler is None or ruler.low >= 0
+    rows = list[ArmLift]()
+    for number, row in enumerate(found.rows):
+        if number == control:
+            continue
+        if None in (row.mean, row.low, row.high, base.mean, base.low, base.high):
+            rows.append(ArmLift(row.label, row.people))
+            continue
+        mean, low, high = (float(each or 0.0) for each in (row.mean, row.low, row.high))
+        own, least, most = (float(each or 0.0) for each in (base.mean, base.low, base.high))
+        ratios = over(mean, own), over(low, most), over(high, least)
+        rows.append(
+            ArmLift(
+                row.label,
+                row.people,
+                mean - own,
+                low - most,
+                high - least,
+                *(ratios if has_ratio else (None, None, None)),
+            )
+        )
+    return Lift(tuple(rows), base.label, found.confidence, found.changed)
+
+
+def over(value: float, base: float) -> float | None:
+    return value / base if base > 0 else None
+
+
+class ArmPart(NamedTuple):
+    """An arm's part of the next people.
+
+    people: a whole number; all arms' add up to those that were asked about. share: of 1, as it is
+        on average.
+    """
+
+    label: str
+    people: int
+    share: float
+
+
+@final
+@dataclass(frozen=True)
+class Shares(Tabular):
+    """How to share out the next people: a row for each arm in play; iterate over it.
+
+    people: how many they are.
+    """
+
+    rows: tuple[ArmPart, ...]
+    people: int
+
+    def __iter__(self) -> Iterator[ArmPart]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, label: str | int) -> ArmPart:
+        """A row, by its label or its place."""
+        if not isinstance(label, str):
+            return self.rows[label]
+        for row in self.rows:
+            if row.label == label:
+                return row
+        raise KeyError(f"Expected the label of an arm in play, got {shown(label)}.")
+
+    def __str__(self) -> str:
+        cells = [(row.label, f"{row.people:,}", f"{row.share:.4g}") for row in self.rows]
+        return aligned([("arm", "people", "share"), *cells])
+
+    __repr__ = __str__
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return in_columns(self.rows, ArmPart)
+
+
+def shares_of(given: Mapping[str, float], people: int) -> Shares:
+    """Shares of so many people, as whole numbers with the largest remainders rounded up.
+
+    >>> [row.people for row in shares_of({"a": 3.4, "b": 3.3, "c": 3.3}, 10)]
+    [4, 3, 3]
+    """
+    whole = {label: int(value + 1e-9) for label, value in given.items()}
+    by_rest = sorted(given, key=lambda label: whole[label] - given[label])
+    for label in by_rest[: people - sum(whole.values())]:
+        whole[label] += 1
+    rows = (ArmPart(label, whole[label], value / people) for label, value in given.items())
+    return Shares(tuple(rows), people)

@@ -1,0 +1,272 @@
+"""Campaigns whose people are assigned elsewhere: a batch of outcomes counts once, in every kind of
+store, over a server, after failures and restored copies.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dpbandits as dpb
+from dpbandits.service.operations import RecordOutcomes
+from dpbandits.terminal.cli import app
+from tests.service.conftest import KEY, Open
+from tests.service.http.web import client_of, remote
+from tests.service.test_closing import Failing
+from tests.service.timelines import Lite, create, inside
+
+POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=4, grid=1)
+
+
+def facts(campaign: Any) -> Any:
+    said = campaign.summary()
+    return said.asked, said.told, said.waiting, campaign.ledger, campaign.beliefs().rows
+
+
+def test_a_batch_counts_once_in_every_store(make: Open) -> None:
+    campaign = make(noise=dpb.SimulatedNoise(1)).create("trial", POLICY, min_share={"a": 0.3})
+    assert campaign.record("b", (40, 30), key="week 1") == "recorded"
+    found = facts(campaign)
+    assert found[:3] == (40, 40, 0)
+    again = make()["trial"]
+    assert again.record("b", (40, 1), key="week 1") == "recorded"
+    assert facts(again) == found
+    for arm, outcomes in (("a", (40, 30)), ("b", (41, 30))):
+        with pytest.raises(ValueError, match="one that no other call was made with"):
+            again.record(arm, outcomes, key="week 1")
+    assert again.record("a", [1.0, 0.0] * 4, key="week 2") == "recorded"
+    page = again.decisions()
+    assert [row.label for row in page.rows] == ["b"] * 40 + ["a"] * 8
+    assert {(row.propensity, row.waiting) for row in page.rows} == {(None, False)}
+    assert "one entry of one batch" in str(again.guarantee)
+    decision = again.ask()
+    assert again.tell(decision, 1) == "recorded"
+    shares = again.shares(1_000)
+    assert sum(row.people for row in shares) == 1_000
+    assert shares["a"].people >= 300
+    assert facts(again)[0] == 49
+
+
+def test_a_server_records_once(make: Open) -> None:
+    store = make(noise=dpb.SimulatedNoise(1))
+    far = remote(client_of(store)).create("trial", POLICY, min_share={"a": 0.3}, seed=1)
+    assert far.record("b", (40, 30), key="week 1") == "recorded"
+    assert far.record("b", (40, 30), key="week 1") == "recorded"
+    assert far.record("a", [0, 1, 1.0, True] * 2, key="week 2") == "recorded"
+    near = store["trial"]
+    assert facts(near)[:2] == (48, 48)
+    assert far.shares(100) == near.shares(100)
+    assert str(far.shares(100)) == str(near.shares(100))
+    assert far.lift("a") == near.lift("a")
+    with pytest.raises(dpb.RewardError):
+        far.record("a", [7.0], key="week 3")
+    with pytest.raises(ValueError, match="at most 10,000 outcomes in one batch"):
+        far.record("a", [1.0] * 10_001, key="week 3")
+    with pytest.raises(ValueError, match="not possible for this campaign"):
+        far.record("red", [1.0], key="week 3")
+    assert facts(near)[:2] == (48, 48)
+
+
+WRONG: list[dict[str, Any]] = [
+    {},
+    {"outcomes": [1.0], "people": 1, "successes": 1},
+    {"people": 3},
+    {"people": 3, "successes": 4},
+    {"people": 3.0, "successes": 1},
+    {"outcomes": ["0.7312549"]},
+    {"outcomes": [7.312549]},
+    {"outcomes": []},
+    {"people": 10**6, "successes": 1},
+    {"outcomes": [1.0], "key": " "},
+    {"outcomes": [1.0], "key": None},
+    {"outcomes": [1.0], "arm": "red"},
+    {"outcomes": [1.0], "segment": "DE"},
+]
+
+
+@pytest.mark.parametrize("body", WRONG)
+def test_a_wrong_batch_changes_nothing_and_is_not_repeated(body: dict[str, Any]) -> None:
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
+        campaign, client = store.create("trial", POLICY, seed=1), client_of(store)
+        before = facts(campaign)
+        path = "/v1/campaigns/trial/record"
+        answer = client.post(path, json={"arm": "a", "key": "k", **body})
+        assert answer.status_code == 422
+        assert "7312549" not in answer.text.replace(".", "")
+        assert facts(campaign) == before
+        fine = {"arm": "a", "key": "k", "people": 8, "successes": 3}
+        assert client.post(path, json=fine).json() == {"status": "recorded"}
+
+
+def test_parts_take_batches_of_their_own(make: Open) -> None:
+    store = make(noise=dpb.SimulatedNoise(1))
+    lands = store.create("lands", POLICY, segments=["DE", "FR"])
+    assert lands.record("a", (8, 4), segment="DE", key="w") == "recorded"
+    assert lands["FR"].record("a", (8, 4), key="other") == "recorded"
+    assert [lands[name].summary().asked for name in ("DE", "FR")] == [8, 8]
+    assert lands.shares(7)["DE"].people == 7
+    assert {row.segment for row in lands.lift("a")} == {"DE", "FR"}
+    with pytest.raises(ValueError, match="segment="):
+        lands.record("a", (8, 4), key="w 2")
+    sale = store.create("sale", POLICY, holdout=".2")
+    for call in (lambda: sale.record("a", (8, 4), key="w"), lambda: sale["policy"].shares(3)):
+        with pytest.raises(ValueError, match="without holdout="):
+            call()
+    assert sale["policy"].lift("a").control == "a"
+
+
+def test_sessions_that_decide_for_each_person_refuse_batches() -> None:
+    with dpb.open_store("memory:", key=KEY) as store:
+        users = store.create("users", POLICY, privacy_unit="user", max_contributions=2)
+        for call in (lambda: users.record("a", (8, 4), key="w"), lambda: users.shares(3)):
+            with pytest.raises(ValueError, match="privacy_unit"):
+                call()
+
+
+def test_a_closed_campaign_takes_no_batch() -> None:
+    with dpb.open_store("memory:") as store:
+        campaign = store.create("trial", POLICY)
+        campaign.record("a", (8, 4), key="w")
+        campaign.close()
+        with pytest.raises(dpb.ClosedError):
+            campaign.record("a", (8, 4), key="w 2")
+        assert campaign.record("a", (8, 4), key="w") == "recorded"
+        assert sum(row.people for row in campaign.beliefs()) == 8
+
+
+def test_a_release_that_fails_leaves_the_batch_recorded(tmp_path: Path) -> None:
+    """The next call makes the release; the batch, recorded again, counts once."""
+    noise = Failing()
+    store = dpb.open_store("memory:", key=KEY, noise=noise)
+    campaign = store.create("trial", POLICY, assignment="planned")
+    noise.failing = True
+    assert campaign.record("a", (40, 20), key="w") == "recorded"
+    assert facts(campaign)[:2] == (40, 40)
+    noise.failing = False
+    assert campaign.record("a", (40, 20), key="w") == "recorded"
+    assert facts(campaign)[:2] == (40, 40)
+    assert sum(line.stop - line.start for line in campaign.ledger) == 40
+    store.close()
+
+
+def stored(store: Any) -> str:
+    raw = store.database.engine.raw_connection()
+    return "\n".join(raw.driver_connection.iterdump())
+
+
+def test_no_outcome_is_kept_or_shown() -> None:
+    """Batches that differ in their outcomes alone leave the same public rows, and one hash of the
+    call.
+    """
+    said = []
+    for ones in (1, 3):
+        with dpb.open_store("memory:", key=KEY, noise=dpb.SimulatedNoise(1)) as store:
+            campaign = store.create("trial", POLICY, seed=1)
+            campaign.record("a", (3, ones), key="w")
+            part = inside(campaign, lambda part, rows: rows.decisions(part.uid, 0, 10))
+            said.append([each._replace(nonce=0, asked_at=0) for each in part])
+            op = RecordOutcomes(arm="a", people=3, successes=ones, key="w")
+            said.append([repr(op), op.said()])
+            said.append([repr(RecordOutcomes(arm="a", outcomes=[0.7312549], key="w"))])
+            assert "7312549" not in str(said)
+    assert said[:3] == said[3:]
+
+
+# Restored copies
+
+
+@pytest.mark.parametrize("releases", [True, False])
+def test_a_batch_of_a_lost_timeline_is_not_read_again(tmp_path: Path, releases: bool) -> None:
+    """The copy is older than the batch. If its outcomes were released, recording it again says that
+    it is gone; else nothing of it was shown, and it counts.
+    """
+    lite = Lite(tmp_path)
+    with lite.open() as store:
+        create(store, POLICY)
+        copy = lite.copy(tmp_path / "copy.db")
+        many = 8 if releases else 3
+        assert store["c"].record("a", (many, 2), key="w") == "recorded"
+        assert bool(store["c"].ledger) is releases
+    lite.put_back(copy)
+    with lite.open() as store:
+        campaign = store["c"]
+        status = campaign.record("a", (many, 2), key="w")
+        assert status == ("gone" if releases else "recorded")
+        assert campaign.summary().asked == (0 if releases else 3)
+        assert campaign.record("a", (many, 2), key="w") == status
+        assert campaign.record("a", (many, 2), key="w 2") == "recorded"
+
+
+def test_a_batch_whose_release_came_later_is_not_read_again(tmp_path: Path) -> None:
+    lite = Lite(tmp_path)
+    with lite.open() as store:
+        create(store, POLICY)
+        copy = lite.copy(tmp_path / "copy.db")
+        store["c"].record("a", (3, 2), key="w")
+        store["c"].record("a", (5, 2), key="w 2")
+        assert store["c"].ledger
+    lite.put_back(copy)
+    with lite.open() as store:
+        campaign = store["c"]
+        assert campaign.record("a", (3, 2), key="w") == "gone"
+        assert campaign.record("a", (5, 2), key="w 2") == "gone"
+        assert campaign.summary().asked == 0
+
+
+def test_a_commit_that_fails_lets_the_batch_be_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The witness knows of the batch, and the campaign was not fenced since: nothing of it was
+    recorded, so it is recorded now.
+    """
+    from dpbandits.service.transaction import Written
+
+    with Lite(tmp_path).open() as store:
+        campaign = create(store, POLICY)
+
+        def fails(self: Any, rows: Any) -> None:
+            raise OSError("the disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Written, "write", fails)
+            with pytest.raises(dpb.StoreError, match="disk"):
+                campaign.record("a", (3, 2), key="w")
+        assert campaign.summary().asked == 0
+        assert campaign.record("a", (3, 2), key="w") == "recorded"
+        assert campaign.summary().asked == 3
+
+
+# The shell
+
+
+def test_commands_record_and_compare(tmp_path: Path) -> None:
+    store = ["--store", f"sqlite:///{tmp_path}/t.db", "--witness", str(tmp_path / "w" / "t")]
+    shell: Callable[..., Any] = CliRunner().invoke
+    options = '{"min_share": {"blue": 0.3}, "simulated_noise": 1}'
+    create = ["create", "t", "--arms", "blue,green", "--epsilon", "1", "--options", options]
+    assert shell(app, ["campaign", *create, *store]).exit_code == 0
+    record = ["record", "t", "blue", "--people", "90", "--successes", "31", "--key", "week 1"]
+    for _ in range(2):
+        done = shell(app, ["campaign", *record, *store])
+        assert (done.exit_code, done.stdout) == (0, "recorded\n"), done.output
+    (tmp_path / "rewards").write_text("1\n0\n" * 45)
+    file = ["record", "t", "green", "--rewards", str(tmp_path / "rewards"), "--key", "week 1 too"]
+    assert shell(app, ["campaign", *file, *store]).exit_code == 0
+    (tmp_path / "rewards").write_text("0.7312549\nx\n")
+    wrong = shell(app, ["campaign", *file[:-1], "other", *store])
+    assert wrong.exit_code != 0
+    assert "7312549" not in wrong.output
+    assert shell(app, ["campaign", *record[:3], "--key", "none", *store]).exit_code != 0
+    lift = ["view", "t", "lift", "--param", "control=green", "--param", "confidence=0.9"]
+    seen = shell(app, ["campaign", *lift, *store])
+    assert json.loads(seen.stdout)["control"] == "green"
+    assert json.loads(seen.stdout)["rows"][0]["people"] > 0
+    shares = shell(app, ["campaign", "view", "t", "shares", "--param", "people=10", *store])
+    assert sum(row["people"] for row in json.loads(shares.stdout)["rows"]) == 10
+    for param in ("confidence=9", "people=10", "control"):
+        assert shell(app, ["campaign", *lift[:3], "--param", param, *store]).exit_code != 0

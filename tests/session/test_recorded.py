@@ -1,0 +1,356 @@
+"""People who are assigned elsewhere: shares for the next ones, and batches of their outcomes, each
+of which counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from tests.session.small import Exact
+
+ARMS = ["control", "blue", "green"]
+POLICY = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4, grid=1)
+TOP = dpb.UniformMatroid(arms=3, rank=2)
+
+
+def session(policy: Any = POLICY, **options: Any) -> dpb.Session:
+    return dpb.Session(policy, noise=Exact(1), seed=2, campaign="c", **options)
+
+
+def facts(s: dpb.Session) -> Any:
+    return s.state, s.ledger, s._seen.asked, s._seen.records, s._seen.elsewhere, s.pending
+
+
+def test_a_batch_counts_once() -> None:
+    s = session()
+    assert s.record("blue", (6, 2), key="week 1") == "recorded"
+    assert s.guarantee is not None
+    assert "one entry of one batch" in str(s.guarantee)
+    assert "one entry of one batch" in " ".join(s.statement().split())
+    before = facts(s)
+    assert s.record("blue", (6, 5), key="week 1") == "already"
+    assert s.record(1, [1.0] * 6, key="week 1") == "already"
+    for arm, outcomes in (("blue", (5, 2)), ("green", (6, 2))):
+        with pytest.raises(ValueError, match="another number of people, was recorded"):
+            s.record(arm, outcomes, key="week 1")
+    assert facts(s) == before
+    assert s.state.pulls[1] == s.state.t == 6
+    assert s._seen.records == len(s.decisions()) == 6
+
+
+def test_a_saved_session_knows_its_batches() -> None:
+    s = session(min_share={"control": 0.3})
+    s.record("blue", (6, 2), key="week 1")
+    loaded = dpb.Session.from_json(s.to_json(key=bytes(16)), key=bytes(16))
+    assert facts(loaded) == facts(s)
+    assert loaded.record("blue", (6, 2), key="week 1") == "already"
+    assert loaded.record("blue", (6, 2), key="week 2") == "recorded"
+    assert loaded.guarantee == s.guarantee
+    text = s.to_json(unsealed=True).replace('"elsewhere": 6', '"elsewhere": 60')
+    with pytest.raises(dpb.Error):
+        dpb.Session.from_json(text, noise=dpb.SimulatedNoise(1))
+
+
+def test_a_batch_is_released_as_if_it_had_been_told() -> None:
+    """Over several blocks, in any order: what is released adds up to what was recorded."""
+    s, outcomes = session(), [1.0, 0.0, 1.0, 1.0] * 25
+    s.record("green", outcomes, key="all")
+    left, _ = s._state.books.ledger.left[2]
+    count, ones = s._seen.blocks[2]
+    assert left + count == 100
+    assert s.state.totals[2] + ones == 75
+    assert [line.releases for line in s.ledger] == [1] * len(s.ledger)
+    decision = s.ask()  # and the session goes on
+    s.tell(decision, 1.0)
+    assert decision.id == 101
+
+
+def test_outcomes_that_come_sorted_fill_no_block_alone() -> None:
+    """Sorted outcomes are shuffled: the first block of 16 of 64, half of which are 1, has 16 ones
+    with a probability of C(48, 16)/C(64, 32) < 1e-6.
+    """
+    s = session(dpb.DPKLUCB(arms=2, epsilon=1, first=16, grid=1))
+    s.record(0, (64, 32), key="sorted")
+    first = s._state.believed.arms[0].kept[0]
+    assert first.rounds == 16
+    assert 0 < first.total < 16
+
+
+def test_secure_sessions_shuffle_with_secret_coins() -> None:
+    totals = set[float]()
+    for _ in range(20):  # all alike with a probability below .2 ** 19
+        s = dpb.Session(
+            dpb.DPKLUCB(arms=2, epsilon=10**6, first=16, grid=1), noise=dpb.SecureNoise(), seed=1
+        )
+        s.record(0, (64, 32), key="sorted")
+        totals.add(round(s._state.believed.arms[0].kept[0].total))
+    assert len(totals) > 1
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "words"),
+    [
+        ([0.5, 7.25], "Outcome 1"),
+        ((3, 7), "0 <= successes <= people"),
+        ((0.25, 0.75), "0 <= successes <= people"),
+        ((1, 1, 1), "0 <= successes <= people"),
+        ([], "1 to 100,000 people"),
+        ((0, 0), "1 to 100,000 people"),
+        ((10**6, 7), "1 to 100,000 people"),
+        ("7.25", "an object of type str"),
+        (7.25, "an object of type float"),
+        ({7.25: 1}, "an object of type dict"),
+    ],
+)
+def test_what_are_no_outcomes_is_refused(outcomes: Any, words: str) -> None:
+    s = session(dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4))
+    before = facts(s)
+    with pytest.raises((dpb.RewardError, ValueError), match=words) as refused:
+        s.record("blue", outcomes, key="k")
+    assert "7" not in str(refused.value)
+    assert facts(s) == before
+    assert s.record("blue", [0.5], key="k") == "recorded"
+
+
+@pytest.mark.parametrize("key", ["", " ", None, 7, "a\nb", "k" * 201])
+def test_a_key_is_a_word(key: Any) -> None:
+    with pytest.raises(ValueError, match="another one for each batch"):
+        session().record("blue", [1.0], key=key)
+
+
+REFUSED: list[tuple[Any, dict[str, Any], str]] = [
+    (POLICY, {"privacy_unit": "user", "max_contributions": 2}, "privacy_unit"),
+    (POLICY, {"attribution_window": timedelta(days=1)}, "attribution_window"),
+    (dpb.DPJointMAT(problem=TOP, epsilon=1), {}, "no single arms"),
+    (dpb.CUCBDP(problem=TOP, epsilon=1, horizon=100), {}, "no single arms"),
+    (dpb.RNMFTNL(actions=3, epsilon=1), {}, "no single arms"),
+    (dpb.LDPKLUCB(arms=3, epsilon=1), {}, "local model"),
+    (dpb.DPLinTS(arms=3, features=2, epsilon=1), {}, "contexts"),
+    (dpb.PrefixExponential(actions=2, epsilon=1), {}, "no single arms"),
+]
+
+
+@pytest.mark.parametrize(("policy", "options", "words"), REFUSED)
+def test_sessions_that_decide_for_each_person_refuse_batches(
+    policy: Any, options: dict[str, Any], words: str
+) -> None:
+    s = session(policy, **options)
+    with pytest.raises(ValueError, match=words):
+        s.record(0, [1.0], key="k")
+    with pytest.raises(ValueError, match=words):
+        s.shares(10)
+
+
+def test_counts_are_for_rewards_of_0_and_1() -> None:
+    s = session(dpb.DPKLUCB(arms=2, epsilon=1, first=4), rewards=dpb.Range(0, 250))
+    with pytest.raises(dpb.RewardError, match="without rewards= and guardrail="):
+        s.record(0, (10, 5), key="k")
+    assert s.record(0, [125.0] * 4, key="k") == "recorded"
+    assert s.beliefs()[0].mean == 125.0
+    fine = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
+    rail = session(fine, guardrail=dpb.Guardrail("refunds", limit=0.9))
+    with pytest.raises(dpb.RewardError, match="without rewards= and guardrail="):
+        rail.record("blue", (10, 5), key="k")
+    assert rail.record("blue", [(1.0, 0.0)] * 4, key="k") == "recorded"
+    assert rail.harm()["blue"].mean == 0.0
+
+
+def test_arms_that_left_and_sessions_that_ended() -> None:
+    s = session()
+    s.pause_arm("blue")
+    assert s.record("blue", [1.0], key="paused") == "recorded"
+    s.retire_arm("blue")
+    with pytest.raises(ValueError, match="not retired"):
+        s.record("blue", [1.0], key="retired")
+    with pytest.raises(ValueError, match="Expected one of the arms"):
+        s.record("red", [1.0], key="none")
+    assert [row.label for row in s.shares(10)] == ["control", "green"]
+    s.close(winner="green")
+    with pytest.raises(dpb.ClosedError):
+        s.record("green", [1.0], key="closed")
+    assert [(row.label, row.people) for row in s.shares(10)] == [("green", 10)]
+    over = session()
+    over.close()
+    with pytest.raises(dpb.ClosedError):
+        over.shares(10)
+
+
+def test_a_release_that_fails_leaves_the_batch_recorded() -> None:
+    s = session()
+    noise: Any = s._vault.noise
+    noise.failing = True
+    with pytest.raises(OSError, match="no randomness"):
+        s.record("control", (40, 20), key="k")
+    noise.failing = False
+    assert s.record("control", (40, 20), key="k") == "already"
+    assert s._seen.records == 40
+    whole = session()
+    whole.record("control", (40, 20), key="k")
+    assert facts(s) == facts(whole)
+
+
+# Shares
+
+
+def test_shares_are_those_of_ask() -> None:
+    """Where nothing is left to chance, the shares are what `ask` does."""
+    s = session()
+    s.record("blue", [1.0] * 4, key="a")
+    before = facts(s)
+    shares = s.shares(50)
+    assert facts(s) == before
+    asked = [decision.label for decision in s.ask(50)]
+    assert {row.label: row.people for row in shares} == {arm: asked.count(arm) for arm in ARMS}
+
+
+def test_shares_keep_least_shares_and_foretell_no_coin() -> None:
+    made = [
+        dpb.Session(POLICY, noise=Exact(1), seed=seed, min_share={"control": 0.3, "blue": 0.1})
+        for seed in (1, 2)
+    ]
+    found = []
+    for s in made:
+        for arm, ones in (("control", 0), ("blue", 1), ("green", 40)):
+            s.record(arm, (40, ones), key=arm)
+        shares = s.shares(1_000)
+        found.append([(row.label, row.people) for row in shares])
+        assert sum(row.people for row in shares) == 1_000
+        assert abs(sum(row.share for row in shares) - 1.0) < 1e-9
+    assert found == [[("control", 300), ("blue", 100), ("green", 600)]] * 2
+
+
+@pytest.mark.parametrize("people", [0, -1, 10**6, 1.5, "many"])
+def test_shares_of_a_number_of_people(people: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match="people"):
+        session().shares(people)
+
+
+# Least shares of single arms
+
+
+def test_least_shares_of_single_arms_are_kept() -> None:
+    """Of 4,000 decisions the control arm gets .3 of them or more: fewer than 1,058 have a
+    probability of 1e-6 (binomial).
+    """
+    s = session(min_share={"control": 0.3})
+    for arm, ones in (("control", 0), ("blue", 40), ("green", 0)):
+        s.record(arm, (40, ones), key=arm)
+    rows = list(s.decisions())
+    asked = s.ask(4_000)
+    assert sum(decision.label == "control" for decision in asked) >= 1_058
+    rows = [row for row in s.decisions() if row.id > 120]
+    assert {row.propensity for row in rows if row.label == "control"} == {0.3}
+    assert "arm control gets 0.3 of rounds or more" in " ".join(s.statement().split())
+    s.add_arm("red")
+    assert s._assignment is not None
+    assert s._assignment.least(3) == 0.0
+
+
+WRONG: list[tuple[Any, str]] = [
+    ({}, "of at least one arm"),
+    ({"red": 0.3}, "Expected one of the arms"),
+    ({"control": 0.0}, "a share above 0"),
+    ({"control": -0.1}, "a share above 0"),
+    ({"control": "much"}, "a share above 0"),
+    ({"control": True}, "a share above 0"),
+    ({"control": 0.6, "blue": 0.6}, "at most 1 together"),
+    ({"control": 0.3, 0: 0.3}, "name each arm once"),
+]
+
+
+@pytest.mark.parametrize(("shares", "words"), WRONG)
+def test_least_shares_that_cannot_be(shares: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        session(min_share=shares)
+
+
+# Lift
+
+
+def played(**options: Any) -> dpb.Session:
+    s = session(**options)
+    for arm, ones in (("control", 200), ("blue", 500), ("green", 220)):
+        s.record(arm, (1_000, ones), key=arm)
+    return s
+
+
+def test_a_lift_compares_released_means() -> None:
+    s = played()
+    beliefs, lift = s.beliefs(), s.lift("control")
+    assert [row.label for row in lift] == ["blue", "green"]
+    for row in lift:
+        own, base = beliefs[row.label], beliefs["control"]
+        values: Any = (own.mean, own.low, own.high, base.mean, base.low, base.high)
+        mean, low, high, middle, least, most = values
+        assert row.people == own.people
+        assert row[2:5] == (mean - middle, low - most, high - least)
+        assert row[5:] == (mean / middle, low / most, high / least)
+    assert lift["blue"].low is not None
+    assert lift["blue"].low > 0
+    assert str(lift).count("\n") == 3
+    assert lift.to_polars().columns[0] == "label"
+    assert s.lift().control == "control"
+    assert s.lift("blue", 0.9)["control"].difference == -(lift["blue"].difference or 0)
+
+
+def test_a_lift_before_anything_was_released() -> None:
+    row = session().lift("green")["blue"]
+    assert row == ("blue", 0, None, None, None, None, None, None)
+
+
+def test_a_ratio_is_of_rewards_that_are_not_negative() -> None:
+    s = session(dpb.DPKLUCB(arms=2, epsilon=1, first=4), rewards=dpb.Range(-1, 1))
+    for arm in (0, 1):
+        s.record(arm, [0.5] * 100, key=str(arm))
+    row = s.lift(0)[0]
+    assert row.difference == 0.0
+    assert (row.ratio, row.ratio_low, row.ratio_high) == (None, None, None)
+
+
+def test_lifts_that_cannot_be() -> None:
+    s = played()
+    with pytest.raises(ValueError, match="Expected one of the arms"):
+        s.lift("red")
+    with pytest.raises(ValueError, match="confidence"):
+        s.lift("control", confidence=95)
+    with pytest.raises(KeyError, match="beside the control arm"):
+        s.lift("control")["control"]
+
+
+def test_lift_intervals_hold() -> None:
+    """All intervals of 400 campaigns at .9 hold, or at most as many fail as a binomial of 400 and
+    .1 exceeds with a probability of 1e-6: 73.
+    """
+    failed = 0
+    for seed in range(400):
+        s = dpb.Session(POLICY, noise=dpb.SimulatedNoise(seed), seed=seed)
+        for arm, rate in zip(ARMS, (0.2, 0.5, 0.2), strict=True):
+            s.record(arm, [float(each < rate) for each in coins(seed, arm)], key=arm)
+        wanted = {"blue": 0.3, "green": 0.0}
+        rows = s.lift("control", 0.9)
+        failed += any(not row.low <= wanted[row.label] <= row.high for row in rows)  # type: ignore[operator]
+    assert failed <= 73
+
+
+def coins(seed: int, arm: str) -> Iterator[float]:
+    import numpy as np
+
+    return iter(np.random.default_rng([seed, ARMS.index(arm)]).random(60).tolist())
+
+
+def test_segments_know_their_own_batches() -> None:
+    both = dpb.SegmentedSession(POLICY, segments=["DE", "FR"], noise=Exact(1), seed=1)
+    assert both.record("blue", (8, 4), segment="DE", key="w") == "recorded"
+    assert both.record("blue", (8, 4), segment="FR", key="w") == "recorded"
+    assert both.record("blue", (8, 4), segment="FR", key="w") == "already"
+    assert both.shares(9, segment="DE").people == 9
+    table = both.lift("control")
+    assert [(row.segment, row.label) for row in table][:2] == [("DE", "blue"), ("DE", "green")]
+    assert table["FR"].control == "control"
+    loaded = dpb.SegmentedSession.from_json(both.to_json(key=bytes(16)), key=bytes(16))
+    assert loaded.record("blue", (8, 4), segment="DE", key="w") == "already"
