@@ -45,7 +45,7 @@ DOTTED = "Dotted: the lower bound (a limit of Regret/ln T; no floor at finite T)
 
 def floor_at(results: Results, panel: Panel, rounds: Iterable[int]) -> Floats:
     """The lower bound for ε-DP policies at each of `rounds`; NaN where none is known: without an ε,
-    on super arms that are no matroid's, and on those whose rewards depend on each other.
+    on super arms that are too many to list, and on those whose rewards depend on each other.
     """
     rounds = list(rounds)
     cell = cell_that_promises(results, panel)
@@ -87,7 +87,7 @@ CELL = (2.7, 2.1)  # inches, width and height of a panel
 NARROWEST = 5.4  # inches: below it a legend is larger than its panel, and a label is cut off
 NAME_WIDTH = 1.9  # inches, a name in the legend
 DECADES = 1000  # the axis of rounds starts at this part of the last round
-FLOOR = "lower bound Σ Δ ln T/d_ε"  # in the legend
+FLOOR = "lower bound (limit, d_ε)"  # in the legend
 STEP = 1.15  # least ratio of neighbouring rounds: closer ones cannot be told apart
 
 

@@ -13,7 +13,7 @@ from dpbandits.core.privacy import printed_epsilon
 from dpbandits.plots import Panel, looks
 from dpbandits.sweeps.results import Results
 from dpbandits.theory import private_paths_lower_bound, semi_bandit_lower_order
-from papers.drawing import Drawing, Lines, line_grid, regret_grid
+from papers.drawing import DOTTED, Drawing, Lines, line_grid, regret_grid
 
 Order = Callable[[int, float], float]
 
@@ -22,10 +22,7 @@ SHOWN = {"4 choices": "K = {}", "24 choices": "K = {}, 24 choices"}
 OURS = "DP-KLCUCB (ours, central)"
 LABELS = ["CUCB-LDP1 (published)", "CUCB-LDP2 (published, any K)", OURS]
 CENTRAL = "Linear rewards, ε-DP:"
-UNKNOWN = (
-    "No lower bound is drawn: on super arms that are no matroid's none is known with constants "
-    "for an instance"
-)
+UNKNOWN = "No lower bound is drawn: under local privacy none is known for an instance"
 CENTRAL_BOUND = {
     2.0: ["lazy CUCB (ours)", "DP-KLCUCB (ours)", "DP-JointCUCB (ours, ln t)"],
     32.0: ["CUCB-DP (tight)"],
@@ -49,7 +46,7 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
         row = [Panel(name, epsilon) for epsilon in (4.0, 8.0, 32.0)]
         yield Drawing(
             f"central-{number}",
-            f"{CENTRAL} {name} instance. {UNKNOWN}",
+            f"{CENTRAL} {name} instance. {DOTTED}",
             regret_grid(central, [row], ends=name),
         )
     yield Drawing(

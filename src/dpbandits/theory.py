@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -12,6 +13,7 @@ from dpbandits.core.inputs import Floats, real_number, shown, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.core.tables import aligned
 from dpbandits.environments.base import Environment, require_pair
+from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies import POLICIES
 from dpbandits.policies.arm_bounds import excess, lazy_low
@@ -30,7 +32,7 @@ from dpbandits.policies.forgetful import AnytimeLazyUCB
 from dpbandits.policies.formulas.indices import d_eps, kl
 from dpbandits.policies.formulas.stopping import stopping_time_bound
 from dpbandits.policies.identification import DPSE
-from dpbandits.policies.super_arm_bounds import exchange_gaps
+from dpbandits.policies.super_arm_bounds import lower_constant, super_arm_gaps
 
 __all__ = [
     "free_sample_lower_bound",
@@ -50,6 +52,7 @@ __all__ = [
     "semi_bandit_lower_order",
     "shariff_sheffet",
     "stopping_time_bound",
+    "super_arm_lower_bound",
     "upper_bound",
 ]
 
@@ -240,12 +243,53 @@ def matroid_lower_bound(
     return total
 
 
+def super_arm_lower_bound(
+    problem: DecisionSet, environment: Environment, rounds: int, epsilon: float | None = None
+) -> float:
+    """Return c ln T, where no consistent policy's regret/ln T has a smaller limit than c, for sums
+    of independent 0/1 rewards over any listed super arms.
+
+    c is the least cost of plays for which every alternative that makes another super arm the best,
+    and leaves the arms of the best ones as they are, has Σ n_i d(μ_i, λ_i) >= 1. It is the value of
+    a convex program, from below. d is kl, and d_eps for ε-DP policies.
+
+    Source: Combes, Talebi, Proutiere and Lelarge 2015, Theorem 1. With privacy ours
+    (proofs/super_arm_lower.md).
+
+    Args:
+        problem: the decision set, of at most 20,000 super arms.
+        environment: the instance.
+        rounds: T.
+        epsilon: ε of the policy; None without privacy.
+
+    Returns:
+        The bound; NaN if the super arms are too many to list, their value is no sum, or rewards are
+        not 0 and 1 and independent.
+
+    >>> from dpbandits import Bernoulli, ExplicitSet
+    >>> paths, coins = ExplicitSet([(0, 1), (2, 3)]), Bernoulli([0.6, 0.5, 0.4, 0.4])
+    >>> [round(super_arm_lower_bound(paths, coins, 10**6, eps)) for eps in (None, 0.1)]
+    [93, 696]
+    """
+    distances = Distances(environment)
+    if not environment.apart or not distances.has_law or not distances.is_binary:
+        return math.nan
+    means = tuple(environment.means.tolist())
+    return constant_of(problem, means, epsilon) * math.log(rounds)
+
+
+@lru_cache(maxsize=64)
+def constant_of(problem: DecisionSet, means: tuple[float, ...], epsilon: float | None) -> float:
+    """Return `lower_constant`; a figure asks for the same one at many horizons."""
+    return lower_constant(problem, means, epsilon)
+
+
 def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     """Return the lower bound that applies to a policy of this kind of privacy.
 
-    For one arm a round, or a matroid, it bounds lim inf Regret/ln T of consistent policies; at a
+    For one arm a round, or super arms, it bounds lim inf Regret/ln T of consistent policies; at a
     finite T good policies may have less regret. No arm counts more than T plays, and the bound is
-    at most the regret of uniform play (on a matroid, of the worst basis). For full information it
+    at most the regret of uniform play (on super arms, of the worst one). For full information it
     bounds the regret on the worst instance of K actions with this smallest gap, at this T.
 
     Args:
@@ -254,8 +298,8 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
         rounds: T.
 
     Returns:
-        The bound; NaN if none is known (other super arms; local privacy and zCDP on super arms;
-        unknown laws).
+        The bound; NaN if none is known (super arms that are too many to list, or whose value is no
+        sum; dependent rewards; local privacy on super arms; unknown laws).
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
@@ -276,10 +320,14 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
         gap = min((gap for gap in environment.gaps.tolist() if gap > 0), default=0.0)
         return full_information_lower_bound(policy.arms, gap, rounds, epsilon)
     if problem is not None:
-        if local or not isinstance(problem, Matroid):
+        gaps = None if local else super_arm_gaps(problem, environment.means.tolist())
+        if gaps is None:
             return math.nan
-        asymptotic = matroid_lower_bound(problem, environment, rounds, epsilon)
-        worst = rounds * exchange_gaps(problem, environment.means.tolist()).largest
+        if isinstance(problem, Matroid):
+            asymptotic = matroid_lower_bound(problem, environment, rounds, epsilon)
+        else:
+            asymptotic = super_arm_lower_bound(problem, environment, rounds, epsilon)
+        worst = rounds * gaps.largest
     else:
         worst = float(environment.gaps.mean()) * rounds
         if epsilon is None:

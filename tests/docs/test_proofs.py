@@ -36,6 +36,7 @@ SHARED = {
     "discrete_noise",
     "evidence",
     "fence",
+    "super_arm_lower",
     "uniform_matroid",
     "upper_bounds",
     "weights",

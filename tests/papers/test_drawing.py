@@ -39,7 +39,7 @@ choices = 3
 best = 0.9
 gap = 0.6
 [[policies]]
-class = "DPKLCUCB"
+class = "CUCBLDP2"
 """
 EXPERTS = """
 law = "bernoulli"

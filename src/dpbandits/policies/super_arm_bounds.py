@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.inputs import Floats
+from dpbandits.core.inputs import Booleans, Floats, Integers
 from dpbandits.oracles.base import DecisionSet, SuperArm
 from dpbandits.oracles.coverage import VertexChoice
 from dpbandits.oracles.matroids import Matroid
@@ -285,3 +285,154 @@ def published_report_failing(arms: int, rounds: int, horizon: int, scale: float)
     worst = np.maximum(exponent(parts.first), exponent(parts.last)).min(axis=1)
     chances = 2.0 * np.exp(np.minimum(0.0, worst))
     return min(float(rounds), rounds * arms * float(np.sum(parts.sizes * chances)))
+
+
+# The least regret of consistent policies on sums of independent 0/1 rewards: a convex program.
+#
+# With n_i plays of arm i for each ln T, an alternative λ that makes a wrong super arm S best, and
+# leaves the arms of the best ones as they are, asks Σ n_i d(μ_i, λ_i) >= 1 (d is kl, or d_ε for
+# ε-DP policies: proofs/super_arm_lower.md). The n that cost least are found by cutting planes:
+# each λ is a linear constraint. Fewer constraints have a smaller least cost, so every step's value
+# is a lower bound.
+
+VIOLATED = 1e-3
+"""Constraints that miss 1 by less are taken as met: the value is at most this share too low."""
+
+CUTS, STEPS_OF_CUTS, HALVES = 2_000, 60, 50
+"""Constraints added in a step, at most; steps, at most; and bisections of a multiplier."""
+
+
+class Rivals(NamedTuple):
+    """Wrong super arms, a row each.
+
+    Args:
+        gaps: shape (sets,).
+        arms: the arms that are in no best super arm, filled up with 0; shape (sets, size).
+        used: which of these are arms; shape (sets, size).
+    """
+
+    gaps: Floats
+    arms: Integers
+    used: Booleans
+
+
+def lower_constant(problem: DecisionSet, means: tuple[float, ...], epsilon: float | None) -> float:
+    """Return the least lim inf of regret/ln T of consistent policies, ε-DP ones with `epsilon`.
+
+    NaN if the super arms are too many to list, if their value is no sum, or without a solver's
+    answer.
+
+    Source: Combes, Talebi, Proutiere and Lelarge 2015, Theorem 1; under ε-DP ours
+    (proofs/super_arm_lower.md).
+    """
+    listed = super_arms(problem) if problem.linear and problem.alpha == 1 else None
+    if not listed:
+        return math.nan
+    values = np.array([problem.value(action, means) for action in listed])
+    gaps = float(values.max()) - values
+    free = {arm for action, gap in zip(listed, gaps, strict=True) if gap <= SAME for arm in action}
+    rows = [
+        (gap, [arm for arm in action if arm not in free])
+        for action, gap in zip(listed, gaps.tolist(), strict=True)
+        if gap > SAME
+    ]
+    rows = [(gap, arms) for gap, arms in rows if arms]
+    if not rows:
+        return 0.0
+    arms = np.zeros((len(rows), max(len(row) for _, row in rows)), np.int64)
+    used = np.zeros(arms.shape, np.bool_)
+    for at, (_, row) in enumerate(rows):
+        arms[at, : len(row)], used[at, : len(row)] = row, True
+    return least_cost(
+        Rivals(np.array([gap for gap, _ in rows]), arms, used), np.array(means), epsilon
+    )
+
+
+def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
+    """Return Σ x·gap of the best plays x of wrong super arms; see `lower_constant`."""
+    from scipy.optimize import linprog  # slow to import
+    from scipy.sparse import coo_array, eye_array, hstack, vstack
+
+    sets, number = len(rivals.gaps), len(means)
+    possible = np.where(rivals.used, 1.0 - means[rivals.arms], 0.0).sum(axis=1) > rivals.gaps
+    if not possible.any():
+        return 0.0
+    at, place = np.nonzero(rivals.used)
+    plays = coo_array((np.ones(len(at)), (rivals.arms[at, place], at)), shape=(number, sets))
+    # the variables are plays of super arms, and n
+    price = np.concatenate([rivals.gaps, np.zeros(number)])
+    sums = hstack([plays, -eye_array(number)]).tocsr()
+    cuts, value, n = list[Any](), 0.0, np.ones(number)
+    for _ in range(STEPS_OF_CUTS):
+        costs = nearest(rivals, means, n, epsilon)  # of each rival's nearest alternative
+        total = np.where(possible, (costs * n[rivals.arms]).sum(axis=1), math.inf)
+        worst = np.argsort(total, kind="stable")[:CUTS]
+        worst = worst[total[worst] < (1.0 - VIOLATED if cuts else math.inf)]
+        if not len(worst):
+            break
+        row, column = np.nonzero(rivals.used[worst])
+        chosen = worst[row]
+        new = coo_array(
+            (-costs[chosen, column], (row, sets + rivals.arms[chosen, column])),
+            shape=(len(worst), sets + number),
+        )
+        cuts.append(new)
+        above = vstack(cuts).tocsr()
+        found = linprog(
+            price,
+            A_ub=above,
+            b_ub=-np.ones(above.shape[0]),
+            A_eq=sums,
+            b_eq=np.zeros(number),
+            method="highs",
+        )
+        if found.status != 0:
+            return math.nan
+        value, n = float(found.fun), np.maximum(found.x[sets:], 1e-12)
+    return value
+
+
+def nearest(rivals: Rivals, means: Floats, n: Floats, epsilon: float | None) -> Floats:
+    """Return d(μ_i, λ_i) of the arms of each rival's nearest alternative, which has the least
+    Σ n_i d(μ_i, λ_i) of those that raise its sum by its gap; shape (sets, size).
+    """
+    start, count = means[rivals.arms], n[rivals.arms]
+    low = np.full(len(rivals.gaps), -60.0)
+    high = np.full(len(rivals.gaps), 60.0)
+    for _ in range(HALVES):
+        middle = (low + high) / 2.0
+        raised = raised_means(start, np.exp(middle)[:, None] / count, epsilon)
+        enough = np.where(rivals.used, raised - start, 0.0).sum(axis=1) >= rivals.gaps
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    raised = raised_means(start, np.exp(high)[:, None] / count, epsilon)
+    return np.where(rivals.used, distances(start, raised, epsilon), 0.0)
+
+
+def raised_means(start: Floats, slope: Floats, epsilon: float | None) -> Floats:
+    """Return the means λ >= μ at which the derivative of d(μ, λ) is `slope`, at most 1."""
+    half = slope - 1.0
+    root = np.sqrt(half * half + 4.0 * slope * start)
+    # the root of sλ² + (1 − s)λ − μ = 0, without cancellation
+    with np.errstate(divide="ignore", invalid="ignore"):
+        raised = np.where(half >= 0.0, (half + root) / (2.0 * slope), 2.0 * start / (root - half))
+    if epsilon is not None:
+        shrunk, share = math.exp(-epsilon), -math.expm1(-epsilon)
+        turn = share * (start + (1.0 - start) * shrunk) / shrunk
+        raised = np.where(slope <= turn, raised, 1.0 / share - 1.0 / slope)
+    return np.asarray(np.clip(raised, start, 1.0))
+
+
+def distances(x: Floats, y: Floats, epsilon: float | None) -> Floats:
+    """Return kl(x, y), or d_eps(x, y); y >= x."""
+    y = np.minimum(y, 1.0 - 1e-15)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(x > 0.0, x * np.log(x / y), 0.0)
+        second = np.where(x < 1.0, (1.0 - x) * np.log((1.0 - x) / (1.0 - y)), 0.0)
+    divergence = first + second
+    if epsilon is None:
+        return np.asarray(np.maximum(divergence, 0.0))
+    shrunk = y * math.exp(-epsilon)
+    near = x >= shrunk / (1.0 - y + shrunk)
+    return np.asarray(
+        np.where(near, divergence, -np.log1p(y * math.expm1(-epsilon)) - epsilon * x).clip(0.0)
+    )
