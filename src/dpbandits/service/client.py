@@ -646,6 +646,7 @@ class AsyncCampaign:
     recent = awaited(Campaign.recent)
     sample_ratio = awaited(Campaign.sample_ratio)
     statement = awaited(Campaign.statement)
+    participant_text = awaited(Campaign.participant_text)
     randomizer = awaited(Campaign.randomizer)
     summary = awaited(Campaign.summary)
 
