@@ -135,6 +135,7 @@ from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import Decision
 from dpbandits.session.estimator import Estimate, Estimator, estimate
 from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.ranges import Range
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
@@ -257,6 +258,7 @@ __all__ = [
     "LazyCUCB",
     "LazyDPTS",
     "LedgerError",
+    "Lift",
     "LinTS",
     "LinUCB",
     "LinearMatroid",
@@ -288,6 +290,7 @@ __all__ = [
     "SessionEvent",
     "SharedCoins",
     "SharedError",
+    "Shares",
     "SimulatedNoise",
     "SpanningTrees",
     "SparseVectorSE",

@@ -172,7 +172,7 @@ def test_a_misspelt_fallback_is_refused(fallback: Any) -> None:
         client = client_of(store)
         away = RemoteStore("http://localhost", client=client, fallback=fallback)
         for call in (lambda: away["trial"], lambda: away.create("other", POLICY)):
-            with pytest.raises(ValueError, match="fallback=.*'blue', 'green'"):
+            with pytest.raises(ValueError, match=r"fallback=.*'blue', 'green'"):
                 call()
         assert "other" not in store
         right = RemoteStore("http://localhost", client=client, fallback="green")

@@ -5,7 +5,9 @@ store, over a server, after failures and restored copies.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -270,3 +272,19 @@ def test_commands_record_and_compare(tmp_path: Path) -> None:
     assert sum(row["people"] for row in json.loads(shares.stdout)["rows"]) == 10
     for param in ("confidence=9", "people=10", "control"):
         assert shell(app, ["campaign", *lift[:3], "--param", param, *store]).exit_code != 0
+
+
+def test_a_witness_without_batches_gets_a_table_of_them(tmp_path: Path) -> None:
+    """It was made by an earlier dpbandits."""
+    lite = Lite(tmp_path)
+    with lite.open() as store:
+        create(store, POLICY)
+    with closing(sqlite3.connect(lite.witness)) as connection:
+        connection.execute("DROP TABLE dpbandits_witness_batch")
+        connection.commit()
+    with lite.open() as store:
+        assert store["c"].record("a", (3, 2), key="w") == "recorded"
+    with closing(sqlite3.connect(lite.witness)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM dpbandits_witness_batch").fetchone() == (1,)
+        with pytest.raises(sqlite3.IntegrityError, match="append only"):
+            connection.execute("DELETE FROM dpbandits_witness_batch")

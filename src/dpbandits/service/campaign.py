@@ -535,6 +535,10 @@ class Campaign:
         """The privacy statement of this campaign, to print."""
         return self._view("statement")  # type: ignore[no-any-return]
 
+    def participant_text(self) -> str:
+        """One page for participants, in plain words, to print."""
+        return self._view("participants")  # type: ignore[no-any-return]
+
     def randomizer(self) -> str:
         """In the local model: what users' devices need to know (see `Session.description`)."""
         return self._view("randomizer")  # type: ignore[no-any-return]

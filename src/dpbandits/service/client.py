@@ -54,7 +54,7 @@ from dpbandits.service.models import (
     Summaries,
     TellStatus,
 )
-from dpbandits.service.operations import Ask, OperationModel, ResolvingOperation, Tell, Void
+from dpbandits.service.operations import Ask, OperationModel, ResolvingOperation, Settle, Tell, Void
 from dpbandits.service.refusals import REASONS
 from dpbandits.service.views import VIEWS, same
 from dpbandits.session.decisions import Eligible, User
@@ -270,6 +270,8 @@ class Requests:
             return then((yield from self._ask(campaign, op)))
         if isinstance(op, ResolvingOperation):
             return then((yield from self._resolve(campaign, op)))
+        if isinstance(op, Settle):
+            return then(None)  # a server does it by itself
         if op.key is None:
             op = op.model_copy(update={"key": fresh_key()})
         return then(self._answered(op, (yield from self.send(self._request(campaign, op)))))
@@ -646,6 +648,7 @@ class AsyncCampaign:
     recent = awaited(Campaign.recent)
     sample_ratio = awaited(Campaign.sample_ratio)
     statement = awaited(Campaign.statement)
+    participant_text = awaited(Campaign.participant_text)
     randomizer = awaited(Campaign.randomizer)
     summary = awaited(Campaign.summary)
 

@@ -29,7 +29,7 @@ from dpbandits.service.transaction import WHOLE, Layout
 from dpbandits.session.arms import Roster
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.holdout import SIDES, HoldoutRule, rule_of
-from dpbandits.session.options import checked_segments
+from dpbandits.session.options import LONGEST_WHY, checked_segments
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import policy_made, policy_to_data
 from dpbandits.session.session import Session
@@ -102,6 +102,7 @@ class NewCampaign(BaseModel):
     holdout: Share | None = None
     control: str | int | None = None
     guardrail: SentGuardrail | None = None
+    responsible: str | None = Field(default=None, max_length=LONGEST_WHY)
     scope: str | None = None
     unsealed: bool | None = None
     simulated_noise: int | None = None

@@ -266,7 +266,9 @@ class Summary(Record):
     """A campaign in a few numbers.
 
     Args:
-        version, waiting, told: None where they are private, because they tell who answered.
+        version, waiting, told: None where they are private, because they tell who answered. told:
+            decisions that were answered, or expired.
+        void: decisions that were never carried out, or given up.
         segments: the names of its parts, where these are counts over all of them.
         overdue: arms whose first block waits for requests that are overdue.
         winner: the arm that a campaign shows which is closed.
@@ -290,6 +292,12 @@ class Summary(Record):
     overdue: int = 0
     winner: str | int | None = None
     closes_at: float | None = None
+    void: int = 0
+
+    @property
+    def resolved(self) -> int | None:
+        """Decisions that are no longer pending; None where that is private."""
+        return None if self.told is None else self.told + self.void
 
     @field_serializer("arms")
     def _sent_arms(self, arms: tuple[ArmState, ...]) -> list[dict[str, Any]]:
@@ -297,6 +305,7 @@ class Summary(Record):
 
     def __str__(self) -> str:
         counts = {"asked": self.asked, "told": self.told, "waiting": self.waiting}
+        counts |= {"void": self.void} if self.void else {}
         said = [f"{number:,} {name}" for name, number in counts.items() if number is not None]
         lines = [
             f"{self.name}: {self.policy}, {', '.join(said)}, {self.step:,} releases",
@@ -368,6 +377,7 @@ class SentBeliefs(Record):
     caution: str | None
     together: bool
     at_share: int | None = None
+    is_over: bool = False
     advice: str = ""
 
     @classmethod

@@ -36,7 +36,7 @@ from dpbandits.session.segments import ONE_SEGMENT, SegmentedTable, segmented_be
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import WIDTH
-from dpbandits.session.storing import Onlooker, alarms_of
+from dpbandits.session.storing import Onlooker, alarms_of, void_of
 from dpbandits.session.traffic import SampleRatio
 
 LAST = 2**62
@@ -200,7 +200,8 @@ def summary_of(tx: Transaction, part: Part) -> models.Summary:
         step=head.step,
         asked=head.asked,
         waiting=None if hidden else head.waiting,
-        told=None if hidden else head.asked - head.waiting,
+        told=None if hidden else head.asked - head.waiting - void_of(session),
+        void=void_of(session),
         closed=head.closed,
         arms=arms_of(tx, part),
         created=part.row.created,
@@ -225,7 +226,8 @@ def summary_over(layout: Layout, parts: Mapping[str, models.Summary]) -> models.
         return sum(known) if known else None
 
     is_open = any(each.closed is None for each in found)
-    changes = {name: total(name) for name in ("version", "step", "asked", "waiting", "told")}
+    added = "version", "step", "asked", "waiting", "told", "void"
+    changes = {name: total(name) for name in added}
     return found[0].model_copy(
         update={
             **changes,
@@ -253,6 +255,10 @@ def statement_of(tx: Transaction, part: Part) -> str:
     if why is None or part.session.closed is not None:
         return said
     return f"{said}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
+
+
+def participants_of(tx: Transaction, part: Part) -> str:
+    return part.session.participant_text()
 
 
 def statement_over(layout: Layout, parts: Mapping[str, str]) -> str:
@@ -588,6 +594,7 @@ VIEWS: dict[str, View] = {
         is_by_part=True,
     ),
     "statement": View(statement_of, str, combine=statement_over, is_text=True),
+    "participants": View(participants_of, str, combine=first_of, is_text=True),
     "randomizer": View(randomizer_of, str, is_text=True),
     "ledger": View(ledger_of, list[models.LedgerLine], combine=by_part, is_by_part=True),
     "releases": View(releases_of, list[models.StoredRelease], params=PAGE),

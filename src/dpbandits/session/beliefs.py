@@ -795,6 +795,7 @@ class Beliefs(Tabular):
         has changed, as a rule.
     caution: where the declared range clips rewards, what that does to means.
     together: whether arms are played together, as super arms: then none of them is the best.
+    is_over: whether the session was closed, and no more people come.
     """
 
     rows: tuple[Belief, ...]
@@ -805,6 +806,7 @@ class Beliefs(Tabular):
     caution: str | None = None
     together: bool = False
     at_share: int | None = None
+    is_over: bool = False
 
     def __iter__(self) -> Iterator[Belief]:
         return iter(self.rows)
@@ -830,6 +832,8 @@ class Beliefs(Tabular):
         at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
         if self.best is not None:
             return f"The best arm is named {at} confidence: {self.best}. {ASSUMED}"
+        if self.is_over:
+            return f"No arm is named the best {at} confidence."
         if self.more is not None:
             people = f"about {self.more:,} more people would take that, if means stay as released"
             return f"No arm is named the best {at} confidence yet; {people}."

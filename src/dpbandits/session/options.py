@@ -2,7 +2,6 @@
 people come back, the promise to each of them, and rewards in the user's units.
 """
 
-import math
 import warnings
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -23,6 +22,7 @@ from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.people import Register
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import Batch, Closing
+from dpbandits.session.statement import odds_words
 
 SegmentPart = TypeVar("SegmentPart")
 
@@ -62,32 +62,6 @@ def warn_of(policy: Policy, guarantee: Guarantee | None) -> None:
     warnings.warn(said, PrivacyWarning, stacklevel=3)
 
 
-def odds_words(epsilon: float) -> str:
-    """What ε means for somebody's belief about a person, in words.
-
-    >>> odds_words(1.0)
-    'someone who thought an answer 10 % likely may think 23.2 % after seeing everything'
-    >>> odds_words(20.0)
-    'someone who thought an answer 10 % likely may be certain after seeing everything'
-    """
-    belief = 100.0 * believed_after(0.1, epsilon)
-    may = "be certain" if belief > 99.95 else f"think {rounded_up(belief)} %"
-    return f"someone who thought an answer 10 % likely may {may} after seeing everything"
-
-
-def rounded_up(percent: float) -> str:
-    return f"{math.ceil(10 * percent - 1e-9) / 10:g}"
-
-
-def believed_after(before: float, epsilon: float) -> float:
-    """The most that somebody may think likely who thought `before` likely, in [0, 1].
-
-    >>> round(believed_after(0.5, 1.0), 3)
-    0.731
-    """
-    return before / (before + (1.0 - before) * math.exp(-epsilon))
-
-
 LONGEST_WHY, LONGEST_KEY = 500, 200
 
 
@@ -98,6 +72,18 @@ def checked_why(why: object) -> str:
     raise ValueError(
         f"Expected why={shown(why)} to be a text of at most {LONGEST_WHY} characters that can be "
         "printed. Nothing was changed."
+    )
+
+
+def checked_responsible(responsible: object) -> str | None:
+    """Who answers for a session, as one line."""
+    if responsible is None:
+        return None
+    if isinstance(responsible, str) and is_line(responsible, LONGEST_WHY) and responsible.strip():
+        return str(responsible)
+    raise ValueError(
+        f"Expected responsible={shown(responsible)} to be a name and how to reach it, a text of at "
+        f"most {LONGEST_WHY} characters that can be printed."
     )
 
 

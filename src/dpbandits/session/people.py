@@ -154,6 +154,16 @@ class Register:
         return len(self.used) if self.complete else None
 
     @property
+    def in_window(self) -> int | None:
+        """How many people were learned from in the window that is open; None without windows, or
+        where a store keeps them apart.
+        """
+        if not self.complete or self.span is None:
+            return None
+        now = self.period()
+        return sum(window == now and taken > 0 for window, taken in self.used.values())
+
+    @property
     def span(self) -> str | None:
         """How long a window is, in words; None: one cap for ever."""
         if self.window is None:

@@ -224,6 +224,8 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     contexts: ContextsData | None = None
     elsewhere: Count = 0
     batches: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count, Number]] = []
+    void: Count = 0
+    responsible: Annotated[str, Meta(max_length=LONGEST_WHY)] | None = None
 
 
 class PrivatePart(Struct, forbid_unknown_fields=True):
@@ -298,6 +300,8 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         contexts=None if state.contexts is None else contexts_data(state.contexts),
         elsewhere=state.elsewhere,
         batches=[(batch.key, batch.arm, batch.people) for batch in state.batches],
+        void=state.void,
+        responsible=session.responsible,
     )
 
 
@@ -552,6 +556,7 @@ def session_of(
         max_pending=public.max_pending,
         rewards=range_from_data(public.rewards),
         guardrail=rail_from_data(public.guardrail),
+        responsible=public.responsible,
     )
     session.generation = public.generation
     session._assignment = assignment_from_data(public.assignment, policy.arms)
@@ -583,6 +588,8 @@ def state_of(
     plays = [play_of_data(policy, roster, data) for data in public.plays]
     if pending is None:
         pending = pending_of(public, plays)
+    if public.void > public.unread:
+        raise damaged("public.void counts more than public.unread")
     if public.asked != public.records + public.unread + len(pending):
         raise damaged("its decisions, its records and those that are pending do not add up")
     believed = Believed.restored(policy, public.believed)
@@ -626,6 +633,7 @@ def state_of(
         contexts=contexts_of(public.contexts, policy, dict(public.counts)),
         elsewhere=public.elsewhere,
         batches=batches_of(public, policy.arms),
+        void=public.void,
     )
 
 

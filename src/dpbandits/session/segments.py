@@ -265,6 +265,10 @@ class SegmentedSession(Mapping[str, Session]):
             head.append(f"{OVER_ALL} {people_words(people.people)}")
         return "\n\n".join([*head, *(each._statement(None) for each in self._parts.values())])
 
+    def participant_text(self) -> str:
+        """One page for participants, in plain words, to print."""
+        return self._first.participant_text()
+
     @overload
     def ask(
         self, count: None = None, *, segment: str, eligible: Eligible = None, user: User = None

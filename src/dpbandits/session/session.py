@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any, Literal, final, overload
@@ -72,6 +72,7 @@ from dpbandits.session.options import (
     MOST_OUTCOMES,
     asked_contexts,
     checked_batch_key,
+    checked_responsible,
     checked_rewards_range,
     checked_why,
     default_of,
@@ -111,7 +112,13 @@ from dpbandits.session.state import (
     opened,
     told_by_action,
 )
-from dpbandits.session.statement import StatementFacts, closing_words, statement
+from dpbandits.session.statement import (
+    StatementFacts,
+    closing_words,
+    participant_text,
+    results_words,
+    statement,
+)
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
 from dpbandits.vault import Books, Parts, Vault, release_of, without_frames
 
@@ -219,6 +226,7 @@ class Session:
             their names or numbers, such as {"control": 0.3}.
         guardrail: a second number of each record, told as (reward, harm), of which no arm may do
             more than declared (`dpbandits.Guardrail`). An arm that does is suspended.
+        responsible: who answers for the session, and how to reach them; it stands in statements.
 
     Raises:
         ValueError: policy, mechanism and guarantee do not agree, or options contradict each other.
@@ -243,6 +251,7 @@ class Session:
         assignment: str = "planned",
         min_share: float | Mapping[Any, float] | None = None,
         guardrail: Guardrail | None = None,
+        responsible: str | None = None,
     ) -> None:
         self._begin(
             policy,
@@ -261,6 +270,7 @@ class Session:
             assignment=assignment,
             min_share=min_share,
             guardrail=guardrail,
+            responsible=responsible,
         )
         if self._vault.noise.kind == "secure":
             warn_of(self.policy, self.guarantee)
@@ -291,9 +301,11 @@ class Session:
         assignment: str = "planned",
         min_share: float | Mapping[Any, float] | None = None,
         guardrail: Guardrail | None = None,
+        responsible: str | None = None,
     ) -> None:
         require_policy(policy)
         require_clock(clock, window, attribution_window)
+        self.responsible = checked_responsible(responsible)
         if isinstance(policy, ContextualPolicy):
             require_for_contexts(policy, assignment, min_share, guardrail)
         people = register_of(privacy_unit, max_contributions, window, clock, user_key)
@@ -1231,7 +1243,9 @@ class Session:
             state = state._replace(closing=closing, offer=state.offer._replace(last=0))
             if not waits:
                 many = len(state.pending)
-                state = state._replace(pending={}, unread=state.unread + many)
+                state = state._replace(
+                    pending={}, unread=state.unread + many, void=state.void + many
+                )
                 state = self._with_last_releases(state)
             # this is the moment at which it happens
             self._log = Log(state, self._log.plan, [])
@@ -1333,8 +1347,9 @@ class Session:
         assert closing is not None
         if closing.releases is None:
             closing = closing._replace(void=(*closing.void, *id_runs(state.pending)))
-            unread = state.unread + len(state.pending)
-            state = state._replace(closing=closing, pending={}, unread=unread)
+            many = len(state.pending)
+            unread, void = state.unread + many, state.void + many
+            state = state._replace(closing=closing, pending={}, unread=unread, void=void)
             state = self._with_last_releases(state)
         self._log = Log(state, view.log.plan, [])
         return self._end(self._rebuild_view())
@@ -1648,7 +1663,7 @@ class Session:
         among = in_play(state)
         drawn = self._assignment
         least = None if drawn is None else drawn.least_of_all(state.roster.in_play)
-        return beliefs(
+        found = beliefs(
             state.believed,
             confidence,
             ruler=self.rewards,
@@ -1656,6 +1671,9 @@ class Session:
             together=self.policy.about.feedback == "semi",
             allocation=Allocation(least, self._named_ahead, self._named_by_policy),
         )
+        if state.closing is None:
+            return found
+        return replace(found, more=None, at_share=None, is_over=True)
 
     def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift:
         """Return by how much the mean of every other arm differs from the control arm's, and their
@@ -1774,7 +1792,15 @@ class Session:
         people = self._tables.people
         return self._statement(None if people is None else people.people)
 
+    def participant_text(self) -> str:
+        """Return one page for participants, in plain words, to print."""
+        self._settle_to_show()
+        return participant_text(self._statement_facts(None))
+
     def _statement(self, users: int | None) -> str:
+        return statement(self._statement_facts(users))
+
+    def _statement_facts(self, users: int | None) -> StatementFacts:
         """
         Args:
             users: how many were asked for; None if that is said elsewhere or not known here.
@@ -1785,37 +1811,55 @@ class Session:
             self._assignment,
             self._tables.people,
         )
-        return statement(
-            StatementFacts(
-                campaign=self.campaign,
-                policy=self.policy.name,
-                source=f"{about.paper}, {about.algorithm}",
-                guarantee=self.guarantee,
-                each=self._vault.guarantee,
-                reward_range="numbers in [0, 1]" if self.rewards is None else self.rewards.words,
-                arms=self.arms,
-                asked=view.asked,
-                told=view.records,
-                unread=view.unread,
-                waiting=len(view.pending),
-                ledger=self.ledger,
-                spent=self.spent,
-                guardrail=self.guardrail,
-                waits=self.attribution_window,
-                default=self.default,
-                assignment=None if drawn is None else drawn.words([name for name, _ in self.arms]),
-                chooses=self.policy.chooses,
-                events=[each[:3] for each in self.events if each.what != "overdue"],
-                closing=self._closing_words(),
-                as_of=self._as_of(),
-                cap=None if people is None else people.cap,
-                span=None if people is None else people.span,
-                caution=None if self.rewards is None else self.rewards.caution,
-                people=users,
-                several=about.feedback != "bandit",
-                contexts=self._kept_contexts,
-            )
+        return StatementFacts(
+            campaign=self.campaign,
+            policy=self.policy.name,
+            source=f"{about.paper}, {about.algorithm}",
+            guarantee=self.guarantee,
+            each=self._vault.guarantee,
+            reward_range="numbers in [0, 1]" if self.rewards is None else self.rewards.words,
+            arms=self.arms,
+            asked=view.asked,
+            told=view.records,
+            unread=view.unread,
+            waiting=len(view.pending),
+            ledger=self.ledger,
+            spent=self.spent,
+            guardrail=self.guardrail,
+            waits=self.attribution_window,
+            default=self.default,
+            assignment=None if drawn is None else drawn.words([name for name, _ in self.arms]),
+            chooses=self.policy.chooses,
+            events=[each[:3] for each in self.events if each.what != "overdue"],
+            closing=self._closing_words(),
+            as_of=self._as_of(),
+            cap=None if people is None else people.cap,
+            span=None if people is None else people.span,
+            caution=None if self.rewards is None else self.rewards.caution,
+            people=users,
+            several=about.feedback != "bandit",
+            contexts=self._kept_contexts,
+            date=f"{datetime.now(UTC):%Y-%m-%d}",
+            responsible=self.responsible,
+            in_window=None if people is None else people.in_window,
+            elsewhere=view.elsewhere,
+            results=self._results(),
+            in_store=self._tables.chosen is None,
         )
+
+    def _results(self) -> str:
+        """What is known once the session is over, in words."""
+        closing = self._state.closing
+        if closing is None or not closing.is_done or self._contextual:
+            return ""
+        found = self.beliefs()
+        rows = [
+            f"{row.label} {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, {row.people:,} people)"
+            if row.mean is not None
+            else f"{row.label} unknown"
+            for row in found
+        ]
+        return results_words(rows, found.advice)
 
     def _as_of(self) -> float | None:
         """When outcomes were recorded last, if some are due that this process does not record."""

@@ -190,7 +190,8 @@ class State(NamedTuple):
         events: what was done to the session.
         step: turns before this one (a turn is what happens between two releases).
         asked: decisions made. first: of them, those before this turn.
-        records: rewards that were recorded. unread: decisions resolved without a reading.
+        records: rewards that were recorded. unread: decisions resolved without a reading; void:
+            those of them that were never carried out, or given up.
         offer: what the next decisions play.
         rng: position of the turn's public randomness; None if nothing was drawn.
         told: decisions told in this turn, by unit.
@@ -230,6 +231,7 @@ class State(NamedTuple):
     contexts: Contexts | None = None
     elsewhere: int = 0
     batches: tuple[Batch, ...] = ()
+    void: int = 0
 
     def __repr__(self) -> str:
         return f"State(step={self.step}, asked={self.asked}, records={self.records})"
@@ -578,6 +580,7 @@ class View:
         "told",
         "traffic",
         "unread",
+        "void",
         "waiting",
     )
 
@@ -604,7 +607,7 @@ class View:
         )
         self.asked, self.records, self.unread = state.asked, state.records, state.unread
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
-        self.elsewhere, self.batches = state.elsewhere, state.batches
+        self.elsewhere, self.batches, self.void = state.elsewhere, state.batches, state.void
         # [count, sums] of each open block; a single sum as a plain number
         # (those of a contextual policy stand in `contexts`)
         self.contexts = None if state.contexts is None else state.contexts.opened(state, log.plan)
@@ -709,6 +712,7 @@ class View:
             if self.waiting is not None and play.learn:
                 self._waits_no_more(event.id, play.unit)
             self.unread += 1
+            self.void += event.why == "void"
             self._set_offer(self.offer._replace(last=0))  # one decision fewer fills the plan
             self.tables.follow_resolved(event, self.number)
         self.at = at
@@ -820,6 +824,7 @@ class View:
             pending=self.pending,
             elsewhere=self.elsewhere,
             batches=self.batches,
+            void=self.void,
         )
 
     def shown_pending(self) -> dict[int, Play]:

@@ -2,6 +2,7 @@
 officer, or the people themselves. All of it is public.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,6 +36,10 @@ class StatementFacts:
         asked for; None where they are not counted here. caution: on the bias of means. waits: the
         attribution window, in seconds. default: what counts where nobody answered.
     contexts: of how many visitors of each arm the contexts are kept; None: it decides without them.
+    date: of the statement. responsible: who answers for the session, in its own words. in_window:
+        users that were asked for in the window that is open; None: there is none, or they are not
+        counted here. elsewhere: people whose outcomes were recorded in batches. results: what is
+        known at the end of a session that was closed. in_store: whether a database keeps it.
     """
 
     campaign: str
@@ -64,14 +69,22 @@ class StatementFacts:
     closing: str | None = None
     as_of: float | None = None
     contexts: int | None = None
+    date: str = ""
+    responsible: str | None = None
+    in_window: int | None = None
+    elsewhere: int = 0
+    results: str = ""
+    in_store: bool = False
 
 
 def statement(facts: StatementFacts) -> str:
     """The statement as text, lines of at most 88 characters."""
     parts = [
         f"PRIVACY STATEMENT of the session {facts.campaign}",
+        f"Date: {facts.date}. {responsible_words(facts.responsible)}",
         f"Policy: {facts.policy} ({facts.source}).",
         promise(facts.guarantee, facts.span, facts.several),
+        unit_words(facts),
         price_words(facts),
         f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}. {facts.caution or ''}",
         context_words(facts.contexts),
@@ -79,11 +92,13 @@ def statement(facts: StatementFacts) -> str:
         rail_words(facts.guardrail),
         arms_words(facts.arms),
         choice_words(facts),
-        people_words(facts.people),
+        people_words(facts.people, facts.in_window),
         f"Decisions made: {facts.asked:,}. {record_words(facts.several)}: {facts.told:,}. Resolved "
         f"without reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
         ledger_words(facts),
+        stored_words(facts),
         facts.closing or "",
+        facts.results,
         as_of_words(facts.as_of),
         f"Software: dpbandits {__version__}.",
     ]
@@ -106,6 +121,169 @@ def context_words(kept: int | None) -> str:
         "recorded outcomes, such as what the visitor did last time. A decision's own context goes "
         f"once its reward is recorded{stays}."
     )
+
+
+def responsible_words(responsible: str | None) -> str:
+    """Who answers for it."""
+    if responsible is None:
+        return "No responsible person was named."
+    return f"Responsible: {responsible}."
+
+
+def unit_words(facts: StatementFacts) -> str:
+    """What is protected as one, and what ε means for a belief about it."""
+    guarantee = facts.guarantee
+    if guarantee is None:
+        return ""
+    unit = "all rewards of one round" if facts.several else "the reward of one round"
+    if guarantee.unit == "user":
+        span = "" if facts.span is None else f" in one window of {facts.span}"
+        unit = f"all rewards of one user{span}"
+    said = f"Unit: {unit}."
+    if guarantee.measure == "pure" and guarantee.epsilon is not None:
+        said += f" In odds: {odds_words(float(guarantee.epsilon))}."
+    return said
+
+
+def odds_words(epsilon: float) -> str:
+    """What ε means for somebody's belief about a person, in words.
+
+    >>> odds_words(1.0)
+    'someone who thought an answer 10 % likely may think 23.2 % after seeing everything'
+    >>> odds_words(20.0)
+    'someone who thought an answer 10 % likely may be certain after seeing everything'
+    """
+    percent = 100.0 * believed_after(0.1, epsilon)
+    may = "be certain" if percent > 99.95 else f"think {rounded_up(percent)} %"
+    return f"someone who thought an answer 10 % likely may {may} after seeing everything"
+
+
+def rounded_up(percent: float) -> str:
+    return f"{math.ceil(10 * percent - 1e-9) / 10:g}"
+
+
+def believed_after(before: float, epsilon: float) -> float:
+    """The most that somebody may think likely who thought `before` likely, in [0, 1].
+
+    >>> round(believed_after(0.5, 1.0), 3)
+    0.731
+    """
+    return before / (before + (1.0 - before) * math.exp(-epsilon))
+
+
+def stored_words(facts: StatementFacts) -> str:
+    """What is stored for how long."""
+    life = "campaign" if facts.in_store else "session, and its saved copies"
+    said = [
+        "single rewards are not kept, but as sums of open blocks, until these are released or "
+        "dropped"
+    ]
+    if facts.waits is not None:
+        said = [
+            f"single answers are held for {facts.waits / 86_400:,.4g} days, until their time has "
+            "passed, and then kept as sums of open blocks, until these are released or dropped"
+        ]
+    said.append(f"decisions with their probabilities, as long as the {life}")
+    if facts.cap is not None:
+        said.append(
+            f"a pseudonym of each user with a count of learned rounds, as long as the {life}"
+        )
+    if facts.elsewhere:
+        said.append(
+            "of outcomes that were recorded in batches, a digest of each batch's key and its "
+            f"number of people, as long as the {life}"
+        )
+    said.append("released values and the ledger, without end: they are what was published")
+    return f"Stored: {'; '.join(said)}."
+
+
+def results_words(rows: Sequence[str], advice: str) -> str:
+    """What is known at the end. rows: of each arm its mean and interval."""
+    return f"Results: {advice} Mean of each arm, with its interval: {'; '.join(rows)}."
+
+
+def participant_text(facts: StatementFacts) -> str:
+    """One page for participants, in plain words, lines of at most 88 characters."""
+    guarantee = facts.guarantee
+    asks = facts.responsible or "the people who gave you this page"
+    parts = ["INFORMATION FOR PARTICIPANTS", f"Name of the trial: {facts.campaign}. {facts.date}."]
+    parts.append(
+        f"What this is. We compare {len(facts.arms)} options: "
+        f"{', '.join(str(name) for name, _ in facts.arms[:20])}. A computer program chooses which "
+        "one you get. It learns from how earlier participants did, so that more people get what "
+        "works better."
+    )
+    parts.append(
+        "What we record. Which option you got, when, and how it went for you (your answer), as "
+        "a number."
+    )
+    if guarantee is None:
+        parts.append(
+            "How your answer is protected. It is not: from the program's choices somebody may be "
+            "able to find out what you answered."
+        )
+    else:
+        parts.append(protection_words(facts))
+    parts.append(
+        "What is not hidden. That you took part, when, which option you got, and what we find out "
+        "about people in general. "
+        + (
+            "Whether you answered is hidden, too."
+            if facts.waits is not None
+            else "Also whether you answered."
+        )
+    )
+    central = guarantee is None or guarantee.trust == "central"
+    parts.append(
+        "Who sees your answer. "
+        + (
+            "Our own server gets it, and adds it to a sum. It does not keep single answers"
+            + (
+                "."
+                if facts.waits is None
+                else f" for longer than {facts.waits / 86_400:,.4g} days."
+            )
+            if central
+            else "Nobody. Your own device changes it at random before it is sent."
+        )
+    )
+    parts.append(
+        "How long things are kept. Sums of answers until they are published with noise or thrown "
+        "away; the list of choices, without answers, as long as the trial is kept; published "
+        "numbers for ever."
+    )
+    if facts.cap is not None and facts.in_store:
+        span = "" if facts.span is None else f" in the running {facts.span}"
+        parts.append(
+            f"If you change your mind. Tell us: from then on we learn nothing more from you{span}. "
+            "Answers that are in a sum already stay in it, where nobody can find you."
+        )
+    parts.append(f"Questions? Ask {asks}.")
+    return "\n\n".join(fill(part, WIDTH) for part in parts) + "\n"
+
+
+def protection_words(facts: StatementFacts) -> str:
+    """How an answer is protected, for everybody to understand."""
+    guarantee = facts.guarantee
+    assert guarantee is not None
+    said = (
+        "How your answer is protected. The program adds random noise before it learns anything. So "
+        "nobody who sees all of its choices and all published numbers can be sure what you "
+        "answered, even if they know everybody else's answer."
+    )
+    if guarantee.measure == "pure" and guarantee.epsilon is not None:
+        said += f" In numbers: {odds_words(float(guarantee.epsilon))}."
+    if guarantee.unit == "user":
+        times = "once" if facts.cap == 1 else f"{facts.cap:,} times"
+        span = "" if facts.span is None else f" in each {facts.span}"
+        said += f" We learn from you at most {times}{span}; this holds for all of them together."
+        if facts.span is not None:
+            said += " If you take part for longer, the protection gets weaker each time."
+    else:
+        said += " If you take part more than once, the protection gets weaker each time."
+    if guarantee.noise != "secure":
+        said += " WARNING: this is a test with simulated noise, which protects nobody."
+    return said
 
 
 def record_words(several: bool) -> str:
@@ -168,11 +346,14 @@ def figure(guarantee: Guarantee) -> str:
     return f"ρ = {printed(guarantee.rho)}"
 
 
-def people_words(people: int | None) -> str:
+def people_words(people: int | None, in_window: int | None = None) -> str:
     """How many users took part."""
-    if people is None:
-        return ""
-    return f"Users asked for, whether learned from or not: {people:,}."
+    said = []
+    if people is not None:
+        said.append(f"Users asked for, whether learned from or not: {people:,}.")
+    if in_window is not None:
+        said.append(f"Users learned from in the window that is open: {in_window:,}.")
+    return " ".join(said)
 
 
 def choice_words(facts: StatementFacts) -> str:

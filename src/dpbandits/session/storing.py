@@ -392,6 +392,11 @@ def price_of(session: Session, coordinate: int | None = None) -> str | None:
     return None if price is None else str(price)
 
 
+def void_of(session: Session) -> int:
+    """Return the number of decisions that were never carried out, or given up."""
+    return session._seen.void
+
+
 def counts_of(session: Session) -> tuple[int, int]:
     """Return the number of decisions made, and of those that are pending."""
     view = session._seen
@@ -500,6 +505,7 @@ def begin_anew(session: Session) -> None:
         unread=now.asked,
         closing=now.closing,
         elsewhere=now.elsewhere,
+        void=now.void,
     )
     session._log, rng = opened(session.seed, state, [])
     session._view = View(session.seed, session._log, session._tables, rng)

@@ -260,7 +260,11 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
 
 METRICS: dict[str, tuple[str, Any, str]] = {
     "asked": ("dpbandits_decisions", CounterMetricFamily, "Decisions made."),
-    "told": ("dpbandits_resolved", CounterMetricFamily, "Decisions that are no longer pending."),
+    "resolved": (
+        "dpbandits_resolved",
+        CounterMetricFamily,
+        "Decisions that are no longer pending.",
+    ),
     "waiting": ("dpbandits_waiting", GaugeMetricFamily, "Pending decisions."),
     "step": ("dpbandits_releases", CounterMetricFamily, "Releases."),
     "generation": ("dpbandits_generation", GaugeMetricFamily, "Fences, plus one."),

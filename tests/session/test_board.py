@@ -1,0 +1,158 @@
+"""What a board reads: who is responsible, what epsilon means, what is stored, and the results; and
+the page for participants.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dpbandits as dpb
+from dpbandits.session.statement import believed_after
+from dpbandits.terminal.cli import app
+from tests.service.conftest import KEY
+from tests.service.http.web import client_of, remote
+from tests.session.small import Exact
+
+POLICY = dpb.DPKLUCB(arms=["old", "new"], epsilon=1, first=8)
+ADA = "Ada Lovelace, ada@clinic.example"
+PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2}
+
+
+def session(**options: Any) -> dpb.Session:
+    return dpb.Session(POLICY, noise=Exact(1), seed=1, campaign="spring", **options)
+
+
+def words(text: str) -> str:
+    assert max(map(len, text.splitlines())) <= 88
+    return " ".join(text.split())
+
+
+def test_a_statement_has_what_a_board_asks_for() -> None:
+    s = session(responsible=ADA, **PEOPLE, window=timedelta(days=7), clock=lambda: 1e6)
+    for user in range(5):
+        s.ask(user=user)
+    said = words(s.statement())
+    for part in (
+        f"Date: {datetime.now(UTC):%Y-%m-%d}. Responsible: {ADA}.",
+        "Unit: all rewards of one user in one window of 7 days. In odds: someone who thought an "
+        "answer 10 % likely may think 23.2 % after seeing everything.",
+        "Users learned from in the window that is open: 5.",
+        "Stored: single rewards are not kept, but as sums of open blocks",
+        "a pseudonym of each user with a count of learned rounds",
+    ):
+        assert part in said
+    assert "Results" not in said
+    other = words(session().statement())
+    assert "No responsible person was named. " in other
+    assert "pseudonym" not in other
+    held = words(session(attribution_window=timedelta(days=3)).statement())
+    assert "single answers are held for 3 days" in held
+
+
+def test_who_is_responsible_is_saved() -> None:
+    s = session(responsible=ADA)
+    loaded = dpb.Session.from_json(s.to_json(key=bytes(16)), key=bytes(16))
+    assert loaded.responsible == ADA
+    for wrong in ("", " ", "a\nb", 7, "a" * 501):
+        with pytest.raises(ValueError, match="responsible="):
+            session(responsible=wrong)
+
+
+def test_results_come_once_the_session_is_closed() -> None:
+    s = session()
+    for arm, ones in (("old", 20), ("new", 90)):
+        s.record(arm, [1.0] * ones + [0.0] * (100 - ones), key=arm)
+    s.close("enough")
+    said = words(s.statement())
+    row = s.beliefs()["new"]
+    assert f"new {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, 100 people)" in said
+    assert s.beliefs().advice in said
+
+
+def test_a_closed_session_speaks_of_no_more_people() -> None:
+    s = session()
+    for arm, ones in (("old", 45), ("new", 55)):
+        s.record(arm, (100, ones), key=arm)
+    assert "more people" in s.beliefs().advice
+    s.close()
+    found = s.beliefs()
+    assert (found.more, found.at_share) == (None, None)
+    assert found.advice == "No arm is named the best at .95 confidence."
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_a_closed_campaign_does_not_count_void_decisions_as_answered(read: bool) -> None:
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
+        campaign = store.create("trial", POLICY, responsible=ADA)
+        far = remote(client_of(store))["trial"]
+        asked = campaign.ask(30)
+        campaign.tell_many([(each, 1) for each in asked[:20]])
+        campaign.void(asked[20])
+        assert (campaign.summary().told, campaign.summary().void) == (20, 1)
+        campaign.close("over", winner="new", read=read)
+        campaign.ask(3)
+        for seen in (campaign, far):
+            said = seen.summary()
+            assert (said.asked, said.told, said.waiting, said.void) == (33, 20, 0, 13)
+            assert said.resolved == 33
+            assert "more people" not in seen.beliefs().advice
+            assert ADA in words(seen.statement())
+            assert "Results: " in words(seen.statement())
+            assert ADA in words(seen.participant_text())
+        assert far.beliefs() == campaign.beliefs()
+        metrics = client_of(store).get("/metrics").text
+        assert 'dpbandits_resolved_total{campaign="trial"} 33.0' in metrics
+
+
+def test_the_page_for_participants_is_plain_and_true() -> None:
+    said = words(session(responsible=ADA, **PEOPLE, user_key=bytes(16)).participant_text())
+    for part in (
+        "We compare 2 options: old, new.",
+        "may think 23.2 % after seeing everything",
+        "We learn from you at most 2 times; this holds for all of them together.",
+        "That you took part, when, which option you got",
+        "Also whether you answered.",
+        f"Questions? Ask {ADA}.",
+        "WARNING: this is a test with simulated noise",
+    ):
+        assert part in said
+    assert len(said.split()) < 400, "one page"
+    assert "ε" not in said
+    secure = dpb.Session(POLICY, noise=dpb.SecureNoise(), attribution_window=timedelta(days=2))
+    said = words(secure.participant_text())
+    assert "WARNING" not in said
+    assert "Whether you answered is hidden, too." in said
+    assert "for longer than 2 days" in said
+    local = dpb.Session(dpb.LDPUCB(arms=2, epsilon=1), noise=dpb.SecureNoise())
+    assert "Your own device changes it at random" in words(local.participant_text())
+    none = dpb.Session(dpb.UCB1(arms=2), noise=dpb.SimulatedNoise(1))
+    assert "It is not" in words(none.participant_text())
+
+
+def test_odds_are_those_of_epsilon() -> None:
+    """Odds move by the factor e^ε at most."""
+    for before in (0.01, 0.1, 0.5, 0.9):
+        for epsilon in (0.1, 1.0, 4.0):
+            after = believed_after(before, epsilon)
+            odds = (after / (1 - after)) / (before / (1 - before))
+            assert odds == pytest.approx(2.718281828459045**epsilon)
+
+
+def test_segments_and_commands_have_the_page(tmp_path: Path) -> None:
+    both = dpb.SegmentedSession(POLICY, segments=["DE", "FR"], noise=Exact(1), responsible=ADA)
+    assert ADA in words(both.participant_text())
+    with dpb.open_store("memory:", key=KEY) as store:
+        for options in ({"segments": ["DE", "FR"]}, {"holdout": ".2"}):
+            campaign = store.create(f"{options}"[2:8], POLICY, responsible=ADA, **options)
+            assert ADA in words(campaign.participant_text())
+    place = ["--store", f"sqlite:///{tmp_path}/t.db", "--witness", str(tmp_path / "w" / "t")]
+    create = ["create", "t", "--arms", "2", "--epsilon", "1", "--options"]
+    given = '{"responsible": "Ada, ada@clinic.example"}'
+    assert CliRunner().invoke(app, ["campaign", *create, given, *place]).exit_code == 0
+    seen = CliRunner().invoke(app, ["campaign", "view", "t", "participants", *place])
+    assert "Ask Ada, ada@clinic.example." in words(seen.stdout)
