@@ -32,7 +32,7 @@ from dpbandits.core.errors import LedgerError, RewardError
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, NoiseKind, printed
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.mechanisms.cells import ContextRecord
+from dpbandits.mechanisms.cells import ContextRecord, ShapedBlock
 from dpbandits.mechanisms.randomizers import Randomizer, Report, is_well_formed
 from dpbandits.mechanisms.rewards import (
     check_sums,
@@ -396,7 +396,9 @@ class Vault:
             RuntimeError: a key is named twice. Nothing was released.
         """
         read, drop = self._plain_keys(books, read, drop)
-        block = self._block(books, read, arms)._replace(shapes=shapes) if read else None
+        block: Any = self._block(books, read, arms) if read else None
+        if shapes:
+            block = ShapedBlock(block.coordinates, block.sums, block.counts, shapes)
         return self._closed(books, block, read, drop, self.mechanism.answer)
 
     def last_blocks(

@@ -102,12 +102,14 @@ def test_instances_have_the_shape_they_promise() -> None:
     assert np.allclose(np.sort(jumps.pieces, axis=1), np.linspace(0.25, 0.75, 5))
     walk = dpb.ChangingMeans.drift(4, 10_000, seed=3, step=0.2, every=10)
     assert walk.pieces.shape == (1000, 4)
-    assert walk.pieces.min() >= 0.1 and walk.pieces.max() <= 0.9
+    assert walk.pieces.min() >= 0.1
+    assert walk.pieces.max() <= 0.9
     year = dpb.ChangingMeans.seasonal(3, 1000, 200, seed=3, swing=0.3)
     assert np.allclose(year.pieces[:50], year.pieces[50:100])
     assert np.ptp(year.pieces, axis=0) == pytest.approx([0.6] * 3, abs=0.01)
     again = dpb.ChangingMeans.abrupt(5, 1000, 7, seed=3)
-    assert np.array_equal(jumps.pieces, again.pieces) and np.array_equal(jumps.starts, again.starts)
+    assert np.array_equal(jumps.pieces, again.pieces)
+    assert np.array_equal(jumps.starts, again.starts)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""Releases of Σ r·x whose noise is shaped after a block's contexts: exact sums, public shapes, and the
-exact privacy loss of a whole transcript in rho, with broken twins.
+"""Releases of Σ r·x whose noise is shaped after a block's contexts: exact sums, public
+shapes, and the exact privacy loss of a whole transcript in rho, with broken twins.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.contexts import FINE
-from dpbandits.mechanisms.base import Block
 from dpbandits.mechanisms.cells import (
     ROW,
     OpenContexts,
     Shape,
     ShapedBatches,
+    ShapedBlock,
     largest_reach,
 )
 from dpbandits.noise.protocol import Noise, Relay
@@ -67,7 +67,7 @@ def test_noise_has_the_covariance_that_the_fit_reckons_with() -> None:
     mechanism = ShapedBatches(rho="1/8", grid=dpb.Grid(steps=16))
     for at in (0, 3):
         shape = Shape(book.reshape(-1, p, p)[at], int(reach[at]))
-        block = Block((0,), (7 * whole.sum(axis=0),), (60,), (shape,))
+        block = ShapedBlock((0,), (7 * whole.sum(axis=0),), (60,), (shape,))
         noise = dpb.SimulatedNoise(3)
         rows = [mechanism.answer([None], block, noise)[1][0][0] for _ in range(runs)]
         errors = np.array(rows) - 7 / 16 * contexts.sum(axis=0)

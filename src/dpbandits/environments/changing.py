@@ -168,7 +168,7 @@ class ChangingMeans(Environment):
         return np.asarray(self._best_before[piece] + inside)
 
     def expected(self, start: int, stop: int, arms: Integers) -> Floats:
-        return np.asarray((self._until(stop) - self._until(start))[arms])
+        return np.asarray((self._until(stop) - self._until(start))[arms], np.float64)
 
     def _until(self, rounds: int) -> Floats:
         """Return each arm's expected rewards in the first `rounds` rounds, shape (arms,)."""
@@ -189,7 +189,7 @@ class ChangingMeans(Environment):
 
     def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
         chances = self.pieces[self._piece(self._take(1))]
-        return (rng.random(len(arms)) < chances[arms]).astype(np.float64)
+        return np.asarray(rng.random(len(arms)) < chances[arms], np.float64)
 
     def block_many(
         self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator

@@ -69,13 +69,11 @@ class Block(NamedTuple):
         sums: by coordinate, the sum of its rewards since its last release; for whole records, by
             action.
         counts: by coordinate, the number of these rewards.
-        shapes: by coordinate, the public shape of its noise, for mechanisms that take one.
     """
 
     coordinates: tuple[int, ...]
     sums: tuple[int, ...] | NDArray[np.int64]
     counts: tuple[int, ...]
-    shapes: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
         return f"Block(coordinates={self.coordinates}, counts={self.counts})"

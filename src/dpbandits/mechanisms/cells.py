@@ -96,6 +96,23 @@ class Shape(NamedTuple):
         return found
 
 
+class ShapedBlock(NamedTuple):
+    """A `Block`, and how its vectors are turned. Private.
+
+    Args:
+        coordinates, sums, counts: see `Block`.
+        shapes: one a coordinate; public.
+    """
+
+    coordinates: tuple[int, ...]
+    sums: Any
+    counts: tuple[int, ...]
+    shapes: tuple[Shape, ...]
+
+    def __repr__(self) -> str:
+        return f"ShapedBlock(coordinates={self.coordinates}, counts={self.counts})"
+
+
 class ContextAnswer(NamedTuple):
     """Public: what was released of an arm's block.
 
@@ -289,9 +306,10 @@ class ShapedBatches(Mechanism):
         return isinstance(memory, list) and memory == self.init(len(readings))
 
     def answer(
-        self, memory: list[None], block: Block, noise: Noise
+        self, memory: list[None], block: Block | ShapedBlock, noise: Noise
     ) -> tuple[list[None], tuple[tuple[Floats, int], ...]]:
         """Σ r·x of each arm with noise, in reward units, and the records behind it."""
+        assert isinstance(block, ShapedBlock)
         found = []
         for sums, count, shape in zip(block.sums, block.counts, block.shapes, strict=True):
             exact, sensitivity = np.asarray(sums).tolist(), self.grid.steps * shape.sensitivity
@@ -344,7 +362,10 @@ class OpenContexts:
     def put(self, arm: int, count: int, sums: Integers, counts: PublicCounts) -> None:
         """Put an open block in place. Its arrays are copied."""
         self.sums[arm] = count, np.array(sums, np.int64)
-        self._counts[arm] = PublicCounts(*(each.copy() for each in counts))
+        found, negatives, directions, reach = counts
+        self._counts[arm] = PublicCounts(
+            found.copy(), negatives.copy(), directions.copy(), reach.copy()
+        )
 
     def add(self, arm: int, record: ContextRecord) -> None:
         """Add a record to its arm's open block."""

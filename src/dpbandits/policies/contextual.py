@@ -746,8 +746,7 @@ class PrivateLinear(ContextualPolicy):
     def _weights(self, shape: Shape, moments: Floats) -> Floats:
         """V·(s₂V + N)⁻¹ of a block with Σ x xᵀ = V and noise of covariance N."""
         noise = shape.covariance(float(self.budget))
-        found: Floats = np.linalg.solve(self.variance * moments + noise, moments).T
-        return found
+        return np.asarray(np.linalg.solve(self.variance * moments + noise, moments).T, np.float64)
 
     def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
         """The fit after one block: each released number counts by its own variance."""

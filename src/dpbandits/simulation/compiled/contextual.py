@@ -18,7 +18,7 @@ from dpbandits.core.inputs import Integers
 from dpbandits.core.plan import PublicRng
 from dpbandits.environments.contexts import ContextTable
 from dpbandits.mechanisms.base import Block
-from dpbandits.mechanisms.cells import SHIFT, PublicCounts, context_answer, no_counts
+from dpbandits.mechanisms.cells import SHIFT, PublicCounts, ShapedBlock, context_answer, no_counts
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextualPolicy, ExactLinear, LinearLaw
 from dpbandits.policies.contract import Release, open_turn, turn_after
@@ -349,7 +349,10 @@ class ContextPlayer:
             kept_of: Any = [()] * arms
             if policy.kept_contexts:
                 kept_of = [rows_in_order(recent[arm], int(seen[arm])) for arm in range(arms)]
-            block = Block(due, sums, counts, self._shapes(turn.state, blocks, kept_of, due))
+            block: Any = Block(due, sums, counts)
+            if policy.layout == "shaped":
+                shapes = self._shapes(turn.state, blocks, kept_of, due)
+                block = ShapedBlock(due, sums, counts, shapes)
             memory, answers = mechanism.answer(memory, block, noise)
             found = [
                 context_answer(answer, blocks[arm][1], kept_of[arm], p)
@@ -375,8 +378,6 @@ class ContextPlayer:
         return play_vectors, (), (sums, counts[:, 0], directions)
 
     def _shapes(self, state: Any, blocks: Any, recent: Any, due: Any) -> Any:
-        if self.policy.layout != "shaped":
-            return ()
         fits, shape_of = state.fits, self.policy.shape_of
         return tuple(shape_of(fits[arm], blocks[arm][1], recent[arm]) for arm in due)
 
