@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Collection, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -202,6 +203,13 @@ class ContextualPolicy(Policy):
     def pilot_visitors(self) -> int:
         """Visitors that come before the first block, and are not learned from."""
         return 0
+
+    @property
+    def bare(self) -> ContextualPolicy:
+        """The same policy without public contexts: its state has the same form, and takes no time
+        to make.
+        """
+        return self
 
     # Constants of the fit: variance of a reward, prior information, and variance of the noise
 
@@ -624,6 +632,12 @@ class PrivateLinear(ContextualPolicy):
     @property
     def prior(self) -> float:
         return float(self.regularisation) / self.variance
+
+    @property
+    def bare(self) -> ContextualPolicy:
+        made = copy(self)  # checked already
+        object.__setattr__(made, "public_contexts", None)
+        return made
 
     def mechanism(self) -> Mechanism:
         grid = Grid(steps=self.grid)
