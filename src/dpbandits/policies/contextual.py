@@ -278,7 +278,9 @@ class ContextualPolicy(Policy):
         if state.pilot:
             return Draw(UniformLaw(), (FOREVER,) * self.arms)
         limits = tuple(max(1, fit.need - fit.open) for fit in state.fits)
-        return Draw(self.law_of(state), limits, self.all_together(state))
+        total = self.all_together(state)
+        waiting = () if total is None else tuple(a for a, fit in enumerate(state.fits) if fit.open)
+        return Draw(self.law_of(state), limits, total, waiting)
 
     def all_together(self, state: ContextState) -> int | None:
         """Records of all arms after which all of them are read; None where each arm's block ends by

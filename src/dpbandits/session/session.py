@@ -1228,6 +1228,8 @@ class Session:
                 roster=roster,
                 contexts=None if state.contexts is None else state.contexts.widened(arms),
                 events=(*state.events, SessionEvent("add", label or arms - 1, state.asked)),
+                step=state.step + 1,  # its public draws are not those that were made already
+                rng=None,
             )
             log, rng = opened(self.seed, state, [])
             self._log, self._vault = log, vault
