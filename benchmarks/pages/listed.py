@@ -74,6 +74,13 @@ PAGES = (
     Page("silence", "regret/silence.md", runs(40), runs(1)),
     Page("naming", "naming.md", small=(*runs(4), "--few", "4")),
     Page("contexts", "contexts.md", small=("--rounds", "2000", *runs(2))),
+    Page(
+        "contexts_segments",
+        "contexts_segments.md",
+        small=("--rounds", "2000", *runs(2)),
+        figure="contexts.png",
+        reads="contexts.md",
+    ),
     Page("eligible", "regret/eligible.md", small=("--rounds", "2000", *runs(4))),
     Page("auditors", "auditors.md", small=("--seeds", "1", "--most", "1000")),
     Page("forecasts", "forecast.md", small=("--repetitions", "1")),

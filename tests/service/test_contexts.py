@@ -471,6 +471,39 @@ def test_options_are_taken_or_refused_as_the_table_says(option: str) -> None:
     assert campaign.tell(campaign.ask(context=PLACES[0], **user), 1) == "recorded"
 
 
+def test_the_guide_has_the_table_of_options() -> None:
+    page = Path(__file__).parents[2] / "docs" / "guides" / "contexts.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for option, why in OPTIONS_WITH_CONTEXTS.items():
+        assert f"| `{option}` | {f'refused: {why}' if why else 'yes'} |" in lines
+    verbs = {"eligible", "add_arm", "pause_arm", "resume_arm", "retire_arm", "drop_open", "close"}
+    assert {*GIVEN} | verbs | {"scope"} == {*OPTIONS_WITH_CONTEXTS}
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"epsilon": None, "rho": 1}])
+def test_verbs_and_scopes_are_taken_as_the_table_says(budget: dict[str, Any]) -> None:
+    store = dpb.open_store("memory:")
+    store.scope("all", epsilon=2)
+    made = policy(arms=["a", "b", "c"], **budget)
+    if "rho" in budget:
+        with pytest.raises(ValueError, match="Expected a policy with an epsilon"):
+            create(store, made, scope="all")
+    campaign = create(store, made, **({} if "rho" in budget else {"scope": "all"}))
+    assert {campaign.ask(context=x, eligible=["b"]).label for x in PLACES[:9]} == {"b"}
+    campaign.pause_arm("a")
+    assert campaign.add_arm("d") == 3
+    assert {campaign.ask(context=x).label for x in PLACES[:60]} == {"b", "c", "d"}
+    campaign.resume_arm("a")
+    campaign.retire_arm("b")
+    campaign.drop_open()
+    asked = campaign.ask(60, context=PLACES[:60])
+    assert {each.label for each in asked} == {"a", "c", "d"}
+    campaign.tell_many([(each, 1) for each in asked])
+    campaign.close("over", read=False)
+    with pytest.raises(dpb.ClosedError):
+        campaign.ask(context=PLACES[0])
+
+
 def test_features_that_sound_like_outcomes_are_in_the_statement() -> None:
     with pytest.warns(UserWarning, match="may carry recorded outcomes"):
         made = dpb.DPLinTS(arms=2, features=["age", "clicked_before"], epsilon=1)

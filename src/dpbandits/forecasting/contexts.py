@@ -97,7 +97,12 @@ class ContextEntrant(NamedTuple):
 
 
 def entrants_in_contexts(
-    policies: Sequence[Any] | Any, epsilons: Any, arms: int, visitors: Visitors, cap: int
+    policies: Sequence[Any] | Any,
+    epsilons: Any,
+    arms: int,
+    visitors: Visitors,
+    rounds: int,
+    cap: int,
 ) -> tuple[list[ContextEntrant], list[ContextEntrant]]:
     """The policies at every ε, small ones first; and what they are without privacy.
 
@@ -115,11 +120,13 @@ def entrants_in_contexts(
     for name in dict.fromkeys(named):
         cls = playable(name)
         for epsilon in budgets:
-            policy = policy_for_users(made(cls, arms, visitors, epsilon=epsilon), cap)
+            policy = policy_for_users(made(cls, arms, visitors, rounds, epsilon=epsilon), cap)
             private.append(ContextEntrant(cls.__name__, float(epsilon), policy))
         twin = (POLICIES | CONTEXTUAL).get(cls.about.twin)
         if twin is not None:
-            plain[twin.__name__] = ContextEntrant(twin.__name__, None, made(twin, arms, visitors))
+            plain[twin.__name__] = ContextEntrant(
+                twin.__name__, None, made(twin, arms, visitors, rounds)
+            )
     return private, list(plain.values())
 
 
@@ -130,7 +137,7 @@ def playable(name: object) -> type[Policy]:
         {f.name for f in fields(cls)} if isinstance(cls, type) and issubclass(cls, Policy) else {}
     )
     fits = bool(takes) and cls.about.feedback == "bandit" and cls.about.goal == "regret"
-    if not fits or not {"arms", "epsilon"} <= set(takes) or cls.about.needs_horizon:
+    if not fits or not {"arms", "epsilon"} <= set(takes):
         close = close_to(name, known) if isinstance(name, str) else ""
         raise ValueError(
             f"Expected policies={shown(name)} to be a policy that plays single arms at an ε, by "
@@ -140,10 +147,11 @@ def playable(name: object) -> type[Policy]:
     return found
 
 
-def made(cls: type[Policy], arms: int, visitors: Visitors, **budget: Any) -> Policy:
-    if issubclass(cls, ContextualPolicy):
-        budget["features"] = visitors.contexts.shape[1]
-    return cls(arms=arms, **budget)
+def made(cls: type[Policy], arms: int, visitors: Visitors, rounds: int, **budget: Any) -> Policy:
+    """An instance for so many arms; it knows how many rounds there are if it can."""
+    known = {"features": visitors.contexts.shape[1], "horizon": rounds}
+    taken = {f.name for f in fields(cls)}
+    return cls(arms=arms, **{n: v for n, v in known.items() if n in taken}, **budget)
 
 
 class Played(NamedTuple):

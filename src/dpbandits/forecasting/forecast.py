@@ -437,7 +437,9 @@ def forecast(
             )
         draws = LATE_DRAWS if given_draws is None else draws
         known = Visitors.given(features, spread, seed)
-        private, plain = entrants_in_contexts(policies, epsilon, prior.arms, known, cap or 1)
+        private, plain = entrants_in_contexts(
+            policies, epsilon, prior.arms, known, visitors, cap or 1
+        )
         drawn = drawn_means(prior, ruler, draws, seed)
         worlds = [known.world(each, seed, draw) for draw, each in enumerate(drawn)]
         found = foreseen_in_contexts(private, plain, worlds, visitors, seed, ruler.span, progress)
