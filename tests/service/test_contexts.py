@@ -32,6 +32,7 @@ from tests.service.timelines import Lite, inside
 RNG = np.random.default_rng(7)
 PLACES = np.trunc(RNG.uniform(-0.6, 0.6, (400, 2)) * 2**20) / 2**20
 KEY = bytes(range(32))
+PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 3}
 
 
 def policy(**changes: Any) -> dpb.DPLinTS:
@@ -96,6 +97,41 @@ def test_two_processes_decide_as_one_session(kind: str, tmp_path: Path) -> None:
 def read_in(ledger: Any) -> list[tuple[int, int]]:
     """Every reading of every reward: its arm, and its place."""
     return sorted((each.coordinate, at) for each in ledger for at in range(each.start, each.stop))
+
+
+def test_every_kind_of_store_keeps_contexts(make: Any) -> None:
+    """With two openings of one store, an erased person, a new arm, and a fence."""
+    one = create(make(), policy(arms=["a", "b"]), **PEOPLE)
+    other = make()["c"]
+    session = dpb.Session(
+        policy(arms=["a", "b"]),
+        noise=dpb.SimulatedNoise(1),
+        seed=5,
+        user_key=bytes(16),
+        **PEOPLE,
+    )
+    for at in range(120):
+        campaign = other if at % 2 else one
+        place, user = PLACES[at], f"user {at // 2}"
+        theirs = campaign.ask(context=place, user=user)
+        ours = session.ask(context=place, user=user)
+        assert (theirs.label, theirs.learn) == (ours.label, ours.learn)
+        campaign.tell(theirs, at % 3 == 0)
+        session.tell(ours, at % 3 == 0)
+        if at == 60:
+            assert one.add_arm("d") == session.add_arm("d")
+    contexts = inside(other, lambda part, _: part.session._seen.folded().contexts)
+    before = sum(map(len, contexts.recent))
+    one.erase("user 3")
+    contexts = inside(other, lambda part, _: part.session._seen.folded().contexts)
+    assert sum(map(len, contexts.recent)) == before - 2
+    waiting = one.ask(context=PLACES[0], user="late")
+    other.fence()
+    assert one.tell(waiting, 1) == "gone"
+    assert other.tell(other.ask(context=PLACES[1], user="next"), 1) == "recorded"
+    assert inside(one, lambda part, _: part.session.state) == inside(
+        other, lambda part, _: part.session.state
+    )
 
 
 def test_contexts_stand_where_they_are_needed_and_nowhere_else(tmp_path: Path) -> None:
@@ -169,9 +205,6 @@ def test_of_each_arm_the_newest_contexts_are_kept(
     for _, arm, _, _, _, body in sorted(rows(lite, "context")):
         found[arm].append(body)
     assert found == {arm: bodies[-20:] for arm, bodies in told.items()}
-
-
-PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 3}
 
 
 @pytest.mark.parametrize("kind", ["cells", "pilot"])
