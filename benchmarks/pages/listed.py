@@ -82,6 +82,13 @@ PAGES = (
     Page("naming", "naming.md", small=(*runs(4), "--few", "4")),
     Page("changing", "regret/changing.md", small=("--rounds", "2000", "--instances", "2")),
     Page("contexts", "contexts.md", small=("--rounds", "2000", *runs(2))),
+    Page(
+        "contexts_segments",
+        "contexts_segments.md",
+        small=("--rounds", "2000", *runs(2)),
+        figure="contexts.png",
+        reads="contexts.md",
+    ),
     Page("eligible", "eligible.csv", small=("--rounds", "2000", *runs(4))),
     Page("auditors", "auditors.md", small=("--seeds", "1", "--most", "1000")),
     Page("forecasts", "forecast.csv", small=("--repetitions", "1")),

@@ -15,7 +15,7 @@ from dpbandits.core.tables import aligned
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
-from dpbandits.policies import POLICIES
+from dpbandits.policies import CONTEXTUAL
 from dpbandits.policies.arm_bounds import excess, lazy_low
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.every_round import UCB1
@@ -32,6 +32,7 @@ from dpbandits.policies.forgetful import AnytimeLazyUCB
 from dpbandits.policies.formulas.indices import d_eps, kl
 from dpbandits.policies.formulas.stopping import stopping_time_bound
 from dpbandits.policies.identification import DPSE
+from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.policies.super_arm_bounds import lower_constant, super_arm_gaps
 
 __all__ = [
@@ -653,6 +654,7 @@ class PolicyRow(NamedTuple):
     randomised: bool
     twin: str  # baseline without privacy
     chooses: bool  # among a subset of its arms: eligible=, added and retired arms
+    contexts: bool  # whether it decides by what is known of each visitor
 
 
 @final
@@ -676,8 +678,9 @@ def list_policies() -> PolicyRows:
 
     Example:
         >>> [row.name for row in list_policies() if row.privacy == "zCDP"]
-        ['AdaCUCB']
+        ['AdaCUCB', 'AdaCOFUL']
     """
+    every = sorted(EVERY_POLICY.items(), key=lambda item: item[1].about.privacy != "none")
     return PolicyRows(
         PolicyRow(
             name=name,
@@ -691,6 +694,7 @@ def list_policies() -> PolicyRows:
             randomised=about.randomised,
             twin=about.twin,
             chooses=cls.chooses,
+            contexts=name in CONTEXTUAL,
         )
-        for name, cls, about in ((name, cls, cls.about) for name, cls in POLICIES.items())
+        for name, cls, about in ((name, cls, cls.about) for name, cls in every)
     )

@@ -57,20 +57,25 @@ def test_a_campaign_of_a_server(tmp_path: Path) -> None:
     with open_store(f"sqlite:///{tmp_path}/trial.db", key=bytes(32), witness=tmp_path / "w") as s:
         for name in ("trial", "other"):
             s.create(name, dpb.DPKLUCB(arms=["blue", "green"], epsilon=1), noise=SIMULATED)  # type: ignore[arg-type]
-        token = Access(s.database, open=False).create("website", ["ask", "tell"], "trial")
+        access = Access(s.database, open=False)
+        token = access.create("website", ["ask", "tell"], "trial")
+        by_context = dpb.DPLinTS(arms=["blue", "green"], features=["p", "q"], epsilon=1)  # type: ignore[arg-type]
+        s.create("videos", by_context, noise=SIMULATED)
+        contexts = access.create("videos", ["ask", "tell"], "videos")
     with server(f"sqlite:///{tmp_path}/trial.db", tmp_path / "w", 1) as address:
-        command = [str(NODE), str(PACKAGE / "test" / "live.js"), address, token]
+        command = [str(NODE), str(PACKAGE / "test" / "live.js"), address, token, contexts]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert len(found["labels"]) == 20
     assert set(found["labels"]) <= {"blue", "green"}
-    assert found["statuses"] == ["recorded"] * 21 + ["already"]
+    assert found["statuses"] == ["recorded"] * 21 + ["already"] + ["recorded"] * 4
     one = CampaignDecision.model_validate(found["one"])
     assert (one.label, one.round, one.campaign, one.learn) == ("green", 21, "trial", True)
-    codes = ["refused", "reward", "other_campaign", "no_key"]
+    codes = ["refused", "reward", "other_campaign", "no_key", "context"]
     assert found["refused"] == [["RefusedError", code] for code in codes]
     with open_store(f"sqlite:///{tmp_path}/trial.db", key=bytes(32), witness=tmp_path / "w") as s:
         summary = s["trial"].summary()
+        assert s["videos"].summary().told == 4
     assert (summary.asked, summary.told) == (22, 21)
 
 

@@ -25,6 +25,7 @@ PATHS = dpb.Paths([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")], "s", "t")
             {"arms": 5, "epsilon": 1, "model": "local", "goal": "winner"},
             dpb.CTBTT(arms=5, epsilon=1),
         ),
+        ({"arms": 5, "epsilon": 1, "features": 3}, dpb.DPLinTS(arms=5, features=3, epsilon=1)),
         (
             {"arms": 5, "epsilon": 1, "feedback": "full"},
             dpb.RNMFTNL(actions=5, epsilon=1, selection="permute-and-flip"),
@@ -76,6 +77,10 @@ def test_numbers_of_any_kind() -> None:
         ({"arms": 5, "model": "shuffled"}, ValueError, "'central' or 'local'"),
         ({"arms": 5, "model": ["local"]}, ValueError, "'central' or 'local'"),
         ({"arms": 5, "feedback": "semi"}, ValueError, "'bandit' or 'full'"),
+        ({"arms": 5, "features": 3, "model": "local"}, ValueError, "Expected features= with arms="),
+        ({"arms": 5, "features": 0}, ValueError, "features=0"),
+        ({"features": 3}, ValueError, "got neither"),
+        ({"problem": MATROID, "features": 3}, ValueError, "Expected features= with arms="),
         ({"arms": 5, "feedback": "full", "model": "local"}, ValueError, "model='central'"),
         ({"problem": MATROID, "feedback": "full"}, ValueError, "with arms="),
         ({"problem": [[0, 1]]}, TypeError, "decision set"),

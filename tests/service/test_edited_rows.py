@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.policies import contextual
 from dpbandits.service.operations import Ask
 from dpbandits.service.transaction import Ticket
 from tests.service.counted import Counted
@@ -36,6 +37,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "window": WINDOWED,
     "people": PEOPLE,
     "window and people": {**WINDOWED, **PEOPLE},
+    "contexts": {},
+    "contexts, window and people": {**WINDOWED, **PEOPLE},
 }
 
 
@@ -99,12 +102,25 @@ class Store:
         if self.store is not None:
             self.store.close()
 
+    def policy(self) -> Any:
+        if "contexts" not in self.setting:
+            return dpb.DPKLUCB(arms=2, epsilon=1, first=2, grid=GRID)
+        return dpb.DPLinTS(
+            arms=2, features=1, epsilon=1, first=2, grid=GRID, public_contexts=[[0.5]] * 4
+        )
+
+    def known(self, user: str) -> dict[str, Any]:
+        """What an ask for one visitor says."""
+        context = {"context": [0.5]} if "contexts" in self.setting else {}
+        return context | ({"user": user} if "privacy_unit" in self.options else {})
+
     def ask(self, campaign: Any, count: int = 1) -> list[Any]:
         if "privacy_unit" not in self.options:
-            return list(campaign.ask(count))
+            known = self.known("")
+            return list(campaign.ask(count, **{name: [of] * count for name, of in known.items()}))
         self.people += count
         people = range(self.people - count, self.people)
-        return [campaign.ask(user=f"person {each}") for each in people]
+        return [campaign.ask(**self.known(f"person {each}")) for each in people]
 
 
 def begun(folder: Path, setting: str) -> tuple[Store, list[Any], list[Path]]:
@@ -118,7 +134,7 @@ def begun(folder: Path, setting: str) -> tuple[Store, list[Any], list[Path]]:
         copies.append(folder / f"copy {len(copies)}.db")
         shutil.copyfile(made.file, copies[-1])
 
-    policy = dpb.DPKLUCB(arms=2, epsilon=1, first=2, grid=GRID)
+    policy = made.policy()
     store = made.opened()
     store.create("other", policy, seed=4, **made.options)
     store.scope("scope", epsilon=5)
@@ -145,8 +161,7 @@ def begun(folder: Path, setting: str) -> tuple[Store, list[Any], list[Path]]:
     campaign.tell_many([(told[at], reward_of(at)) for at in (6, 7)])
     campaign.pause_arm(1)
     campaign.resume_arm(1)
-    user = {"user": "anna"} if "privacy_unit" in made.options else {}
-    campaign.ask(key="visit", **user)
+    campaign.ask(key="visit", **made.known("anna"))
     copied()
     assert any(times_read(made.noise.sums))
     return made, told, copies
@@ -177,11 +192,11 @@ class Client:
 
     def go_on(self, campaign: Any, waits: float) -> None:
         """What comes of all that people and clients do next."""
-        user = {"user": "anna"} if "privacy_unit" in self.made.options else {}
+        known = self.made.known("anna")
         self.tell_all(campaign)
-        self(campaign.ask, key="visit", **user)
+        self(campaign.ask, key="visit", **known)
         self(campaign.void, self.told[9])
-        if user:
+        if "user" in known:
             self(campaign.erase, "person 8")
         for _ in range(2):
             asked = self(self.made.ask, campaign, 3)
@@ -242,7 +257,7 @@ class Base:
         return found
 
 
-FIRST = ("plain", "window and people")
+FIRST = ("plain", "window and people", "contexts, window and people")
 """The others are tried in the long run only."""
 
 PARAMS = [
@@ -255,7 +270,11 @@ PARAMS = [
 def base(request: pytest.FixtureRequest) -> Iterator[Base]:
     """In memory, where there are files: thousands of transactions need not wait for a disk."""
     memory = Path("/dev/shm")
-    with TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+    with (
+        TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(contextual, "FINEST", GRID)  # a grid so fine is only for counting
         yield Base(Path(folder), request.param)
 
 
@@ -338,14 +357,16 @@ def rows_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
 
 
 NAMES = ("head", "private_state", "decision", "held", "ledger", "contribution", "release")
-BESIDE = [f"dpbandits_{name}" for name in NAMES]
+WITH_CONTEXTS = (*NAMES, "context", "open_cell", "learned")
 
 
 def tables_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
     """Some tables are put back as a whole, and the others stay."""
+    names = WITH_CONTEXTS if "contexts" in base.made.setting else NAMES
+    beside = [f"dpbandits_{name}" for name in names]
     for copy in base.copies[:-1]:
-        for many in range(1, len(BESIDE) + 1):
-            for some in combinations(BESIDE, many):
+        for many in range(1, len(beside) + 1):
+            for some in combinations(beside, many):
                 attack: Attack = [("ATTACH ? AS old", str(copy))]
                 for table in some:
                     attack.append((f"DELETE FROM main.{table}",))

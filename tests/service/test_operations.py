@@ -27,6 +27,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "segments": {"segments": ["DE", "FR"]},
     "windowed people in segments": {"segments": ["DE", "FR"], **WINDOWED, **PEOPLE},
     "holdout": {"holdout": "1/4"},
+    "contexts": {},
+    "contexts of windowed people": {**WINDOWED, **PEOPLE},
 }
 
 REWARDS = [0.7312549, 0.2187451, 0.5468173]
@@ -45,6 +47,7 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "eligible": st.none() | st.lists(st.sampled_from(["a", "b", "red"]), max_size=2),
         "user": st.none() | people,
         "segment": st.sampled_from([None, "DE", "FR", "ES"]),
+        "context": st.sampled_from(["right"] * 4 + ["none", "short", "long"]),
     },
     "tell": {
         "tells": st.lists(
@@ -91,10 +94,15 @@ calls = st.sampled_from(ORDER).flatmap(
 class Played:
     """A campaign, the decisions it made, and all that it ever said."""
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, kind: str) -> None:
+        options, self.by_context = SETTINGS[kind], kind.startswith("contexts")
         self.clock, self.noise, self.said = Time(), Counted(), list[str]()
         self.store = dpb.open_store("memory:", key=KEY, noise=self.noise, clock=self.clock)
-        policy = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=2)
+        policy: Any = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=2)
+        if self.by_context:
+            places = [[0.1, 0.2], [-0.3, 0.1], [0.2, -0.5], [0.6, 0.6]]
+            given: dict[str, Any] = {"features": 2, "first": 2, "public_contexts": places}
+            policy = dpb.DPLinTS(arms=["a", "b", "c"], epsilon=1, **given)
         self.campaign = self.store.create("trial", policy, max_pending=40, seed=1, **options)
         self.asked, self.words = list[str](), (f"word {number}" for number in count())
 
@@ -112,7 +120,14 @@ class Played:
             fields = {"tells": [{"id": id, "reward": reward} for id, reward in pairs]}
         if name == "record":  # which takes no call without a key
             key = key or next(self.words)
+        if "context" in fields:
+            fields = {**fields, "context": self.context(fields["context"], fields["count"])}
         return made(OPERATIONS[name], key=key, **fields)
+
+    def context(self, which: str, count: int) -> Any:
+        one = {"right": [0.3, -0.2], "short": [0.3], "long": [3.0, 0.0], "none": None}[which]
+        is_given = one is not None and self.by_context == (which == "right" or count % 2 == 0)
+        return [one] * count if is_given else None
 
     def named(self, at: int) -> str:
         return self.asked[-1 - at] if 0 <= at < len(self.asked) else "0" * 32
@@ -148,7 +163,7 @@ def test_operations_keep_their_promises(kind: str, played: list[Any]) -> None:
     """One that is refused changes nothing and draws no noise; one that is made again is done once,
     with one reply; and nothing that is said shows a reward or a sum.
     """
-    here = Played(SETTINGS[kind])
+    here = Played(kind)
     with here.store:
         for (name, fields), is_keyed, seconds in played:
             here.clock.now += seconds

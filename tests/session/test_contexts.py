@@ -196,6 +196,38 @@ def test_decisions_are_for_eligible_arms_and_arms_in_play() -> None:
     assert s.spent == 1
 
 
+@pytest.mark.parametrize("made", [policy(first=1000), dpb.LinTS(arms=2, features=2)])
+def test_a_new_arm_does_not_begin_the_public_draws_anew(made: Any) -> None:
+    s, places = session(made), list[Any]()
+    for x in PLACES[:6]:
+        for _ in range(3):
+            s.ask(context=x)
+            position = s._seen.folded().rng
+            assert position is not None
+            places.append((s._state.step, position["state"]["state"]))
+        s.add_arm()
+    assert len(places) == len({*places}) > 0
+    steps = {step for step, _ in places}
+    assert len(steps) > 1
+    again = dpb.Session.from_json(s.to_json(), noise=dpb.SimulatedNoise(1))
+    assert again._seen.folded().rng == s._seen.folded().rng
+
+
+def test_blocks_that_were_open_when_an_arm_was_retired_are_read_with_the_others() -> None:
+    """Of a policy that reads all arms at once: those of arms that nobody is told of since, too."""
+    s = session(dpb.AdaCOFUL(arms=3, features=2, rho=1, first=30))
+    for x in PLACES[:9]:
+        s.tell(s.ask(context=x, eligible=[0]), 1.0)
+        s.tell(s.ask(context=x, eligible=[1]), 1.0)
+    s.retire_arm(0)
+    assert s.releases == 0
+    for x in PLACES[9:30]:
+        s.tell(s.ask(context=x, eligible=[2]), 1.0)
+    assert [(line.coordinate, line.stop) for line in s.ledger] == [(1, 9), (2, 21)]
+    assert public_of(s)["counts"] == []
+    assert [fit.read for fit in s.state.fits] == [0, 9, 21]
+
+
 def test_several_decisions_at_once_have_a_context_each() -> None:
     one, other = session(), session()
     several = one.ask(30, context=PLACES[:30])
@@ -218,7 +250,7 @@ def test_one_persons_decisions_beyond_the_cap_are_not_learned_from() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"assignment": "shuffled"}, 'assignment="shuffled" is not for it'),
+        ({"assignment": "shuffled"}, "assignment= is not for it"),
         ({"min_share": 0.1}, "min_share= is not for it"),
         ({"guardrail": dpb.Guardrail("refunds", limit=0.1)}, "guardrail= is not for it"),
     ],
@@ -238,10 +270,8 @@ def test_contexts_are_refused_where_they_are_not_expected_and_asked_for_where_th
         with pytest.raises(ValueError, match="No decision was made"):
             s.ask(context=wrong)
     assert s.resolved == 0 == len(s.pending)
-    with pytest.raises(ValueError, match="a session with segments does not take contexts"):
+    with pytest.raises(ValueError, match="segments= is not for it"):
         dpb.SegmentedSession(policy(), segments=["x", "y"], noise=dpb.SimulatedNoise(1))
-    with pytest.raises(ValueError, match="a store does not take contexts"):
-        dpb.open_store("memory:").create("x", policy(), noise=dpb.SimulatedNoise(1))
     with pytest.raises(ValueError, match="decides by contexts, and Bernoulli has none"):
         dpb.simulate(policy(), dpb.Bernoulli([0.5, 0.4]), 10)
     with pytest.warns(UserWarning, match="clicked_before may carry recorded outcomes"):

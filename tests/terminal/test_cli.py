@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import size_argument
+from dpbandits.policies.named import EVERY_POLICY as POLICIES
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.cli import app
 from dpbandits.terminal.commands.run import SMALL_SWEEP

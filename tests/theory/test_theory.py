@@ -10,7 +10,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits import theory
 from dpbandits.checks import examples
-from dpbandits.policies import POLICIES
+from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.formulas.indices import d_eps, kl
 
 ENV = dpb.Bernoulli([0.75, 0.625, 0.5])
@@ -79,8 +79,11 @@ def test_orders_grow_with_rounds_or_say_nan(name: str) -> None:
 
 def test_table_of_policies_is_what_they_declare() -> None:
     rows = {row.name: row for row in dpb.list_policies()}
-    assert list(rows) == list(POLICIES)
+    assert set(rows) == {*POLICIES, *CONTEXTUAL}
+    private = [row.privacy != "none" for row in rows.values()]
+    assert private == sorted(private)
     for name, row in rows.items():
+        assert row.contexts == (name in CONTEXTUAL)
         guarantee = examples(name)[0].guarantee
         assert (row.privacy == "none") == (guarantee is None)
         if guarantee is not None:

@@ -58,16 +58,21 @@ export class Campaign {
    *
    * eligible: arms by names or numbers; by default all in play. user: for whom, where people come
    *     back. segment: which, of a campaign with segments. key: a word of yours; the call made again
-   *     with it gives the same decisions.
+   *     with it gives the same decisions. context: of a policy that decides by contexts, what is known
+   *     of the visitor, a list of numbers or an object from features' names to numbers; with `count` a
+   *     list of these.
    *
    * Rejects with a RefusedError if the server refuses, with a ServerError if it is away and there is
    * no fallback.
    */
-  async ask({ count, eligible, user, segment, key } = {}) {
+  async ask({ count, eligible, user, segment, key, context } = {}) {
     if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0)) {
       throw new RangeError("Expected count to be a whole number >= 0.");
     }
-    const body = { count: count ?? 1, eligible, user, segment, key: key ?? freshKey() };
+    if (context !== undefined && !areNumbers(context)) {
+      throw new TypeError("Expected context to be finite numbers. Nothing was sent.");
+    }
+    const body = { count: count ?? 1, eligible, user, segment, context, key: key ?? freshKey() };
     const decisions = await this.#ask(body, key !== undefined);
     return count === undefined ? decisions[0] : decisions;
   }
@@ -172,6 +177,12 @@ export class Campaign {
 }
 
 const isArm = (arm) => (typeof arm === "string" ? arm !== "" : Number.isSafeInteger(arm) && arm >= 0);
+
+/** Whether all that a list or an object holds, at any depth, are finite numbers. */
+const areNumbers = (value) =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).every((each) => Number.isFinite(each) || areNumbers(each))
+    : false;
 
 const isNot = (body) => (other) => other.key !== body.key;
 

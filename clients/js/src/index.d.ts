@@ -6,6 +6,9 @@ export type Exact = string | number | bigint;
 /** An arm, by its name or number. */
 export type Arm = string | number;
 
+/** What is known of a visitor: numbers, or numbers by the features' names. It is public. */
+export type Context = readonly number[] | Readonly<Record<string, number>>;
+
 /** What became of a reward. */
 export type TellStatus = "recorded" | "already" | "unknown" | "gone";
 
@@ -47,6 +50,8 @@ export interface AskOptions {
   segment?: string;
   /** A word of yours: the call made again with it gives the same decisions. */
   key?: string;
+  /** Of a policy that decides by contexts: what is known of the visitor; with `count` one for each. */
+  context?: Context | readonly Context[];
 }
 
 /** A campaign of a server with central trust. */

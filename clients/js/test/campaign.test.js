@@ -23,7 +23,8 @@ class FakeServer {
     return how === "late" ? "cut" : [200, found];
   }
 
-  ask({ count, key }) {
+  ask({ count, key, context }) {
+    this.context = context;
     if (!this.made.has(key)) {
       const ids = Array.from({ length: count }, () => this.newId());
       this.made.set(key, ids.map((id) => ({ id, label: "green", learn: true })));
@@ -98,6 +99,21 @@ beside("asks and tells are made again under one key", async (fake, campaign) => 
     await trial.tellMany([[several[0], 0.5], [several[1].id, [1, 0]]]), ["recorded", "recorded"],
   );
   assert.deepEqual([count(fake, "told"), count(fake, "waiting")], [3, 0]);
+});
+
+beside("contexts are sent as they are, and only if they are numbers", async (fake, campaign) => {
+  const trial = campaign();
+  for (const context of [[0.1, -0.2], { age: 0.1 }, [[0.1], [0.2]], [{ age: 0 }]]) {
+    await trial.ask({ count: Array.isArray(context[0]) ? 2 : 1, context });
+    assert.deepEqual(fake.context, context);
+  }
+  await trial.ask();
+  assert.equal(fake.context, undefined);
+  const calls = fake.calls.length;
+  for (const context of [[0.1, NaN], { age: Infinity }, ["0.1"], [null], "0.1", 1, null, [[1], [true]]]) {
+    await assert.rejects(trial.ask({ context }), TypeError);
+  }
+  assert.equal(fake.calls.length, calls, "nothing is sent");
 });
 
 for (const how of ["hang", "cut", "late", 503, 500]) {

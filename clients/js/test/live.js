@@ -1,10 +1,10 @@
 // The client for central trust beside a server of the Python package:
-//   node live.js ADDRESS TOKEN
+//   node live.js ADDRESS TOKEN TOKEN-OF-CONTEXTS
 // prints what tests/clients/test_javascript.py compares.
 
 import { Campaign } from "../src/campaign.js";
 
-const [url, token] = process.argv.slice(2);
+const [url, token, contexts] = process.argv.slice(2);
 const trial = new Campaign(url, "trial", { token, timeout: 20, fallback: "blue" });
 const decisions = await trial.ask({ count: 20 });
 const statuses = await trial.tellMany(decisions.map((decision, at) => [decision, at % 2]));
@@ -20,4 +20,10 @@ for (const call of [
 ]) {
   refused.push(await call().then((found) => found, (error) => [error.name, error.code]));
 }
+const videos = new Campaign(url, "videos", { token: contexts, timeout: 20 });
+const visits = [await videos.ask({ context: [0.3, 0.5] })];
+visits.push(await videos.ask({ context: { q: 0.5, p: 0.3 } }));
+visits.push(...(await videos.ask({ count: 2, context: [[0.1, 0.2], [0, -0.5]] })));
+statuses.push(...(await videos.tellMany(visits.map((decision) => [decision, 1]))));
+refused.push(await videos.ask({ context: [0.9, 0.9] }).catch((error) => [error.name, error.code]));
 console.log(JSON.stringify({ labels: decisions.map(({ label }) => label), one, statuses, refused }));

@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from dpbandits.auditing.contexts import NOT_COUNTED, context_level
 from dpbandits.auditing.foreign import (
     ARMS,
     ForeignSubject,
@@ -31,7 +32,8 @@ from dpbandits.checks.examples import examples
 from dpbandits.core.inputs import LARGEST_SEED, real_number, shown, whole_number
 from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.mechanisms import Mechanism, Randomizer
-from dpbandits.policies import POLICIES
+from dpbandits.policies import CONTEXTUAL, POLICIES
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.policies.named import policy_class
 from dpbandits.version import __version__
@@ -116,7 +118,7 @@ def made_from_class(
         if "epsilon" in known
         else {}
     )
-    if issubclass(cls, Policy) and POLICIES.get(cls.__name__) is cls:
+    if issubclass(cls, Policy) and (POLICIES | CONTEXTUAL).get(cls.__name__) is cls:
         change: dict[str, Any] = {"grid": 1} if "grid" in known else {}
         return replace(
             examples(cls.__name__, arms=arms)[0], **change | (budget if epsilon is not None else {})
@@ -415,6 +417,9 @@ def run_level(
     randomizer = made.randomizer() if isinstance(made, Policy) else None
     randomizer = made if isinstance(made, Randomizer) else randomizer
     central = isinstance(policy, Policy) and randomizer is None
+    if isinstance(policy, ContextualPolicy):
+        is_local = level == "randomised response"
+        return [] if is_local else [level_in_contexts(level, policy, claim, budget, how)]
     match level:
         case "randomised response" if isinstance(randomizer, Randomizer):
             return [randomised_response_level(randomizer, claim)]
@@ -432,6 +437,27 @@ def run_level(
         case "statistical":
             return [counted_level(made, policy if central else None, claim, budget, how)]
     return []
+
+
+def level_in_contexts(
+    level: str,
+    policy: ContextualPolicy,
+    claim: Fraction | None,
+    budget: float,
+    how: AuditSetting,
+) -> LevelResult:
+    """The verdict on a policy that decides by contexts."""
+    if level != "transcript":
+        return LevelResult(level, "not applicable", evidence=NOT_COUNTED)
+    replays = REPLAYS if how.runs is None else replays_for(how.runs)
+    seconds = budget if how.runs is None else None
+    found = context_level(policy, claim, how.rho, replays=replays, budget=seconds, seed=how.seed)
+    if how.delta:
+        outcome = "not applicable" if found.outcome == "failed" else found.outcome
+        said = f"A claim with a δ is not refuted by that: {found.evidence}"
+        said = said if found.outcome == "failed" else found.evidence
+        return replace(found, outcome=outcome, lower_bound=0.0, evidence=said)
+    return found
 
 
 def replays_for(runs: int) -> int:

@@ -13,6 +13,11 @@ from dpbandits.checks.checks import (
     loss_within_claim,
     replay_is_blind,
 )
+from dpbandits.checks.contexts import (
+    contexts_come_late,
+    contexts_loss_within_claim,
+    contexts_survive_json,
+)
 from dpbandits.checks.environment import check_environment
 from dpbandits.checks.examples import examples
 from dpbandits.checks.law import beats_uniform, compiled_law
@@ -25,6 +30,7 @@ from dpbandits.checks.sessions import (
 )
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.inputs import refuse_others
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 
 CHECKS: dict[str, Callable[[Policy], None]] = {
@@ -46,8 +52,15 @@ CHECKS: dict[str, Callable[[Policy], None]] = {
     )
 }
 
+CONTEXT_CHECKS: dict[str, Callable[[ContextualPolicy], None]] = {
+    check.__name__: check
+    for check in (contexts_loss_within_claim, contexts_survive_json, contexts_come_late)
+}
+"""Of policies that decide by contexts."""
+
 __all__ = [
     "CHECKS",
+    "CONTEXT_CHECKS",
     "CheckFailed",
     "check_environment",
     "check_mechanism",
@@ -70,5 +83,9 @@ def check_policy(policy: Policy) -> None:
         TypeError: not a policy.
     """
     refuse_others(policy, Policy, "a policy", "YourPolicy(arms=3, epsilon=1)")
+    if isinstance(policy, ContextualPolicy):
+        for in_contexts in CONTEXT_CHECKS.values():
+            in_contexts(policy)
+        return
     for check in CHECKS.values():
         check(policy)

@@ -6,13 +6,16 @@ from dataclasses import fields
 from typing import Any
 
 from dpbandits.oracles import DecisionSet, LinearMatroid, UniformMatroid
-from dpbandits.policies import POLICIES
+from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contract import Policy, size_argument
 
 WATCH: dict[str, Any] = {"alpha": 0.9, "beta": 0.5, "high": 1}
 """Parameters for a fair coin. With low = 0 the rules halt by themselves; with low = −1 their mean
 is 0 and the cap stops them.
 """
+
+PLACES = [[(at % 7 - 3) / 5, (at % 5 - 2) / 4] for at in range(40)]
+"""Public contexts of two features."""
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "KLUCB": [{}, {"c": 3.0}],
@@ -68,6 +71,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "DPJointMAT": [{"first": 1.0}, {"first": 1.0, "preset": "proved"}],
     "DPJointCUCB": [{"first": 1.0}, {"first": 1.0, "preset": "level"}],
     "TreeFTRL": [{"horizon": 500}, {"horizon": 500, "play": "weights"}],
+    "LinTS": [{}, {"alpha": 1.3}],
+    "AdaCOFUL": [{"first": 40}],
+    "DPLinTS": [{"first": 12, "public_contexts": PLACES}, {"epsilon": None, "rho": "1/3"}],
+    "DPLinUCB": [{"first": 12, "public_contexts": PLACES}],
     "NAS": [WATCH | {"low": 0, "cap": 400}, WATCH | {"cap": 60}],
     "DPNAS": [WATCH | {"epsilon": 16, "low": 0, "cap": 400}, WATCH | {"epsilon": 16, "cap": 60}],
     "DPExponentialNAS": [
@@ -90,7 +97,7 @@ def example_problem(arms: int) -> DecisionSet:
 
 def examples(name: str, arms: int = 3) -> list[Policy]:
     """Return instances of the policy `name`, one for each preset or mode."""
-    cls = POLICIES[name]
+    cls = (POLICIES | CONTEXTUAL)[name]
     known = {f.name for f in fields(cls)}
     size = size_argument(cls)
     base: dict[str, Any] = (
@@ -98,8 +105,10 @@ def examples(name: str, arms: int = 3) -> list[Policy]:
     )
     if "epsilon" in known:
         base["epsilon"] = "1/2" if name == "HybridUCB" else 2
-    if "rho" in known:
+    if "rho" in known and "epsilon" not in known:
         base["rho"] = "1/3"
+    if "features" in known:
+        base["features"] = 2
     if cls.about.needs_horizon:
         base["horizon"] = 3000
     return [cls(**base | setting) for setting in SETTINGS.get(name, [{}])]

@@ -142,11 +142,14 @@ class Draw:
         limits: by arm, number of recorded decisions that ends the plan.
         total: if given, number of recorded decisions of all arms together that ends the plan; the
             arms with any are released.
+        waiting: with `total`, arms whose blocks were open already when the plan was made; they are
+            released, too.
     """
 
     law: Law
     limits: tuple[int, ...]
     total: int | None = None
+    waiting: tuple[int, ...] = ()
     drop: ClassVar[tuple[int, ...]] = ()
     observe: ClassVar[None] = None
     drawn: ClassVar[bool] = True
@@ -210,7 +213,7 @@ class Progress:
                 self._goals = dict(enumerate(limits))
         self._waiting, self._drawn = len(self._goals), isinstance(plan, Draw)
         self._total = plan.total if isinstance(plan, Draw) else None
-        self._release = () if isinstance(plan, Draw) else plan.release
+        self._release = plan.waiting if isinstance(plan, Draw) else plan.release
 
     @classmethod
     def at(cls, plan: Plan, told: Mapping[Action, int], room: Room = no_room) -> Self:
@@ -235,7 +238,7 @@ class Progress:
             self.due = filled = self._filled(arms, times)
             if self._total is not None:
                 self._total -= times
-                played: list[Any] = list(self.told)
+                played: set[Any] = {*self.told, *self._release}
                 self.due = filled = tuple(sorted(played)) if self._total <= 0 else None
             return filled
         goal = self._goals.get(action)

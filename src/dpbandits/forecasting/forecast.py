@@ -26,6 +26,7 @@ from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Bernoulli
 from dpbandits.environments.changing import Drift
+from dpbandits.forecasting.contexts import Visitors, entrants_in_contexts, foreseen_in_contexts
 from dpbandits.forecasting.outcome import (
     EQUAL,
     EachRate,
@@ -41,7 +42,8 @@ from dpbandits.forecasting.trials import Conditions, PlayedTrial, play_trial
 from dpbandits.mechanisms import Block
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies import POLICIES
+from dpbandits.policies import CONTEXTUAL, POLICIES
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.named import NO_ABOUT, close_to
 from dpbandits.policies.recommended import RECOMMENDED
@@ -109,6 +111,11 @@ def entrants(
 def forecast_class(name: object) -> type[Policy]:
     """The class that is meant, by itself or by its name."""
     cls: Any = POLICIES.get(name) if isinstance(name, str) else name
+    if name in CONTEXTUAL or (isinstance(cls, type) and issubclass(cls, ContextualPolicy)):
+        raise ValueError(
+            f"{name if isinstance(name, str) else cls.__name__} decides by contexts: say how many "
+            "features there are, features=8, or give contexts like those to come."
+        )
     if not (isinstance(cls, type) and issubclass(cls, Policy)):
         close = close_to(name, POLICIES) if isinstance(name, str) else ""
         raise ValueError(
@@ -384,6 +391,8 @@ def forecast(
     units: str | None = None,
     rewards: Range | None = None,
     progress: Callable[[int, int], None] | None = None,
+    features: Any = None,
+    spread: float = 0.5,
 ) -> Forecast:
     """What a trial is expected to lose to privacy, to learning and to equal shares, by exact
     simulation over draws of what the rates may be.
@@ -418,6 +427,13 @@ def forecast(
             conversions, 0 or 1. Every reward is played as one end of the range or the other, with
             the mean that is given: no rewards of this mean spread more.
         progress: is called with the runs done and the runs in all, first once all is checked.
+        features: for policies that decide by what is known of each visitor, how many numbers that
+            is; or contexts of visitors like those to come, shape (rows, features), each of norm at
+            most 1. `rates` are then each arm's over all visitors, and losses are against the arm
+            that is best for each visitor. By default `DPLinTS` is compared with `DPRateIMED`, in 40
+            draws. Nobody is named: an arm that is best for all is not looked for.
+        spread: with `features`, the standard deviation over visitors of an arm's rate, as a share
+            of the rate. How a rate depends on the features is drawn anew in each draw.
 
     Raises:
         ValueError: rates outside the range of rewards, or a number or policy that cannot be used.
@@ -437,12 +453,31 @@ def forecast(
             "Expected delay=, or some of min_share=, silent= and drift=, and not both: trials with "
             "late answers are played by their policies alone."
         )
+    if units is None:
+        units = "conversions" if rewards is None else "units of reward"
+    given_draws = draws
     usual = DRAWS if delay is None and how.are_plain else LATE_DRAWS
     draws = usual if draws is None else whole_number(draws, "draws", 2, MOST_DRAWS)
     seed = whole_number(seed, "seed", 0, LARGEST_SEED)
     cap = max_contributions
     if cap is not None:
         cap = whole_number(cap, "max_contributions", 1, MOST_CONTRIBUTIONS)
+    if features is not None:
+        if delay is not None:
+            raise ValueError(
+                "Expected no delay= with features=: late answers are not forecast for policies "
+                "that decide by contexts."
+            )
+        draws = LATE_DRAWS if given_draws is None else draws
+        known = Visitors.given(features, spread, seed)
+        private, plain = entrants_in_contexts(
+            policies, epsilon, prior.arms, known, visitors, cap or 1
+        )
+        drawn = drawn_means(prior, ruler, draws, seed)
+        worlds = [known.world(each, seed, draw) for draw, each in enumerate(drawn)]
+        found = foreseen_in_contexts(private, plain, worlds, visitors, seed, ruler.span, progress)
+        about = f"rates: {prior}; rewards: {ruler.words}; {known.words}"
+        return Forecast(found, visitors, draws, prior.arms, seed, units, about, cap)
     groups = entrants(policies, epsilon, prior.arms, visitors, cap or 1)
     first = drawn_means(prior, ruler, draws, seed)
     means = np.stack([how.rates(row).mean(axis=0) for row in first])
@@ -454,8 +489,6 @@ def forecast(
     about += f"; min_share={min_share:g}" if min_share else ""
     about += f"; {silent:g} of people never answer" if silent else ""
     about += f"; {drift}" if drift is not None else ""
-    if units is None:
-        units = "conversions" if rewards is None else "units of reward"
     return Forecast(rows, visitors, draws, prior.arms, seed, units, about, cap)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Collection, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -216,6 +217,13 @@ class ContextualPolicy(Policy):
         """Visitors that come before the first block, and are not learned from."""
         return 0
 
+    @property
+    def bare(self) -> ContextualPolicy:
+        """The same policy without public contexts: its state has the same form, and takes no time
+        to make.
+        """
+        return self
+
     # Constants of the fit: variance of a reward, prior information, and variance of the noise
 
     @property
@@ -283,7 +291,9 @@ class ContextualPolicy(Policy):
         if state.pilot:
             return Draw(UniformLaw(), (FOREVER,) * self.arms)
         limits = tuple(max(1, fit.need - fit.open) for fit in state.fits)
-        return Draw(self.law_of(state), limits, self.all_together(state))
+        total = self.all_together(state)
+        waiting = () if total is None else tuple(a for a, fit in enumerate(state.fits) if fit.open)
+        return Draw(self.law_of(state), limits, total, waiting)
 
     def all_together(self, state: ContextState) -> int | None:
         """Records of all arms after which all of them are read; None where each arm's block ends by
@@ -673,6 +683,12 @@ class PrivateLinear(ContextualPolicy):
     def prior(self) -> float:
         assert self.regularisation is not None
         return float(self.regularisation) / self.variance
+
+    @property
+    def bare(self) -> ContextualPolicy:
+        made = copy(self)  # checked already
+        object.__setattr__(made, "public_contexts", None)
+        return made
 
     def mechanism(self) -> Mechanism:
         grid = Grid(steps=self.grid)

@@ -9,7 +9,11 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
-from dpbandits.policies import POLICIES
+from dpbandits.policies import CONTEXTUAL, POLICIES
+from dpbandits.policies.contract import Policy
+
+EVERY_POLICY: dict[str, type[Policy]] = POLICIES | CONTEXTUAL
+"""All built-in policies by name, those that decide by contexts last."""
 
 NO_ABOUT = (
     "Expected the class of a policy to have a field about: ClassVar[About] = "
@@ -82,11 +86,11 @@ def policy_class(name: str, folder: Path | None = None) -> Any:
     Raises:
         ValueError: there is no policy of that name.
     """
-    if name in POLICIES:
-        return POLICIES[name]
+    if name in EVERY_POLICY:
+        return EVERY_POLICY[name]
     if ":" in name:
         return named_object(name, folder)
     raise ValueError(
-        f"There is no policy {name!r}{close_to(name, POLICIES)}. See `dpbandits list`; write "
+        f"There is no policy {name!r}{close_to(name, EVERY_POLICY)}. See `dpbandits list`; write "
         "your own as module:object."
     )

@@ -158,6 +158,7 @@ class Campaign:
         user: User = None,
         segment: str | None = None,
         key: str | None = None,
+        context: Any = None,
     ) -> CampaignDecision: ...
     @overload
     def ask(
@@ -167,6 +168,7 @@ class Campaign:
         user: User = None,
         segment: str | None = None,
         key: str | None = None,
+        context: Any = None,
     ) -> list[CampaignDecision]: ...
     def ask(
         self,
@@ -175,12 +177,15 @@ class Campaign:
         user: User = None,
         segment: str | None = None,
         key: str | None = None,
+        context: Any = None,
     ) -> CampaignDecision | list[CampaignDecision]:
         """Request the next decision, or a list of `count` of them (see `Session.ask`).
 
         Args:
             segment: which, of a campaign with `segments=`.
             key: a word of the caller's; the call made again with it gives the same decisions.
+            context: what is known of the visitor, for a policy that decides by it; with `count` one
+                for each decision (see `Session.ask`).
 
         Raises:
             RuntimeError: the campaign is over, or too many decisions are pending. None was made.
@@ -194,6 +199,7 @@ class Campaign:
             user=user,
             segment=self._segment if segment is None else segment,
             key=key,
+            context=context,
         )
         found: Any = self._do(op, None, first if count is None else same)
         return found  # type: ignore[no-any-return]  # of the operation

@@ -596,6 +596,7 @@ class AsyncCampaign:
         user: User = None,
         segment: str | None = None,
         key: str | None = None,
+        context: Any = None,
     ) -> CampaignDecision: ...
     @overload
     async def ask(
@@ -605,6 +606,7 @@ class AsyncCampaign:
         user: User = None,
         segment: str | None = None,
         key: str | None = None,
+        context: Any = None,
     ) -> list[CampaignDecision]: ...
     async def ask(
         self,
@@ -613,10 +615,11 @@ class AsyncCampaign:
         user: User = None,
         segment: str | None = None,
         key: str | None = None,
+        context: Any = None,
     ) -> CampaignDecision | list[CampaignDecision]:
         """Request the next decision, or a list of `count` of them (see `Campaign.ask`)."""
         ask: Any = self._campaign.ask
-        found: Any = await ask(count, eligible, user, segment, key)
+        found: Any = await ask(count, eligible, user, segment, key, context)
         return found  # type: ignore[no-any-return]  # of the operation
 
     do = awaited(Campaign.do)

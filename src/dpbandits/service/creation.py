@@ -16,7 +16,7 @@ from dpbandits.core.errors import EditedRowsError
 from dpbandits.core.inputs import checked_name, options_of, require_options, shown
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
-from dpbandits.policies import POLICIES
+from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.cumulative import DPKLUCB
 from dpbandits.policies.named import close_to
@@ -29,7 +29,7 @@ from dpbandits.service.transaction import WHOLE, Layout
 from dpbandits.session.arms import Roster
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.holdout import SIDES, HoldoutRule, rule_of
-from dpbandits.session.options import LONGEST_WHY, checked_segments
+from dpbandits.session.options import LONGEST_WHY, checked_segments, require_for_contexts
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import policy_made, policy_to_data
 from dpbandits.session.session import Session
@@ -163,19 +163,20 @@ def policy_from(said: Mapping[str, Any]) -> Policy:
         ValueError: there is no such policy, it does not take these arguments, or has more arms than
             a campaign may have.
     """
-    name = said.get("name")
-    if not isinstance(name, str) or name not in POLICIES:
-        close = close_to(name, POLICIES) if isinstance(name, str) else ""
+    name, known = said.get("name"), POLICIES | CONTEXTUAL
+    if not isinstance(name, str) or name not in known:
+        close = close_to(name, known) if isinstance(name, str) else ""
         raise ValueError(
             f"Expected policy.name to be a policy's; got {shown(name)}{close}. There are "
-            f"{', '.join(sorted(POLICIES))}."
+            f"{', '.join(sorted(known))}."
         )
     arguments = {key: value for key, value in said.items() if key != "name"}
     if "class" in arguments or "module" in arguments:
         raise ValueError("Expected policy.name and the policy's own arguments.")
-    require_few_arms(longest_list(arguments))  # before a graph, say, is made of its edges
+    lists = {key: value for key, value in arguments.items() if key != "public_contexts"}
+    require_few_arms(longest_list(lists))  # before a graph, say, is made of its edges
     try:
-        policy = policy_made(POLICIES[name], arguments)
+        policy = policy_made(known[name], arguments)
     except (TypeError, LookupError, OverflowError, RecursionError) as error:
         raise ValueError(f"{name} cannot be made of this: {error}") from None
     require_few_arms(policy.arms)
@@ -246,6 +247,8 @@ def holdout_rule(policy: Policy, options: Mapping[str, Any]) -> HoldoutRule | No
         ValueError: options that contradict each other, or the policy. Nothing was created.
     """
     holdout, control = (options.get(name) for name in OPTIONS)
+    parts = {"segments": options.get("segments"), "holdout": holdout}
+    require_for_contexts(policy, [name for name, value in parts.items() if value is not None])
     if holdout is None:
         if control is not None:
             raise ValueError(

@@ -70,7 +70,10 @@ from dpbandits.service.refusals import refusal
 from dpbandits.service.sealing import EDITED, edited_decisions
 from dpbandits.service.tables import (
     CampaignRow,
+    CellRow,
     Change,
+    ContextChange,
+    ContextRow,
     DecisionRow,
     EventRow,
     HeadRow,
@@ -421,7 +424,7 @@ def translated(what: str) -> Iterator[None]:
             )
         said = getattr(getattr(cause, "diag", None), "message_primary", None)
         if said is None and isinstance(cause, (sqlite3.OperationalError, OSError)):
-            said = str(cause).splitlines()[0]
+            said = str(cause).partition("\n")[0]
         kind = type(cause).__name__
         why = f"{kind}: {said}" if said else kind
         raise StoreError(f"The database could not be {what} ({why}). {advice}") from None
@@ -474,12 +477,27 @@ RESOLVE = (
         tables.decision.c.campaign == OF,
         tables.decision.c.seq.between(bindparam("first"), bindparam("last")),
     )
-    .values(status=bindparam("to"), moved=bindparam("at"), pseudonym=None, window=None)
+    .values(
+        status=bindparam("to"), moved=bindparam("at"), pseudonym=None, window=None, context=None
+    )
 )
 """Of consecutive decisions with one status.
 
 These are what every call executes; made once, for to make one takes longer than to run it.
 """
+
+
+WHICH: Any = bindparam("which")
+FORGET = delete(tables.context).where(
+    tables.context.c.campaign == OF,
+    tables.context.c.arm == bindparam("at"),
+    tables.context.c.number == WHICH,
+)
+EMPTY = delete(tables.open_cell).where(
+    tables.open_cell.c.campaign == OF,
+    tables.open_cell.c.arm == bindparam("at"),
+    tables.open_cell.c.cell == WHICH,
+)
 
 
 @lru_cache(maxsize=256)
@@ -605,6 +623,23 @@ class Rows:
             found |= {seq: bytes(body) for seq, body in self._connection.execute(query)}
         return found
 
+    def contexts(self, uid: str, since: int) -> list[ContextRow]:
+        """Contexts that the next codebooks need, in order, that were written after a version."""
+        c = tables.context.c
+        query = chosen(tables.context, ContextRow, c.campaign == uid, c.moved > since)
+        return self._all(ContextRow, query.order_by(c.arm, c.number))
+
+    def open_cells(self, uid: str) -> list[CellRow]:
+        """The public counts beside all sums of open blocks."""
+        table = tables.open_cell
+        return self._all(CellRow, chosen(table, CellRow, table.c.campaign == uid))
+
+    def learned(self, uid: str, what: str) -> str | None:
+        """The policy or its state, where rows of their own have them (see `LearnedRow`)."""
+        c = tables.learned.c
+        query = select(c.body).where(c.campaign == uid, c.what == what)
+        return self._connection.execute(query).scalar_one_or_none()
+
     def readings(self, uid: str, since: int) -> list[ReadingRow]:
         """The lines of the ledger, in order, that were written after a version."""
         c = tables.ledger.c
@@ -679,7 +714,8 @@ class Rows:
         if change.give_up:
             execute(delete(tables.held).where(tables.held.c.campaign == uid))
             lose = update(tables.decision).where(c.campaign == uid, c.status == "waiting")
-            execute(lose.values(status="lost", moved=version, pseudonym=None, window=None))
+            none = dict.fromkeys(("pseudonym", "window", "context"))
+            execute(lose.values(status="lost", moved=version, **none))
         self._insert(tables.decision, uid, change.asked)
         ended = [
             {"of": uid, "first": first, "last": last, "to": status, "at": version}
@@ -706,6 +742,23 @@ class Rows:
                 ) from None
             raise
         self._insert(tables.event, uid, change.events)
+        if change.contexts is not None:
+            self._write_contexts(uid, change.contexts)
+
+    def _write_contexts(self, uid: str, change: ContextChange) -> None:
+        execute, table, cell = self._connection.execute, tables.context, tables.open_cell
+        if change.anew:
+            execute(delete(table).where(table.c.campaign == uid))
+            execute(delete(cell).where(cell.c.campaign == uid))
+        if change.gone:
+            execute(FORGET, [{"of": uid, "at": arm, "which": n} for arm, n in change.gone])
+        self._insert(table, uid, change.contexts)
+        if change.cells_gone:
+            execute(EMPTY, [{"of": uid, "at": arm, "which": n} for arm, n in change.cells_gone])
+        cells = [{"campaign": uid, **row._asdict()} for row in change.cells]
+        self._put(cell, cells, "campaign", "arm", "cell")
+        learned = [{"campaign": uid, **row._asdict()} for row in change.learned]
+        self._put(tables.learned, learned, "campaign", "what")
 
     def hold(self, uid: str, change: Change) -> None:
         """Write only `private` and `held` of a change, in place: no public row moves, so nobody

@@ -273,6 +273,7 @@ class Summary(Record):
         overdue: arms whose first block waits for requests that are overdue.
         winner: the arm that a campaign shows which is closed.
         closes_at: until when a campaign that was closed waits for answers, in seconds since 1970.
+        features: numbers in a context; None where the policy decides without.
     """
 
     name: str
@@ -292,6 +293,7 @@ class Summary(Record):
     overdue: int = 0
     winner: str | int | None = None
     closes_at: float | None = None
+    features: int | None = None
     void: int = 0
 
     @property
@@ -312,6 +314,7 @@ class Summary(Record):
             self.guarantee or "no privacy",
             "arms: " + ", ".join(f"{arm} ({standing})" for arm, standing in self.arms),
         ]
+        lines += [f"contexts of {self.features} numbers"] if self.features is not None else []
         lines += [f"segments: {', '.join(self.segments)}"] if self.segments else []
         lines += [f"over: {self.closed}"] if self.closed is not None else []
         lines += [f"winner: {self.winner}"] if self.winner is not None else []

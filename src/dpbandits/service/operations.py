@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, final
 from uuid import UUID
 
+import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -22,6 +23,7 @@ from pydantic import (
     Field,
     Strict,
     ValidationError,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -49,6 +51,7 @@ from dpbandits.session.decisions import Decision, listed_tells, two_of
 from dpbandits.session.holdout import hashed_place
 from dpbandits.session.options import (
     LONGEST_WHY,
+    asked_contexts,
     checked_batch_key,
     counted_outcomes,
     listed_outcomes,
@@ -133,6 +136,60 @@ def plain_arms(value: object) -> object:
     if len(found) > MOST_ITEMS:
         raise ValueError(f"Expected eligible= to have at most {MOST_ITEMS:,} arms.")
     return found
+
+
+def plain_contexts(value: object) -> object:
+    """A context for each decision, as plain numbers; one alone is the only one. Whether they are
+    the policy's is seen later.
+    """
+    if value is None:
+        return None
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        value = [value]
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise ValueError(WANTED)
+    rows = list(value)
+    if not rows:
+        return ()
+    nested = [isinstance(row, (list, tuple, np.ndarray, Mapping)) for row in rows]
+    if not any(nested):
+        rows = [rows]
+    elif not all(nested):
+        raise ValueError(WANTED)
+    if len(rows) > MOST_AT_ONCE:
+        raise ValueError(f"Expected context= to have at most {MOST_AT_ONCE:,} contexts.")
+    return tuple(map(plain_context, rows))
+
+
+WANTED = (
+    "Expected context= to be a list of finite numbers, or numbers by the features' names; with "
+    "count= a list of these, one for each decision. No decision was made."
+)
+
+
+ONE_CONTEXT: list[dict[str, Any]] = [
+    {"type": "array", "items": {"type": "number"}},
+    {"type": "object", "additionalProperties": {"type": "number"}},
+]
+CONTEXT_SHAPE: dict[str, Any] = {
+    "anyOf": [*ONE_CONTEXT, {"type": "array", "items": {"anyOf": ONE_CONTEXT}}, {"type": "null"}]
+}
+"""What a caller may send as context, as JSON schema."""
+
+
+def plain_context(row: Any) -> Any:
+    """One context as JSON has it."""
+    named = isinstance(row, Mapping)
+    if not named and np.ndim(row) != 1:
+        raise ValueError(WANTED)
+    values = [tried(number, each) for each in (row.values() if named else row)]
+    if not all(value is not None and math.isfinite(value) for value in values):
+        raise ValueError(WANTED)
+    if named and not all(isinstance(name, str) for name in row):
+        raise ValueError(WANTED)
+    return dict(zip(row, values, strict=True)) if named else values
 
 
 def plain_count(value: object) -> object:
@@ -233,6 +290,8 @@ class Ask(OperationModel):
         eligible: arms by names or numbers; None: all in play.
         user: for whom, where people come back.
         segment: which, of a campaign with segments.
+        context: of a policy that decides by contexts, what is known of the visitor, as numbers or
+            as numbers by the features' names; for several decisions a list of these.
     """
 
     name: ClassVar[str] = "ask"
@@ -242,6 +301,7 @@ class Ask(OperationModel):
     eligible: Annotated[tuple[Any, ...] | None, BeforeValidator(plain_arms)] = None
     user: User = None
     segment: Any = None
+    context: Annotated[Any, BeforeValidator(plain_contexts), WithJsonSchema(CONTEXT_SHAPE)] = None
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
         layout = tx.layout
@@ -258,6 +318,7 @@ class Ask(OperationModel):
     def run(self, tx: Transaction, by: str) -> list[CampaignDecision]:
         (part,) = self.parts(tx)
         session, user, eligible = part.session, self.user, self.eligible
+        self._require_contexts(part)
         if part.closed is not None or part.head.closed is not None:
             return self._show_winner(part)
         if tx.layout.rule is not None:
@@ -273,12 +334,20 @@ class Ask(OperationModel):
             closed, now = tx.closed_window(), window_of(session)
             if closed is not None and now is not None and now <= closed:
                 fill_places(session, who)
-        asked = session.ask(self.count, eligible=eligible, user=user)
+        asked = session.ask(self.count, eligible=eligible, user=user, context=self.context)
+        if who is not None and part.contexts is not None:
+            part.contexts.owners.update((each.id, who) for each in asked)
         if self.eligible is not None:
             text = json.dumps(list(self.eligible), separators=(",", ":"))
             part.eligible.update((each.id, text) for each in asked)
         shares = [play_of(session, each.id).propensity for each in asked]
         return self._named(part, asked, shares)
+
+    def _require_contexts(self, part: Part) -> None:
+        try:
+            asked_contexts(part.session.policy, self.context, self.count)
+        except ValueError as error:
+            raise refusal("context", str(error)) from None
 
     def _show_winner(self, part: Part) -> list[CampaignDecision]:
         """Decisions of a campaign that is closed."""
@@ -286,7 +355,7 @@ class Ask(OperationModel):
         if session.closed is None or session.closed.winner is None:
             raise refusal("closed")
         user = None if pseudonym_in(session, self.user) is None else self.user
-        asked = session.ask(self.count, eligible=self.eligible, user=user)
+        asked = session.ask(self.count, eligible=self.eligible, user=user, context=self.context)
         return self._named(part, asked, [1.0] * len(asked))
 
     def _named(
@@ -942,7 +1011,8 @@ class Erase(OperationModel):
 
     Their pending decisions are void, and nobody learns from them any more in the window that is
     open. Their pseudonym stays for that window, with nothing beside it, so that they cannot be
-    learned from twice.
+    learned from twice. Their contexts are deleted, those that the next codebooks would be made of
+    among them.
     """
 
     name: ClassVar[str] = "erase"
@@ -960,8 +1030,16 @@ class Erase(OperationModel):
         for part in parts:
             # with what an earlier call of this transaction asked for, which is not stored yet
             pending = waiting_for(part.session, who, tx.rows.waiting_of(part.uid, who))
+            if part.contexts is not None:
+                part.contexts.follow(part.session, part.watch)
+                owned = [seq for seq, owner in part.contexts.owners.items() if owner == who]
+                pending = list(dict.fromkeys([*pending, *owned]))
             for seq in pending:
                 part.session.void(seq)
+            if part.contexts is not None:
+                part.contexts.follow(part.session, part.watch)
+                part.contexts.erase(part.session, who)
+                part.erases = True
             many += len(pending)
             tx.catch_up(part)
             fill_places(part.session, who)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, final
 from dpbandits.core.errors import DamagedSessionError, EditedRowsError, StoreError
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
+from dpbandits.service.contexts import ContextRows, has_contexts, small_answers
 from dpbandits.service.database import Rows
 from dpbandits.service.sealing import (
     EDITED,
@@ -41,6 +42,7 @@ from dpbandits.service.tables import (
     ReleaseRow,
     Status,
 )
+from dpbandits.session.contexts import packed, unpacked
 from dpbandits.session.decisions import Play
 from dpbandits.session.people import Clock, seconds_of
 from dpbandits.session.saving import VERSION
@@ -54,6 +56,7 @@ from dpbandits.session.storing import (
     are_held,
     blank_of,
     counts_of,
+    decides_by_contexts,
     due_now,
     lines_of,
     play_of,
@@ -120,6 +123,7 @@ class Part:
     Args:
         plays: those of stored decisions, each kept once.
         pending: the pending decisions, as they were written.
+        contexts: of a policy that decides by contexts, their rows.
         lines: a hash over all lines of the ledger.
         is_doubtful: whether the campaign has to be fenced, because rows were edited, or what was
             drawn may have been seen.
@@ -127,6 +131,7 @@ class Part:
         eligible: of decisions made in this transaction, the arms they were chosen among, as JSON.
         told: answers made in this transaction that are held, in grid steps.
         closed: why this transaction ends the campaign.
+        erases: whether it erases a person's contexts.
     """
 
     row: CampaignRow
@@ -137,6 +142,7 @@ class Part:
     seal: CampaignSeal
     plays: dict[Any, Play]
     pending: PendingRows
+    contexts: ContextRows | None = None
     lines: str = ""
     is_doubtful: bool = False
     secret: dict[str, Any] = field(default_factory=dict)
@@ -145,6 +151,7 @@ class Part:
     events: list[EventRow] = field(default_factory=list)
     told: dict[int, Any] = field(default_factory=dict)
     closed: str | None = None
+    erases: bool = False
 
     def __repr__(self) -> str:
         return f"Part({self.row.name!r}, version={self.head.version})"
@@ -157,6 +164,7 @@ class Part:
         """A transaction begins. used: places of people, which all parts share meanwhile."""
         self.nonce = fresh_nonce()
         self.eligible, self.events, self.told, self.closed = {}, [], {}, None
+        self.erases = False
         share_places(self.session, used)
 
     def note(self, now: float, what: str, about: object, by: str | None) -> None:
@@ -168,6 +176,8 @@ class Part:
     def sealed(self, change: Change) -> Change:
         """A change with the private row that belongs to its head."""
         own = {"ids": self.names.key.hex(), "waiting": self.pending.said(), "lines": self.lines}
+        if self.contexts is not None:
+            own["contexts"] = self.contexts.said()
         return replace(change, private=self.seal.private({**self.secret, **own}, change.head))
 
     def standing(self) -> object:
@@ -207,6 +217,9 @@ def loaded(
     lost = giving_up or doubtful
     if before is not None and (lost or not goes_on(before.head, head)):
         before = None  # the database was put back, or fenced
+    erased = head.said.get("erased", 0)  # rows that are gone are not among those that moved
+    if before is not None and erased > before.head.version:
+        before = None
     since = 0 if before is None else before.head.version
     kept = SessionRows() if before is None else rows_in(before.session)
     plays = {} if before is None else before.plays
@@ -215,19 +228,29 @@ def loaded(
     lines = lines_after("" if before is None else before.lines, read)
     if not setting.looking and private.pop("lines") != lines:
         raise EditedRowsError(EDITED)
+    public, contexts = session_in(head), None
+    if has_contexts(public):
+        contexts = ContextRows(seal.contexts_key()) if before is None else before.contexts
+        assert contexts is not None
+        kept.apart = contexts.load(row.uid, rows, since, public, setting.policy)
+        if not setting.looking and private.pop("contexts") != contexts.said():
+            raise EditedRowsError(EDITED)
     if not lost:
         try:
-            pending.replace(moved_in(kept, rows.moved(row.uid, since), plays, pending))
+            moved = rows.moved(row.uid, since)
+            pending.replace(moved_in(kept, moved, plays, pending, contexts))
         except (ValueError, TypeError, OverflowError, RecursionError):
             raise edited_decisions() from None
     fresh = [r for r in read if r.kind == "read" and (since or r.generation >= head.fresh_since)]
     counted = [(r.coordinate, r.start, r.stop) for r in fresh]
     kept.lines = lines_of(kept.lines, counted, {r.coordinate: r.cost for r in fresh})
-    public, key = session_in(head), setting.seal.user_key(row.group)
+    key = setting.seal.user_key(row.group)
+    if contexts is not None:
+        public = public | {"policy": None, "learned": None}
     if setting.looking:
         session = session_to_look_at(public, kept, setting.policy, setting.clock)
         names = DecisionNames.fresh()
-        return Part(row, head, session, Watch(session), names, seal, plays, pending)
+        return Part(row, head, session, Watch(session), names, seal, plays, pending, contexts)
     total = private.pop("waiting")
     if lost:  # what was pending will never be read
         public = public | {"unread": public["asked"] - public["records"]}
@@ -244,7 +267,7 @@ def loaded(
         user_key=key,
     )
     watch = Watch(session)
-    return Part(row, head, session, watch, names, seal, plays, pending, lines, doubtful)
+    return Part(row, head, session, watch, names, seal, plays, pending, contexts, lines, doubtful)
 
 
 def lines_after(lines: str, read: Iterable[ReadingRow]) -> str:
@@ -300,28 +323,44 @@ def noise_to_go_on(setting: Setting, private: dict[str, Any], before: Part | Non
 
 
 def moved_in(
-    kept: SessionRows, moved: Iterable[MovedRow], plays: dict[Any, Play], pending: PendingRows
+    kept: SessionRows,
+    moved: Iterable[MovedRow],
+    plays: dict[Any, Play],
+    pending: PendingRows,
+    contexts: ContextRows | None,
 ) -> dict[int, PendingRow | None]:
     """Bring in decisions that moved: pending ones come, in their order, the others go. Returns what
     is to be said of each of them.
     """
     changed = dict[int, PendingRow | None]()
-    for seq, action, observe, label, learn, due_at, status, nonce, who, window, plan in moved:
+    for row in moved:
+        seq, action, observe, label, learn, due_at, status, nonce, who, window, plan, body = row
         if status != "waiting":
             kept.waiting.pop(seq, None)
             kept.due.pop(seq, None)
             changed[seq] = None
+            if contexts is not None:
+                contexts.owners.pop(seq, None)
             continue
         key = action, observe, label, learn, plan  # decisions that play the same share it
-        changed[seq] = pending.row(nonce, key, who, window)
+        changed[seq] = pending.row(nonce, with_context(key, body), who, window)
         play = plays.get(key)
         if play is None:
             parts = frozen_json(action), frozen_json(observe), frozen_json(label)
             play = plays[key] = row_play(*parts, learn, plan)
+        if contexts is not None:
+            play = play._replace(context=None if body is None else unpacked(body))
+            if who is not None:
+                contexts.owners[seq] = who
         kept.waiting[seq] = play
         if due_at is not None:
             kept.due[seq] = float(due_at)
     return changed
+
+
+def with_context(texts: Any, context: bytes | None) -> Any:
+    """What a decision plays as texts, with its context."""
+    return texts if context is None else (*texts, bytes(context).hex())
 
 
 def frozen_json(text: str | None) -> Any:
@@ -442,15 +481,24 @@ def change_of(
         notes: what stands beside the session in the head's public part.
         lost: lines of the ledger that no release wrote.
     """
-    found, head = part.watch.changes(), part.head
-    (public, part.secret), version = small_parts(part.session), head.version + 1
+    head, version, contexts = part.head, part.head.version + 1, None
+    public, part.secret = small_parts(part.session)
+    if part.contexts is not None:
+        owners = dict(part.contexts.owners)
+        contexts = part.contexts.change(part.session, part.watch, version)
+        public |= part.contexts.hashes()
+    found = part.watch.changes()
     releases, readings = released_rows(part, found.releases, now)
     step, chain = (releases[-1].step, releases[-1].chain) if releases else (head.step, head.chain)
     texts = PlayTexts()
     asked = [decision_row(each, texts, part, step, now, version) for each in found.asked]
+    if part.contexts is not None:
+        asked = [with_owner(row, owners) for row in asked]
     if found.unlearned:  # of arms that left the campaign in the transaction that asked for them
         asked, found = as_unlearned(part, asked, found)
     marks = head.generation, step, chain, head.step, head.chain
+    if part.erases:
+        notes = {**(notes or {}), "erased": version}
     said = head_public(public, head, notes)
     new = HeadRow(version, *marks, *counts_of(part.session), said, part.closed or head.closed)
     resolved: dict[int, Status] = dict(found.resolved)  # type: ignore[arg-type]  # our own words
@@ -470,7 +518,13 @@ def change_of(
         readings=readings,
         held=held,
         events=[*part.events, *noticed],
+        contexts=contexts,
     )
+
+
+def with_owner(row: DecisionRow, owners: Mapping[int, str]) -> DecisionRow:
+    """A decision's row with whose context it has, though it took nobody's place."""
+    return row if row.pseudonym else row._replace(pseudonym=owners.get(row.seq))
 
 
 def as_unlearned(
@@ -515,11 +569,12 @@ def note_pending(
     pending, texts, changed = part.pending, PlayTexts(), dict[int, PendingRow | None]()
     for row in asked:
         said = row.action, row.observe, row.label, row.learn, row.plan
-        changed[row.seq] = pending.row(row.nonce, said, row.pseudonym, row.window)
+        texted = with_context(said, row.context)
+        changed[row.seq] = pending.row(row.nonce, texted, row.pseudonym, row.window)
     for seq in unlearned:
         if seq in pending.rows and seq not in resolved:
             play = play_of(part.session, seq)
-            told = *texts.of(play), False, plan_of(play)
+            told = with_context((*texts.of(play), False, plan_of(play)), context_of(play))
             changed[seq] = pending.playing(pending.rows[seq], told)
     changed.update(dict.fromkeys(resolved))
     pending.replace(changed)
@@ -552,7 +607,8 @@ def released_rows(
     releases, readings, chain = list[ReleaseRow](), list[ReadingRow](), head.chain
     for step, each in enumerate(heard, head.step + 1):
         coordinates = compact(list(each.release.coordinates))
-        answers = compact(list(each.release.answers))
+        given = list(each.release.answers)
+        answers = compact(given if part.contexts is None else small_answers(given))
         chain = next_chain(chain, head.generation, step, coordinates, answers, each.readings)
         releases.append(
             ReleaseRow(step, head.generation, coordinates, answers, each.asked, now, chain)
@@ -578,6 +634,7 @@ def head_public(
     beside: dict[str, Any] = {"fresh_since": 1, "closed_window": None, "turns": [], "unseen": []}
     if head is not None:
         beside = {name: head.said.get(name, none) for name, none in beside.items()}
+        beside |= {name: head.said[name] for name in ("erased",) if name in head.said}
     # by its own word a transaction is known from another one of this version, on a lost timeline
     beside["turns"] = [*beside["turns"], secrets.token_hex(8)][-LINEAGE:]
     return compact({**beside, **(notes or {}), "documents": VERSION, "session": public})
@@ -620,7 +677,12 @@ def decision_row(
         version,
         part.nonce,
         plan_of(play),
+        context_of(play),
     )
+
+
+def context_of(play: Play) -> bytes | None:
+    return None if play.context is None else packed(play.context)
 
 
 def plan_of(play: Play) -> int | None:
@@ -631,8 +693,13 @@ def plan_of(play: Play) -> int | None:
 def first_change(row: CampaignRow, session: Session, seal: StoreSeal) -> Change:
     """What is written of a part as it begins."""
     public, private = small_parts(session)
+    own, ids, contexts = seal.of(row), DecisionNames.fresh().key.hex(), None
+    none = {"ids": ids, "waiting": PendingRows(own.pending_key()).said(), "lines": ""}
+    if decides_by_contexts(session):
+        first = ContextRows(own.contexts_key())
+        contexts = first.change(session, Watch(session), 1)
+        public |= first.hashes()
+        none["contexts"] = first.said()
     chain = next_chain("", row.uid, row.name)
     head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
-    own, ids = seal.of(row), DecisionNames.fresh().key.hex()
-    none = {"ids": ids, "waiting": PendingRows(own.pending_key()).said(), "lines": ""}
-    return Change(head, private=own.private({**private, **none}, head))
+    return Change(head, private=own.private({**private, **none}, head), contexts=contexts)

@@ -156,6 +156,22 @@ REASONS: dict[str, Reason] = {
         ValueError,
         "Expected a campaign with guardrail=, whose harm is watched; this one has none.",
     ),
+    "context": Reason(
+        422,
+        "No context",
+        ValueError,
+        "Expected context= to be what the campaign's policy decides by: of each visitor as many "
+        "finite numbers as it has features, or one for each feature's name, of a Euclidean norm of "
+        "at most 1 (a policy made with clip=True shortens longer ones); with count= one for each "
+        "decision; of a policy without contexts, none. No decision was made.",
+    ),
+    "by_context": Reason(
+        422,
+        "By context",
+        TypeError,
+        "This campaign's policy decides by contexts: an arm has no one mean. Its decisions, "
+        "releases and ledger can be looked at.",
+    ),
     "reward_or_report": Reason(
         422,
         "No reward",

@@ -167,6 +167,10 @@ class CampaignSeal:
         """The key of the sum over pending decisions (see `PendingRows`)."""
         return self.store.derived(f"waiting {self.row.uid}")
 
+    def contexts_key(self) -> bytes:
+        """The key of the sum over contexts (see `ContextRows`)."""
+        return self.store.derived(f"contexts {self.row.uid}")
+
     def private(self, data: Any, head: HeadRow) -> bytes:
         """The private row that belongs to this head and to no other."""
         return self._sealed(of_one_length(data), self._beside(head))
@@ -342,8 +346,10 @@ WHOLE = 1 << 8 * BLOCK
 KEPT = 10_000
 """Plays and transactions that are remembered, to be told apart faster."""
 
-PlayTexts = tuple[str, str | None, str | None, bool, int | None]
-"""Action, observe and label as they are stored, whether anybody learns, and the joint plan."""
+PlayTexts = tuple[Any, ...]
+"""Action, observe and label as they are stored, whether anybody learns, and the joint plan; then
+the context, if there is one.
+"""
 
 
 class PendingRow(NamedTuple):

@@ -14,6 +14,7 @@ from dpbandits.core.inputs import checked_name, is_line, shown
 from dpbandits.core.privacy import Guarantee, as_fraction, printed
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import Campaign, LocalCalls
 from dpbandits.service.creation import (
@@ -177,7 +178,8 @@ class CampaignStore:
             unsealed: whether it may have an `attribution_window` in a database without a key, where
                 single people's outcomes then lie in clear until their time has passed.
             options: those of `Session`. Arms are assigned "shuffled" by default, where the policy
-                can choose among them. Also `holdout`, a share of people, and `control`, their arm.
+                can choose among them and does not decide by contexts. Also `holdout`, a share of
+                people, and `control`, their arm.
 
         Raises:
             ValueError: the name is taken, options contradict each other, there are more than 10,000
@@ -252,6 +254,7 @@ class CampaignStore:
             raise refusal("keyless")
         timed = any(options.get(each) is not None for each in ("window", "attribution_window"))
         chooses = policy.chooses and policy.about.feedback == "bandit"
+        chooses = chooses and not isinstance(policy, ContextualPolicy)
         known: dict[str, Any] = {
             "noise": noise or self._noise or SecureNoise(),
             "clock": self._clock if timed else None,

@@ -92,6 +92,7 @@ decision = _table(
     _needed("moved", BigInteger),
     _needed("nonce", BigInteger),
     Column("plan", BigInteger),
+    Column("context", LargeBinary),
     PrimaryKeyConstraint("campaign", "seq"),
     Index(f"{PREFIX}decision_moved", "campaign", "moved"),
     # a campaign that is opened reads its pending decisions, however many others there are
@@ -110,6 +111,32 @@ held = _table(
     _needed("seq", BigInteger),
     _needed("body", LargeBinary),
     PrimaryKeyConstraint("campaign", "seq"),
+)
+context = _table(
+    "context",
+    _needed("campaign", UID),
+    _needed("arm", Integer),
+    _needed("number", BigInteger),
+    Column("pseudonym", UID),
+    _needed("moved", BigInteger),
+    _needed("body", LargeBinary),
+    PrimaryKeyConstraint("campaign", "arm", "number"),
+    Index(f"{PREFIX}context_moved", "campaign", "moved"),
+)
+open_cell = _table(
+    "open_cell",
+    _needed("campaign", UID),
+    _needed("arm", Integer),
+    _needed("cell", Integer),
+    _needed("body", LargeBinary),
+    PrimaryKeyConstraint("campaign", "arm", "cell"),
+)
+learned = _table(
+    "learned",
+    _needed("campaign", UID),
+    _needed("what", String(8)),
+    _needed("body", Text),
+    PrimaryKeyConstraint("campaign", "what"),
 )
 release = _table(
     "release",
@@ -262,6 +289,7 @@ class DecisionRow(NamedTuple):
         moved: the version that changed it last.
         nonce: part of its name (see `sealing.DecisionNames`).
         plan: the number of its joint plan.
+        context: what is known of the visitor, while it is pending (see `session.contexts.packed`).
     """
 
     seq: int
@@ -281,6 +309,7 @@ class DecisionRow(NamedTuple):
     moved: int
     nonce: int
     plan: int | None
+    context: bytes | None
 
 
 class MovedRow(NamedTuple):
@@ -297,6 +326,7 @@ class MovedRow(NamedTuple):
     pseudonym: str | None
     window: int | None
     plan: int | None
+    context: bytes | None
 
 
 class StatusRow(NamedTuple):
@@ -335,6 +365,46 @@ class ReadingRow(NamedTuple):
     step: int
     kind: Literal["read", "lost"]
     moved: int
+
+
+FIRST_VISITORS = -1
+"""The `arm` of contexts that make the first codebooks."""
+
+
+class ContextRow(NamedTuple):
+    """A context that the next codebook of an arm needs.
+
+    Args:
+        arm: `FIRST_VISITORS` for contexts of the first codebooks.
+        number: contexts of an arm are in this order.
+        pseudonym: whose it is, where people are known.
+        moved: the version that wrote it.
+        body: see `session.contexts.packed`.
+    """
+
+    arm: int
+    number: int
+    pseudonym: str | None
+    moved: int
+    body: bytes
+
+
+class CellRow(NamedTuple):
+    """The public counts beside a sum of an arm's open block (`session.contexts.packed_counts`)."""
+
+    arm: int
+    cell: int
+    body: bytes
+
+
+class LearnedRow(NamedTuple):
+    """The policy ("policy") or its state ("state") as JSON, where that is too large for the head.
+
+    The head has a hash of it.
+    """
+
+    what: str
+    body: str
 
 
 class EventRow(NamedTuple):
@@ -390,6 +460,26 @@ class ScopeRow(NamedTuple):
         return ScopeKind(*self[3:])
 
 
+class ContextChange(NamedTuple):
+    """What a transaction writes of contexts.
+
+    Args:
+        gone: contexts, by arm and number. anew: all contexts and counts are gone.
+        cells_gone: by arm and cell.
+        learned: rows that are written over in place.
+    """
+
+    contexts: Sequence[ContextRow] = ()
+    gone: Sequence[tuple[int, int]] = ()
+    anew: bool = False
+    cells: Sequence[CellRow] = ()
+    cells_gone: Sequence[tuple[int, int]] = ()
+    learned: Sequence[LearnedRow] = ()
+
+    def __repr__(self) -> str:
+        return f"ContextChange(contexts={len(self.contexts)}, cells={len(self.cells)})"
+
+
 @dataclass(frozen=True, repr=False)
 class Change:
     """All that one transaction writes of one part of a campaign.
@@ -401,6 +491,7 @@ class Change:
         held: with an attribution window a sealed row for every pending decision, which says whether
             it was answered. It is written over in place, and deleted when the decision is resolved.
         give_up: all pending decisions are lost, and what is held is deleted.
+        contexts: of a policy that decides by contexts.
     """
 
     head: HeadRow
@@ -413,3 +504,4 @@ class Change:
     held: Mapping[int, bytes] = field(default_factory=dict)
     give_up: bool = False
     events: Sequence[EventRow] = ()
+    contexts: ContextChange | None = None

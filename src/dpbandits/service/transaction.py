@@ -738,6 +738,8 @@ class Host:
         part.watch.note_lost()
         if anew:
             begin_anew(part.session)
+            if part.contexts is not None:
+                part.contexts.begin_anew()
         unseen = [*part.head.said.get("unseen", []), *unseen]
         chain = next_chain(seen.chain, "fence", generation)
         part.head = part.head._replace(generation=generation, step=step, chain=chain)

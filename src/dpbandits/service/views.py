@@ -21,6 +21,7 @@ from pydantic import Field, TypeAdapter
 from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.forecasting.forecast import ExpectedLoss, expected_loss
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.service import models
 from dpbandits.service.operations import MOST_AT_ONCE
@@ -208,7 +209,12 @@ def summary_of(tx: Transaction, part: Part) -> models.Summary:
         overdue=sum(event.what == "overdue" for event in session.alarms),
         winner=winner_of(session),
         closes_at=session.closes_at,
+        features=features_of(session.policy),
     )
+
+
+def features_of(policy: Policy) -> int | None:
+    return policy.dimension if isinstance(policy, ContextualPolicy) else None
 
 
 def winner_of(session: Session) -> Any:
@@ -344,6 +350,8 @@ def events_of(tx: Transaction, part: Part, limit: int = 100) -> list[models.Camp
 
 
 def beliefs_of(tx: Transaction, part: Part, confidence: float = 0.95) -> Beliefs:
+    if part.contexts is not None:
+        raise refusal("by_context")
     return part.session.beliefs(confidence)
 
 
@@ -410,7 +418,7 @@ class InPlay(NamedTuple):
 def in_play(tx: Transaction, part: Part) -> InPlay:
     session = part.session
     arguments = None
-    if tx.layout.rule is None or part is tx.part("policy"):
+    if part.contexts is None and (tx.layout.rule is None or part is tx.part("policy")):
         paired = zip(session.beliefs(), session.arms, strict=True)
         played = [belief for belief, (_, standing) in paired if standing == "active"]
         arguments = session.policy, played, part.head.asked, session.rewards
@@ -518,7 +526,7 @@ class Trail:
 
 
 def history_of(tx: Transaction, part: Part) -> tuple[models.Moment, ...]:
-    return tx.kept(part, Trail).follow(tx, part)
+    return () if part.contexts is not None else tx.kept(part, Trail).follow(tx, part)
 
 
 def recent_of(tx: Transaction, part: Part, newest: int = 1_000) -> models.Recent:

@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from msgspec import Struct
 
+from dpbandits.core.contexts import FINE
 from dpbandits.core.inputs import Floats, damaged
 from dpbandits.core.plan import ContextLaw, Draw, Plan
-from dpbandits.mechanisms.cells import OpenContexts, PublicCounts, Shape, context_answer
+from dpbandits.mechanisms.cells import (
+    OpenContexts,
+    PublicCounts,
+    Shape,
+    context_answer,
+    no_counts,
+)
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 
@@ -156,28 +163,100 @@ def contexts_of(data: ContextsData | None, policy: Policy, counts: Mapping[int, 
         raise damaged("public.contexts has a context that is longer than 1")
     open_ = dict[int, PublicCounts]()
     for each in data.open:
-        most = counts.get(each.arm, 0)
-        if not all(0 <= count <= most for count in (*each.counts, *each.negatives)):
+        if any(len(row) != policy.dimension for row in each.directions):
+            raise damaged("public.contexts.open does not fit its block")
+        open_[each.arm] = PublicCounts(
+            np.array(each.counts, np.int64),
+            np.array(each.negatives, np.int64),
+            np.array(each.directions, np.float64).reshape(-1, policy.dimension),
+            np.array(each.reach, np.int64),
+        )
+    require_open(open_, counts)
+    recent = tuple(tuple(map(np.array, each)) for each in data.recent)
+    return Contexts(open_, recent, tuple(map(np.array, data.pilot)))
+
+
+def require_open(found: Mapping[int, PublicCounts], records: Mapping[int, int]) -> None:
+    """Refuse counts beside open blocks that are not of these blocks.
+
+    Args:
+        found: by arm.
+        records: of each open block.
+
+    Raises:
+        DamagedSessionError: they are not.
+    """
+    for arm, (counts, negatives, directions, reach) in found.items():
+        most = records.get(arm, 0)
+        if not all(0 <= count <= most for count in (*counts.tolist(), *negatives.tolist())):
             raise damaged("public.contexts.open has counts that are not of its block")
-        if any(abs(value) > most + 1e-6 for row in each.directions for value in row):
+        if np.any(np.abs(directions) > most + 1e-6):
             raise damaged("public.contexts.open has sums of contexts that are not of its block")
-        found, negatives = np.array(each.counts, np.int64), np.array(each.negatives, np.int64)
-        directions = np.array([len(row) for row in each.directions])
-        if any(not 0 < value <= MOST_REACH for value in each.reach):
+        if any(not 0 < value <= MOST_REACH for value in reach.tolist()):
             raise damaged("public.contexts.open has a reach that no context has")
-        reach = np.array(each.reach, np.int64)
         fits = (
-            each.arm in counts
-            and found.shape == negatives.shape
-            and found.sum() == counts[each.arm]
-            and bool(np.all((negatives >= 0) & (negatives <= found)))
-            and bool(np.all(directions == policy.dimension))
+            arm in records
+            and counts.shape == negatives.shape
+            and counts.sum() == records[arm]
+            and bool(np.all(negatives <= counts))
         )
         if not fits:
             raise damaged("public.contexts.open does not fit its block")
-        rows = np.array(each.directions, np.float64)
-        open_[each.arm] = PublicCounts(found, negatives, rows, reach)
-    if open_.keys() != counts.keys():
+    if found.keys() != records.keys():
         raise damaged("public.contexts.open is not of the open blocks")
-    recent = tuple(tuple(map(np.array, each)) for each in data.recent)
-    return Contexts(open_, recent, tuple(map(np.array, data.pilot)))
+
+
+# In rows of a database
+
+
+def packed(context: Floats) -> bytes:
+    """A context in whole steps of 2^−20, four bytes each.
+
+    >>> packed(np.array([0.5, -1.0])).hex()
+    '000008000000f0ff'
+    """
+    return (context * FINE).astype("<i4").tobytes()
+
+
+def unpacked(body: bytes) -> Floats:
+    """The context that `packed` wrote.
+
+    >>> unpacked(bytes.fromhex("000008000000f0ff"))
+    array([ 0.5, -1. ])
+    """
+    return np.frombuffer(body, "<i4") / FINE
+
+
+def packed_counts(counts: PublicCounts) -> dict[int, bytes]:
+    """The counts beside an arm's open block, by cell; cells without a record are left out. A block
+    that is a vector has one, and where its noise is shaped, the reach by each matrix.
+    """
+    groups = len(counts.counts)
+    rows = counts.directions.reshape(groups, -1)
+    return {
+        int(cell): np.array([counts.counts[cell], counts.negatives[cell]], "<i8").tobytes()
+        + rows[cell].astype("<f8").tobytes()
+        + counts.reach.astype("<i8").tobytes()
+        for cell in np.flatnonzero(counts.counts)
+    }
+
+
+def unpacked_counts(
+    bodies: Mapping[int, bytes], policy: ContextualPolicy, learned: Any, arm: int
+) -> PublicCounts:
+    """The counts that `packed_counts` wrote of an arm's open block.
+
+    Raises:
+        DamagedSessionError: they are not of the arm's cells.
+    """
+    found = no_counts(policy.layout, policy.book_of(learned, arm), policy.dimension)
+    groups = len(found.counts)
+    rows = found.directions.reshape(groups, -1) if groups else found.directions
+    end = 8 * (2 + rows.shape[1])
+    for cell, body in bodies.items():
+        if not 0 <= cell < groups or len(body) != end + 8 * len(found.reach):
+            raise damaged("an open block has another number of cells than its arm's codebook")
+        found.counts[cell], found.negatives[cell] = np.frombuffer(body[:16], "<i8")
+        rows[cell] = np.frombuffer(body[16:end], "<f8")
+        found.reach[:] = np.frombuffer(body[end:], "<i8")
+    return found

@@ -190,43 +190,52 @@ def require_choice(policy: Policy, what: str) -> None:
         )
 
 
-def require_for_contexts(
-    policy: ContextualPolicy, assignment: str, min_share: object, guardrail: object
-) -> None:
+OPTIONS_WITH_CONTEXTS: dict[str, str] = {
+    "rewards": "",
+    "default": "",
+    "max_pending": "",
+    "privacy_unit": "",
+    "max_contributions": "",
+    "window": "",
+    "attribution_window": "",
+    "eligible": "",
+    "add_arm": "",
+    "pause_arm": "",
+    "resume_arm": "",
+    "retire_arm": "",
+    "drop_open": "",
+    "close": "",
+    "scope": "",
+    "assignment": "its choice is a draw of its own",
+    "min_share": "its choice is a draw of its own",
+    "guardrail": "its blocks hold one number a record",
+    "segments": "it learns for all visitors together; make the segment a feature, with 1 in the "
+    "visitor's own and 0 in the others",
+    "holdout": "it releases no mean of an arm, with which the holdout's mean could be compared",
+}
+"""By option of a session or campaign: why policies that decide by contexts do not take it; empty
+for those that they take. The guide's table is this one.
+"""
+
+
+def require_for_contexts(policy: Policy, given: Iterable[str]) -> None:
     """Refuse what a policy that decides by contexts does not take.
 
+    Args:
+        given: names of options that are given.
+
     Raises:
-        ValueError: such an option.
+        ValueError: the policy is such a one, and does not take one of them.
     """
-    given = {
-        'assignment="shuffled"': assignment != "planned",
-        "min_share=": min_share is not None,
-        "guardrail=": guardrail is not None,
-    }
-    for option, is_given in given.items():
-        if is_given:
+    if not isinstance(policy, ContextualPolicy):
+        return
+    for option in given:
+        why = OPTIONS_WITH_CONTEXTS.get(option, "")
+        if why:
             raise ValueError(
-                f"{policy.name} decides by contexts, and {option} is not for it"
-                + (
-                    ": its choice is a draw of its own."
-                    if option != "guardrail="
-                    else ": its blocks hold one number a record."
-                )
-                + " Leave it out, or take a policy without contexts."
+                f"{policy.name} decides by contexts, and {option}= is not for it: {why}. Leave it "
+                "out, or take a policy without contexts."
             )
-
-
-def refuse_contexts(policy: object, what: str) -> None:
-    """Refuse a policy that decides by contexts where nothing else is given to it.
-
-    Raises:
-        ValueError: it is one.
-    """
-    if isinstance(policy, ContextualPolicy):
-        raise ValueError(
-            f"{policy.name} decides by contexts, and {what} does not take contexts. Use a "
-            "dpbandits.Session: session.ask(context=[…])."
-        )
 
 
 def asked_contexts(policy: Policy, context: Any, count: int | None) -> list[Any] | None:
@@ -242,7 +251,7 @@ def asked_contexts(policy: Policy, context: Any, count: int | None) -> list[Any]
                 "that decide by contexts: DPLinTS, DPLinUCB. No decision was made."
             )
         return None
-    if count is None:
+    if count is None or context is None:
         return [policy.context(context)]
     is_several = isinstance(context, (list, tuple)) or (
         isinstance(context, np.ndarray) and context.ndim > 0

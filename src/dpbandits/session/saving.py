@@ -46,11 +46,11 @@ from dpbandits.policies.contract import Policy
 from dpbandits.session.arms import assignment_from_data, roster_from_data, roster_to_data
 from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import Believed
-from dpbandits.session.contexts import ContextsData, contexts_data, contexts_of
+from dpbandits.session.contexts import ContextsData, contexts_data, contexts_of, require_open
 from dpbandits.session.decisions import MOST_PENDING, Play
 from dpbandits.session.guardrail import rail_from_data
 from dpbandits.session.history import chosen_from_data, chosen_to_data
-from dpbandits.session.options import LONGEST_WHY, refuse_contexts
+from dpbandits.session.options import LONGEST_WHY
 from dpbandits.session.overdue import Overdue, OverdueRequests, bucket_of
 from dpbandits.session.people import Clock, Register, policy_for_users
 from dpbandits.session.ranges import range_from_data
@@ -71,6 +71,7 @@ from dpbandits.vault import Books, Ledger, Line, OpenBlock
 
 if TYPE_CHECKING:
     from dpbandits.session.session import Session
+    from dpbandits.session.storing import KeptApart
 
 VERSION = 7
 FORMAT = "dpbandits session"
@@ -532,12 +533,14 @@ def session_of(
     clock: Clock | None,
     user_key: bytes | None,
     pending: dict[int, Play] | None = None,
+    apart: KeptApart | None = None,
 ) -> Session:
     """Return the session that these parts describe.
 
     Args:
         private: None for a session that is only looked at.
         pending: pending decisions, if they are kept apart.
+        apart: the policy's state and its contexts, if they are.
 
     Raises:
         ValueError: the parts contradict each other.
@@ -548,7 +551,7 @@ def session_of(
     if seed is None:  # nobody tosses coins in a session that is only looked at
         seed = 0 if private is None else private.seed
     session = Session._loading(
-        policy,
+        policy.bare if isinstance(policy, ContextualPolicy) else policy,
         noise=noise,
         seed=checked_seed(seed),
         default=public.default,
@@ -560,7 +563,7 @@ def session_of(
     )
     session.generation = public.generation
     session._assignment = assignment_from_data(public.assignment, policy.arms)
-    state = state_of(session, public, private, pending)
+    state = state_of(policy, session, public, private, pending, apart)
     session._tables = tables_of(public, state, clock, user_key)
     if private is not None:
         session._tables.held = held_of(session, private.held, state.pending)
@@ -568,7 +571,7 @@ def session_of(
         session._log, _ = opened(session.seed, state, [], first=False)
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
         raise damaged(f"{policy.name} cannot plan from public.learned") from error
-    if not books_fit(state):
+    if private is not None and not books_fit(state):
         raise damaged("an open block has another number of cells than its arm's codebook")
     try:
         session._open(View(session.seed, session._log, session._tables))
@@ -578,12 +581,14 @@ def session_of(
 
 
 def state_of(
+    policy: Policy,
     session: Session,
     public: PublicPart,
     private: PrivatePart | None,
     pending: dict[int, Play] | None,
+    apart: KeptApart | None,
 ) -> State:
-    policy, first = session.policy, session._state
+    first = session._state
     roster = roster_from_data(public.arms, policy.arms, policy.labels)
     plays = [play_of_data(policy, roster, data) for data in public.plays]
     if pending is None:
@@ -603,9 +608,15 @@ def state_of(
     plans = {plan.number: OpenPlan(*plan[1:]) for plan in public.plans}
     if plans and not policy.reader.together:
         raise damaged("public.plans are of another kind of policy")
+    if apart is None:
+        learned: Any = learned_of(policy, public.learned, public.asked)
+        contexts = contexts_of(public.contexts, policy, dict(public.counts))
+    else:
+        learned, contexts = apart.learned, apart.contexts
+        require_open(contexts.open, dict(public.counts))
     return State(
         policy=policy,
-        learned=learned_of(policy, public.learned, public.asked),
+        learned=learned,
         books=books_of(session, public, private),
         believed=believed,
         roster=roster,
@@ -630,10 +641,9 @@ def state_of(
         plans=plans,
         pending=pending,
         closing=closing_of(public.closing, public.asked, policy.arms),
-        contexts=contexts_of(public.contexts, policy, dict(public.counts)),
+        contexts=contexts,
         elsewhere=public.elsewhere,
         batches=batches_of(public, policy.arms),
-        void=public.void,
     )
 
 
@@ -725,7 +735,8 @@ def action_of(policy: Policy, data: object) -> Any:
 
 def learned_of(policy: Policy, data: object, asked: int) -> Any:
     """Return a policy's state from plain data."""
-    fresh, found = policy.init(), tuples_for_lists(data)
+    form = policy.bare if isinstance(policy, ContextualPolicy) else policy
+    fresh, found = form.init(), tuples_for_lists(data)
     if not isinstance(found, tuple) or len(found) != len(fresh):
         raise damaged(f"public.learned does not fit {policy.name}")
     most = max(asked, largest(fresh)) + AHEAD
@@ -1102,7 +1113,6 @@ def require_readable(policy: Policy) -> None:
     """Refuse what a store could never open again by itself: a decision set of the caller's own is
     rebuilt from no table.
     """
-    refuse_contexts(policy, "a store")
     for f in fields(policy):
         value = getattr(policy, f.name)
         if isinstance(value, DecisionSet) and is_own(value):

@@ -32,7 +32,7 @@ from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import (
     checked_segments,
     one_segment,
-    refuse_contexts,
+    require_for_contexts,
     require_same,
 )
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
@@ -160,7 +160,7 @@ class SegmentedSession(Mapping[str, Session]):
         self, policy: Policy, *, segments: Sequence[str], noise: Noise, **options: Any
     ) -> None:
         names = checked_segments(segments)
-        refuse_contexts(policy, "a session with segments")
+        require_for_contexts(policy, ["segments"])
         seed, campaign = options.pop("seed", None), options.pop("campaign", None)
         made = dict[str, Session]()
         for place, name in enumerate(names):

@@ -21,6 +21,7 @@ from weakref import ref
 
 import numpy as np
 
+from dpbandits.core.contexts import names_of_outcomes
 from dpbandits.core.errors import (
     ClosedError,
     DecisionError,
@@ -306,8 +307,12 @@ class Session:
         require_policy(policy)
         require_clock(clock, window, attribution_window)
         self.responsible = checked_responsible(responsible)
-        if isinstance(policy, ContextualPolicy):
-            require_for_contexts(policy, assignment, min_share, guardrail)
+        given = {
+            "assignment": assignment != "planned",
+            "min_share": min_share is not None,
+            "guardrail": guardrail is not None,
+        }
+        require_for_contexts(policy, [option for option, is_given in given.items() if is_given])
         people = register_of(privacy_unit, max_contributions, window, clock, user_key)
         if people is not None:
             policy = policy_for_users(policy, people.cap)
@@ -1443,6 +1448,8 @@ class Session:
                 roster=roster,
                 contexts=None if state.contexts is None else state.contexts.widened(arms),
                 events=(*state.events, SessionEvent("add", label or arms - 1, state.asked)),
+                step=state.step + 1,  # its public draws are not those that were made already
+                rng=None,
             )
             log, rng = opened(self.seed, state, [])
             self._log, self._vault = log, vault
@@ -1839,6 +1846,7 @@ class Session:
             people=users,
             several=about.feedback != "bandit",
             contexts=self._kept_contexts,
+            doubtful=self._doubtful_features,
             date=f"{datetime.now(UTC):%Y-%m-%d}",
             responsible=self.responsible,
             in_window=None if people is None else people.in_window,
@@ -1877,6 +1885,13 @@ class Session:
     def _kept_contexts(self) -> int | None:
         policy = self.policy
         return policy.kept_contexts if isinstance(policy, ContextualPolicy) else None
+
+    @property
+    def _doubtful_features(self) -> list[str]:
+        policy = self.policy
+        if not isinstance(policy, ContextualPolicy) or not policy.private:
+            return []
+        return names_of_outcomes(policy.feature_names or ())
 
     # Saving
 

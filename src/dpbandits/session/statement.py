@@ -36,6 +36,7 @@ class StatementFacts:
         asked for; None where they are not counted here. caution: on the bias of means. waits: the
         attribution window, in seconds. default: what counts where nobody answered.
     contexts: of how many visitors of each arm the contexts are kept; None: it decides without them.
+        doubtful: names of features that sound like outcomes.
     date: of the statement. responsible: who answers for the session, in its own words. in_window:
         users that were asked for in the window that is open; None: there is none, or they are not
         counted here. elsewhere: people whose outcomes were recorded in batches. results: what is
@@ -69,6 +70,7 @@ class StatementFacts:
     closing: str | None = None
     as_of: float | None = None
     contexts: int | None = None
+    doubtful: Sequence[str] = ()
     date: str = ""
     responsible: str | None = None
     in_window: int | None = None
@@ -87,7 +89,7 @@ def statement(facts: StatementFacts) -> str:
         unit_words(facts),
         price_words(facts),
         f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}. {facts.caution or ''}",
-        context_words(facts.contexts),
+        context_words(facts),
         window_words(facts.waits, facts.default),
         rail_words(facts.guardrail),
         arms_words(facts.arms),
@@ -105,21 +107,31 @@ def statement(facts: StatementFacts) -> str:
     return "\n\n".join(fill(part, WIDTH) for part in parts if part) + "\n"
 
 
-def context_words(kept: int | None) -> str:
+def context_words(facts: StatementFacts) -> str:
     """What holds of contexts, and which are kept."""
+    kept = facts.contexts
     if kept is None:
         return ""
-    stays = (
-        f"; of each arm the newest {kept:,} are kept, without outcomes, to choose what is measured "
-        "next"
-        if kept
+    stays = ""
+    if kept:
+        stays = (
+            f"; of each arm the newest {kept:,} are kept, without outcomes, to choose what is "
+            "measured next"
+        )
+    known = facts.cap is not None  # people are
+    erased = " Whoever is erased, their contexts are deleted." if known and kept else ""
+    names = ", ".join(facts.doubtful[:5])
+    doubt = (
+        f" WARNING: features named {names} sound like recorded outcomes; if they are, the "
+        "guarantee does not hold."
+        if names
         else ""
     )
     return (
         "Contexts: decisions depend on what is known of a visitor. That is public by this "
         "guarantee, which does not protect it, and personal data nevertheless. It must not carry "
         "recorded outcomes, such as what the visitor did last time. A decision's own context goes "
-        f"once its reward is recorded{stays}."
+        f"once its reward is recorded{stays}.{erased}{doubt}"
     )
 
 

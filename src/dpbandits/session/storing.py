@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from secrets import token_bytes
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
+from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.base import Answer, Around, Mechanism
 from dpbandits.mechanisms.batches import WeightedAnswer, WeightedArms
@@ -22,6 +23,7 @@ from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import ArmStanding
 from dpbandits.session.beliefs import ArmHistory, Belief, Believed, beliefs
+from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
 from dpbandits.session.options import require_recordable, require_same
 from dpbandits.session.people import Clock, Place, mark_of_key
@@ -139,6 +141,11 @@ class Watch:
         why: str = event.why
         return why
 
+    @property
+    def journal(self) -> Sequence[Any]:
+        """Events since the last changes were taken."""
+        return self._journal
+
     def note_lost(self) -> None:
         """The decisions resolved since the last changes were lost with a restored database."""
         self._resolved = dict.fromkeys(self.resolved, "lost")
@@ -184,6 +191,17 @@ class Watch:
 # Rows
 
 
+class KeptApart(NamedTuple):
+    """What rows of their own say of a session whose policy decides by contexts."""
+
+    policy: Policy
+    learned: Any
+    contexts: Contexts
+
+    def __repr__(self) -> str:
+        return f"KeptApart({self.policy!r})"
+
+
 @final
 @dataclass
 class SessionRows:
@@ -193,27 +211,34 @@ class SessionRows:
         waiting: pending decisions, oldest first.
         due: when the time of each has passed.
         lines: of the ledger: [coordinate, start, stop, cost, releases].
+        apart: of a policy that decides by contexts, itself, its state and its contexts.
     """
 
     waiting: dict[int, Play] = field(default_factory=dict)
     due: OrderedDict[int, float] = field(default_factory=OrderedDict)
     lines: list[list[Any]] = field(default_factory=list)
+    apart: KeptApart | None = None
 
     def __repr__(self) -> str:
         return f"SessionRows(waiting={len(self.waiting)})"
 
 
 def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the public and the private part of a session without what is kept one row each."""
+    """Return the public and the private part of a session without what is kept one row each; of a
+    policy that decides by contexts, without the policy and its state (see `large_parts`).
+    """
     tables, state = session._tables, session._seen.folded()
-    public = public_part(session, state._replace(pending={}), 1)
-    private = private_part(session, state._replace(pending={}))
+    apart = state.contexts is not None  # what only a release changes, and contexts
+    small = state._replace(pending={}, contexts=None)
+    public = public_part(session, small._replace(learned=None) if apart else small, 1)
+    private = private_part(session, small)
     public.ledger.lines, public.chosen, public.unanswered = [], None, None
     if tables.people is not None:
         public.people = public.people | {"used": [], "owners": []}
     if tables.window is not None:
         public.attribution = public.attribution | {"due": []}
-    return as_plain(public) | {"policy": policy_to_data(session.policy)}, as_plain(private)
+    policy = None if apart else policy_to_data(session.policy)
+    return as_plain(public) | {"policy": policy}, as_plain(private)
 
 
 def rows_in(session: Session) -> SessionRows:
@@ -257,6 +282,79 @@ def row_play(action: Any, observe: Any, label: Any, learn: bool, plan: int | Non
     return Play(action, observe, label, unit, learn)
 
 
+# Contexts
+
+
+def decides_by_contexts(session: Session) -> bool:
+    """Return whether the session's policy decides by contexts."""
+    return session._contextual
+
+
+def large_parts(session: Session) -> tuple[Policy, Any]:
+    """Return the policy and its state: what a release, or a new arm, replaces."""
+    return session.policy, session._state.learned
+
+
+def contexts_now(session: Session) -> Contexts:
+    """Return what a session keeps of contexts."""
+    found = session._seen.folded().contexts
+    assert found is not None
+    return found
+
+
+def collects_first(session: Session) -> bool:
+    """Return whether contexts for the first codebooks are still collected."""
+    return bool(session._state.learned.pilot)
+
+
+def records_of(session: Session) -> int:
+    """Return the number of rewards that were recorded."""
+    return session._seen.records
+
+
+def keep_only(session: Session, contexts: Contexts) -> None:
+    """Forget the contexts that are not among these."""
+    state = session._seen.folded()
+    assert state.contexts is not None
+    kept = state.contexts._replace(recent=contexts.recent, pilot=contexts.pilot)
+    session._replace_state(state._replace(contexts=kept))
+
+
+class ContextChanges(NamedTuple):
+    """What happened to contexts, in order.
+
+    Args:
+        asked: decisions, and their contexts.
+        recorded: decisions whose rewards were recorded, their arms, and their contexts.
+        resolved: decisions that are no longer pending.
+        released: whether open blocks were released or dropped.
+    """
+
+    asked: list[tuple[int, Floats]]
+    recorded: list[tuple[int, int, Floats]]
+    resolved: list[int]
+    released: bool
+
+
+def context_changes(events: Iterable[Any]) -> ContextChanges:
+    """Return what events of a journal did to contexts. No reward is among it."""
+    asked, recorded = list[tuple[int, Floats]](), list[tuple[int, int, Floats]]()
+    resolved, released = list[int](), False
+    for event in events:
+        if type(event) is Asked:
+            if event.play.context is not None:
+                asked.append((event.id, event.play.context))
+        elif type(event) is Told:
+            ((arm, record),) = event.parts
+            recorded.append((event.id, arm, record.context))
+            resolved.append(event.id)
+        elif type(event) is Unread:
+            resolved.append(event.id)
+        elif type(event) is Released:
+            released = True
+    return ContextChanges(asked, recorded, resolved, released)
+
+
 def session_from_parts(
     public: Mapping[str, Any],
     private: Mapping[str, Any],
@@ -276,7 +374,7 @@ def session_from_parts(
     secret = converted(dict(private), PrivatePart, "private")
     source = noise_to_continue(said.noise, secret.noise, noise)
     pending = with_kept(rows.waiting, said)
-    session = session_of(known, said, secret, source, clock, user_key, pending)
+    session = session_of(known, said, secret, source, clock, user_key, pending, rows.apart)
     kept_apart(session, rows)
     return session
 
@@ -285,7 +383,8 @@ def stored_policy(
     public: Mapping[str, Any], policy: Policy | type[Policy] | None, rows: SessionRows
 ) -> tuple[Policy, PublicPart]:
     said = dict(public)
-    known = policy_from_data(said.pop("policy"), policy)
+    own = said.pop("policy")
+    known = policy_from_data(own, policy) if rows.apart is None else rows.apart.policy
     found: PublicPart = converted(said, PublicPart, "public")
     found.ledger.lines = [LineData(c, start, stop, n) for c, start, stop, _, n in rows.lines]
     return known, found
@@ -668,6 +767,6 @@ def session_to_look_at(
     noise = Silent() if said.noise.kind == "secure" else SilentSimulation()
     user_key = None if said.people is None else key
     pending = with_kept(rows.waiting, said)
-    session = session_of(known, said, None, noise, clock, user_key, pending)
+    session = session_of(known, said, None, noise, clock, user_key, pending, rows.apart)
     kept_apart(session, rows)
     return session

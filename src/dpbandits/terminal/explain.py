@@ -16,9 +16,9 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
-from dpbandits.policies import POLICIES
+from dpbandits.policies import CONTEXTUAL
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.named import close_to
+from dpbandits.policies.named import EVERY_POLICY, close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.theory import PolicyRow
 
@@ -50,6 +50,7 @@ EXAMPLE = {
     "problem": "dpb.UniformMatroid(arms=5, rank=2)",
     "epsilon": 1,
     "rho": 0.1,
+    "features": 3,
     "horizon": 10_000,
     "lasting": 20_000,
     "alpha": 0.1,
@@ -66,12 +67,12 @@ def explanation(name: str, *, short: bool = False) -> Iterator[RenderableType]:
     Raises:
         ValueError: there is no such policy; the message suggests close names.
     """
-    if name not in POLICIES:
+    if name not in EVERY_POLICY:
         raise ValueError(
-            f"There is no policy {name!r}{close_to(name, list(POLICIES))}; `dpbandits list` "
+            f"There is no policy {name!r}{close_to(name, EVERY_POLICY)}; `dpbandits list` "
             "shows all."
         )
-    cls = POLICIES[name]
+    cls = EVERY_POLICY[name]
     first, *rest = documentation(cls)
     yield Text(f"{name}: {first}\n", style="bold")
     yield facts(cls)
@@ -142,11 +143,16 @@ def example(cls: type[Policy]) -> str:
     needed = [field.name for field in fields(cls) if field.init and field.default is MISSING]
     if cls.about.needs_horizon and "horizon" not in needed:
         needed.append("horizon")
+    optional = {field.name for field in fields(cls)} - set(needed)
+    if cls.__name__ in CONTEXTUAL and "epsilon" in optional:  # one budget of two
+        needed.append("epsilon")
     call = ", ".join(f"{name}={EXAMPLE.get(name, '…')}" for name in needed)
-    return (
+    said = (
         f"import dpbandits as dpb\nsession = dpb.Session(dpb.{cls.__name__}({call}), "
         "noise=dpb.SecureNoise())"
     )
+    asked = "\ndecision = session.ask(context=[0.3, 0.1, 0.5])"
+    return said + (asked if cls.__name__ in CONTEXTUAL else "")
 
 
 def proof_page(proof: str) -> Path:
@@ -160,6 +166,8 @@ def proof_page(proof: str) -> Path:
 def purpose(cls: type[Policy]) -> str:
     """What a policy is for, in three words."""
     about = cls.about
+    if cls.__name__ in CONTEXTUAL:
+        return "an arm by context"
     if about.goal == "estimate":
         return "a mean, then stop"
     if about.feedback == "full":
@@ -192,7 +200,7 @@ def catalogue(rows: Iterable[PolicyRow]) -> Table:
     for title in ("policy", "what for", "unit", ""):
         table.add_column(title, no_wrap=True)
     for row in rows:
-        cls = POLICIES[row.name]
+        cls = EVERY_POLICY[row.name]
         mark = "recommended" if row.name in RECOMMENDED else ""
         table.add_row(f"[bold]{row.name}[/]", purpose(cls), unit(cls), mark)
     return table

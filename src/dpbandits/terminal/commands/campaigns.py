@@ -177,7 +177,10 @@ def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption 
         shown: Any = found[name]
         said = shown.summary()
         show_summary(said)
-        console.print(str(shown.beliefs()), highlight=False, markup=False)
+        if said.features is None:
+            console.print(str(shown.beliefs()), highlight=False, markup=False)
+        else:
+            console.print(f"It decides by contexts of {said.features} numbers.", highlight=False)
         if "holdout" in shown.options:
             console.print(str(shown.uplift()), highlight=False, markup=False)
 
@@ -203,6 +206,8 @@ def operation_command(kind: Any) -> Callable[..., None]:
             from dpbandits.service.operations import made
 
             sent = {name: value for name, value in given.items() if value is not None}
+            if "context" in sent:
+                sent["context"] = given_context(sent["context"])
             op = made(kind, **{kind.model_fields[name].alias or name: sent[name] for name in sent})
             said = op.replied(found[of].do(op)).model_dump()
             rows = next((each for each in said.values() if isinstance(each, list)), [said])
@@ -220,6 +225,24 @@ def operation_command(kind: Any) -> Callable[..., None]:
     call.__annotations__ = {each.name: each.annotation for each in whole}
     call.__doc__ = kind.__doc__
     return call
+
+
+def given_context(text: str) -> Any:
+    """A context as JSON.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, (list, dict)):
+        raise ValueError(
+            "Expected --context to be JSON, such as '[0.1, -0.3]' or '{\"age\": 0.1}'; with "
+            "--count a list of these."
+        )
+    return found
 
 
 KEYWORD = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)

@@ -60,6 +60,16 @@ WithinOption = Annotated[
 ]
 
 
+FeaturesOption = Annotated[
+    int | None,
+    typer.Option(min=2, help="Numbers known of each visitor, for policies that decide by them."),
+]
+SpreadOption = Annotated[
+    float,
+    typer.Option(help="With --features: how much an arm's rate differs over visitors, of it."),
+]
+
+
 def forecast_command(
     visitors: Annotated[int, typer.Option(min=2, help="People in the trial.")],
     rates: RatesOption = None,
@@ -81,6 +91,8 @@ def forecast_command(
     seed: Annotated[int, typer.Option(min=0, help="Of draws and runs.")] = 0,
     units: Annotated[str, typer.Option(help="What a reward is.")] = "conversions",
     within: WithinOption = None,
+    features: FeaturesOption = None,
+    spread: SpreadOption = 0.5,
     out: Annotated[
         Path | None, typer.Option(help="Write figure and page into this folder.")
     ] = None,
@@ -115,6 +127,8 @@ def forecast_command(
                 seed=seed,
                 draws=draws,
                 units=units,
+                features=features,
+                spread=spread,
                 progress=lambda done, total: bar.update(task, completed=done, total=total),
             )
         show_forecast(found, within, out)

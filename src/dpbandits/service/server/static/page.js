@@ -133,27 +133,30 @@ const words = (alarm) => alarm.said ||
 
 async function single(name, segment, summary) {
   const get = (view) => call(at(name, view, segment));
-  const [beliefs, alarms, history, recent, ratio, ledger, events, spent, rail, options] = await Promise.all(
-    ["beliefs", "alarms", "history", "recent", "sample_ratio", "ledger", "events", "spent", "guardrail", "options"].map(get));
+  const beliefs = summary.features === null ? await get("beliefs") : null;
+  const [alarms, history, recent, ratio, ledger, events, spent, rail, options] = await Promise.all(
+    ["alarms", "history", "recent", "sample_ratio", "ledger", "events", "spent", "guardrail", "options"].map(get));
   const harm = rail === null ? null : await get("harm");
-  const lift = beliefs.together || beliefs.rows.length < 2 ? null : await get("lift");
+  const lift = beliefs === null || beliefs.together || beliefs.rows.length < 2 ? null : await get("lift");
   const standing = new Map(summary.arms.map((each) => [String(each.arm), each.standing]));
   return [
     spent === null ? null : el("p", {}, "Spent so far by the worst-off record, as the ledger adds up: ", number(spent, spent),
       summary.epsilon ? `; promised: ε = ${summary.epsilon}.` : "."),
     alarms.length ? part("alarms", "Alarms", alarms.map((each) => el("p", { class: "note alarm", role: "alert" }, words(each)))) : null,
-    part("arms", "Arms", el("p", {}, beliefs.advice), arms("Arms", beliefs, standing),
+    beliefs === null ? part("arms", "Arms", el("p", {}, `Decisions depend on ${whole(summary.features)} numbers that are known of each visitor, so an arm has no one mean.`),
+      table("Arms", [["arm", ""], ["standing", ""]], summary.arms.map((each, place) => el("tr", {}, named(String(each.arm), place), el("td", {}, each.standing)))))
+    : part("arms", "Arms", el("p", {}, beliefs.advice), arms("Arms", beliefs, standing),
       beliefs.changed.length ? el("p", { class: "note" }, `The mean of ${beliefs.changed.join(", ")} has changed meanwhile.`) : null,
       beliefs.caution ? el("p", { class: "note" }, beliefs.caution) : null),
     lift === null ? null : part("lift", `Compared with ${lift.control}`, lifts(lift, beliefs),
       el("p", { class: "soft" }, `Each mean less that of ${lift.control}, and over it. All intervals hold at all times at once with confidence ${fine(lift.confidence)}.`)),
-    part("history", "Means over time", history.length ? chart(history)
+    beliefs === null ? null : part("history", "Means over time", history.length ? chart(history)
       : el("p", { class: "soft" }, "Nothing was released yet. The first release comes when the first block of answers is complete.")),
     part("traffic", "Traffic", traffic(recent), el("h3", {}, "Is traffic as planned?"), el("pre", { class: ratio.alarm ? "alarm" : "" }, ratio.words)),
     harm === null ? null : part("guardrail", "Guardrail",
       el("p", { class: "soft" }, `${rail.name}: an arm whose mean is above ${fine(rail.limit)} is suspended, once that is known at confidence ${fine(rail.confidence)}.`),
       arms("Harm", harm, new Map())),
-    part("loss", "What has privacy cost?", loss(name, segment)),
+    beliefs === null ? null : part("loss", "What has privacy cost?", loss(name, segment)),
     part("ledger", "Ledger", readings(ledger, summary)),
     part("events", "Events", events.length ? el("ul", { class: "plain" }, events.map((each) => el("li", {}, `${day(each.at)} `,
       el("strong", {}, each.what), `${each.about === null ? "" : ` ${each.about}`}${each.by ? ` by ${each.by}` : ""}, after ${whole(each.asked)} decisions`)))

@@ -1,0 +1,315 @@
+"""Runs of policies that decide by contexts, replayed with one answer replaced; and their checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from dpbandits.checks.campaigns import open_rewards, require_consistent_ledger
+from dpbandits.checks.checks import require
+from dpbandits.checks.sessions import content, require_refusals
+from dpbandits.checks.tape import Recorder
+from dpbandits.core.errors import Diverged
+from dpbandits.core.inputs import Floats
+from dpbandits.mechanisms.cells import STEPS
+from dpbandits.noise.protocol import Noise
+from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies.contextual import ContextualPolicy
+from dpbandits.session.saving import as_plain, public_part
+from dpbandits.session.session import Session
+from dpbandits.session.state import Released
+
+HOURS = 12
+"""The attribution window of runs that have one; a visitor comes every `STEP` hours."""
+
+STEP = 5
+LEAST = 12
+"""Answers that are replaced in every run, however short the time is."""
+
+LONGEST = 20_000
+"""Visitors to which a run is prolonged until something is released."""
+
+Answers = tuple[float | None, ...]
+"""What each visitor answered; None: nothing."""
+
+
+def visitors(features: int, many: int, seed: int) -> Floats:
+    """Contexts of norm at most 1, shape (many, features). In every second pair the one is the
+    other one turned round, so that both signs of a cell are met.
+    """
+    rng = np.random.default_rng([seed, 17])
+    rows = rng.normal(size=(many, features)) + 0.5
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * rng.uniform(1.0, 1.5, (many, 1))
+    rows[1::4] = -rows[0 : len(rows[1::4]) * 4 : 4]
+    return rows
+
+
+class PublicRun(NamedTuple):
+    """Everything that anybody sees of a run.
+
+    Args:
+        actions: the decisions, and whether they are learned from.
+        public: the public part of the session after the last answer.
+        released: the noised values of all releases, in whole steps.
+        read: the visitors whose answers are learned from.
+    """
+
+    actions: list[Any]
+    public: dict[str, Any]
+    released: list[int]
+    read: list[int]
+
+    def same(self, other: PublicRun) -> bool:
+        return self[:3] == other[:3]
+
+
+@final
+class ContextRun:
+    """A run of a policy on made-up visitors, with noise that is written down.
+
+    Args:
+        policy: a contextual one.
+        has_window: whether answers are held for an attribution window; some visitors then give
+            none.
+        seed: of visitors, answers and noise.
+        spread: whether answers are between 0 and 1; else they are 0 or 1.
+    """
+
+    def __init__(
+        self, policy: ContextualPolicy, seed: int, *, has_window: bool, spread: bool
+    ) -> None:
+        self.policy, self.seed, self.has_window = policy, seed, has_window
+        least = 3 * policy.arms
+        many = policy.pilot_visitors + 60
+        while True:
+            self.contexts = visitors(policy.dimension, many, seed)
+            rng = np.random.default_rng([seed, 18])
+            ends = rng.integers(0, 2, many).astype(float)
+            drawn = rng.random(many) if spread else ends
+            missing = rng.random(many) < 0.3 * has_window
+            self.answers: Answers = tuple(
+                None if none else float(answer) for none, answer in zip(missing, drawn, strict=True)
+            )
+            self.recorder = Recorder(seed)
+            self.run = self._played(self.answers, self.recorder)
+            if len(self.run.public["ledger"]["lines"]) >= least or many >= LONGEST:
+                return
+            many = min(LONGEST, 2 * many)
+
+    def _played(self, answers: Answers, noise: Noise) -> PublicRun:
+        now = [datetime(2026, 3, 1)]
+        options: dict[str, Any] = {}
+        if self.has_window:
+            options = {
+                "attribution_window": timedelta(hours=HOURS),
+                "clock": lambda: now[0],
+            }
+        session = Session(self.policy, noise=noise, seed=self.seed, **options)
+        journal = session._tables.journal = list[Any]()
+        actions, learned = list[Any](), list[int]()
+        for at, (context, answer) in enumerate(zip(self.contexts, answers, strict=True)):
+            decision = session.ask(context=context)
+            actions.append((decision.action, decision.learn))
+            if decision.learn:
+                learned.append(at)
+            if answer is not None:
+                session.tell(decision, answer)
+            elif not self.has_window:
+                session.expire(decision)
+            now[0] += timedelta(hours=STEP)
+        session.settle()
+        state = session._seen.folded()
+        public = as_plain(public_part(session, state, 1))
+        unit = self.policy.grid * (STEPS if self.policy.layout == "vector" else 1)
+        released = [
+            round(float(total) * unit)
+            for event in journal
+            if isinstance(event, Released)
+            for answer in event.release.answers
+            for total in answer.totals
+        ]
+        return PublicRun(actions, public, released, learned)
+
+    @property
+    def shows_noise(self) -> bool:
+        """Whether the noised values themselves are released, each once: then a loss of their noise
+        is one of what is seen.
+        """
+        return self.run.released == [draw.noisy for draw in self.recorder.draws]
+
+    def replaced(self, at: int, answer: float | None) -> Recorder | None:
+        """The draws of the run with one answer replaced, in which everything public is the same;
+        None if there are none.
+        """
+        answers = (*self.answers[:at], answer, *self.answers[at + 1 :])
+        other = Recorder(self.seed, script=self.recorder.draws)
+        try:
+            run = self._played(answers, other)
+        except Diverged:
+            return None
+        same = run.same(self.run) and len(other.draws) == len(self.recorder.draws)
+        return other if same else None
+
+    def neighbours(self) -> Iterator[tuple[int, float | None]]:
+        """Answers that were learned from, and what may come in their place; the first ones and
+        others in turn.
+        """
+        rng = np.random.default_rng([self.seed, 19])
+        early, late = self.run.read[:12], rng.permutation(self.run.read[12:]).tolist()
+        turns = [at for pair in zip(early, late, strict=False) for at in pair]
+        for at in [*turns, *early[len(late) :], *late[len(early) :]]:
+            answer = self.answers[at]
+            others: list[float | None] = [0.0, 1.0, *([None] if self.has_window else [])]
+            yield from ((at, other) for other in others if other != answer)
+
+
+class ContextLoss(NamedTuple):
+    """What replays of runs found.
+
+    Args:
+        worst: the largest loss; None: something public changed, whatever the noise.
+        outcome: the largest log-ratio of releases as they were.
+        round: the visitor whose answer was replaced.
+        replays: how many.
+    """
+
+    worst: Fraction | None
+    outcome: Fraction
+    round: int
+    replays: int
+
+
+def runs_of(policy: ContextualPolicy, seed: int) -> Iterator[ContextRun]:
+    """Runs to replay: with 0/1 answers, with a window, and with answers between."""
+    yield ContextRun(policy, seed, has_window=False, spread=False)
+    yield ContextRun(policy, seed + 1, has_window=True, spread=False)
+    yield ContextRun(policy, seed + 2, has_window=False, spread=True)
+
+
+def largest_loss_in_contexts(
+    runs: Sequence[ContextRun], most: int, left: Callable[[], bool]
+) -> ContextLoss:
+    """Replace answers one by one, at most so many in each run.
+
+    Args:
+        left: returns whether there is time for one more than `LEAST`.
+    """
+    worst, outcome, round, replays = Fraction(0), Fraction(0), 0, 0
+    for run in runs:
+        for done, (at, other) in enumerate(run.neighbours()):
+            if done >= most or (done >= LEAST and not left()):
+                break
+            replays += 1
+            found = run.replaced(at, other)
+            if found is None:
+                return ContextLoss(None, outcome, at + 1, replays)
+            if run.shows_noise:
+                outcome = max(outcome, seen_loss(run.recorder, found))
+            loss = found.loss()
+            if loss > worst:
+                worst, round = loss, at + 1
+    return ContextLoss(worst, outcome, round, replays)
+
+
+def seen_loss(before: Recorder, after: Recorder) -> Fraction:
+    """By how much likelier the one run's noised values are than the other's, as a logarithm in
+    units of the budget; 0 for noise other than Laplace's.
+    """
+    total = Fraction(0)
+    for one, other in zip(before.draws, after.draws, strict=True):
+        if one.family != "laplace":
+            return Fraction(0)
+        gap = abs(one.noisy - other.value) - abs(one.noisy - one.value)
+        total += one.price * Fraction(gap, one.sensitivity)
+    return abs(total)
+
+
+# Checks
+
+
+def contexts_loss_within_claim(policy: ContextualPolicy) -> None:
+    """Replace one answer: everything public stays the same, and the exact privacy loss of all
+    releases together never exceeds the guarantee.
+    """
+    guarantee = policy.guarantee
+    if guarantee is None:
+        return
+    for run in runs_of(policy, 6):
+        found = largest_loss_in_contexts([run], LEAST, lambda: True)
+        require(
+            found.worst is not None,
+            f"With the answer of visitor {found.round} replaced, and the noise that gives the same "
+            "releases, something public changes.",
+        )
+        assert found.worst is not None
+        require(
+            found.worst <= guarantee.cost,
+            f"One reward can cost {found.worst}, the claim is {guarantee.cost}.",
+        )
+        require(found.worst > 0, "No change of a reward changes any release: nothing was seen.")
+
+
+def contexts_survive_json(policy: ContextualPolicy) -> None:
+    """A session that is saved and restored at any point decides and releases as the uninterrupted
+    one does.
+    """
+    many = policy.pilot_visitors + 250
+    rng, rows = np.random.default_rng(40), visitors(policy.dimension, many, 41)
+    whole, broken = (Session(policy, noise=SimulatedNoise(42), seed=43) for _ in range(2))
+    for at, context in enumerate(rows):
+        if at % 61 == 5 or at < 3:
+            text = broken.to_json()
+            broken = Session.from_json(text, policy=policy, noise=SimulatedNoise(42))
+            require(
+                content(text) == content(broken.to_json()),
+                f"A loaded session saves differently at round {at}.",
+            )
+        decisions = whole.ask(context=context), broken.ask(context=context)
+        require(decisions[0] == decisions[1], f"After loading, decision {at + 1} differs.")
+        reward = float(rng.integers(2))
+        for session, decision in zip((whole, broken), decisions, strict=True):
+            session.tell(decision, reward)
+    require(whole.state == broken.state, "After loading, the state differs.")
+    require(whole.ledger == broken.ledger, "After loading, the ledger differs.")
+
+
+def contexts_come_late(policy: ContextualPolicy) -> None:
+    """Answers come late, twice or not at all, open blocks are dropped, and arms come and go: each
+    reward is released at most once, at the guaranteed cost, and the policy continues.
+    """
+    rng, many = np.random.default_rng(44), policy.pilot_visitors + 300
+    rows = visitors(policy.dimension, many, 45)
+    session, pending = Session(policy, noise=SimulatedNoise(46), seed=47), list[Any]()
+    for at, context in enumerate(rows):
+        pending.append(session.ask(context=context))
+        if len(pending) > 20:
+            decision = pending.pop(int(rng.integers(len(pending))))
+            if at % 7 == 0:
+                session.expire(decision)
+            elif at % 11 == 0:
+                session.void(decision)
+            else:
+                session.tell(decision, float(rng.integers(2)))
+            if at % 50 == 0:
+                require_refusals(session, decision)
+        past = at - policy.pilot_visitors
+        if past == 90:
+            session.drop_open()
+            require(open_rewards(session) == 0, "A block that was dropped is still open.")
+        if past == 120:
+            session.add_arm("new" if policy.labels else None)
+        if past == 150:
+            session.pause_arm(0)
+            played = session.ask(30, context=rows[:30])
+            require(all(each.action != 0 for each in played), "A paused arm was played.")
+            session.resume_arm(0)
+        if past == 200 and policy.arms > 1:
+            session.retire_arm(1)
+    for decision in session.pending:
+        session.tell(decision, float(rng.integers(2)))
+    require_consistent_ledger(session)
+    require(session.pending == (), "A decision is still pending.")

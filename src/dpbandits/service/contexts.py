@@ -1,0 +1,327 @@
+"""Contexts of a campaign in rows: those that the next codebooks need, the public counts beside open
+blocks, and the policy with its state, which only a release or a new arm replaces.
+
+All of it is public. A sum over the rows lies in the sealed private row, and a hash of the policy
+and of its state in the head: rows that were edited, deleted or put back are found out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, NamedTuple, final
+
+from dpbandits.core.errors import EditedRowsError
+from dpbandits.core.inputs import Floats
+from dpbandits.policies.contextual import ContextualPolicy
+from dpbandits.policies.contract import Policy
+from dpbandits.service.database import Rows
+from dpbandits.service.sealing import EDITED
+from dpbandits.service.tables import (
+    FIRST_VISITORS,
+    CellRow,
+    ContextChange,
+    ContextRow,
+    LearnedRow,
+)
+from dpbandits.session.contexts import (
+    Contexts,
+    packed,
+    packed_counts,
+    unpacked,
+    unpacked_counts,
+)
+from dpbandits.session.saving import as_plain, learned_of, policy_from_data, policy_to_data
+from dpbandits.session.session import Session
+from dpbandits.session.storing import (
+    KeptApart,
+    Watch,
+    collects_first,
+    context_changes,
+    contexts_now,
+    keep_only,
+    large_parts,
+    records_of,
+)
+
+POLICY, STATE = "policy", "state"
+"""Names of the rows that the head has hashes of."""
+
+WHOLE = 1 << 128
+
+
+class KeptContext(NamedTuple):
+    """A context, and whose it is where people are known."""
+
+    context: Floats
+    pseudonym: str | None
+    mark: int
+
+
+class LargePart(NamedTuple):
+    """A policy or its state, and the hash of its row."""
+
+    value: Any
+    hash: str
+
+
+@final
+class ContextRows:
+    """The rows of a campaign whose policy decides by contexts, as they are in memory.
+
+    Args:
+        key: of the sum over them, secret.
+
+    Attributes:
+        owners: by pending decision, whose it is.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._rows = dict[int, dict[int, KeptContext]]()  # by arm and number, in order
+        self._cells = dict[int, dict[int, bytes]]()  # by arm and cell
+        self._large = dict[str, LargePart]()
+        self._total, self._records = 0, 0
+        self._written = dict[tuple[int, int], KeptContext]()  # since the last change, as below
+        self._gone = set[tuple[int, int]]()
+        self._followed, self._anew = 0, False
+        self._touched: set[int] | None = set()  # arms whose counts may have changed; None: all
+        self.owners = dict[int, str]()
+
+    def __repr__(self) -> str:
+        return f"ContextRows({sum(map(len, self._rows.values()))})"
+
+    # Loading
+
+    def load(
+        self,
+        uid: str,
+        rows: Rows,
+        since: int,
+        public: Mapping[str, Any],
+        given: Policy | type[Policy] | None,
+    ) -> KeptApart:
+        """Read what was written since a version (0: all), and return what a session needs of it.
+
+        Args:
+            public: the public part of the session.
+            given: the policy or its class, if it is user-defined.
+
+        Raises:
+            EditedRowsError: the policy or its state are not those that were written.
+        """
+        policy = self._loaded_policy(uid, rows, public[POLICY]["sha256"], given)
+        learned = self._loaded_state(uid, rows, public, policy)
+        try:
+            for row in rows.contexts(uid, since):
+                self._keep(row.arm, row.number, bytes(row.body), row.pseudonym)
+            for arm in [arm for arm in self._rows if arm != FIRST_VISITORS]:
+                self._without_oldest(arm, policy.kept_contexts)
+            if not learned.pilot:
+                self._drop_arm(FIRST_VISITORS)
+            self._load_cells(rows.open_cells(uid))
+            contexts = self._contexts(policy, learned)
+        except (ValueError, TypeError, LookupError, OverflowError):
+            raise EditedRowsError(EDITED) from None
+        self._begin(int(public["records"]))
+        return KeptApart(policy, learned, contexts)
+
+    def _loaded_policy(self, uid: str, rows: Rows, hash: str, given: Any) -> ContextualPolicy:
+        known = self._large.get(POLICY)
+        if known is None or known.hash != hash:
+            said = json.loads(checked_text(rows.learned(uid, POLICY), hash))
+            known = self._large[POLICY] = LargePart(policy_from_data(said, given), hash)
+        policy: ContextualPolicy = known.value
+        return policy
+
+    def _loaded_state(
+        self, uid: str, rows: Rows, public: Mapping[str, Any], policy: ContextualPolicy
+    ) -> Any:
+        known, hash = self._large.get(STATE), public["learned"]["sha256"]
+        if known is None or known.hash != hash:
+            said = json.loads(checked_text(rows.learned(uid, STATE), hash))
+            state = learned_of(policy, said, public["asked"])
+            known = self._large[STATE] = LargePart(state, hash)
+        return known.value
+
+    def _load_cells(self, found: Iterable[CellRow]) -> None:
+        """Open blocks are few rows, and all of them are read."""
+        for arm, cells in self._cells.items():
+            for cell, body in cells.items():
+                self._total -= self._mark(f"cell {arm} {cell}", body)
+        self._cells = {}
+        for arm, cell, body in found:
+            self._cells.setdefault(arm, {})[cell] = bytes(body)
+            self._total += self._mark(f"cell {arm} {cell}", bytes(body))
+
+    def _contexts(self, policy: ContextualPolicy, learned: Any) -> Contexts:
+        counts = {
+            arm: unpacked_counts(cells, policy, learned, arm) for arm, cells in self._cells.items()
+        }
+        recent = tuple(self._of_arm(arm) for arm in range(policy.arms))
+        return Contexts(counts, recent, self._of_arm(FIRST_VISITORS))
+
+    def _of_arm(self, arm: int) -> tuple[Floats, ...]:
+        return tuple(row.context for row in self._rows.get(arm, {}).values())
+
+    # The sum over all rows
+
+    def said(self) -> str:
+        """The sum as text, always of one length."""
+        return f"{self._total % WHOLE:032x}"
+
+    def _mark(self, place: str, body: bytes) -> int:
+        made = blake2b(place.encode() + b"|" + body, key=self._key, digest_size=16)
+        return int.from_bytes(made.digest())
+
+    # Changes
+
+    def _begin(self, records: int) -> None:
+        """All changes are written."""
+        self._written, self._gone, self._touched = {}, set(), set()
+        self._followed, self._anew, self._records = 0, False, records
+
+    def _keep(self, arm: int, number: int, body: bytes, pseudonym: str | None) -> KeptContext:
+        mark = self._mark(f"context {arm} {number} {pseudonym}", body)
+        row = KeptContext(unpacked(body), pseudonym, mark)
+        self._total += mark
+        self._rows.setdefault(arm, {})[number] = row
+        return row
+
+    def _add(self, arm: int, number: int, context: Floats, pseudonym: str | None) -> None:
+        self._written[arm, number] = self._keep(arm, number, packed(context), pseudonym)
+
+    def _drop(self, arm: int, number: int) -> None:
+        row = self._rows[arm].pop(number)
+        self._total -= row.mark
+        if self._written.pop((arm, number), None) is None:
+            self._gone.add((arm, number))
+
+    def _drop_arm(self, arm: int) -> None:
+        for number in list(self._rows.get(arm, ())):
+            self._drop(arm, number)
+
+    def _without_oldest(self, arm: int, kept: int) -> None:
+        rows = self._rows.get(arm, {})
+        for number in list(islice(rows, max(0, len(rows) - kept))):
+            self._drop(arm, number)
+
+    def follow(self, session: Session, watch: Watch) -> None:
+        """Bring the rows up to what the session did since."""
+        policy = session.policy
+        assert isinstance(policy, ContextualPolicy)
+        found = context_changes(islice(watch.journal, self._followed, None))
+        self._followed = len(watch.journal)
+        if collects_first(session):
+            for seq, context in found.asked:
+                self._add(FIRST_VISITORS, seq, context, self.owners.get(seq))
+        else:
+            self._drop_arm(FIRST_VISITORS)
+        for seq, arm, context in found.recorded:
+            self._records += 1
+            if self._touched is not None:
+                self._touched.add(arm)
+            if policy.kept_contexts:
+                self._add(arm, self._records, context, self.owners.get(seq))
+        for arm in {arm for _, arm, _ in found.recorded}:
+            self._without_oldest(arm, policy.kept_contexts)
+        for seq in found.resolved:
+            self.owners.pop(seq, None)
+        if found.released:
+            self._touched = None
+
+    def erase(self, session: Session, pseudonym: str) -> None:
+        """Forget a person's contexts, in the session, too. What was released stays."""
+        for arm, rows in self._rows.items():
+            for number in [n for n, row in rows.items() if row.pseudonym == pseudonym]:
+                self._drop(arm, number)
+        now = contexts_now(session)
+        recent = tuple(self._of_arm(arm) for arm in range(session.policy.arms))
+        keep_only(session, now._replace(recent=recent, pilot=self._of_arm(FIRST_VISITORS)))
+
+    def begin_anew(self) -> None:
+        """The policy begins anew, and knows of no contexts."""
+        self._rows, self._cells, self._large, self._total = {}, {}, {}, 0
+        self._written, self._gone, self._anew, self._touched = {}, set(), True, None
+
+    def change(self, session: Session, watch: Watch, version: int) -> ContextChange:
+        """What is to be written since the last change. The journal is as it was then."""
+        self.follow(session, watch)
+        learned = self._changed_large(session)
+        cells, emptied = self._changed_cells(session)
+        rows = [
+            ContextRow(arm, number, row.pseudonym, version, packed(row.context))
+            for (arm, number), row in self._written.items()
+        ]
+        found = ContextChange(rows, sorted(self._gone), self._anew, cells, emptied, learned)
+        self._begin(records_of(session))
+        return found
+
+    def _changed_large(self, session: Session) -> list[LearnedRow]:
+        found = list[LearnedRow]()
+        for what, value in zip((POLICY, STATE), large_parts(session), strict=True):
+            known = self._large.get(what)
+            if known is not None and known.value is value:
+                continue
+            data = policy_to_data(value) if what == POLICY else as_plain(value)
+            body = json.dumps(data, separators=(",", ":"), sort_keys=True)
+            hash = hashlib.sha256(body.encode()).hexdigest()
+            self._large[what] = LargePart(value, hash)
+            if known is None or known.hash != hash:
+                found.append(LearnedRow(what, body))
+        return found
+
+    def _changed_cells(self, session: Session) -> tuple[list[CellRow], list[tuple[int, int]]]:
+        now = contexts_now(session).open
+        arms: Iterable[int] = {*now, *self._cells} if self._touched is None else self._touched
+        changed, emptied = list[CellRow](), list[tuple[int, int]]()
+        for arm in sorted(arms):
+            before = self._cells.get(arm, {})
+            after = packed_counts(now[arm]) if arm in now else {}
+            for cell, body in after.items():
+                if before.get(cell) != body:
+                    self._total += self._mark(f"cell {arm} {cell}", body)
+                    changed.append(CellRow(arm, cell, body))
+            for cell, body in before.items():
+                if after.get(cell) != body:
+                    self._total -= self._mark(f"cell {arm} {cell}", body)
+                if cell not in after:
+                    emptied.append((arm, cell))
+            self._cells[arm] = after
+        self._cells = {arm: cells for arm, cells in self._cells.items() if cells}
+        return changed, emptied
+
+    def hashes(self) -> dict[str, Any]:
+        """What the head says in place of the policy and of its state."""
+        policy, state = (self._large[what].hash for what in (POLICY, STATE))
+        return {"policy": {"sha256": policy}, "learned": {"sha256": state}}
+
+
+def checked_text(body: str | None, hash: str) -> str:
+    """The text of a row that the head has the hash of.
+
+    Raises:
+        EditedRowsError: it is another one, or there is none.
+    """
+    if body is None or hashlib.sha256(body.encode()).hexdigest() != hash:
+        raise EditedRowsError(EDITED)
+    return body
+
+
+def has_contexts(public: Mapping[str, Any]) -> bool:
+    """Whether the policy of a stored session decides by contexts.
+
+    Args:
+        public: the public part of the session.
+    """
+    return isinstance(public["policy"], dict) and "sha256" in public["policy"]
+
+
+def small_answers(answers: Sequence[Any]) -> list[Any]:
+    """Answers about arms as a release keeps them for ever: the noised sums of the cells, and the
+    records behind each. Contexts are left out.
+    """
+    return [[each.totals, each.rounds, each.counts, each.negatives] for each in answers]

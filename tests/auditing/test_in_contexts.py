@@ -1,0 +1,137 @@
+"""Audits and checks of policies that decide by contexts: exactly what is promised is found, and
+broken twins are caught.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import dpbandits as dpb
+from dpbandits.checks import check_policy, examples
+from dpbandits.checks.examples import PLACES
+from dpbandits.core.errors import CheckFailed
+from dpbandits.core.privacy import Grid
+from dpbandits.mechanisms import LazyForgetful
+from dpbandits.mechanisms.cells import CellBatches, OpenContexts, cell_of
+from dpbandits.policies.contextual import DPLinTS
+from dpbandits.policies.contract import policy_dataclass
+from dpbandits.session.state import Told, View
+
+
+def audited(subject: Any, **options: Any) -> Any:
+    return dpb.audit(subject, **{"runs": 300, "seed": 3, **options})
+
+
+@pytest.mark.parametrize("name", ["DPLinTS", "DPLinUCB"])
+def test_exactly_epsilon_is_found(name: str) -> None:
+    report = audited(name, epsilon="1/2")
+    assert report.passed
+    (level, counted) = report.levels
+    assert level.details["loss"] == "1/2"
+    assert report.lower_bound == 0.5
+    assert counted.outcome == "not applicable"
+    assert "contexts" in counted.evidence
+
+
+def test_exactly_rho_is_found() -> None:
+    report = audited(replace(examples("DPLinTS")[0], epsilon=None, rho="1/3"))  # type: ignore[call-arg]
+    assert report.passed
+    assert report.levels[0].details["loss"] == "1/3"
+    published = audited("AdaCOFUL")
+    assert published.passed
+    assert 0.3 < published.levels[0].details["loss_value"] <= 1 / 3
+
+
+def test_a_smaller_claim_is_refuted() -> None:
+    report = audited("DPLinTS", claim=1.9)
+    assert report.failed
+    assert report.lower_bound == 2.0
+
+
+def test_without_privacy_there_is_no_verdict() -> None:
+    report = audited("LinTS")
+    assert report.verdict == "no verdict"
+
+
+Add = Callable[[OpenContexts, int, Any], None]
+add: Add = OpenContexts.add
+
+
+def cell_by_reward(self: OpenContexts, arm: int, record: Any) -> None:
+    steps, context = record
+    add(self, arm, record._replace(context=context if steps else context[::-1].copy()))
+
+
+def counts_by_answer(self: OpenContexts, arm: int, record: Any) -> None:
+    add(self, arm, record)
+    if not record.steps:  # as if nobody had answered
+        counts = self._counts[arm]
+        cell, against = cell_of(self.books[arm], record.context)
+        counts.directions[cell] -= -record.context if against else record.context
+
+
+def contexts_by_reward(self: OpenContexts, arm: int, record: Any) -> None:
+    add(self, arm, record)
+    if not record.steps:
+        self.recent[arm].pop()
+
+
+@pytest.mark.parametrize("broken", [cell_by_reward, counts_by_answer, contexts_by_reward])
+def test_broken_twins_are_caught(broken: Add, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell chosen by the reward; B counted by who answered; a codebook from rewards."""
+    monkeypatch.setattr(OpenContexts, "add", broken)
+    report = audited("DPLinTS")
+    assert report.failed
+    assert report.lower_bound > 2.0
+    with pytest.raises(CheckFailed):
+        check_policy(examples("DPLinTS")[0])
+
+
+def test_a_block_that_ends_by_its_sum_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    apply = View.apply
+
+    def by_sum(self: View, event: Any, at: int) -> None:
+        apply(self, event, at)
+        if type(event) is Told and self.contexts is not None and self.due is None:
+            arm = event.unit
+            if self.contexts.sums[arm][1].sum() >= 4:
+                self.due = (arm,)
+
+    monkeypatch.setattr(View, "apply", by_sum)
+    assert audited("DPLinTS").failed
+
+
+class TwoCells(CellBatches):
+    """Says half of what its noise keeps."""
+
+    def answer(self, memory: Any, block: Any, noise: Any) -> Any:
+        return CellBatches(inner=LazyForgetful(epsilon=4, grid=self.grid)).answer(  # type: ignore[arg-type]  # exact
+            memory, block, noise
+        )
+
+
+@policy_dataclass
+class TooLittleNoise(DPLinTS):
+    def mechanism(self) -> Any:
+        grid = Grid(steps=self.grid)
+        return TwoCells(inner=LazyForgetful(epsilon=self.budget, grid=grid))
+
+
+def test_too_little_noise_is_caught() -> None:
+    made = TooLittleNoise(arms=2, features=2, epsilon=2, first=12, public_contexts=PLACES)
+    report = audited(made)
+    assert report.failed
+    assert report.lower_bound == 4.0
+    with pytest.raises(CheckFailed, match="the claim is 2"):
+        check_policy(made)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["DPLinTS", "DPLinUCB", "AdaCOFUL", "LinTS", "LinUCB"])
+def test_policies_pass_the_checks(name: str) -> None:
+    for each in examples(name):
+        check_policy(each)

@@ -1,0 +1,681 @@
+"""Campaigns whose policies decide by contexts: the same decisions as a session's, through every way
+in; where contexts are kept, and for how long; and what is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import numpy as np
+import pytest
+from sqlalchemy import event
+from typer.testing import CliRunner
+
+import dpbandits as dpb
+from dpbandits.policies import contextual
+from dpbandits.service.client import AsyncRemoteStore, RemoteStore
+from dpbandits.service.server.app import make_app
+from dpbandits.session.contexts import packed
+from dpbandits.session.options import OPTIONS_WITH_CONTEXTS
+from dpbandits.terminal.cli import app as shell
+from tests.service.http.web import client_of
+from tests.service.timelines import Lite, inside
+
+RNG = np.random.default_rng(7)
+PLACES = np.trunc(RNG.uniform(-0.6, 0.6, (400, 2)) * 2**20) / 2**20
+KEY = bytes(range(32))
+PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 3}
+
+
+def policy(**changes: Any) -> dpb.DPLinTS:
+    given: dict[str, Any] = {"arms": 2, "features": 2, "epsilon": 1, "first": 6}
+    given["public_contexts"] = PLACES[:100]
+    return dpb.DPLinTS(**given | changes)
+
+
+def create(store: Any, made: Any = None, **options: Any) -> Any:
+    return store.create("c", made or policy(), noise=dpb.SimulatedNoise(1), seed=5, **options)
+
+
+def rows(lite: Lite, table: str) -> list[Any]:
+    with closing(sqlite3.connect(lite.file)) as database:
+        return database.execute(f"SELECT * FROM dpbandits_{table}").fetchall()
+
+
+def write(lite: Lite, sql: str, *given: Any) -> None:
+    with closing(sqlite3.connect(lite.file, isolation_level=None)) as database:
+        database.execute(sql, given)
+
+
+MADE = {
+    "cells": policy,
+    "pilot": lambda: policy(public_contexts=None),
+    "zCDP": lambda: policy(epsilon=None, rho=1),
+    "optimism": lambda: dpb.DPLinUCB(arms=["a", "b"], features=["p", "q"], epsilon=1),
+    "vectors": lambda: dpb.AdaCOFUL(arms=2, features=2, rho=1, first=30),
+    "not private": lambda: dpb.LinTS(arms=2, features=2, alpha=1.3),
+}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_two_processes_decide_as_one_session(kind: str, tmp_path: Path) -> None:
+    """Two stores that know of nothing but the database take turns, one of them opened anew."""
+    lite, made, rng = Lite(tmp_path), MADE[kind](), np.random.default_rng(3)
+    session = dpb.Session(made, noise=dpb.SimulatedNoise(1), seed=5, campaign="c")
+    campaigns = [create(lite.open(), made)]
+    campaigns.append(lite.open()["c"])
+    waiting = list[Any]()
+    for at in range(90):
+        if at % 31 == 7:
+            campaigns[at % 2] = lite.open()["c"]
+        places = PLACES[[(9 * at + i) % 400 for i in range(9)]]
+        theirs = campaigns[at % 2].ask(9, context=places)
+        ours = session.ask(9, context=places)
+        assert [each.action for each in theirs] == [each.action for each in ours]
+        waiting += zip(theirs, ours, strict=True)
+        rng.shuffle(waiting)  # type: ignore[arg-type]
+        now, waiting = waiting[:8], waiting[8:]
+        rewards = [float(reward) for reward in rng.integers(0, 2, len(now))]
+        told = [(one, reward) for (one, _), reward in zip(now, rewards, strict=True)]
+        assert {*campaigns[(at + 1) % 2].tell_many(told)} == {"recorded"}
+        session.tell_many([(one, reward) for (_, one), reward in zip(now, rewards, strict=True)])
+    assert session.releases >= (2 if kind in ("pilot", "optimism") else 6)
+    for campaign in campaigns:
+        assert inside(campaign, lambda part, _: part.session.state) == session.state
+        assert campaign.spent == session.spent
+        assert read_in(campaign.ledger) == read_in(session.ledger)
+
+
+def read_in(ledger: Any) -> list[tuple[int, int]]:
+    """Every reading of every reward: its arm, and its place."""
+    return sorted((each.coordinate, at) for each in ledger for at in range(each.start, each.stop))
+
+
+def test_every_kind_of_store_keeps_contexts(make: Any) -> None:
+    """With two openings of one store, an erased person, a new arm, and a fence."""
+    one = create(make(), policy(arms=["a", "b"]), **PEOPLE)
+    other = make()["c"]
+    session = dpb.Session(
+        policy(arms=["a", "b"]),
+        noise=dpb.SimulatedNoise(1),
+        seed=5,
+        user_key=bytes(16),
+        **PEOPLE,
+    )
+    for at in range(120):
+        campaign = other if at % 2 else one
+        place, user = PLACES[at], f"user {at // 2}"
+        theirs = campaign.ask(context=place, user=user)
+        ours = session.ask(context=place, user=user)
+        assert (theirs.label, theirs.learn) == (ours.label, ours.learn)
+        campaign.tell(theirs, at % 3 == 0)
+        session.tell(ours, at % 3 == 0)
+        if at == 60:
+            assert one.add_arm("d") == session.add_arm("d")
+    contexts = inside(other, lambda part, _: part.session._seen.folded().contexts)
+    before = sum(map(len, contexts.recent))
+    one.erase("user 3")
+    contexts = inside(other, lambda part, _: part.session._seen.folded().contexts)
+    assert sum(map(len, contexts.recent)) == before - 2
+    waiting = one.ask(context=PLACES[0], user="late")
+    other.fence()
+    assert one.tell(waiting, 1) == "gone"
+    assert other.tell(other.ask(context=PLACES[1], user="next"), 1) == "recorded"
+    assert inside(one, lambda part, _: part.session.state) == inside(
+        other, lambda part, _: part.session.state
+    )
+
+
+def test_contexts_stand_where_they_are_needed_and_nowhere_else(tmp_path: Path) -> None:
+    lite = Lite(tmp_path)
+    campaign = create(lite.open())
+    asked = campaign.ask(40, context=PLACES[:40], key="visit")
+    campaign.tell_many([(each, 1) for each in asked[:30]])
+    campaign.void(asked[30])
+    contexts = {row[1]: row[-1] for row in rows(lite, "decision")}
+    assert [seq for seq, body in contexts.items() if body is not None] == [*range(32, 41)]
+    assert contexts[32] == packed(PLACES[31])
+    kept = sorted(row[-1] for row in rows(lite, "context"))
+    assert kept == sorted(map(packed, PLACES[:30]))
+    assert {row[3] for row in rows(lite, "context")} == {None}, "nobody is known"
+    assert campaign.releases()
+    for table in ("release", "request", "head", "event", "campaign", "ledger"):
+        text = repr(rows(lite, table))
+        for place in PLACES[:40]:
+            assert repr(float(place[0])) not in text
+            assert packed(place).hex() not in text
+
+
+def test_what_only_a_release_changes_is_written_with_it(tmp_path: Path) -> None:
+    """Not at each ask: the head stays small, whatever the policy has learned."""
+    wide = RNG.normal(size=(300, 12))
+    wide /= 1.01 * np.linalg.norm(wide, axis=1)[:, None]
+    lite = Lite(tmp_path)
+    made = dpb.DPLinTS(arms=6, features=12, epsilon=1, first=15, public_contexts=wide)
+    store = lite.open()
+    campaign = create(store, made)
+    said = list[str]()
+    event.listen(
+        store.database.engine,
+        "before_cursor_execute",
+        lambda conn, cursor, statement, *_: said.append(statement),
+    )
+
+    def learned() -> int:
+        found = sum("INTO dpbandits_learned" in each for each in said)
+        said.clear()
+        return found
+
+    learned()
+    for at in range(240):
+        steps = campaign.summary().step
+        decision = campaign.ask(context=wide[at % 300])
+        assert learned() == 0
+        campaign.tell(decision, at % 2)
+        assert learned() == (campaign.summary().step > steps)
+        ((*_, public, _),) = rows(lite, "head")
+        assert len(public) < 6_000
+    assert campaign.summary().step > 3
+    assert sum(len(row[-1]) for row in rows(lite, "learned")) > 50_000
+
+
+def test_of_each_arm_the_newest_contexts_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contextual, "RECENT", 20)
+    lite = Lite(tmp_path)
+    campaign, told = create(lite.open()), dict[int, list[bytes]]({0: [], 1: []})
+    for at in range(0, 200, 20):
+        if at == 100:
+            campaign = lite.open()["c"]
+        for place, each in zip(
+            PLACES[at : at + 20], campaign.ask(20, context=PLACES[at : at + 20]), strict=True
+        ):
+            campaign.tell(each, 1)
+            told[each.action].append(packed(place))
+    found = dict[int, list[bytes]]({0: [], 1: []})
+    for _, arm, _, _, _, body in sorted(rows(lite, "context")):
+        found[arm].append(body)
+    assert found == {arm: bodies[-20:] for arm, bodies in told.items()}
+
+
+@pytest.mark.parametrize("kind", ["cells", "pilot"])
+def test_who_is_erased_is_in_no_row(kind: str, tmp_path: Path) -> None:
+    """Their contexts go: those that wait, those of the next codebooks, those of the first ones, and
+    those beyond the cap; in the other process's memory, too. Nobody else's do.
+    """
+    lite, made = Lite(tmp_path), MADE[kind]()
+    campaign = create(lite.open(), made, **PEOPLE)
+    other = lite.open()["c"]
+    for at in range(60):
+        decision = campaign.ask(context=PLACES[at], user=f"user {at % 12}")
+        assert decision.learn is (kind == "cells" and at < 36)
+        if at % 3:
+            campaign.tell(decision, 1)
+    other.ask(context=PLACES[60], user="user 0")
+    bodies = [packed(place) for place in PLACES[:61]]
+
+    def kept() -> set[int]:
+        """Visits of which there is a context somewhere."""
+        found = [row[-1] for table in ("decision", "context") for row in rows(lite, table)]
+        return {bodies.index(body) for body in found if body is not None}
+
+    before = kept()
+    theirs = {at for at in before if at % 12 == 4}
+    assert theirs
+    assert campaign.erase("user 4") == sum(at % 3 == 0 for at in range(4, 60, 12))
+    assert kept() == before - theirs
+    for each in (campaign, other, lite.open()["c"]):
+        now = inside(each, lambda part, _: part.session._seen.folded().contexts)
+        held = {packed(context) for some in (*now.recent, now.pilot) for context in some}
+        assert held == {row[-1] for row in rows(lite, "context")}
+    assert other.tell(other.ask(context=PLACES[61], user="new"), 1) == "recorded"
+    assert "Whoever is erased, their contexts are deleted." in " ".join(other.statement().split())
+
+
+def test_who_is_erased_in_the_transaction_of_their_answer_is_in_no_row(tmp_path: Path) -> None:
+    from dpbandits.service.operations import Ask, Erase, Tell, TellItem
+    from dpbandits.service.transaction import Ticket
+
+    lite = Lite(tmp_path)
+    campaign = create(lite.open(), **PEOPLE)
+    first = campaign.ask(context=PLACES[0], user="anna")
+    queue = campaign._calls.host._queue
+    queue.append(Ticket(Tell(tells=[TellItem(id=first.id, reward=1.0)])))
+    queue.append(Ticket(Ask(context=PLACES[1], user="anna")))
+    queue.append(Ticket(Ask(context=PLACES[2], user="ben")))
+    assert campaign.do(Erase(user="anna")) == 1
+    assert rows(lite, "context") == []
+    assert [row[-1] for row in rows(lite, "decision")] == [None, None, packed(PLACES[2])]
+    assert lite.open()["c"].tell(campaign.ask(context=PLACES[3], user="carl"), 1) == "recorded"
+
+
+EDITS = {
+    "a context": "UPDATE dpbandits_context SET body = x'0000000000000000' WHERE number = 3",
+    "whose": "UPDATE dpbandits_context SET pseudonym = 'x' WHERE number = 3",
+    "another arm": "UPDATE dpbandits_context SET arm = 1 - arm WHERE number = 3",
+    "no arm": "UPDATE dpbandits_context SET arm = 9 WHERE number = 3",
+    "gone": "DELETE FROM dpbandits_context WHERE number = 3",
+    "one more": "INSERT INTO dpbandits_context VALUES "
+    "((SELECT campaign FROM dpbandits_head), 0, 99, NULL, 9, x'0000000000000000')",
+    "counts": "UPDATE dpbandits_open_cell SET body = zeroblob(length(body))",
+    "another cell": "UPDATE dpbandits_open_cell SET cell = cell + 7",
+    "no counts": "DELETE FROM dpbandits_open_cell",
+    "the state": "UPDATE dpbandits_learned SET body = replace(body, '1', '2') WHERE what = 'state'",
+    "the policy": 'UPDATE dpbandits_learned SET body = replace(body, \'"epsilon":"1"\', '
+    "'\"epsilon\":\"9\"') WHERE what = 'policy'",
+    "no state": "DELETE FROM dpbandits_learned WHERE what = 'state'",
+    "waiting": "UPDATE dpbandits_decision SET context = x'0000000000000000' WHERE seq = 20",
+    "waiting, gone": "UPDATE dpbandits_decision SET context = NULL WHERE seq = 20",
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_rows_that_were_edited_are_noticed(edit: str, tmp_path: Path) -> None:
+    lite = Lite(tmp_path)
+    store = lite.open()
+    campaign = create(store, policy(first=1000))
+    asked = campaign.ask(20, context=PLACES[:20])
+    campaign.tell_many([(each, 1) for each in asked[:10]])
+    store.close()
+    write(lite, EDITS[edit])
+    campaign = lite.open()["c"]
+    with pytest.raises(dpb.EditedRowsError, match="edited, deleted or put back"):
+        campaign.tell(asked[10], 1)
+    assert rows(lite, "release") == []
+
+
+def test_rows_that_were_put_back_are_noticed(tmp_path: Path) -> None:
+    """Each table by itself, to what it was before the newest transactions."""
+    for table in ("context", "open_cell", "learned"):
+        folder = tmp_path / table
+        folder.mkdir()
+        lite = Lite(folder)
+        with lite.open() as store:
+            campaign = create(store)
+            asked = campaign.ask(20, context=PLACES[:20])
+            campaign.tell_many([(each, 1) for each in asked[:4]])
+            copy = lite.copy(folder / "copy.db")
+            campaign.tell_many([(each, 1) for each in asked[4:11]])
+            assert campaign.summary().step > 0
+        with closing(sqlite3.connect(lite.file, isolation_level=None)) as database:
+            database.execute("ATTACH ? AS old", [str(copy)])
+            database.execute(f"DELETE FROM main.dpbandits_{table}")
+            database.execute(
+                f"INSERT INTO main.dpbandits_{table} SELECT * FROM old.dpbandits_{table}"
+            )
+        campaign = lite.open()["c"]
+        with pytest.raises(dpb.EditedRowsError):
+            campaign.tell(asked[11], 1)
+
+
+def test_a_database_that_was_put_back_is_fenced(tmp_path: Path) -> None:
+    """What lay in open blocks is given up, its counts with it; what the codebooks need stays."""
+    lite = Lite(tmp_path)
+    with lite.open() as store:
+        campaign = create(store)
+        asked = campaign.ask(30, context=PLACES[:30])
+        campaign.tell_many([(each, 1) for each in asked[:9]])
+        copy = lite.copy(tmp_path / "copy.db")
+        campaign.tell_many([(each, 1) for each in asked[9:]])
+        assert campaign.summary().step > 1
+    lite.put_back(copy)
+    campaign = lite.open()["c"]
+    assert campaign.tell_many([(each, 0) for each in asked[9:]]) == ["gone"] * 21
+    assert campaign.generation == 2
+    assert rows(lite, "open_cell") == []
+    assert len(rows(lite, "context")) == 9
+    assert all(row[-1] is None for row in rows(lite, "decision"))
+    session = inside(campaign, lambda part, _: part.session)
+    assert not session._seen.folded().books.blocks
+    for place in PLACES:
+        assert campaign.tell(campaign.ask(context=place), 1) == "recorded"
+    assert campaign.spent == 1
+    assert lite.open()["c"].summary().waiting == 0
+
+
+def test_a_release_that_nobody_witnessed_begins_the_policy_anew(tmp_path: Path) -> None:
+    lite = Lite(tmp_path)
+    with lite.open() as store:
+        campaign = create(store, policy(public_contexts=None))
+        asked = campaign.ask(505, context=PLACES[np.arange(505) % 400])
+        assert len(rows(lite, "context")) == 505
+        old = lite.witness.read_bytes()
+        asked = [campaign.ask(context=place) for place in PLACES[:20]]
+        assert {each.learn for each in asked} == {True}
+        assert rows(lite, "context") == []
+        campaign.tell_many([(each, 1) for each in asked])
+        assert campaign.summary().step > 0
+    assert old
+    campaign = lite.open()["c"]
+    campaign.fence()
+    assert campaign.ask(context=PLACES[0]).learn  # all was witnessed: what was learned stays
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_a_call_that_was_cut_off_counts_once(
+    error: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each statement of each call: made again, sums and counts are those of a campaign without
+    failures, and no block is drawn twice.
+    """
+    from dpbandits.service.database import Rows
+    from tests.service.counted import Counted
+
+    lite = Lite(tmp_path)
+    noise = Counted()
+    campaign = lite.open(noise=noise).create("c", policy(first=8), seed=5)
+    plain, left = Rows._write_contexts, [0]
+
+    def failing(self: Rows, uid: str, change: Any) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise error
+        plain(self, uid, change)
+        if left[0] == -1:
+            raise error
+
+    monkeypatch.setattr(Rows, "_write_contexts", failing)
+
+    def again(call: Any) -> Any:
+        for fails in (1, -1, 99):
+            left[0] = fails if fails > 0 else 0
+            try:
+                return call()
+            except (dpb.StoreError, OSError, KeyboardInterrupt):
+                continue
+        return call()
+
+    for at in range(40):
+        found = again(lambda: campaign.ask(context=PLACES[at], key=f"{at}"))  # noqa: B023
+        again(lambda: campaign.tell(found, 1.0))  # noqa: B023
+    summary = campaign.summary()
+    assert (summary.asked, summary.told, summary.generation) == (40, 40, 1)
+    read = read_in(campaign.ledger)
+    assert len(read) == len({*read}) > 16
+    blocks = inside(campaign, lambda part, _: part.session._seen.folded().books.blocks)
+    assert len(read) + sum(block.count for block in blocks.values()) == 40
+    assert len(rows(lite, "context")) == 40
+    sums = sum(len(answer[0]) for each in campaign.releases() for answer in each.answers)
+    assert noise.drawn == sums or error is KeyboardInterrupt  # which nobody's draw outlives
+    store = lite.open()
+    assert inside(store["c"], lambda part, _: part.session.state.t) == campaign.releases()[-1].asked
+
+
+def test_a_call_that_is_made_again_gives_the_same_decisions(tmp_path: Path) -> None:
+    lite = Lite(tmp_path)
+    campaign = create(lite.open())
+    one = campaign.ask(3, context=PLACES[:3], key="visit")
+    assert campaign.ask(3, context=PLACES[:3], key="visit") == one
+    assert lite.open()["c"].ask(3, context=PLACES[:3].tolist(), key="visit") == one
+    with pytest.raises(ValueError, match="no other call was made with"):
+        campaign.ask(3, context=PLACES[1:4], key="visit")
+    assert campaign.summary().asked == 3
+
+
+WRONG: dict[str, Any] = {
+    "none": None,
+    "too short": [0.1],
+    "too long": [2.0, 0.0],
+    "NaN": [0.1, float("nan")],
+    "infinite": [0.1, float("inf")],
+    "text": "0.1",
+    "names": {"p": 0.1, "q": 0.1},
+    "true": [True, 0.1],
+    "deep": [[[0.1, 0.2]]],
+    "two": [[0.1, 0.2], [0.1, 0.2]],
+    "mixed": [0.1, [0.1, 0.2]],
+    "empty": [],
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_contexts_make_no_decision(wrong: str, tmp_path: Path) -> None:
+    lite = Lite(tmp_path)
+    store = lite.open()
+    campaign = create(store)
+    before = [rows(lite, table) for table in ("head", "decision", "private_state")]
+    with pytest.raises((ValueError, TypeError), match="No decision was made"):
+        campaign.ask(context=WRONG[wrong])
+    assert [rows(lite, table) for table in ("head", "decision", "private_state")] == before
+    client = client_of(store)
+    body = json.dumps({"context": WRONG[wrong]})
+    headers = {"content-type": "application/json"}
+    answer = client.post("/v1/campaigns/c/ask", content=body, headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["code"] in ("context", "shape")
+    assert campaign.summary().asked == 0
+
+
+def test_longer_contexts_are_clipped_where_the_policy_says_so() -> None:
+    store = dpb.open_store("memory:")
+    campaign = create(store, policy(clip=True))
+    campaign.ask(context=[30.0, 40.0])
+    (play,) = inside(campaign, lambda part, _: part.session._seen.pending).values()
+    assert np.allclose(play.context, [0.6, 0.8], atol=2e-6)
+
+
+def test_policies_without_contexts_take_none() -> None:
+    store = dpb.open_store("memory:")
+    campaign = create(store, dpb.DPKLUCB(arms=2, epsilon=1))
+    with pytest.raises(ValueError, match="Expected no context="):
+        campaign.ask(context=[0.1, 0.2])
+    assert campaign.summary().features is None
+
+
+GIVEN: dict[str, Any] = {
+    "assignment": "shuffled",
+    "min_share": 0.1,
+    "guardrail": dpb.Guardrail("refunds", limit=0.1),
+    "segments": ["DE", "FR"],
+    "holdout": 0.1,
+    "rewards": dpb.Range(0, 4),
+    "default": 0.5,
+    "max_pending": 7,
+    "privacy_unit": "user",
+    "max_contributions": 2,
+    "window": timedelta(days=1),
+    "attribution_window": timedelta(days=1),
+}
+
+
+@pytest.mark.parametrize("option", GIVEN)
+def test_options_are_taken_or_refused_as_the_table_says(option: str) -> None:
+    store = dpb.open_store("memory:", key=KEY)
+    options = {option: GIVEN[option]}
+    if option in ("max_contributions", "privacy_unit", "window"):
+        options = {**PEOPLE, **options}
+    why = OPTIONS_WITH_CONTEXTS[option]
+    if why:
+        with pytest.raises(ValueError, match=f"{option}= is not for it: {why[:20]}"):
+            create(store, **options)
+        assert len(store) == 0
+        return
+    campaign = create(store, **options)
+    user = {"user": "anna"} if "privacy_unit" in options else {}
+    assert campaign.tell(campaign.ask(context=PLACES[0], **user), 1) == "recorded"
+
+
+def test_the_guide_has_the_table_of_options() -> None:
+    page = Path(__file__).parents[2] / "docs" / "guides" / "contexts.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for option, why in OPTIONS_WITH_CONTEXTS.items():
+        assert f"| `{option}` | {f'refused: {why}' if why else 'yes'} |" in lines
+    verbs = {"eligible", "add_arm", "pause_arm", "resume_arm", "retire_arm", "drop_open", "close"}
+    assert {*GIVEN} | verbs | {"scope"} == {*OPTIONS_WITH_CONTEXTS}
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"epsilon": None, "rho": 1}])
+def test_verbs_and_scopes_are_taken_as_the_table_says(budget: dict[str, Any]) -> None:
+    store = dpb.open_store("memory:")
+    store.scope("all", epsilon=2)
+    made = policy(arms=["a", "b", "c"], **budget)
+    if "rho" in budget:
+        with pytest.raises(ValueError, match="Expected a policy with an epsilon"):
+            create(store, made, scope="all")
+    campaign = create(store, made, **({} if "rho" in budget else {"scope": "all"}))
+    assert {campaign.ask(context=x, eligible=["b"]).label for x in PLACES[:9]} == {"b"}
+    campaign.pause_arm("a")
+    assert campaign.add_arm("d") == 3
+    assert {campaign.ask(context=x).label for x in PLACES[:60]} == {"b", "c", "d"}
+    campaign.resume_arm("a")
+    campaign.retire_arm("b")
+    campaign.drop_open()
+    asked = campaign.ask(60, context=PLACES[:60])
+    assert {each.label for each in asked} == {"a", "c", "d"}
+    campaign.tell_many([(each, 1) for each in asked])
+    campaign.close("over", read=False)
+    with pytest.raises(dpb.ClosedError):
+        campaign.ask(context=PLACES[0])
+
+
+def test_features_that_sound_like_outcomes_are_in_the_statement() -> None:
+    with pytest.warns(UserWarning, match="may carry recorded outcomes"):
+        made = dpb.DPLinTS(arms=2, features=["age", "clicked_before"], epsilon=1)
+    store = dpb.open_store("memory:")
+    with pytest.warns(UserWarning, match="may carry recorded outcomes"):
+        text = create(store, made).statement()
+    assert "WARNING: features named clicked_before" in " ".join(text.split())
+
+
+def test_with_a_window_nothing_public_shows_who_answered(tmp_path: Path) -> None:
+    """Contexts of those who answered and of those who did not go at the same time."""
+    seen = []
+    for told in (range(12), range(0)):
+        now = [1e6]
+        folder = tmp_path / f"{len(told)}"
+        folder.mkdir()
+        lite = Lite(folder)
+        store = lite.open(clock=lambda: now[0])  # noqa: B023
+        campaign = create(store, policy(first=100), attribution_window=timedelta(hours=1))
+        asked = campaign.ask(12, context=PLACES[:12])
+        campaign.tell_many([(asked[at], 0.0) for at in told])
+        now[0] += 3_601
+        late = campaign.ask(context=PLACES[12])
+        assert late.learn
+        public = [
+            [row[1:] for row in rows(lite, table)] for table in ("context", "open_cell", "learned")
+        ]
+        contexts = [row[-1] for row in rows(lite, "decision")]
+        seen.append((public, contexts))
+    assert seen[0] == seen[1]
+    assert len(seen[0][0][0]) == 12
+
+
+def test_who_only_looks_sees_a_campaign_without_private_rows(tmp_path: Path) -> None:
+    """As far as its database lets it: the sealed row is not needed."""
+    from dpbandits.service.parts import Setting, loaded
+    from dpbandits.service.sealing import StoreSeal
+
+    lite = Lite(tmp_path)
+    campaign = create(lite.open())
+    for place in PLACES[:60]:
+        campaign.tell(campaign.ask(context=place), 1)
+
+    def look(part: Any, found: Any) -> Any:
+        setting = Setting(StoreSeal(None), lambda: 0.0, None, None, True)
+        return loaded(part.row, part.head, found, setting, None).session
+
+    looked = inside(campaign, look)
+    assert looked.state == inside(campaign, lambda part, _: part.session.state)
+    assert looked.ledger
+    assert "newest 1,500" in looked.statement()
+
+
+# Over HTTP
+
+
+@contextmanager
+def served(**options: Any) -> Iterator[tuple[Any, httpx.Client]]:
+    body: dict[str, Any] = {"name": "DPLinTS", "arms": ["a", "b"], "features": ["p", "q"]}
+    body |= {"epsilon": "1", "first": 6, "public_contexts": PLACES[:100].tolist()}
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), key=KEY) as store:
+        client = client_of(store)
+        sent = {"name": "c", "policy": body, "seed": 5, **options}
+        made = client.post("/v1/campaigns", json=sent)
+        assert made.status_code == 201, made.text
+        assert made.json()["features"] == 2
+        yield store, client
+
+
+def test_every_client_decides_as_a_session() -> None:
+    session = dpb.Session(
+        policy(arms=["a", "b"], features=["p", "q"]), noise=dpb.SimulatedNoise(1), seed=5
+    )
+    with served() as (store, client):
+        remote = RemoteStore("http://localhost", client=client)["c"]
+        transport = httpx.ASGITransport(app=make_app(store, open=True))
+
+        async def ask_alone(place: Any) -> Any:
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as inner:
+                campaign = await AsyncRemoteStore("http://localhost", client=inner).campaign("c")
+                found = await campaign.ask(context={"q": place[1], "p": place[0]})
+                await campaign.tell(found, 1)
+                return found
+
+        for at in range(0, 80, 4):
+            theirs = [remote.ask(context=PLACES[at])]
+            remote.tell(theirs[0], 1)
+            theirs += [anyio.run(ask_alone, PLACES[at + 1])]
+            more = remote.ask(2, context=PLACES[at + 2 : at + 4])
+            remote.tell_many([(each, 1) for each in more])
+            ours = []
+            for place in PLACES[at : at + 2]:
+                ours.append(session.ask(context=place))
+                session.tell(ours[-1], 1)
+            ours += session.ask(2, context=PLACES[at + 2 : at + 4])
+            session.tell_many([(each, 1) for each in ours[2:]])
+            assert [each.label for each in [*theirs, *more]] == [each.label for each in ours]
+        assert store["c"].summary().step == session.releases > 5
+        assert "contexts of 2 numbers" in str(remote.summary())
+        assert len(remote.releases()) == session.releases
+
+
+def test_an_error_over_http_says_what_was_expected() -> None:
+    with served() as (_, client):
+        answer = client.post("/v1/campaigns/c/ask", json={"context": [0.9, 0.9]})
+        assert (answer.status_code, answer.json()["code"]) == (422, "context")
+        assert "Euclidean norm of at most 1" in answer.json()["detail"]
+        beliefs = client.get("/v1/campaigns/c/beliefs")
+        assert (beliefs.status_code, beliefs.json()["code"]) == (422, "by_context")
+        assert client.get("/v1/campaigns/c/history").json() == []
+        assert client.get("/v1/campaigns/c/expected_loss").json() is None
+        for view in ("ledger", "releases", "statement", "sample_ratio", "alarms", "recent"):
+            assert client.get(f"/v1/campaigns/c/{view}").status_code == 200
+
+
+def test_a_closed_campaign_shows_its_winner_to_every_context() -> None:
+    with served() as (store, client):
+        campaign = store["c"]
+        for place in PLACES[:30]:
+            campaign.tell(campaign.ask(context=place), 1)
+        campaign.close("a is better", winner="a")
+        answer = client.post("/v1/campaigns/c/ask", json={"context": [0.1, 0.2]})
+        (decision,) = answer.json()["decisions"]
+        assert (decision["label"], decision["learn"]) == ("a", False)
+
+
+def test_a_shell_asks_by_context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPBANDITS_KEY", KEY.hex())
+    url, run = f"sqlite:///{tmp_path}/trial.db", CliRunner().invoke
+    said = {"name": "DPLinTS", "arms": ["a", "b"], "features": ["p", "q"], "epsilon": "1"}
+    create = ["campaign", "create", "c", "--store", url, "--policy", json.dumps(said)]
+    assert run(shell, create).exit_code == 0
+    ask = ["campaign", "ask", "c", "--store", url, "--context"]
+    found = run(shell, [*ask, '{"p": 0.1, "q": 0.2}'])
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout.splitlines()[-1])["label"] in ("a", "b")
+    assert run(shell, [*ask, "[0.1, -0.2]"]).exit_code == 0
+    assert run(shell, [*ask, "0.1"]).exit_code == 2
+    assert run(shell, [*ask, "[0.1]"]).exit_code == 2
+    shown = run(shell, ["campaign", "show", "c", "--store", url])
+    assert shown.exit_code == 0
+    assert "decides by contexts of 2 numbers" in shown.output
