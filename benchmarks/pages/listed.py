@@ -73,6 +73,7 @@ PAGES = (
     Page("delays", "regret/delays.md", small=runs(2)),
     Page("silence", "regret/silence.md", runs(40), runs(1)),
     Page("naming", "naming.md", small=(*runs(4), "--few", "4")),
+    Page("answering", "answering.md", small=(*runs(30), "--few", "4")),
     Page("contexts", "contexts.md", small=("--rounds", "2000", *runs(2))),
     Page("eligible", "regret/eligible.md", small=("--rounds", "2000", *runs(4))),
     Page("auditors", "auditors.md", small=("--seeds", "1", "--most", "1000")),

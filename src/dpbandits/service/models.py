@@ -22,12 +22,13 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import Tabular
 from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
+from dpbandits.session.answering import Answers
 from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import time_words
-from dpbandits.session.traffic import Answers, SampleRatio, Traffic
+from dpbandits.session.traffic import SampleRatio, Traffic
 
 Exact = Annotated[
     Fraction, BeforeValidator(Fraction), PlainSerializer(str, return_type=str, when_used="json")
@@ -385,7 +386,7 @@ class SentRatio(Record):
     alarm: bool
     labels: list[str]
     traffic: dict[str, Any]
-    answers: dict[str, list[int]] | None
+    answers: dict[str, Any] | None
 
     @classmethod
     def of(cls, found: SampleRatio) -> Self:
@@ -396,17 +397,15 @@ class SentRatio(Record):
             alarm=found.alarm(),
             labels=list(found.labels),
             traffic=found.traffic.to_data(),
-            answers=None
-            if answers is None
-            else {"told": list(answers.told), "missing": list(answers.missing)},
+            answers=None if answers is None else answers._asdict(),
         )
 
     def made(self) -> SampleRatio:
-        answers = self.answers
-        if answers is not None:
-            answers = Answers(tuple(answers["told"]), tuple(answers["missing"]))  # type: ignore[assignment]
-        labels = tuple(self.labels)
-        return SampleRatio(labels, Traffic.restored(self.traffic, len(labels)), answers)  # type: ignore[arg-type]
+        found, labels = self.answers, tuple(self.labels)
+        answers = None
+        if found is not None:
+            answers = Answers(tuple(found["told"]), tuple(found["missing"]), found["evidence"])
+        return SampleRatio(labels, Traffic.restored(self.traffic, len(labels)), answers)
 
 
 class Alarm(Record):

@@ -64,7 +64,7 @@ from dpbandits.session.decisions import (
 )
 from dpbandits.session.events import in_order
 from dpbandits.session.guardrail import Guardrail, Harm
-from dpbandits.session.history import DecisionTable, answers_in
+from dpbandits.session.history import DecisionTable
 from dpbandits.session.naming import named_ahead
 from dpbandits.session.options import (
     asked_contexts,
@@ -80,7 +80,7 @@ from dpbandits.session.options import (
     too_many_pending,
     watched_mechanism,
 )
-from dpbandits.session.overdue import overdue_words
+from dpbandits.session.overdue import overdue_words, silent_words
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
@@ -103,7 +103,7 @@ from dpbandits.session.state import (
     told_by_action,
 )
 from dpbandits.session.statement import StatementFacts, closing_words, statement
-from dpbandits.session.traffic import Answers, SampleRatio, Traffic
+from dpbandits.session.traffic import SampleRatio, Traffic
 from dpbandits.vault import Books, Vault, release_of, without_frames
 
 FOLD = 200
@@ -1028,6 +1028,8 @@ class Session:
                 many = len(state.pending)
                 state = state._replace(pending={}, unread=state.unread + many)
                 state = self._with_last_releases(state)
+            answers = state.traffic.answers.ended()
+            state = state._replace(traffic=replace(state.traffic, answers=answers))
             # this is the moment at which it happens
             self._log = Log(state, self._log.plan, [])
             self._end(self._rebuild_view())
@@ -1373,8 +1375,10 @@ class Session:
     @property
     def alarms(self) -> tuple[SessionEvent, ...]:
         """What somebody should look at: arms that passed the guardrail ("suspend", or "alarm" if
-        the arm is the last one in play), in order; and arms whose first batch waits for requests
-        that are overdue ("overdue"), for as long as it does.
+        the arm is the last one in play), in order; arms whose first batch waits for requests that
+        are overdue ("overdue"), for as long as it does; and that nobody answers ("silent"), once
+        100 decisions without an answer expired or waited for longer than usual. With an attribution
+        window who answered is private, and "silent" is never raised.
 
         A request is overdue that has waited for several times as long as answers usually take.
         Others are asked for in its place, and its answer still counts if it comes.
@@ -1392,6 +1396,11 @@ class Session:
             name, at = self._name(arm), noticed.get(arm, view.asked)
             said = overdue_words(name, missing, when(since))
             waits.append(SessionEvent("overdue", name, at, said))
+        if view.is_silent and self._state.closing is None:
+            since = view.asked - view.answered
+            first = when(view.answered + 1) if since else "the newest decision"
+            said = silent_words(since, view.expired, first)
+            waits.append(SessionEvent("silent", None, view.asked, said))
         return (*self._suspended(), *waits)
 
     def _suspended(self) -> list[SessionEvent]:
@@ -1507,28 +1516,20 @@ class Session:
         """Test whether arms were drawn as often as their probabilities say, and whether answers
         come for every arm alike.
 
-        Decisions that follow from a plan are not tested. Answers are tested up to the oldest
-        pending decision: expire those that nobody answers. With an attribution window who answered
-        is private, and not tested. Small evidence, below .01 say, points to decisions that got
-        lost or were made up, or to an arm whose answers get lost.
+        Decisions that follow from a plan are not tested. Answers are compared where arms were drawn
+        by chance, in stretches of consecutive decisions with the same probabilities, up to the
+        oldest decision that waits: expire those that nobody answers. A change of answering that is
+        common to all arms is no evidence. With an attribution window who answered is private, and
+        not tested. Small evidence, below .001 say, points to decisions that got lost or were made
+        up, or to an arm whose answers get lost.
 
-        Source: Lindon and Malek 2022 (arXiv 2011.03567); Wasserman, Ramdas and Balakrishnan 2020
-        (arXiv 1912.11436).
+        Source: Lindon and Malek 2022 (arXiv 2011.03567); Shafer et al. 2011 (arXiv 0912.4269).
         """
         labels, traffic = tuple(str(name) for name, _ in self.arms), self._seen.traffic
         while len(traffic.counts) < len(labels):  # arms that were added since the last draw
             traffic = traffic.with_arm()
-        return SampleRatio(labels, traffic, self._answers())
-
-    def _answers(self) -> Answers | None:
-        tables, view = self._tables, self._seen
-        chosen, expired, void = tables.chosen, tables.expired, tables.void
-        if self._has_window or self.policy.about.feedback != "bandit":
-            return None
-        if chosen is None or expired is None or void is None:
-            return None
-        before = min(view.pending.copy(), default=view.asked + 1)
-        return answers_in(chosen, expired, void, before, self.policy.arms)
+        answers = None if self._has_window else traffic.answers.answers(len(labels))
+        return SampleRatio(labels, traffic, answers)
 
     def description(self) -> str:
         """Return, in the local model, what users' devices need to know before they answer, as JSON

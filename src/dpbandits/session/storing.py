@@ -200,7 +200,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     tables, state = session._tables, session._seen.folded()
     public = public_part(session, state._replace(pending={}), 1)
     private = private_part(session, state._replace(pending={}))
-    public.ledger.lines, public.chosen, public.unanswered = [], None, None
+    public.ledger.lines, public.chosen = [], None
     if tables.people is not None:
         public.people = public.people | {"used": [], "owners": []}
     if tables.window is not None:
@@ -300,7 +300,7 @@ def kept_apart(session: Session, rows: SessionRows) -> None:
     are nor who of them answered.
     """
     tables = session._tables
-    tables.chosen = tables.expired = tables.void = None
+    tables.chosen = None
     if tables.people is not None:
         tables.people.complete = False
     if tables.window is not None:
@@ -458,6 +458,7 @@ def begin_anew(session: Session) -> None:
         events=now.events,
         asked=now.asked,
         unread=now.asked,
+        answered=now.asked,
         closing=now.closing,
     )
     session._log, rng = opened(session.seed, state, [])
