@@ -281,8 +281,8 @@ test that looks a single time, after {PEOPLE:,} people.
 A test that may be looked at after every decision needs more people than one that looks once. With
 every rate known, its evidence against 10 % and 15 % grows to 14.4 natural units on average in
 {PEOPLE:,} people, give or take 5.4, and the level takes 6.9. Who knows no rate averages over
-factors, which takes about 2 more. So 95 % by {PEOPLE:,} people are out of reach for a test that
-holds at all times.
+factors, which takes about 2 more. So 95 % by {PEOPLE:,} people are missed. A test that is made for
+just that many people could reach them; it would find little at any other time.
 """
     print(text)
     if options.out:

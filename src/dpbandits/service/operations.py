@@ -47,6 +47,7 @@ from dpbandits.session.decisions import Decision, listed_tells, two_of
 from dpbandits.session.holdout import hashed_place
 from dpbandits.session.options import LONGEST_WHY
 from dpbandits.session.people import named_bytes
+from dpbandits.session.session import may_restart
 from dpbandits.session.storing import (
     ArmMove,
     counts_of,
@@ -61,6 +62,7 @@ from dpbandits.session.storing import (
     require_joined,
     require_move,
     require_reward,
+    restart_in,
     waiting_for,
     waits,
     window_of,
@@ -687,6 +689,37 @@ class AddArm(OperationModel):
         return int(reply.arm)
 
 
+@final
+class RestartArm(OperationModel):
+    """Forget what was released of an arm whose mean has changed (see `Session.restart_arm`)."""
+
+    name: ClassVar[str] = "restart"
+    reply: ClassVar[type[Record]] = AddedArm
+    arm: Arm
+
+    def run(self, tx: Transaction, by: str) -> int:
+        if self.arm is None:
+            raise ValueError("Expected the name or the number of an arm. Nothing was changed.")
+        rule, parts = tx.layout.rule, self.parts(tx)
+        if rule is not None and self.arm in (rule.control, parts[0].session.arms[rule.control][0]):
+            raise refusal("control_stays")
+        if sum(part.session.policy.arms for part in parts) >= MOST_ARMS:
+            raise refusal("many_arms")
+        sessions = [part.session for part in parts]
+        if not may_restart(sessions, self.arm):
+            raise refusal("mean_stays")
+        added = restart_in(sessions, self.arm)
+        for part in parts:
+            part.note(tx.now, "restart arm", self.arm, by or None)
+        return added
+
+    def replied(self, answer: Any) -> Record:
+        return AddedArm(arm=answer)
+
+    def answered(self, reply: Any) -> int:
+        return int(reply.arm)
+
+
 # The campaign
 
 
@@ -821,6 +854,7 @@ OPERATIONS: dict[str, type[OperationModel]] = {
         RetireArm,
         PauseArm,
         ResumeArm,
+        RestartArm,
         DropOpen,
         Finish,
         Close,

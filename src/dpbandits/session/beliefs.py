@@ -274,6 +274,11 @@ class Believed:
         """One more arm, added while the others are at work."""
         return replace(self, arms=(*self.arms, ArmHistory(label)))
 
+    def restarted(self, arm: int, kept: str, label: str) -> Believed:
+        """One more arm of this label, of which nothing was released; this arm is `kept` on."""
+        arms = (*self.arms[:arm], self.arms[arm]._replace(label=kept), *self.arms[arm + 1 :])
+        return replace(self, arms=(*arms, ArmHistory(label)))
+
     @property
     def mirrored(self) -> Believed:
         """The same releases as if of 1 less each reward: where the smallest mean is the best."""
@@ -791,8 +796,9 @@ class Beliefs(Tabular):
     more: about how many more people that takes, if means are as released and people are allocated
         as they are; None where that is not in sight. at_share: the same with min_share=.05, where
         it is not in sight otherwise.
-    changed: labels of arms whose intervals of different times have nothing in common: their mean
-        has changed, as a rule.
+    changed: labels of arms whose mean has changed: intervals of different times have nothing in
+        common, or later releases are known to be above or below earlier ones. Where all means stay,
+        the latter names an arm with probability 1 − confidence at most. See `Session.restart_arm`.
     caution: where the declared range clips rewards, what that does to means.
     together: whether arms are played together, as super arms: then none of them is the best.
     """
@@ -899,9 +905,10 @@ def beliefs(
     )
     intervals = {arm: known[arm] for arm in newest}
     if unseen:  # one of them may be the best: nobody is named, and nobody knows when
-        return Beliefs(rows, confidence, None, None, changed_of(history, intervals), caution)
+        changed = changed_of(history, intervals, delta)
+        return Beliefs(rows, confidence, None, None, changed, caution)
     if together:
-        changed = changed_of(history, known)
+        changed = changed_of(history, known, delta)
         return Beliefs(rows, confidence, None, None, changed, caution, together)
     said = advised(history, rows, confidence, intervals, newest, noise, allocation)
     return replace(said, caution=caution)
@@ -917,7 +924,8 @@ def advised(
     allocation: Allocation | None,
 ) -> Beliefs:
     """The rows with what they allow to say."""
-    changed, delta = changed_of(history, intervals), 1.0 - confidence
+    delta = 1.0 - confidence
+    changed = changed_of(history, intervals, delta)
     more, at_share = None, None
     if not history.reader.alone:
         best = best_apart(intervals)
@@ -950,9 +958,53 @@ def more_to_come(
     return None, people_needed(history, rows, delta, LEAST_SHARE)
 
 
-def changed_of(history: Believed, intervals: dict[int, Interval]) -> tuple[str, ...]:
-    """Labels of the arms whose mean has changed."""
-    return tuple(history.arms[arm].label for arm, each in intervals.items() if each.changed)
+def changed_of(history: Believed, intervals: dict[int, Interval], delta: float) -> tuple[str, ...]:
+    """Labels of the arms whose mean has changed: their intervals of different times have nothing in
+    common, or what was released later is known to be above, or below, what was before.
+    """
+    return tuple(
+        history.arms[arm].label
+        for arm, each in intervals.items()
+        if each.changed or mean_changed(history, arm, delta)
+    )
+
+
+def mean_changed(history: Believed, arm: int, delta: float) -> bool:
+    """Whether an arm's mean is known to have changed: wrong for any arm at any time with
+    probability `delta` at most.
+
+    The rewards up to a kept row are compared with those after it, as those of two arms are
+    (proofs/evidence.md). Rows at which that is done have twice the rewards of the one before.
+    """
+    if not history.reader.alone:
+        return False
+    *before, newest = counted_rows(history, history.arms[arm]) or (None,)
+    last, number = 0, 0
+    for row in before:
+        assert row is not None
+        assert newest is not None
+        if row.rounds < 2 * last:
+            continue
+        last, number = row.rounds, number + 1
+        later = row_between(row, newest)
+        least = required(arm, history.first, delta) + math.log(2.0 * number * (number + 1.0))
+        if later.rounds > 0 and history._may_be_apart(row, later):
+            pairs = history.reader.pairs
+            if max(pairs.above(row, later), pairs.above(later, row)) >= least:
+                return True
+    return False
+
+
+def row_between(row: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
+    """What was released after a row, as a row."""
+    draws: Counter[int] = Counter(dict(newest.draws))
+    draws.subtract(dict(row.draws))
+    return ReleasedRow(
+        newest.release,
+        newest.total - row.total,
+        newest.rounds - row.rounds,
+        tuple(sorted(draws.items())),
+    )
 
 
 def belief(

@@ -946,9 +946,13 @@ class Session:
         )
         return state if state.harm is None else with_harm(state, release)
 
-    def _dropped(self, state: State, keys: tuple[int, ...]) -> State:
-        """Return the state without these blocks, whose records are never read."""
-        books, _ = self._vault.release(state.books, (), keys)
+    def _dropped(self, state: State, keys: tuple[int, ...], vault: Vault | None = None) -> State:
+        """Return the state without these blocks, whose records are never read.
+
+        Args:
+            vault: of the state; by default the session's.
+        """
+        books, _ = (vault or self._vault).release(state.books, (), keys)
         release = Release((), (), state.records, told_by_action(state))
         contexts = None if state.contexts is None else state.contexts.without(keys)
         unlearned = UnlearnedRelease(release, None)
@@ -1257,6 +1261,59 @@ class Session:
         """
         self._set_standing(arm, "active", "resume")
 
+    def restart_arm(self, arm: str | int) -> int:
+        """Forget what was released of an arm whose mean has changed, and learn it anew: no privacy
+        cost. Returns the arm's new number.
+
+        The arm goes on under its name and a new number. What was learned before is kept as a
+        retired arm with a number after its name, such as "blue (1)"; rewards of its open block and
+        late ones are thrown away unread. For confidences it counts as one arm more, or restarts
+        would be free second tries.
+
+        Raises:
+            ValueError: the arm is not in `beliefs().changed`, or no arm can be added (see
+                `add_arm`). Nothing was changed.
+        """
+        require_restart([self], arm)
+        return self._restart(arm)
+
+    def _restart(self, arm: str | int) -> int:
+        with OneCall(self) as view:
+            self._require_open()
+            state = self._with_due_outcomes(view).folded()
+            number = state.roster.number(arm)
+            roster = state.roster.restarted(number)
+            arms, name = len(roster.standing), self._name(number)
+            if self._assignment is not None:
+                self._assignment.require_room(arms)
+            policy = state.policy.with_arms(tuple(roster.labels) or arms)
+            vault = self._vault_for(policy, self._vault.noise)
+            kept = roster.labels[number] if roster.labels else str(number)
+            label = str(name) if roster.labels else str(arms - 1)
+            harm = state.harm
+            if harm is not None:
+                harm = replace(harm, history=harm.history.restarted(number, kept, label))
+            state = state._replace(
+                policy=policy,
+                learned=state.policy.widened(state.learned, arms),
+                books=vault.widened(state.books, arms),
+                believed=state.believed.restarted(number, kept, label),
+                roster=roster,
+                harm=harm,
+                events=(*state.events, SessionEvent("restart", name, state.asked)),
+                offer=state.offer._replace(last=0),
+            )
+            state = self._unlearned_of(state, number)
+            if number in state.books.blocks:
+                state = self._dropped(state, (number,), vault)
+                self._log, self._vault = Log(state, self._log.plan, []), vault
+                self._advance(self._rebuild_view())
+            else:
+                log, rng = opened(self.seed, state, [])
+                self._log, self._vault = log, vault
+                self._view = View(self.seed, log, self._tables, rng)
+            return arms - 1
+
     def _set_standing(self, arm: str | int, to: ArmStanding, what: str) -> None:
         with OneCall(self) as view:
             self._require_open()
@@ -1268,19 +1325,21 @@ class Session:
                 state = state._replace(roster=roster, events=(*state.events, event))
             state = state._replace(offer=state.offer._replace(last=0))  # the next ask looks again
             if to == "retired":
-                pending = {
-                    id: (
-                        play._replace(learn=False) if play.learn and play.action == number else play
-                    )
-                    for id, play in state.pending.items()
-                }
-                if self._tables.journal is not None:
-                    gone = (id for id, play in pending.items() if play is not state.pending[id])
-                    self._tables.journal.append(Unlearned(tuple(gone)))
-                state = state._replace(pending=pending)
+                state = self._unlearned_of(state, number)
                 if number in state.books.blocks:
                     state = self._dropped(state, (number,))
             self._replace_state(state)
+
+    def _unlearned_of(self, state: State, arm: int) -> State:
+        """Return the state in which nobody learns from an arm's pending decisions."""
+        pending = {
+            id: play._replace(learn=False) if play.learn and play.action == arm else play
+            for id, play in state.pending.items()
+        }
+        if self._tables.journal is not None:
+            gone = (id for id, play in pending.items() if play is not state.pending[id])
+            self._tables.journal.append(Unlearned(tuple(gone)))
+        return state._replace(pending=pending)
 
     def _moved(self, arm: str | int, to: ArmStanding, what: str) -> tuple[int, Roster]:
         """Return the arm's number, and the roster once it stands there.
@@ -1722,3 +1781,36 @@ def with_harm(state: State, release: Release, *, suspends: bool = True) -> State
         if suspended:
             roster = roster.moved(arm, "paused")
     return state._replace(harm=harm, roster=roster)
+
+
+def may_restart(sessions: Sequence[Session], arm: str | int) -> bool:
+    """Return whether an arm may be restarted in all of these sessions: in one of them its mean has
+    changed, at the usual confidence.
+
+    Raises:
+        ClosedError: a session is closed.
+        ValueError: there is no such arm, or none can be added.
+    """
+    has_changed = False
+    for session in sessions:
+        state = session._state
+        session._require_open()
+        require_choice(session.policy, "restart_arm")
+        number = state.roster.number(arm)
+        roster = state.roster.restarted(number)
+        if session._assignment is not None:
+            session._assignment.require_room(len(roster.standing))
+        session.policy.with_arms(tuple(roster.labels) or len(roster.standing))
+        changed = beliefs(state.believed, among=in_play(state)).changed
+        has_changed = has_changed or state.believed.arms[number].label in changed
+    return has_changed
+
+
+def require_restart(sessions: Sequence[Session], arm: str | int) -> None:
+    """Raise ValueError unless an arm may be restarted in all of these sessions."""
+    if not may_restart(sessions, arm):
+        raise ValueError(
+            f"Expected an arm whose mean has changed; {shown(arm)} is not in beliefs().changed. "
+            "Another try at an arm that has not would make wrong names more likely. Nothing was "
+            "changed."
+        )

@@ -60,10 +60,10 @@ class SessionEvent(NamedTuple):
     """Something that was done to a session, and after how many decisions. Public.
 
     Args:
-        what: "add", "retire", "pause" or "resume" (an arm), or "drop" (all open blocks); with a
-            guardrail also "suspend", or "alarm" if the arm is the last one in play; "overdue" if
-            an arm's first batch waits for requests that are too old, and "silent" if nobody
-            answers.
+        what: "add", "retire", "pause", "resume" or "restart" (an arm), or "drop" (all open blocks);
+            with a guardrail also "suspend", or "alarm" if the arm is the last one in play;
+            "overdue" if an arm's first batch waits for requests that are too old, and "silent" if
+            nobody answers.
         arm: its name or number; None if it is about all arms.
         asked: decisions made before it.
         said: of an alarm, what is to be done, in words.

@@ -416,6 +416,11 @@ def require_joined(session: Session, label: str | None) -> None:
     session._state.roster.joined(label)
 
 
+def restart_in(sessions: Sequence[Session], arm: str | int) -> int:
+    """Restart an arm in all of these sessions. Returns its new number."""
+    return max([session._restart(arm) for session in sessions])
+
+
 def require_reward(session: Session, seq: int, reward: object) -> None:
     """Raise RewardError if this is no reward of a pending decision. It is not shown."""
     play = session._seen.pending.get(seq)
