@@ -23,7 +23,7 @@ from dpbandits.core.tables import Tabular
 from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
 from dpbandits.session.answering import Answers
-from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
+from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Sight, Uplift
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.state import SessionEvent
@@ -343,7 +343,8 @@ class SentBeliefs(Record):
     changed: list[str]
     caution: str | None
     together: bool
-    at_share: int | None = None
+    at_share: tuple[int | None, int | None, int | None] | None = None
+    sight: tuple[int | None, int | None, int | None] | None = None
     advice: str = ""
 
     @classmethod
@@ -355,6 +356,8 @@ class SentBeliefs(Record):
     def made(self) -> Beliefs:
         rows = tuple(Belief(**row.model_dump()) for row in self.rows)
         said = self.model_dump(exclude={"advice"})
+        sights = (None if each is None else Sight(*each) for each in (self.at_share, self.sight))
+        said["at_share"], said["sight"] = sights
         return Beliefs(**{**said, "rows": rows, "changed": tuple(self.changed)})
 
 

@@ -44,7 +44,7 @@ from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStanding, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
-from dpbandits.session.beliefs import Allocation, Beliefs, Believed, beliefs
+from dpbandits.session.beliefs import Allocation, Beliefs, Believed, Sight, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
     MOST_PENDING,
@@ -65,7 +65,7 @@ from dpbandits.session.decisions import (
 from dpbandits.session.events import in_order
 from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable
-from dpbandits.session.naming import named_ahead
+from dpbandits.session.naming import people_ahead
 from dpbandits.session.options import (
     asked_contexts,
     checked_rewards_range,
@@ -287,6 +287,7 @@ class Session:
         self._process = PROCESS[0]
         self._newest: Decision | None = None
         self._others: tuple[Session, ...] = ()  # the other segments
+        self._sights: dict[Any, Sight | None] = {}
         tables = self._tables
         self._has_window = tables.window is not None
         # whether decisions do not follow from the plan alone
@@ -303,7 +304,7 @@ class Session:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies begin with the same log, and no call under way."""
-        left = ("_view", "_calls", "_process", "_newest", "_others")
+        left = ("_view", "_calls", "_process", "_newest", "_others", "_sights")
         return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -1515,7 +1516,7 @@ class Session:
             ruler=self.rewards,
             among=among,
             together=self.policy.about.feedback == "semi",
-            allocation=Allocation(least, self._named_ahead, self._named_by_policy),
+            allocation=Allocation(least, self._sight, self._named_by_policy),
         )
 
     def _named_by_policy(self, delta: float) -> tuple[bool, int | None]:
@@ -1528,20 +1529,24 @@ class Session:
         found = policy.best_arm(self._state.learned)
         return True, None if found is None else found.arm
 
-    def _named_ahead(self, delta: float) -> int | None:
-        """Return how many more people the policy takes to name the best arm, if that is in sight
-        (see `named_ahead`).
+    def _sight(self, delta: float, least: float | None) -> Sight | None:
+        """Return how many more people the policy takes to name the best arm (see `people_ahead`);
+        computed once for each release.
         """
         state = self._state
         if state.roster.active is not None or state.closing is not None:
             return None  # what it plays of some arms alone is not foreseen
-        arms = state.roster.in_play
-        try:
-            return named_ahead(
-                state.policy, state.learned, state.step, self.seed, state.believed, arms, delta
-            )
-        except Exception:  # a user-defined policy; or one at its horizon
-            return None
+        key = state.step, state.policy.arms, delta, least
+        if key not in self._sights:
+            if any(known[0] != state.step for known in self._sights):
+                self._sights.clear()
+            at = state.policy, state.learned, state.step, self.seed, state.believed
+            try:
+                sight = people_ahead(*at, state.roster.in_play, delta, least)
+            except Exception:  # a user-defined policy; or one at its horizon
+                sight = None
+            self._sights[key] = sight
+        return self._sights[key]
 
     def harm(self) -> Beliefs:
         """Return estimates of every arm's harm, at the guardrail's confidence: no privacy cost. The
