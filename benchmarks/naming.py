@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import argparse
 import heapq
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,11 +21,13 @@ from dpbandits.session.beliefs import (
     Believed,
     Interval,
     NoiseMoments,
+    Sight,
     beliefs,
     best_apart,
     best_compared,
     interval,
 )
+from dpbandits.session.naming import people_ahead
 from dpbandits.vault import open_vault
 
 DELTA = 0.05
@@ -101,8 +104,23 @@ class Outcome(NamedTuple):
     apart: int | None
 
 
+class Turn(NamedTuple):
+    """A campaign after a release: people so far, what is known, and how the policy goes on."""
+
+    people: int
+    known: Believed
+    policy: Any
+    state: Any
+    number: int
+
+
 def blocks(setting: Setting, seed: int) -> Iterator[tuple[int, Believed]]:
     """A campaign whose answers come at once, block by block: people so far, and what is known."""
+    for turn in turns(setting, seed):
+        yield turn.people, turn.known
+
+
+def turns(setting: Setting, seed: int) -> Iterator[Turn]:
     policy: Any = dpb.recommend(arms=len(setting.means), epsilon=setting.epsilon)
     rng, known = np.random.default_rng([seed, 5]), Believed.of(policy)
     vault = open_vault("bandit", policy.mechanism(), policy.arms, dpb.SimulatedNoise(seed), None)
@@ -117,7 +135,96 @@ def blocks(setting: Setting, seed: int) -> Iterator[tuple[int, Believed]]:
         people, number = people + count, number + 1
         release = vault.release(plan.release, people, ((arm, count),), plan.drop)
         state, known = policy.update(state, plan, release), known.after(release)
-        yield people, known
+        yield Turn(people, known, policy, state, number)
+
+
+def session_turns(setting: Setting, seed: int) -> Iterator[Turn]:
+    """The same in a `Session`, person by person, with least shares."""
+    policy: Any = dpb.recommend(arms=len(setting.means), epsilon=setting.epsilon)
+    noise, rng = dpb.SimulatedNoise(seed), np.random.default_rng([seed, 5])
+    session, releases = dpb.Session(policy, noise=noise, seed=seed, min_share=setting.min_share), 0
+    for t in range(setting.people):
+        decision = session.ask()
+        arm = int(decision.action)  # type: ignore[arg-type]  # one arm
+        session.tell(decision, float(rng.random() < setting.means[arm]))
+        if session.releases != releases:
+            releases, now = session.releases, session._state
+            yield Turn(t + 1, now.believed, now.policy, now.learned, now.step)
+
+
+class Foreseen(NamedTuple):
+    """What was foreseen after some people, and how many more it took; None: not by the end, which
+    came `left` people later.
+    """
+
+    sight: Sight
+    took: int | None
+    left: int
+
+    @property
+    def held(self) -> bool | None:
+        """Whether the range held; None: nobody knows, for the campaign ended before."""
+        low, _, high = (math.inf if each is None else each for each in self.sight)
+        if self.took is None:
+            return False if high < self.left else True if high == math.inf else None
+        return low <= self.took <= high
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the middle was within a factor of two."""
+        middle = self.sight.middle
+        return None not in (middle, self.took) and self.took <= 2 * middle <= 4 * self.took  # type: ignore[operator]
+
+
+def foreseen(setting: Setting, seed: int, moments: Sequence[int]) -> dict[int, Foreseen]:
+    """Play a campaign, and ask after so many people how many more it takes; by moment."""
+    left, asked, took = list(moments), dict[int, tuple[int, Sight]](), None
+    among, last = range(len(setting.means)), 0
+    for turn in (session_turns if setting.min_share else turns)(setting, seed):
+        last = turn.people
+        if best_compared(turn.known, among, DELTA) is not None:
+            took = turn.people
+            break
+        while left and turn.people >= left[0]:
+            at = turn.policy, turn.state, turn.number, seed, turn.known, among, DELTA
+            sight = people_ahead(*at, setting.min_share)
+            if sight is not None:
+                asked[left[0]] = turn.people, sight
+            left.pop(0)
+    return {
+        moment: Foreseen(sight, None if took is None else took - people, last - people)
+        for moment, (people, sight) in asked.items()
+    }
+
+
+SIGHTS = (
+    (Setting((0.2, 0.5), 40_000), (500, 1_000, 2_000, 4_000)),
+    (Setting((0.3, 0.5), 60_000), (1_000, 2_000, 4_000, 8_000)),
+    (Setting((0.2, 0.35, 0.1), 80_000), (1_000, 2_000, 4_000, 8_000)),
+    (Setting((0.62, 0.35, 0.48, 0.2), 100_000), (2_000, 4_000, 8_000, 16_000)),
+    (Setting((0.2, 0.5), 6_000, min_share=0.05), (200, 300)),
+    (Setting((0.2, 0.35, 0.1), 12_000, min_share=0.05), (500, 1_000, 1_500)),
+)
+
+
+def sight_rows(runs: int) -> Iterator[list[str]]:
+    for setting, moments in SIGHTS:
+        found = [foreseen(setting, 2 * 10**6 + seed, moments) for seed in range(runs)]
+        for moment in moments:
+            each = [run[moment] for run in found if moment in run]
+            known = [one for one in each if one.held is not None]
+            ends = [one for one in each if one.sight.low and one.sight.high]
+            wide = sorted((one.sight.high or 1) / (one.sight.low or 1) for one in ends)
+            middles = [one for one in each if one.sight.middle is not None]
+            yield [
+                str(setting),
+                f"{moment:,}",
+                f"{len(each)}",
+                f"{sum(bool(one.held) for one in known)} of {len(known)}",
+                f"{len(ends)}",
+                f"{wide[len(wide) // 2]:.1f}" if wide else "",
+                f"{sum(one.is_near for one in middles)} of {len(middles)}",
+            ]
 
 
 def rounds(setting: Setting, seed: int) -> Iterator[tuple[int, Believed]]:
@@ -285,6 +392,7 @@ def table(head: list[str], rows: Iterator[list[str]]) -> str:
 
 FALSE_HEAD = ["means", "people", "named", "by intervals, at the end"]
 POWER_HEAD = ["means", "people", "named", "half by", "by intervals", "wrong"]
+SIGHT_HEAD = ["means", "after", "asked", "held", "with an end", "times as many", "middle near"]
 WINNER_HEAD = ["means", "people", "named", "half by", "wrong"]
 
 
@@ -316,6 +424,15 @@ def page(runs: int, few: int) -> str:
             '`dpb.recommend(arms=…, epsilon=1, goal="winner")`, a top-two policy with a test of '
             f"its own. Of {few:,} campaigns each.",
             lambda: table(WINNER_HEAD, winner_rows(WINNERS, few)),
+        ),
+        (
+            "How many more people?",
+            f"Of {few:,} campaigns each, those that had named nobody after so many people were "
+            'asked how many more it takes. "held": the range held; it is meant to in 8 of 10 '
+            "cases, also where it has no end. Campaigns that ended before that was known are left "
+            'out. "times as many": the upper end over the lower one, in the median. '
+            '"middle near": the number in its middle was within a factor of two.',
+            lambda: table(SIGHT_HEAD, sight_rows(few)),
         ),
     ]
     text = [HEAD]

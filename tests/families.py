@@ -75,7 +75,6 @@ KEPT = {
     "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
     "session/test_intervals.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",
     "session/test_traffic.py::test_false_alarms_at_all_times": "1000.0-turning",
-    "session/test_traffic.py::test_no_false_alarm_at_any_time": "0.0",
     "session/test_saving.py"
     "::test_with_all_options_at_once_a_loaded_session_goes_on_as_it_would_have": (
         "DPKLUCB-refunds-segments|LazyDPTS--None"

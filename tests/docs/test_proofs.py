@@ -34,6 +34,7 @@ SHARED = {
     "closing",
     "cucb_ldp2_joint",
     "discrete_noise",
+    "answering",
     "evidence",
     "fence",
     "super_arm_lower",

@@ -472,13 +472,9 @@ def seen(case: Case, part: Any) -> dict[str, Any]:
     approx += [[row.mean, row.low, row.high, row.chance_best] for row in believed]
     if "guardrail" in case.options:
         approx += [[row.mean, row.low, row.high, row.people] for row in part.harm()]
-    answers = None
     if case.policy.about.feedback == "bandit":
-        ratio = part.sample_ratio()
-        approx.append([ratio.evidence])
-        answers = ratio.answers and [ratio.answers.told, ratio.answers.missing]
+        approx.append([part.sample_ratio().evidence])
     return {
-        "answers": answers,
         "arms": [list(arm) for arm in part.arms],
         "ledger": ledger_sums(part.ledger),
         "spent": str(part.spent),

@@ -75,6 +75,7 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "arms": {"arm": arms},
     "retire": {"arm": arms},
     "pause": {"arm": arms},
+    "restart": {"arm": arms},
     "resume": {"arm": arms},
     "drop": {},
     "finish": {},

@@ -64,6 +64,7 @@ def test_a_store_that_is_opened_anew_decides_as_a_session_does(
             trial = store["trial"]
             assert [each[:3] for each in trial.alarms] == [each[:3] for each in session.alarms]
     assert trial.beliefs() == session.beliefs()
+    assert trial.sample_ratio() == session.sample_ratio()
     overdue = [(each.arm, each.asked) for each in session.events]
     logged = [(row.about, row.asked) for row in trial.events() if row.what == "overdue"]
     assert logged[::-1] == overdue
@@ -118,3 +119,18 @@ def test_segments_say_it_each_for_itself() -> None:
         assert trial.summary().overdue == 1
         far = remote(client_of(store))["trial"]
         assert far.alarms == trial.alarms
+
+
+def test_it_is_said_everywhere_that_nobody_answers() -> None:
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), clock=lambda: 1.7e9) as store:
+        trial = store.create("trial", dpb.DPKLUCB(arms=["blue", "green"], epsilon=1), seed=1)
+        client = client_of(store)
+        trial.tell(trial.ask(), 1.0)
+        trial.expire(*trial.ask(100))
+        (alarm,) = trial.alarms
+        assert (alarm.what, alarm.arm, alarm.asked) == ("silent", None, 101)
+        assert alarm.said.startswith("Nobody has answered since 2023-11-14 22:13 UTC: 100 decis")
+        assert remote(client)["trial"].alarms == trial.alarms
+        assert client.get("/v1/campaigns/trial/alarms").json() == [alarm._asdict()]
+        trial.tell(trial.ask(), 1.0)
+        assert trial.alarms == ()

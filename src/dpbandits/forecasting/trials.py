@@ -211,7 +211,7 @@ def next_people(
 
 
 def has_changed(known: Believed, delta: float) -> bool:
-    return bool(changed_of(known, intervals_of(known, delta)))
+    return bool(changed_of(known, intervals_of(known, delta), delta))
 
 
 def intervals_of(known: Believed, delta: float) -> dict[int, Any]:

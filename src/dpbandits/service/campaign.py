@@ -299,6 +299,13 @@ class Campaign:
         """Never play an arm again (see `Session.retire_arm`)."""
         return self._do(made(ops.RetireArm, arm=arm, key=key), by, same)  # type: ignore[no-any-return]
 
+    def restart_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> int:
+        """Forget what was released of an arm whose mean has changed; returns its new number (see
+        `Session.restart_arm`).
+        """
+        number: int = self._do(made(ops.RestartArm, arm=arm, key=key), by, same)
+        return number
+
     def pause_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play an arm no more until `resume_arm`."""
         return self._do(made(ops.PauseArm, arm=arm, key=key), by, same)  # type: ignore[no-any-return]

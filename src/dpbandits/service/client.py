@@ -632,6 +632,7 @@ class AsyncCampaign:
     record = awaited(Campaign.record)
     add_arm = awaited(Campaign.add_arm)
     retire_arm = awaited(Campaign.retire_arm)
+    restart_arm = awaited(Campaign.restart_arm)
     pause_arm = awaited(Campaign.pause_arm)
     resume_arm = awaited(Campaign.resume_arm)
     drop_open = awaited(Campaign.drop_open)

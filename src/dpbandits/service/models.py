@@ -22,13 +22,14 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import NONE, Columns, Tabular, types_of
 from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
-from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
+from dpbandits.session.answering import Answers
+from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Sight, Uplift
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import ArmLift, ArmPart, Lift, Shares
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import time_words
-from dpbandits.session.traffic import Answers, SampleRatio, Traffic
+from dpbandits.session.traffic import SampleRatio, Traffic
 
 Exact = Annotated[
     Fraction, BeforeValidator(Fraction), PlainSerializer(str, return_type=str, when_used="json")
@@ -379,7 +380,8 @@ class SentBeliefs(Record):
     changed: list[str]
     caution: str | None
     together: bool
-    at_share: int | None = None
+    at_share: tuple[int | None, int | None, int | None] | None = None
+    sight: tuple[int | None, int | None, int | None] | None = None
     is_over: bool = False
     advice: str = ""
 
@@ -392,6 +394,8 @@ class SentBeliefs(Record):
     def made(self) -> Beliefs:
         rows = tuple(Belief(**row.model_dump()) for row in self.rows)
         said = self.model_dump(exclude={"advice"})
+        sights = (None if each is None else Sight(*each) for each in (self.at_share, self.sight))
+        said["at_share"], said["sight"] = sights
         return Beliefs(**{**said, "rows": rows, "changed": tuple(self.changed)})
 
 
@@ -476,7 +480,7 @@ class SentRatio(Record):
     alarm: bool
     labels: list[str]
     traffic: dict[str, Any]
-    answers: dict[str, list[int]] | None
+    answers: dict[str, Any] | None
 
     @classmethod
     def of(cls, found: SampleRatio) -> Self:
@@ -487,17 +491,15 @@ class SentRatio(Record):
             alarm=found.alarm(),
             labels=list(found.labels),
             traffic=found.traffic.to_data(),
-            answers=None
-            if answers is None
-            else {"told": list(answers.told), "missing": list(answers.missing)},
+            answers=None if answers is None else answers._asdict(),
         )
 
     def made(self) -> SampleRatio:
-        answers = self.answers
-        if answers is not None:
-            answers = Answers(tuple(answers["told"]), tuple(answers["missing"]))  # type: ignore[assignment]
-        labels = tuple(self.labels)
-        return SampleRatio(labels, Traffic.restored(self.traffic, len(labels)), answers)  # type: ignore[arg-type]
+        found, labels = self.answers, tuple(self.labels)
+        answers = None
+        if found is not None:
+            answers = Answers(tuple(found["told"]), tuple(found["missing"]), found["evidence"])
+        return SampleRatio(labels, Traffic.restored(self.traffic, len(labels)), answers)
 
 
 class Alarm(Record):

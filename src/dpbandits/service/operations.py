@@ -58,6 +58,7 @@ from dpbandits.session.options import (
     require_few_outcomes,
 )
 from dpbandits.session.people import named_bytes
+from dpbandits.session.session import may_restart
 from dpbandits.session.storing import (
     ArmMove,
     counts_of,
@@ -74,6 +75,7 @@ from dpbandits.session.storing import (
     require_move,
     require_recordable_in,
     require_reward,
+    restart_in,
     waiting_for,
     waits,
     window_of,
@@ -934,6 +936,37 @@ class AddArm(OperationModel):
         return int(reply.arm)
 
 
+@final
+class RestartArm(OperationModel):
+    """Forget what was released of an arm whose mean has changed (see `Session.restart_arm`)."""
+
+    name: ClassVar[str] = "restart"
+    reply: ClassVar[type[Record]] = AddedArm
+    arm: Arm
+
+    def run(self, tx: Transaction, by: str) -> int:
+        if self.arm is None:
+            raise ValueError("Expected the name or the number of an arm. Nothing was changed.")
+        rule, parts = tx.layout.rule, self.parts(tx)
+        if rule is not None and self.arm in (rule.control, parts[0].session.arms[rule.control][0]):
+            raise refusal("control_stays")
+        if sum(part.session.policy.arms for part in parts) >= MOST_ARMS:
+            raise refusal("many_arms")
+        sessions = [part.session for part in parts]
+        if not may_restart(sessions, self.arm):
+            raise refusal("mean_stays")
+        added = restart_in(sessions, self.arm)
+        for part in parts:
+            part.note(tx.now, "restart arm", self.arm, by or None)
+        return added
+
+    def replied(self, answer: Any) -> Record:
+        return AddedArm(arm=answer)
+
+    def answered(self, reply: Any) -> int:
+        return int(reply.arm)
+
+
 # The campaign
 
 
@@ -1079,6 +1112,7 @@ OPERATIONS: dict[str, type[OperationModel]] = {
         RetireArm,
         PauseArm,
         ResumeArm,
+        RestartArm,
         DropOpen,
         Finish,
         Close,

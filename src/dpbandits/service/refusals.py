@@ -137,6 +137,13 @@ REASONS: dict[str, Reason] = {
         "This is the control arm, which holdout people get: it cannot go while the campaign runs. "
         "Close the campaign instead. Nothing was changed.",
     ),
+    "mean_stays": Reason(
+        422,
+        "An arm whose mean stays",
+        ValueError,
+        "Expected an arm whose mean has changed, one of `changed` in its beliefs. Another try at "
+        "one that has not would make wrong names more likely. Nothing was changed.",
+    ),
     "no_people": Reason(
         422,
         "No people",

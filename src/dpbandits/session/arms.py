@@ -14,7 +14,7 @@ from typing import Any, Literal, Self, final
 import numpy as np
 
 from dpbandits.core.inputs import as_int, damaged, entries, real_number, shown
-from dpbandits.policies.contract import ArmLabels, checked_arm_labels
+from dpbandits.policies.contract import LONGEST_LABEL, ArmLabels, checked_arm_labels
 
 ArmStanding = Literal["active", "paused", "retired"]
 """Where an arm stands. A paused one may come back; a retired one never does."""
@@ -118,6 +118,25 @@ class Roster:
             )
         labels = self.labels if label is None else checked_arm_labels((*self.labels, label))
         return replace(self, standing=(*self.standing, "active"), labels=ArmLabels(labels))
+
+    def restarted(self, arm: int) -> Self:
+        """The roster with one more arm, in play, of this arm's name; this one is retired, and has
+        its name with a number.
+
+        Raises:
+            ValueError: it is retired already, or there is no such name left.
+        """
+        label = self.labels[arm] if self.labels else None
+        roster = self
+        if label is not None:
+            kept = next(
+                name
+                for number in range(1, len(self.labels) + 2)
+                if (name := f"{label[: LONGEST_LABEL - 8]} ({number})") not in self.labels
+            )
+            labels = (*self.labels[:arm], kept, *self.labels[arm + 1 :])
+            roster = replace(self, labels=ArmLabels(labels))
+        return roster.joined(label).moved(arm, "retired")
 
     def name(self, arm: int) -> str:
         """What an error calls an arm."""

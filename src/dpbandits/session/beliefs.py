@@ -274,6 +274,11 @@ class Believed:
         """One more arm, added while the others are at work."""
         return replace(self, arms=(*self.arms, ArmHistory(label)))
 
+    def restarted(self, arm: int, kept: str, label: str) -> Believed:
+        """One more arm of this label, of which nothing was released; this arm is `kept` on."""
+        arms = (*self.arms[:arm], self.arms[arm]._replace(label=kept), *self.arms[arm + 1 :])
+        return replace(self, arms=(*arms, ArmHistory(label)))
+
     @property
     def mirrored(self) -> Believed:
         """The same releases as if of 1 less each reward: where the smallest mean is the best."""
@@ -656,31 +661,55 @@ LEAST_SHARE, RIVALS = 0.05, 8
 """The least share that is told of, and the most arms that are looked at beside the leading one."""
 
 
+class Sight(NamedTuple):
+    """How many more people it takes to name the best arm. None: it is not in sight.
+
+    Args:
+        low, high: between these in eight of ten cases.
+        middle: more than that in half of the cases.
+    """
+
+    low: int | None
+    middle: int | None
+    high: int | None
+
+    @property
+    def rounded(self) -> Sight:
+        """Two digits of each, rounded up."""
+        return Sight(*(None if each is None else two_digits(each) for each in self))
+
+    @property
+    def words(self) -> str:
+        """How many people, in words.
+
+        >>> Sight(900, 1700, 3400).words, Sight(900, None, None).words
+        ('900 to 3,400 more people in 8 of 10 cases', '900 or more people in 8 of 10 cases')
+        """
+        if self.high is None:
+            return f"{self.low or 0:,} or more people in 8 of 10 cases"
+        return f"{self.low or 0:,} to {self.high:,} more people in 8 of 10 cases"
+
+
 class Allocation(NamedTuple):
     """How further people are allocated.
 
     Args:
         least: each arm's least share; None: there is none.
         ahead: returns how many more people it takes to name the best arm, of the probability of a
-            wrong name; None where that is not in sight.
-        named: returns, of the same, whether the policy names the best arm itself, no more often
-            wrongly; and the arm, once it has named one.
+            wrong name and of a least share; None if that cannot be foreseen.
+        named: returns, of the same probability, whether the policy names the best arm itself, no
+            more often wrongly; and the arm, once it has named one.
     """
 
     least: float | None
-    ahead: Callable[[float], int | None]
+    ahead: Callable[[float, float | None], Sight | None]
     named: Callable[[float], tuple[bool, int | None]]
 
 
-def people_needed(
-    history: Believed, rows: Mapping[int, ReleasedRow], delta: float, least: float | None
-) -> int | None:
-    """About how many more people it takes to name the best arm, if the means are as released; None
-    if two leading means are alike. A forecast, no promise: two digits of it are given.
-
-    Args:
-        least: the share of each arm but the leading one; None: people are shared equally among the
-            arms in question.
+def people_needed(history: Believed, rows: Mapping[int, ReleasedRow], delta: float) -> int | None:
+    """About how many more people it takes to name the best arm, if the means are as released and
+    people are shared equally among the arms in question; None if two leading means are alike. A
+    forecast, no promise: two digits of it are given.
     """
     if len(rows) < 2:
         return None
@@ -694,12 +723,11 @@ def people_needed(
     ]
     if not rivals or means[leader] <= max(means[arm] for arm in rivals):
         return None
-    share = 1.0 / (len(rivals) + 1) if least is None else min(least, 1.0 / len(rows))
-    leads = share if least is None else 1.0 - share * (len(rows) - 1)
+    share = 1.0 / (len(rivals) + 1)
     hardest = sorted(rivals, key=lambda arm: -means[arm])[:RIVALS]
 
     def apart(people: int) -> bool:
-        first = grown_row(history, rows[leader], math.ceil(leads * people))
+        first = grown_row(history, rows[leader], math.ceil(share * people))
         return all(
             history.reader.pairs.above(
                 first, grown_row(history, rows[arm], math.ceil(share * people))
@@ -788,11 +816,14 @@ class Beliefs(Tabular):
     """A row for each arm, in their order; iterate over it.
 
     best: the label of the arm that is named the best with this confidence; None: not yet.
-    more: about how many more people that takes, if means are as released and people are allocated
-        as they are; None where that is not in sight. at_share: the same with min_share=.05, where
-        it is not in sight otherwise.
-    changed: labels of arms whose intervals of different times have nothing in common: their mean
-        has changed, as a rule.
+    more: about how many more people that takes, as people are allocated: more in half of the cases.
+        None where that is not in sight.
+    sight: the same as a range that holds in eight of ten cases. None where it cannot be foreseen,
+        or nothing is in sight.
+    at_share: the same with min_share=.05, where the range has no end otherwise.
+    changed: labels of arms whose mean has changed: intervals of different times have nothing in
+        common, or later releases are known to be above or below earlier ones. Where all means stay,
+        the latter names an arm with probability 1 − confidence at most. See `Session.restart_arm`.
     caution: where the declared range clips rewards, what that does to means.
     together: whether arms are played together, as super arms: then none of them is the best.
     is_over: whether the session was closed, and no more people come.
@@ -805,7 +836,8 @@ class Beliefs(Tabular):
     changed: tuple[str, ...] = ()
     caution: str | None = None
     together: bool = False
-    at_share: int | None = None
+    at_share: Sight | None = None
+    sight: Sight | None = None
     is_over: bool = False
 
     def __iter__(self) -> Iterator[Belief]:
@@ -834,16 +866,20 @@ class Beliefs(Tabular):
             return f"The best arm is named {at} confidence: {self.best}. {ASSUMED}"
         if self.is_over:
             return f"No arm is named the best {at} confidence."
-        if self.more is not None:
-            people = f"about {self.more:,} more people would take that, if means stay as released"
-            return f"No arm is named the best {at} confidence yet; {people}."
-        if self.at_share is not None:
+        said = f"No arm is named the best {at} confidence yet."
+        if self.sight is not None:
+            said = f"{said} As people are allocated, it takes {self.sight.words}."
+        elif self.more is not None:
             return (
-                f"No arm is named the best {at} confidence yet, and none is in sight as people are "
-                f"allocated now. With min_share={LEAST_SHARE:g} about {self.at_share:,} more "
-                "people would take that, if means stay as released."
+                f"{said[:-1]}; about {self.more:,} more people would take that, if means stay as "
+                "released."
             )
-        return f"No arm is named the best {at} confidence yet."
+        if self.at_share is not None:
+            with_share = f"With min_share={LEAST_SHARE:g} it takes {self.at_share.words}."
+            if self.sight is None:
+                said = f"{said[:-1]}, and none is in sight as people are allocated."
+            said = f"{said} {with_share}"
+        return said
 
     def __str__(self) -> str:
         notes = [self.advice, METHOD]
@@ -906,9 +942,10 @@ def beliefs(
     )
     intervals = {arm: known[arm] for arm in newest}
     if unseen:  # one of them may be the best: nobody is named, and nobody knows when
-        return Beliefs(rows, confidence, None, None, changed_of(history, intervals), caution)
+        changed = changed_of(history, intervals, delta)
+        return Beliefs(rows, confidence, None, None, changed, caution)
     if together:
-        changed = changed_of(history, known)
+        changed = changed_of(history, known, delta)
         return Beliefs(rows, confidence, None, None, changed, caution, together)
     said = advised(history, rows, confidence, intervals, newest, noise, allocation)
     return replace(said, caution=caution)
@@ -924,8 +961,9 @@ def advised(
     allocation: Allocation | None,
 ) -> Beliefs:
     """The rows with what they allow to say."""
-    changed, delta = changed_of(history, intervals), 1.0 - confidence
-    more, at_share = None, None
+    delta = 1.0 - confidence
+    changed = changed_of(history, intervals, delta)
+    more, sight, at_share = None, None, None
     if not history.reader.alone:
         best = best_apart(intervals)
         if best is None:
@@ -936,9 +974,9 @@ def advised(
             best = best_compared(history, tuple(newest), delta)
         best = None if changed else best
         if best is None and not changed:
-            more, at_share = more_to_come(history, newest, delta, allocation)
+            more, sight, at_share = more_to_come(history, newest, delta, allocation)
     named = None if best is None else history.arms[best].label
-    return Beliefs(rows, confidence, named, more, changed, at_share=at_share)
+    return Beliefs(rows, confidence, named, more, changed, at_share=at_share, sight=sight)
 
 
 def more_to_come(
@@ -946,20 +984,69 @@ def more_to_come(
     rows: dict[int, ReleasedRow],
     delta: float,
     allocation: Allocation | None,
-) -> tuple[int | None, int | None]:
-    """How many more people a name takes, and with least shares where that is not in sight."""
-    if allocation is None or allocation.least is not None:
-        least = None if allocation is None else allocation.least
-        return people_needed(history, rows, delta, least), None
-    more = allocation.ahead(delta)
-    if more is not None:
-        return two_digits(more), None
-    return None, people_needed(history, rows, delta, LEAST_SHARE)
+) -> tuple[int | None, Sight | None, Sight | None]:
+    """How many more people a name takes: about, as a range, and as a range with least shares where
+    it may not be in sight otherwise.
+    """
+    if allocation is None:
+        return people_needed(history, rows, delta), None, None
+    sight = allocation.ahead(delta, allocation.least)
+    if sight is None:
+        return None, None, None
+    at_share, found = None, sight.rounded
+    if sight.high is None and allocation.least is None and LEAST_SHARE * len(rows) <= 1.0:
+        other = allocation.ahead(delta, LEAST_SHARE)
+        at_share = None if other is None or other.low is None else other.rounded
+    return found.middle, found if found.low is not None else None, at_share
 
 
-def changed_of(history: Believed, intervals: dict[int, Interval]) -> tuple[str, ...]:
-    """Labels of the arms whose mean has changed."""
-    return tuple(history.arms[arm].label for arm, each in intervals.items() if each.changed)
+def changed_of(history: Believed, intervals: dict[int, Interval], delta: float) -> tuple[str, ...]:
+    """Labels of the arms whose mean has changed: their intervals of different times have nothing in
+    common, or what was released later is known to be above, or below, what was before.
+    """
+    return tuple(
+        history.arms[arm].label
+        for arm, each in intervals.items()
+        if each.changed or mean_changed(history, arm, delta)
+    )
+
+
+def mean_changed(history: Believed, arm: int, delta: float) -> bool:
+    """Whether an arm's mean is known to have changed: wrong for any arm at any time with
+    probability `delta` at most.
+
+    The rewards up to a kept row are compared with those after it, as those of two arms are
+    (proofs/evidence.md). Rows at which that is done have twice the rewards of the one before.
+    """
+    if not history.reader.alone:
+        return False
+    *before, newest = counted_rows(history, history.arms[arm]) or (None,)
+    last, number = 0, 0
+    for row in before:
+        assert row is not None
+        assert newest is not None
+        if row.rounds < 2 * last:
+            continue
+        last, number = row.rounds, number + 1
+        later = row_between(row, newest)
+        least = required(arm, history.first, delta) + math.log(2.0 * number * (number + 1.0))
+        if later.rounds > 0 and history._may_be_apart(row, later):
+            pairs = history.reader.pairs
+            if max(pairs.above(row, later), pairs.above(later, row)) >= least:
+                return True
+    return False
+
+
+def row_between(row: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
+    """What was released after a row, as a row."""
+    draws: Counter[int] = Counter(dict(newest.draws))
+    draws.subtract(dict(row.draws))
+    return ReleasedRow(
+        newest.release,
+        newest.total - row.total,
+        newest.rounds - row.rounds,
+        tuple(sorted(draws.items())),
+    )
 
 
 def belief(

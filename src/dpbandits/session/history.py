@@ -17,7 +17,6 @@ from dpbandits.core.inputs import damaged, entries, part, whole
 from dpbandits.core.plan import Action
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.policies.contract import ArmLabel, ArmLabels
-from dpbandits.session.traffic import Answers
 
 ARM, MASK, LISTED, WEIGHTS = range(4)
 """How an action is packed, by its first byte: an arm; a super arm as one bit for each arm, or as
@@ -219,29 +218,6 @@ class DecisionTable(Tabular):
 
     def _columns(self) -> dict[str, list[Any]]:
         return in_columns(self, DecisionRow)
-
-
-def answers_in(
-    chosen: KeptChoices, expired: Collection[int], void: Collection[int], before: int, arms: int
-) -> Answers:
-    """Return how many decisions of each arm were answered, among those before this one. Decisions
-    that nobody learns from are left out.
-
-    Args:
-        expired, void: decisions that nobody answered, and those that were never carried out.
-    """
-    told, missing = [0] * arms, [0] * arms
-    for since, until, (arm, _, learn) in chosen.runs(before):
-        if isinstance(arm, int) and learn:
-            told[arm] += until - since
-    for ids, instead in ((expired, missing), (void, None)):
-        for id in (each for each in tuple(ids) if each < before):
-            arm, _, learn = chosen.at(id)
-            if isinstance(arm, int) and learn:
-                told[arm] -= 1
-                if instead is not None:
-                    instead[arm] += 1
-    return Answers(tuple(told), tuple(missing))
 
 
 def chosen_to_data(chosen: KeptChoices, asked: int) -> dict[str, Any]:

@@ -292,6 +292,41 @@ def delayed_blocks(
     return [found[arm] for arm in sorted(found.keys() - released)]
 
 
+MANY = 100
+"""Decisions without an answer that raise an alarm, once their time is over."""
+
+LEAST_PATIENCE = 200
+"""Decisions that may be made at once before anybody answers."""
+
+
+def nobody_answers(since: int, expired: int, usual: int) -> bool:
+    """Whether many decisions had their time since the newest answer.
+
+    Args:
+        since, expired: decisions that were made, and that expired, since then.
+        usual: the usual delay of answers, in decisions; 0 if nothing is known of it.
+
+    >>> nobody_answers(150, 100, 5), nobody_answers(300, 0, 5), nobody_answers(300, 0, 80)
+    (True, True, False)
+    """
+    return expired >= MANY or since >= MANY + max(LEAST_PATIENCE, TIMES * usual)
+
+
+def silent_words(since: int, expired: int, when: str) -> str:
+    """What to do about decisions that nobody answers.
+
+    Args:
+        when: when the first of them was made.
+
+    >>> silent_words(250, 120, "12:42")[:61]
+    'Nobody has answered since 12:42: 250 decisions were made and '
+    """
+    return (
+        f"Nobody has answered since {when}: {since:,} decisions were made and {expired:,} expired "
+        "since the newest answer. See whether outcomes reach tell()."
+    )
+
+
 def overdue_words(arm: str | int, missing: int, when: str) -> str:
     """What to do about an arm's first block that waits.
 

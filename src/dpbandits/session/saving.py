@@ -63,7 +63,6 @@ from dpbandits.session.state import (
     State,
     Tables,
     View,
-    id_runs,
     opened,
 )
 from dpbandits.session.traffic import Traffic
@@ -87,9 +86,6 @@ WIDTH = 24
 """Characters of each number in an encrypted part: a float has no more, and no sum of rewards."""
 
 WITH_KEY = "This session was saved with a key: give the same one, from_json(text, key=…)."
-
-MOST_LISTED = 10**7
-"""Unanswered decisions that are kept one by one: more would fill the memory."""
 
 AHEAD = 64
 """How far a count in a policy's state may be ahead of the decisions made: one that is further ahead
@@ -184,7 +180,8 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     """What may be shown to anyone. Names are those of `Session` and `State`.
 
     seed: None where it is private. pending: (id, place of its play in `plays`). counts: (key of an
-    open block, its records).
+    open block, its records). answered: None in older documents. unanswered: of older documents
+    only, and not read.
     """
 
     generation: Annotated[int, Meta(ge=1, le=SAVES)]
@@ -198,7 +195,6 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     people: Any
     attribution: Any
     assignment: Any
-    unanswered: dict[str, Any] | None
     chosen: Any
     learned: Any
     believed: Any
@@ -227,6 +223,9 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     batches: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count, Number]] = []
     void: Count = 0
     responsible: Annotated[str, Meta(max_length=LONGEST_WHY)] | None = None
+    answered: Count | None = None
+    expired: Count = 0
+    unanswered: Any = None
 
 
 class PrivatePart(Struct, forbid_unknown_fields=True):
@@ -250,9 +249,6 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
     """Return the public part of a session in this state."""
     tables, assignment = session._tables, session._assignment
     people, window = tables.people, tables.window
-    unanswered = None
-    if window is None and tables.expired is not None and tables.void is not None:
-        unanswered = {"expired": id_runs(tables.expired), "void": id_runs(tables.void)}
     plays = dict[PlayData, int]()
     pending = [
         (id, plays.setdefault(play_data(play), len(plays))) for id, play in state.pending.items()
@@ -271,7 +267,6 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         people=None if people is None else people.to_data(tables.owners),
         attribution=None if window is None else window.to_data(),
         assignment=None if assignment is None else assignment.to_data(),
-        unanswered=unanswered,
         chosen=None if tables.chosen is None else chosen_to_data(tables.chosen, state.asked),
         learned=state.learned,
         believed=state.believed.to_data(),
@@ -284,6 +279,8 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         first=state.first,
         records=state.records,
         unread=state.unread,
+        answered=state.answered,
+        expired=state.expired,
         offer=OfferData(offer.since, last, None if offer.play is None else play_data(offer.play)),
         rng=state.rng,
         told=list(state.told),
@@ -628,6 +625,8 @@ def state_of(
         first=public.first,
         records=public.records,
         unread=public.unread,
+        answered=public.asked if public.answered is None else min(public.answered, public.asked),
+        expired=public.expired,
         offer=offer,
         rng=public.rng,
         told=tuple(public.told),
@@ -862,23 +861,7 @@ def tables_of(
         tables.chosen = chosen_from_data(
             public.chosen, public.asked, lambda data: action_of(policy, data)
         )
-    tables.expired, tables.void = unanswered_of(public.unanswered, public.asked)
     return tables
-
-
-def unanswered_of(
-    data: dict[str, Any] | None, asked: int
-) -> tuple[set[int] | None, set[int] | None]:
-    """Return expired and void decisions; None where nobody counted, or where they are more than a
-    machine could hold.
-    """
-    if data is None:
-        return None, None
-    runs = [runs_in(data.get(name), "public.unanswered", asked) for name in ("expired", "void")]
-    if sum(len(run) for each in runs for run in each) > MOST_LISTED:
-        return None, None
-    expired, void = ({id for run in each for id in run} for each in runs)
-    return expired, void
 
 
 def runs_in(data: object, what: str, asked: int) -> list[range]:

@@ -36,7 +36,7 @@ from dpbandits.session.options import (
     require_same,
 )
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
-from dpbandits.session.session import OneCall, Session
+from dpbandits.session.session import OneCall, Session, require_restart
 from dpbandits.session.statement import people_words
 
 SEGMENTS_VERSION = 2
@@ -438,6 +438,24 @@ class SegmentedSession(Mapping[str, Session]):
         self._require_moves(arm, "retired", "retire")
         for session in self._parts.values():
             session.retire_arm(arm)
+
+    def restart_arm(self, arm: str | int) -> int:
+        """Forget what was released of an arm, in every segment, if its mean has changed in one (see
+        `Session.restart_arm`); where an earlier call was cut off, in the others.
+        """
+        sessions = tuple(self._parts.values())
+        most = max(len(session.arms) for session in sessions)
+        late = [session for session in sessions if len(session.arms) < most]
+        if late:
+            begun = next(session.events[-1] for session in sessions if len(session.arms) == most)
+            if begun[:2] != ("restart", late[0]._name(late[0]._state.roster.number(arm))):
+                raise ValueError(
+                    "Another arm was added or restarted in some segments before that call was cut "
+                    "off. Do that again first. Nothing was changed."
+                )
+        else:
+            require_restart(sessions, arm)
+        return max([session._restart(arm) for session in late or sessions])
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`, in any segment."""

@@ -46,7 +46,7 @@ from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStanding, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
-from dpbandits.session.beliefs import Allocation, Beliefs, Believed, beliefs
+from dpbandits.session.beliefs import Allocation, Beliefs, Believed, Sight, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
     MOST_PENDING,
@@ -66,9 +66,9 @@ from dpbandits.session.decisions import (
 )
 from dpbandits.session.events import in_order
 from dpbandits.session.guardrail import Guardrail, Harm
-from dpbandits.session.history import DecisionTable, answers_in
+from dpbandits.session.history import DecisionTable
 from dpbandits.session.lift import Lift, Shares, lift_of, shares_of
-from dpbandits.session.naming import named_ahead
+from dpbandits.session.naming import people_ahead
 from dpbandits.session.options import (
     MOST_OUTCOMES,
     asked_contexts,
@@ -90,7 +90,7 @@ from dpbandits.session.options import (
     warn_of,
     watched_mechanism,
 )
-from dpbandits.session.overdue import overdue_words
+from dpbandits.session.overdue import overdue_words, silent_words
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
@@ -120,7 +120,7 @@ from dpbandits.session.statement import (
     results_words,
     statement,
 )
-from dpbandits.session.traffic import Answers, SampleRatio, Traffic
+from dpbandits.session.traffic import SampleRatio, Traffic
 from dpbandits.vault import Books, Parts, Vault, release_of, without_frames
 
 FOLD = 200
@@ -368,6 +368,7 @@ class Session:
         self._process = PROCESS[0]
         self._newest: Decision | None = None
         self._others: tuple[Session, ...] = ()  # the other segments
+        self._sights: dict[Any, Sight | None] = {}
         tables = self._tables
         self._has_window = tables.window is not None
         # whether decisions do not follow from the plan alone
@@ -384,7 +385,7 @@ class Session:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies begin with the same log, and no call under way."""
-        left = ("_view", "_calls", "_process", "_newest", "_others")
+        left = ("_view", "_calls", "_process", "_newest", "_others", "_sights")
         return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -1168,9 +1169,13 @@ class Session:
         )
         return state if state.harm is None else with_harm(state, release)
 
-    def _dropped(self, state: State, keys: tuple[int, ...]) -> State:
-        """Return the state without these blocks, whose records are never read."""
-        books, _ = self._vault.release(state.books, (), keys)
+    def _dropped(self, state: State, keys: tuple[int, ...], vault: Vault | None = None) -> State:
+        """Return the state without these blocks, whose records are never read.
+
+        Args:
+            vault: of the state; by default the session's.
+        """
+        books, _ = (vault or self._vault).release(state.books, (), keys)
         release = Release((), (), state.records, told_by_action(state))
         contexts = None if state.contexts is None else state.contexts.without(keys)
         unlearned = UnlearnedRelease(release, None)
@@ -1252,6 +1257,8 @@ class Session:
                     pending={}, unread=state.unread + many, void=state.void + many
                 )
                 state = self._with_last_releases(state)
+            answers = state.traffic.answers.ended()
+            state = state._replace(traffic=replace(state.traffic, answers=answers))
             # this is the moment at which it happens
             self._log = Log(state, self._log.plan, [])
             self._end(self._rebuild_view())
@@ -1482,6 +1489,59 @@ class Session:
         """
         self._set_standing(arm, "active", "resume")
 
+    def restart_arm(self, arm: str | int) -> int:
+        """Forget what was released of an arm whose mean has changed, and learn it anew: no privacy
+        cost. Returns the arm's new number.
+
+        The arm goes on under its name and a new number. What was learned before is kept as a
+        retired arm with a number after its name, such as "blue (1)"; rewards of its open block and
+        late ones are thrown away unread. For confidences it counts as one arm more, or restarts
+        would be free second tries.
+
+        Raises:
+            ValueError: the arm is not in `beliefs().changed`, or no arm can be added (see
+                `add_arm`). Nothing was changed.
+        """
+        require_restart([self], arm)
+        return self._restart(arm)
+
+    def _restart(self, arm: str | int) -> int:
+        with OneCall(self) as view:
+            self._require_open()
+            state = self._with_due_outcomes(view).folded()
+            number = state.roster.number(arm)
+            roster = state.roster.restarted(number)
+            arms, name = len(roster.standing), self._name(number)
+            if self._assignment is not None:
+                self._assignment.require_room(arms)
+            policy = state.policy.with_arms(tuple(roster.labels) or arms)
+            vault = self._vault_for(policy, self._vault.noise)
+            kept = roster.labels[number] if roster.labels else str(number)
+            label = str(name) if roster.labels else str(arms - 1)
+            harm = state.harm
+            if harm is not None:
+                harm = replace(harm, history=harm.history.restarted(number, kept, label))
+            state = state._replace(
+                policy=policy,
+                learned=state.policy.widened(state.learned, arms),
+                books=vault.widened(state.books, arms),
+                believed=state.believed.restarted(number, kept, label),
+                roster=roster,
+                harm=harm,
+                events=(*state.events, SessionEvent("restart", name, state.asked)),
+                offer=state.offer._replace(last=0),
+            )
+            state = self._unlearned_of(state, number)
+            if number in state.books.blocks:
+                state = self._dropped(state, (number,), vault)
+                self._log, self._vault = Log(state, self._log.plan, []), vault
+                self._advance(self._rebuild_view())
+            else:
+                log, rng = opened(self.seed, state, [])
+                self._log, self._vault = log, vault
+                self._view = View(self.seed, log, self._tables, rng)
+            return arms - 1
+
     def _set_standing(self, arm: str | int, to: ArmStanding, what: str) -> None:
         with OneCall(self) as view:
             self._require_open()
@@ -1493,19 +1553,21 @@ class Session:
                 state = state._replace(roster=roster, events=(*state.events, event))
             state = state._replace(offer=state.offer._replace(last=0))  # the next ask looks again
             if to == "retired":
-                pending = {
-                    id: (
-                        play._replace(learn=False) if play.learn and play.action == number else play
-                    )
-                    for id, play in state.pending.items()
-                }
-                if self._tables.journal is not None:
-                    gone = (id for id, play in pending.items() if play is not state.pending[id])
-                    self._tables.journal.append(Unlearned(tuple(gone)))
-                state = state._replace(pending=pending)
+                state = self._unlearned_of(state, number)
                 if number in state.books.blocks:
                     state = self._dropped(state, (number,))
             self._replace_state(state)
+
+    def _unlearned_of(self, state: State, arm: int) -> State:
+        """Return the state in which nobody learns from an arm's pending decisions."""
+        pending = {
+            id: play._replace(learn=False) if play.learn and play.action == arm else play
+            for id, play in state.pending.items()
+        }
+        if self._tables.journal is not None:
+            gone = (id for id, play in pending.items() if play is not state.pending[id])
+            self._tables.journal.append(Unlearned(tuple(gone)))
+        return state._replace(pending=pending)
 
     def _moved(self, arm: str | int, to: ArmStanding, what: str) -> tuple[int, Roster]:
         """Return the arm's number, and the roster once it stands there.
@@ -1602,8 +1664,10 @@ class Session:
     @property
     def alarms(self) -> tuple[SessionEvent, ...]:
         """What somebody should look at: arms that passed the guardrail ("suspend", or "alarm" if
-        the arm is the last one in play), in order; and arms whose first batch waits for requests
-        that are overdue ("overdue"), for as long as it does.
+        the arm is the last one in play), in order; arms whose first batch waits for requests that
+        are overdue ("overdue"), for as long as it does; and that nobody answers ("silent"), once
+        100 decisions without an answer expired or waited for longer than usual. With an attribution
+        window who answered is private, and "silent" is never raised.
 
         A request is overdue that has waited for several times as long as answers usually take.
         Others are asked for in its place, and its answer still counts if it comes.
@@ -1621,6 +1685,11 @@ class Session:
             name, at = self._name(arm), noticed.get(arm, view.asked)
             said = overdue_words(name, missing, when(since))
             waits.append(SessionEvent("overdue", name, at, said))
+        if view.is_silent and self._state.closing is None:
+            since = view.asked - view.answered
+            first = when(view.answered + 1) if since else "the newest decision"
+            said = silent_words(since, view.expired, first)
+            waits.append(SessionEvent("silent", None, view.asked, said))
         return (*self._suspended(), *waits)
 
     def _suspended(self) -> list[SessionEvent]:
@@ -1676,11 +1745,11 @@ class Session:
             ruler=self.rewards,
             among=among,
             together=self.policy.about.feedback == "semi",
-            allocation=Allocation(least, self._named_ahead, self._named_by_policy),
+            allocation=Allocation(least, self._sight, self._named_by_policy),
         )
         if state.closing is None:
             return found
-        return replace(found, more=None, at_share=None, is_over=True)
+        return replace(found, more=None, at_share=None, sight=None, is_over=True)
 
     def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift:
         """Return by how much the mean of every other arm differs from the control arm's, and their
@@ -1709,20 +1778,24 @@ class Session:
         found = policy.best_arm(self._state.learned)
         return True, None if found is None else found.arm
 
-    def _named_ahead(self, delta: float) -> int | None:
-        """Return how many more people the policy takes to name the best arm, if that is in sight
-        (see `named_ahead`).
+    def _sight(self, delta: float, least: float | None) -> Sight | None:
+        """Return how many more people the policy takes to name the best arm (see `people_ahead`);
+        computed once for each release.
         """
         state = self._state
         if state.roster.active is not None or state.closing is not None:
             return None  # what it plays of some arms alone is not foreseen
-        arms = state.roster.in_play
-        try:
-            return named_ahead(
-                state.policy, state.learned, state.step, self.seed, state.believed, arms, delta
-            )
-        except Exception:  # a user-defined policy; or one at its horizon
-            return None
+        key = state.step, state.policy.arms, delta, least
+        if key not in self._sights:
+            if any(known[0] != state.step for known in self._sights):
+                self._sights.clear()
+            at = state.policy, state.learned, state.step, self.seed, state.believed
+            try:
+                sight = people_ahead(*at, state.roster.in_play, delta, least)
+            except Exception:  # a user-defined policy; or one at its horizon
+                sight = None
+            self._sights[key] = sight
+        return self._sights[key]
 
     def harm(self) -> Beliefs:
         """Return estimates of every arm's harm, at the guardrail's confidence: no privacy cost. The
@@ -1756,28 +1829,20 @@ class Session:
         """Test whether arms were drawn as often as their probabilities say, and whether answers
         come for every arm alike.
 
-        Decisions that follow from a plan are not tested. Answers are tested up to the oldest
-        pending decision: expire those that nobody answers. With an attribution window who answered
-        is private, and not tested. Small evidence, below .01 say, points to decisions that got
-        lost or were made up, or to an arm whose answers get lost.
+        Decisions that follow from a plan are not tested. Answers are compared where arms were drawn
+        by chance, in stretches of consecutive decisions with the same probabilities, up to the
+        oldest decision that waits: expire those that nobody answers. A change of answering that is
+        common to all arms is no evidence. With an attribution window who answered is private, and
+        not tested. Small evidence, below .001 say, points to decisions that got lost or were made
+        up, or to an arm whose answers get lost.
 
-        Source: Lindon and Malek 2022 (arXiv 2011.03567); Wasserman, Ramdas and Balakrishnan 2020
-        (arXiv 1912.11436).
+        Source: Lindon and Malek 2022 (arXiv 2011.03567); Shafer et al. 2011 (arXiv 0912.4269).
         """
         labels, traffic = tuple(str(name) for name, _ in self.arms), self._seen.traffic
         while len(traffic.counts) < len(labels):  # arms that were added since the last draw
             traffic = traffic.with_arm()
-        return SampleRatio(labels, traffic, self._answers())
-
-    def _answers(self) -> Answers | None:
-        tables, view = self._tables, self._seen
-        chosen, expired, void = tables.chosen, tables.expired, tables.void
-        if self._has_window or self.policy.about.feedback != "bandit":
-            return None
-        if chosen is None or expired is None or void is None:
-            return None
-        before = min(view.pending.copy(), default=view.asked + 1)
-        return answers_in(chosen, expired, void, before, self.policy.arms)
+        answers = None if self._has_window else traffic.answers.answers(len(labels))
+        return SampleRatio(labels, traffic, answers)
 
     def description(self) -> str:
         """Return, in the local model, what users' devices need to know before they answer, as JSON
@@ -2004,3 +2069,36 @@ def with_harm(state: State, release: Release, *, suspends: bool = True) -> State
         if suspended:
             roster = roster.moved(arm, "paused")
     return state._replace(harm=harm, roster=roster)
+
+
+def may_restart(sessions: Sequence[Session], arm: str | int) -> bool:
+    """Return whether an arm may be restarted in all of these sessions: in one of them its mean has
+    changed, at the usual confidence.
+
+    Raises:
+        ClosedError: a session is closed.
+        ValueError: there is no such arm, or none can be added.
+    """
+    has_changed = False
+    for session in sessions:
+        state = session._state
+        session._require_open()
+        require_choice(session.policy, "restart_arm")
+        number = state.roster.number(arm)
+        roster = state.roster.restarted(number)
+        if session._assignment is not None:
+            session._assignment.require_room(len(roster.standing))
+        session.policy.with_arms(tuple(roster.labels) or len(roster.standing))
+        changed = beliefs(state.believed, among=in_play(state)).changed
+        has_changed = has_changed or state.believed.arms[number].label in changed
+    return has_changed
+
+
+def require_restart(sessions: Sequence[Session], arm: str | int) -> None:
+    """Raise ValueError unless an arm may be restarted in all of these sessions."""
+    if not may_restart(sessions, arm):
+        raise ValueError(
+            f"Expected an arm whose mean has changed; {shown(arm)} is not in beliefs().changed. "
+            "Another try at an arm that has not would make wrong names more likely. Nothing was "
+            "changed."
+        )

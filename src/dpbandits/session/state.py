@@ -19,6 +19,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, final
 
@@ -41,8 +42,10 @@ from dpbandits.session.overdue import (
     bucket_of,
     delayed_blocks,
     looked_through,
+    nobody_answers,
     outstanding_in,
     overtaken_before,
+    usual_delay,
 )
 from dpbandits.session.people import Place, Register
 from dpbandits.session.traffic import Traffic
@@ -59,9 +62,10 @@ class SessionEvent(NamedTuple):
     """Something that was done to a session, and after how many decisions. Public.
 
     Args:
-        what: "add", "retire", "pause" or "resume" (an arm), or "drop" (all open blocks); with a
-            guardrail also "suspend", or "alarm" if the arm is the last one in play; "overdue" if
-            an arm's first batch waits for requests that are too old.
+        what: "add", "retire", "pause", "resume" or "restart" (an arm), or "drop" (all open blocks);
+            with a guardrail also "suspend", or "alarm" if the arm is the last one in play;
+            "overdue" if an arm's first batch waits for requests that are too old, and "silent" if
+            nobody answers.
         arm: its name or number; None if it is about all arms.
         asked: decisions made before it.
         said: of an alarm, what is to be done, in words.
@@ -204,6 +208,8 @@ class State(NamedTuple):
         contexts: of a contextual policy, what is kept of contexts.
         elsewhere: people whose outcomes were recorded and who were assigned elsewhere.
         batches: in which batches, where no store keeps that.
+        answered: decisions made when the newest answer was recorded.
+        expired: decisions that expired since then.
     """
 
     policy: Policy
@@ -232,6 +238,8 @@ class State(NamedTuple):
     elsewhere: int = 0
     batches: tuple[Batch, ...] = ()
     void: int = 0
+    answered: int = 0
+    expired: int = 0
 
     def __repr__(self) -> str:
         return f"State(step={self.step}, asked={self.asked}, records={self.records})"
@@ -364,6 +372,9 @@ class Unlearned(NamedTuple):
 
 Event = Asked | Told | Unread | Recorded
 
+ANSWERED = {"told": True, "expired": False, "void": None}
+"""By why a decision was resolved unread."""
+
 
 class Log(NamedTuple):
     """A session: a state, the plan made from it, and the events since, which are only appended."""
@@ -382,7 +393,6 @@ class Tables:
 
     Args:
         chosen: how each decision was chosen; None if a store keeps that.
-        expired, void: decisions that nobody answered; None if nobody counts them.
         owners: whose place a pending decision took.
         people: who was asked for how often; None where people do not come back.
         window: when each pending decision's time has passed; None where answers count as they come.
@@ -393,7 +403,6 @@ class Tables:
 
     __slots__ = (
         "chosen",
-        "expired",
         "follows",
         "held",
         "journal",
@@ -401,14 +410,11 @@ class Tables:
         "owners",
         "people",
         "placed",
-        "void",
         "window",
     )
 
     def __init__(self, people: Register | None, window: AttributionWindow | None) -> None:
         self.chosen: KeptChoices | None = KeptChoices()
-        self.expired: set[int] | None = set()
-        self.void: set[int] | None = set()
         self.owners: dict[int, Place] = {}
         self.people, self.window = people, window
         self.placed = 0  # the number of the last event that counted a place
@@ -439,16 +445,8 @@ class Tables:
             self.noted = number
 
     def follow_resolved(self, event: Told | Unread, number: int) -> None:
-        id, place = event.id, None
-        if isinstance(event, Told):
-            why = "told" if event.answered else "expired"
-        else:
-            why, place = event.why, event.place
+        id, place = event.id, None if isinstance(event, Told) else event.place
         self.note(event, number)
-        if why == "expired" and self.expired is not None:
-            self.expired.add(id)
-        if why == "void" and self.void is not None:
-            self.void.add(id)
         if self.owners:
             self.owners.pop(id, None)
         if place is not None:
@@ -552,6 +550,7 @@ class View:
     """
 
     __slots__ = (
+        "answered",
         "asked",
         "at",
         "batch",
@@ -561,6 +560,7 @@ class View:
         "due",
         "elsewhere",
         "events",
+        "expired",
         "last",
         "late",
         "log",
@@ -606,6 +606,7 @@ class View:
             tables,
         )
         self.asked, self.records, self.unread = state.asked, state.records, state.unread
+        self.answered, self.expired = state.answered, state.expired
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
         self.elsewhere, self.batches, self.void = state.elsewhere, state.batches, state.void
         # [count, sums] of each open block; a single sum as a plain number
@@ -699,6 +700,12 @@ class View:
             else:
                 self.due = progress.count(unit)
             self.records += 1
+            if answered:
+                self.answered, self.expired = self.asked, 0
+            else:
+                self.expired += 1
+            if self.traffic.answers.open:
+                self._compare_answer(id, unit, answered)
             if self.tables.follows or not answered:
                 self.tables.follow_resolved(event, self.number)
         elif kind is Asked:
@@ -713,6 +720,12 @@ class View:
                 self._waits_no_more(event.id, play.unit)
             self.unread += 1
             self.void += event.why == "void"
+            if event.why == "told":
+                self.answered, self.expired = self.asked, 0
+            elif event.why == "expired":
+                self.expired += 1
+            if self.traffic.answers.open:
+                self._compare_answer(event.id, play.action, ANSWERED[event.why])
             self._set_offer(self.offer._replace(last=0))  # one decision fewer fills the plan
             self.tables.follow_resolved(event, self.number)
         self.at = at
@@ -730,12 +743,17 @@ class View:
         assert self.progress is not None
         self.due = self.progress.count(play.unit)
         self.asked, self.records, self.elsewhere = id, self.records + 1, self.elsewhere + 1
+        self.answered += 1  # nobody is waited for
         self._set_offer(self.offer._replace(last=0))  # the next ask looks again
         if batch is not None:
             self.batches = (*self.batches, batch)
         if self.tables.chosen is not None:
             self.tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
         self.tables.note(event, self.number)
+
+    def _compare_answer(self, id: int, arm: Any, answered: bool | None) -> None:
+        answers = self.traffic.answers.with_resolved(id, arm, answered)
+        self.traffic = replace(self.traffic, answers=answers)
 
     @property
     def number(self) -> int:
@@ -815,6 +833,8 @@ class View:
             asked=self.asked,
             records=self.records,
             unread=self.unread,
+            answered=self.answered,
+            expired=self.expired,
             offer=self.offer,
             rng=self.position,
             told=tuple(self.told.items()),
@@ -935,6 +955,14 @@ class View:
         left = self.log.state.books.ledger.left.items()
         released = {arm for arm, (count, dropped) in left if count > dropped}
         return delayed_blocks(found, self.pending, self._asked_block, released)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nobody answers though many decisions had their time."""
+        if self.tables.window is not None:  # who answered is private
+            return False
+        usual = usual_delay(self.late or {}, self.records) or 0
+        return nobody_answers(self.asked - self.answered, self.expired, usual)
 
     def _asked_block(self, key: Any) -> AskedBlock | None:
         """Return the open block that the answers of a unit fill; None if nothing but a plan closes
@@ -1065,7 +1093,10 @@ class View:
         traffic = self.traffic
         while len(traffic.counts) < self.policy.arms:
             traffic = traffic.with_arm()
-        traffic = traffic.played([shares.get(at, 0.0) for at in range(self.policy.arms)], arm)
+        every = [shares.get(at, 0.0) for at in range(self.policy.arms)]
+        traffic = traffic.played(every, arm)
+        if self.tables.window is None:  # else who answered is private
+            traffic = replace(traffic, answers=traffic.answers.with_drawn(id, every))
         play = self._arm(arm, None if unknown else share)
         return shares, self._asked(play, None, traffic=traffic, overdue=overdue)
 

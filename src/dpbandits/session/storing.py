@@ -232,7 +232,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     small = state._replace(pending={}, contexts=None)
     public = public_part(session, small._replace(learned=None) if apart else small, 1)
     private = private_part(session, small)
-    public.ledger.lines, public.chosen, public.unanswered = [], None, None
+    public.ledger.lines, public.chosen = [], None
     if tables.people is not None:
         public.people = public.people | {"used": [], "owners": []}
     if tables.window is not None:
@@ -410,7 +410,7 @@ def kept_apart(session: Session, rows: SessionRows) -> None:
     are nor who of them answered.
     """
     tables = session._tables
-    tables.chosen = tables.expired = tables.void = None
+    tables.chosen = None
     if tables.people is not None:
         tables.people.complete = False
     if tables.window is not None:
@@ -535,6 +535,11 @@ def require_joined(session: Session, label: str | None) -> None:
     session._state.roster.joined(label)
 
 
+def restart_in(sessions: Sequence[Session], arm: str | int) -> int:
+    """Restart an arm in all of these sessions. Returns its new number."""
+    return max([session._restart(arm) for session in sessions])
+
+
 def require_reward(session: Session, seq: int, reward: object) -> None:
     """Raise RewardError if this is no reward of a pending decision. It is not shown."""
     play = session._seen.pending.get(seq)
@@ -602,6 +607,7 @@ def begin_anew(session: Session) -> None:
         events=now.events,
         asked=now.asked,
         unread=now.asked,
+        answered=now.asked,
         closing=now.closing,
         elsewhere=now.elsewhere,
         void=now.void,

@@ -1,19 +1,16 @@
-"""Tests of traffic that may be looked at after every decision: whether arms were played as often as
-planned, and whether answers come for every arm alike.
+"""A test of traffic that may be looked at after every decision: whether arms were played as often
+as planned. Whether answers come for every arm alike is tested beside it (`answering.py`).
 
 Source: Lindon and Malek 2022, "Anytime-valid inference for multinomial count data" (arXiv
 2011.03567): the Bayes factor of a Dirichlet-multinomial against the planned probabilities is a
 martingale where traffic is as planned; the probabilities may change from decision to decision.
-Wasserman, Ramdas and Balakrishnan 2020, "Universal inference" (arXiv 1912.11436), for answers: the
-likelihood with a probability of answering for each arm (a mixture by Jeffreys' prior) over the
-largest likelihood with one probability for all is at most a martingale that begins at 1.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -29,6 +26,7 @@ from dpbandits.core.inputs import (
     whole_number,
 )
 from dpbandits.core.tables import Tabular
+from dpbandits.session.answering import Answers, AnswerTest
 
 CONCENTRATION = 1000.0
 """Decisions that the prior counts for: the larger, the smaller the deviations it is made for."""
@@ -44,7 +42,7 @@ class Traffic:
 
     counts: decisions by arm. expected: by the probabilities in force. prior: each arm's part of the
         prior; 0 until it first had a chance. score: the logarithm of the Bayes factor; highest: the
-        largest so far.
+        largest so far. answers: whether answers come for every arm alike.
 
     >>> traffic = Traffic.of(2)
     >>> for _ in range(100):
@@ -59,6 +57,7 @@ class Traffic:
     score: float = 0.0
     highest: float = 0.0
     concentration: float = CONCENTRATION
+    answers: AnswerTest = field(default_factory=AnswerTest)
 
     @classmethod
     def of(cls, arms: int, concentration: float = CONCENTRATION) -> Traffic:
@@ -79,13 +78,11 @@ class Traffic:
 
     def with_arm(self) -> Traffic:
         """One more arm."""
-        return Traffic(
-            (*self.counts, 0),
-            (*self.expected, 0.0),
-            (*self.prior, 0.0),
-            self.score,
-            self.highest,
-            self.concentration,
+        return replace(
+            self,
+            counts=(*self.counts, 0),
+            expected=(*self.expected, 0.0),
+            prior=(*self.prior, 0.0),
         )
 
     def played(self, probabilities: Sequence[float], arm: int) -> Traffic:
@@ -106,6 +103,7 @@ class Traffic:
             score,
             max(self.highest, score),
             self.concentration,
+            self.answers,
         )
 
     def after(self, probabilities: Sequence[float], counts: Sequence[int]) -> Traffic:
@@ -134,6 +132,7 @@ class Traffic:
             score,
             max(self.highest, score),
             self.concentration,
+            self.answers,
         )
 
     def _law(self, probabilities: Sequence[float]) -> Any:
@@ -166,6 +165,7 @@ class Traffic:
             "score": None if impossible else self.score,
             "highest": None if impossible else self.highest,
             "concentration": self.concentration,
+            "answers": self.answers.to_data(),
         }
 
     @classmethod
@@ -176,7 +176,9 @@ class Traffic:
             DamagedSessionError: it is not that.
         """
         names = ("counts", "expected", "prior", "score", "highest", "concentration")
-        found = part(data, "traffic", *names)
+        if isinstance(data, dict) and "answers" not in data:
+            data = {**data, "answers": AnswerTest().to_data()}  # written before they were compared
+        found = part(data, "traffic", *names, "answers")
         counts = [whole(count, "traffic.counts") for count in entries(found["counts"], "traffic")]
         rows = [restored_numbers(found[name], name, len(counts)) for name in names[1:3]]
         single = [math.inf if found[name] is None else found[name] for name in names[3:]]
@@ -188,7 +190,8 @@ class Traffic:
             raise damaged("traffic contradicts itself")
         if len(counts) > arms:
             raise damaged("public.traffic has more counts than there are arms")
-        return cls(tuple(counts), rows[0], rows[1], score, highest, weight)
+        answers = AnswerTest.restored(found["answers"], arms)
+        return cls(tuple(counts), rows[0], rows[1], score, highest, weight, answers)
 
 
 def block_score(law: Any, made: Any, seen: Any, wanted: Any) -> float:
@@ -216,49 +219,27 @@ def restored_numbers(data: object, what: str, length: int) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
-@final
-@dataclass(frozen=True)
-class Answers:
-    """How many of each arm's decisions were answered, and how many expired, up to the oldest one
-    that waits.
-
-    >>> Answers((900, 895), (100, 105)).evidence, Answers((900, 700), (100, 300)).evidence < 1e-6
-    (1.0, True)
-    """
-
-    told: tuple[int, ...]
-    missing: tuple[int, ...]
-
-    @property
-    def evidence(self) -> float:
-        """A p-value that may be looked at at any time: where arms make no difference, it is ever at
-        most α with probability at most α.
-        """
-        told, missing = sum(self.told), sum(self.missing)
-        apart = math.fsum(map(jeffreys_mixture, self.told, self.missing))
-        together = sum(n * math.log(n / (told + missing)) for n in (told, missing) if n)
-        return math.exp(-max(0.0, apart - together))
-
-
-def jeffreys_mixture(told: int, missing: int) -> float:
-    """ln of the likelihood of one arm's answers in their order, by Jeffreys' prior."""
-    return (
-        math.lgamma(told + 0.5)
-        + math.lgamma(missing + 0.5)
-        - math.lgamma(told + missing + 1)
-        - math.log(math.pi)
-    )
-
-
-def different_answers(labels: Sequence[str], answers: Answers) -> str:
-    """For a report: how often each arm's decisions were answered."""
-    rows = zip(labels, answers.told, answers.missing, strict=True)
+def answers_by_arm(labels: Sequence[str], answers: Answers) -> str:
+    """Return, for a report, how often each arm's decisions were answered."""
+    rows = list(zip(labels, answers.told, answers.missing, strict=True))
+    if not any(answers.told) and not any(answers.missing):
+        return f"Answers by arm cannot be tested yet: {UNTESTED}"
     said = ", ".join(f"{label} {told:,} of {told + none:,}" for label, told, none in rows)
     return f"Answers by arm: {said} (evidence that arms differ: p = {answers.evidence:.2g})."
 
 
+UNTESTED = (
+    "no arm was drawn by chance for decisions that are all resolved. Draw them with min_share= or "
+    'assignment="shuffled", and expire decisions that nobody answers.'
+)
+
+PRIVATE = "Answers by arm cannot be tested: with an attribution window who answered is private."
+
 LEVEL = 0.001
 """How probable a false alarm may be."""
+
+OF_ANSWERS = 0.8
+"""The share of that for answers; the rest is for traffic."""
 
 
 @final
@@ -267,9 +248,8 @@ class SampleRatio(Tabular):
     """What `Traffic` says, with the arms' labels. evidence: see there. As a table:
     label, decisions, expected.
 
-    answers: whether answers come for every arm alike; None where who answered is private, or is not
-        counted. Where the share of answers changes with time, arms that are played at other times
-        than the others look different, too: assign them "shuffled", with `min_share=`.
+    answers: whether answers come for every arm alike; None where who answered is private. A change
+        of answering that is common to all arms is no evidence.
     """
 
     labels: tuple[str, ...]
@@ -282,11 +262,13 @@ class SampleRatio(Tabular):
 
     def alarm(self, level: float = LEVEL) -> bool:
         """Whether traffic is not as planned, or answers differ by arm; false with probability
-        `level` at most, however often one looks: each of two tests has half of it.
+        `level` at most, however often one looks.
         """
         if self.answers is None:
             return self.evidence <= level
-        return min(self.evidence, self.answers.evidence) <= level / 2.0
+        if self.answers.evidence <= OF_ANSWERS * level:
+            return True
+        return self.evidence <= (1.0 - OF_ANSWERS) * level
 
     def _columns(self) -> dict[str, list[Any]]:
         counts, expected = list(self.traffic.counts), list(self.traffic.expected)
@@ -294,17 +276,18 @@ class SampleRatio(Tabular):
 
     def __str__(self) -> str:
         counts, expected = self.traffic.counts, self.traffic.expected
-        came = ""
-        if self.answers is not None and any(self.answers.missing):
-            came = f"\n{different_answers(self.labels, self.answers)}"
         if not any(counts):
-            return f"No decision was left to chance so far: there is nothing to test.{came}"
+            return (
+                "No arm was drawn by chance so far: whether traffic is as planned, and whether "
+                "answers come for every arm alike, cannot be tested."
+            )
+        came = PRIVATE if self.answers is None else answers_by_arm(self.labels, self.answers)
         rows = zip(self.labels, counts, expected, strict=True)
         lines = [f"{label}: {made:,} decisions, {want:,.1f} planned" for label, made, want in rows]
         said = "is NOT" if self.evidence <= LEVEL else "may well be"
         return "\n".join(lines) + (
             f"\nTraffic {said} as planned (evidence against it: p = {self.evidence:.2g} at any "
-            f"time, of the {sum(counts):,} decisions that were left to chance).{came}"
+            f"time, of the {sum(counts):,} decisions whose arms were drawn by chance).\n{came}"
         )
 
     __repr__ = __str__

@@ -18,6 +18,7 @@ BODIES: dict[str, Any] = {
     "retire": {"arm": "blue"},
     "pause": {"arm": "blue"},
     "resume": {"arm": "blue"},
+    "restart": {"arm": "blue"},
     "close": {"why": "over"},
     "erase": {"user": "anna"},
     "campaigns": {"name": "other", "policy": POLICY},

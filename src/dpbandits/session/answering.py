@@ -1,0 +1,292 @@
+"""Whether answers come for every arm alike: a test that may be looked at after every decision.
+
+Decisions whose arms were drawn at random are compared in stretches: consecutive decisions with one
+law. Where arms make no difference, whoever answers would have answered with any arm; so among those
+who answered and among those who did not, each arm was drawn with its recorded probability. Evidence
+is the likelihood of the arms drawn if the odds of a missing answer differ by a factor for one arm,
+over their recorded probabilities: a martingale with mean 1, averaged over arms and factors. How
+often people answer, and how that changes with time, cancels. Decisions count in their order, so
+delays cancel, too: a stretch counts once it and all before it are resolved (proofs/answering.md).
+
+Source: Shafer et al. 2011, "Test martingales, Bayes factors and p-values" (arXiv 0912.4269).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from dpbandits.core.inputs import Floats, damaged, entries, part, whole
+from dpbandits.session.evidence import AT_START
+
+TILTS = np.array([0.1, 0.2, 0.35, 0.6, 1.0, 1.7, 3.0])
+"""Differences of log odds between one arm and the others that the test is made for."""
+
+TILT_WEIGHTS = np.array([0.1, 0.2, 0.25, 0.2, 0.1, 0.1, 0.05])
+
+SIGNED = np.concatenate([TILTS, -TILTS])
+SIGNED_WEIGHTS = np.log(np.concatenate([TILT_WEIGHTS, TILT_WEIGHTS]) / 2.0)
+
+SHORTEST, LONGEST, FRACTION = 16, 1024, 32
+"""A stretch has at most one in `FRACTION` of the decisions so far, within these bounds."""
+
+MOST_OPEN = 128
+"""Stretches that may wait for answers at a time; decisions beyond are not tested."""
+
+HALF, HALF_FRACTION = 128, 8
+"""After so many decisions, or one in so many of those so far, an answer counts half for the usual
+share of missing ones.
+"""
+
+LEAST_USUAL = 1e-4
+"""The usual share of missing answers is at least that, and at most 1 less that."""
+
+
+class Stretch(NamedTuple):
+    """Consecutive decisions with one law.
+
+    Args:
+        first: the first decision.
+        law: each arm's probability.
+        size: decisions.
+        waiting: those of them that are not resolved.
+        told, missing: decisions that were answered, and that expired, by arm.
+    """
+
+    first: int
+    law: tuple[float, ...]
+    size: int
+    waiting: int
+    told: tuple[int, ...]
+    missing: tuple[int, ...]
+
+
+class Answers(NamedTuple):
+    """How many of each arm's decisions that were compared were answered, and how many expired.
+
+    evidence: a p-value that may be looked at at any time: where arms make no difference, it is ever
+        at most α with probability at most α.
+    """
+
+    told: tuple[int, ...]
+    missing: tuple[int, ...]
+    evidence: float = 1.0
+
+
+class AnswerTest(NamedTuple):
+    """The test so far: public, plain data, never changed in place.
+
+    Args:
+        first: arms at the start; 0 before any decision.
+        drawn: decisions in stretches so far.
+        open: stretches that do not count yet, oldest first.
+        told, missing: decisions that count, by arm.
+        usual: missing ones and all of late.
+        scores: logarithms of evidence by arm and tilt, shape (arms, 2·tilts).
+        highest: the logarithm of the largest evidence so far.
+
+    >>> test = AnswerTest()
+    >>> for id in range(1, 2001):
+    ...     arm, answers = id % 2, id // 2 % (4 if id % 2 else 10) > 0
+    ...     test = test.with_drawn(id, (0.5, 0.5)).with_resolved(id, arm, answers)
+    >>> test.answers(2).evidence < 1e-9
+    True
+    """
+
+    first: int = 0
+    drawn: int = 0
+    open: tuple[Stretch, ...] = ()
+    told: tuple[int, ...] = ()
+    missing: tuple[int, ...] = ()
+    usual: tuple[float, float] = (0.5, 1.0)
+    scores: tuple[tuple[float, ...], ...] = ()
+    highest: float = 0.0
+
+    def with_drawn(self, id: int, law: Sequence[float]) -> Self:
+        """The test after a decision whose arm was drawn from this law."""
+        if max(law) >= 1.0:  # it left no choice
+            return self
+        test, chances = self._replace(first=self.first or len(law)), tuple(law)
+        last = self.open[-1] if self.open else None
+        most = min(LONGEST, max(SHORTEST, self.drawn // FRACTION))
+        goes_on = last is not None and (last.first + last.size, last.law) == (id, chances)
+        if last is not None and goes_on and last.size < most:
+            grown = last._replace(size=last.size + 1, waiting=last.waiting + 1)
+            return test._replace(drawn=self.drawn + 1, open=(*self.open[:-1], grown))
+        test = test._counted(grows=False)
+        if len(test.open) >= MOST_OPEN:
+            return test
+        none = (0,) * len(chances)
+        new = Stretch(id, chances, 1, 1, none, none)
+        return test._replace(drawn=test.drawn + 1, open=(*test.open, new))
+
+    def with_resolved(self, id: int, arm: int, answered: bool | None) -> Self:
+        """The test after a drawn decision was resolved.
+
+        answered: None: it is void.
+        """
+        at = bisect_right(self.open, id, key=lambda of: of.first) - 1
+        if at < 0 or id >= self.open[at].first + self.open[at].size:
+            return self
+        of = self.open[at]._replace(waiting=self.open[at].waiting - 1)
+        if answered is True:
+            of = of._replace(told=one_more(of.told, arm))
+        elif answered is False:
+            of = of._replace(missing=one_more(of.missing, arm))
+        test = self._replace(open=(*self.open[:at], of, *self.open[at + 1 :]))
+        return test._counted() if not of.waiting and not at else test
+
+    def ended(self) -> Self:
+        """The test where no further answer comes: open stretches never count."""
+        return self._replace(open=())
+
+    def answers(self, arms: int) -> Answers:
+        """What was compared so far, of so many arms, and the evidence that arms differ."""
+        told, missing = (padded(counts, arms) for counts in (self.told, self.missing))
+        return Answers(told, missing, math.exp(-max(0.0, self.highest)))
+
+    def _counted(self, *, grows: bool = True) -> Self:
+        """The test with stretches counted that are resolved, and all before them.
+
+        grows: whether the last one may get further decisions.
+        """
+        test = self
+        while len(test.open) > grows and not test.open[0].waiting:
+            test = test._with(test.open[0])._replace(open=test.open[1:])
+        return test
+
+    def _with(self, stretch: Stretch) -> Self:
+        told, missing = stretch.told, stretch.missing
+        arms = max(len(self.scores), len(told))
+        before = np.zeros((arms, len(SIGNED)))
+        before[: len(self.scores)] = np.array(self.scores).reshape(-1, len(SIGNED))
+        share = self.usual[0] / self.usual[1]
+        before[: len(told)] += stretch_scores(stretch.law, told, missing, share)
+        weights = np.array([arm_weight(arm, self.first) for arm in range(arms)])
+        every = before + SIGNED_WEIGHTS + weights[:, None]
+        most = float(every.max())
+        score = most + math.log(np.exp(every - most).sum())
+        lost, count = sum(missing), sum(told) + sum(missing)
+        kept = 0.5 ** (count / max(HALF, self.drawn / HALF_FRACTION))
+        return self._replace(
+            told=added_up(self.told, told),
+            missing=added_up(self.missing, missing),
+            usual=(kept * self.usual[0] + lost, kept * self.usual[1] + count),
+            scores=tuple(map(tuple, before.tolist())),
+            highest=max(self.highest, score),
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "first": self.first,
+            "drawn": self.drawn,
+            "open": [[of[0], list(of[1]), *of[2:4], *map(list, of[4:])] for of in self.open],
+            "told": list(self.told),
+            "missing": list(self.missing),
+            "usual": list(self.usual),
+            "scores": [list(row) for row in self.scores],
+            "highest": self.highest,
+        }
+
+    @classmethod
+    def restored(cls, data: object, arms: int) -> AnswerTest:
+        """What `to_data` wrote, of a session of so many arms.
+
+        Raises:
+            DamagedSessionError: it is not that.
+        """
+        found = part(data, "answers", *cls._fields)
+        rows = entries(found["scores"], "answers.scores")
+        scores = tuple(finite(row, "answers.scores", len(SIGNED)) for row in rows)
+        told, missing = (counts_in(found[name], arms) for name in ("told", "missing"))
+        lost, count = finite(found["usual"], "answers.usual", 2)
+        (highest,) = finite([found["highest"]], "answers.highest", 1)
+        open_ = tuple(stretch_in(row, arms) for row in entries(found["open"], "answers.open"))
+        ids = [id for of in open_ for id in (of.first, of.first + of.size - 1)]
+        if len(scores) > arms or not 0.0 < lost < count or highest < 0.0 or ids != sorted(ids):
+            raise damaged("answers contradict themselves")
+        first, drawn = whole(found["first"], "answers.first", 0, arms), found["drawn"]
+        return cls(
+            first,
+            whole(drawn, "answers.drawn", sum(of.size for of in open_)),
+            open_,
+            told,
+            missing,
+            (lost, count),
+            scores,
+            highest,
+        )
+
+
+def arm_weight(arm: int, first: int) -> float:
+    """The logarithm of an arm's share of the evidence. first: arms at the start."""
+    if arm < first:
+        return math.log(AT_START / first)
+    later = arm - first + 1
+    return math.log((1.0 - AT_START) / (later * (later + 1)))
+
+
+def stretch_scores(
+    law: Sequence[float], told: Sequence[int], missing: Sequence[int], usual: float
+) -> Floats:
+    """Return the logarithm of a stretch's evidence for each arm and tilt, shape (arms, 2·tilts).
+
+    Args:
+        usual: the share of answers that are usually missing.
+    """
+    p, t = np.array(law)[:, None], SIGNED
+    answered, lost = np.array(told)[:, None], np.array(missing)[:, None]
+    usual = min(max(usual, LEAST_USUAL), 1.0 - LEAST_USUAL)
+    odds = math.log(usual / (1.0 - usual))
+    this = 1.0 / (1.0 + np.exp(-(odds + t * (1.0 - p))))
+    others = 1.0 / (1.0 + np.exp(-(odds - t * p)))
+    mean = p * this + (1.0 - p) * others
+    found = lost * np.log(this / mean) + (lost.sum() - lost) * np.log(others / mean)
+    found += answered * np.log((1.0 - this) / (1.0 - mean))
+    found += (answered.sum() - answered) * np.log((1.0 - others) / (1.0 - mean))
+    return np.asarray(found)
+
+
+def one_more(counts: tuple[int, ...], arm: int) -> tuple[int, ...]:
+    return (*counts[:arm], counts[arm] + 1, *counts[arm + 1 :])
+
+
+def padded(counts: tuple[int, ...], arms: int) -> tuple[int, ...]:
+    return (*counts, *(0,) * (arms - len(counts)))
+
+
+def added_up(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    arms = max(len(one), len(other))
+    return tuple(a + b for a, b in zip(padded(one, arms), padded(other, arms), strict=True))
+
+
+def finite(data: object, what: str, length: int) -> tuple[float, ...]:
+    values = entries(data, what, length)
+    if not all(type(value) in (int, float) and math.isfinite(value) for value in values):
+        raise damaged(f"{what} has an entry that is no finite number")
+    return tuple(map(float, values))
+
+
+def counts_in(data: object, arms: int) -> tuple[int, ...]:
+    counts = tuple(whole(count, "a count of answers") for count in entries(data, "answers"))
+    if len(counts) > arms:
+        raise damaged("answers have more counts than there are arms")
+    return counts
+
+
+def stretch_in(data: object, arms: int) -> Stretch:
+    first, law, size, waiting, told, missing = entries(data, "a stretch of answers", 6)
+    first = whole(first, "a decision of answers", 1)
+    told, missing = counts_in(told, arms), counts_in(missing, arms)
+    chances = finite(law, "a law of answers", len(told))
+    size = whole(size, "decisions of answers", 1, LONGEST)
+    waiting = whole(waiting, "decisions of answers", 0, size)
+    fits = len(told) == len(missing) > 0 and sum(told) + sum(missing) + waiting <= size
+    if not fits or min(chances) < 0.0 or not max(chances) < 1.0:
+        raise damaged("a stretch of answers contradicts itself")
+    return Stretch(first, chances, size, waiting, told, missing)

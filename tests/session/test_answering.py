@@ -1,0 +1,284 @@
+"""Do answers come for every arm alike? The evidence is a martingale with mean 1 whatever ends a
+stretch and whenever people answer; differences are found; what is not tested, and saved data.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.answering import COMMON, DRAWINGS, drawn, found_at, simulated
+from scipy.stats import binom
+
+import dpbandits as dpb
+from dpbandits.noise import SimulatedNoise
+from dpbandits.session.answering import (
+    MOST_OPEN,
+    SIGNED,
+    SIGNED_WEIGHTS,
+    Answers,
+    AnswerTest,
+)
+from dpbandits.session.traffic import LEVEL
+from tests.session.small import document, loaded
+
+POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
+
+
+def session(policy: Any = POLICY, **options: Any) -> Any:
+    return dpb.Session(policy, noise=SimulatedNoise(1), seed=1, **options)
+
+
+def answered_so(s: Any, rounds: int, answered: tuple[float, float], seed: int = 1) -> None:
+    """Rewards are equal; of each arm's decisions so many are answered."""
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        decision = s.ask()
+        if rng.random() < answered[decision.action]:
+            s.tell(decision, 0.5)
+        else:
+            s.expire(decision)
+
+
+def test_the_evidence_has_mean_one_whatever_ends_a_stretch() -> None:
+    """Exactly: over all assignments of seven people, of whom the same three answer whatever they
+    get. The law changes when the arm that is planned has two answers, and after five people.
+    """
+    answers, total = (True, False, True, False, False, True, False), 0.0
+    before = AnswerTest(first=2, drawn=900, usual=(30.0, 100.0))
+    laws = {False: (0.7, 0.3), True: (0.2, 0.8)}
+    for arms in product((0, 1), repeat=7):
+        test, turned, count, chance = before, False, 0, 1.0
+        for id, (arm, came) in enumerate(zip(arms, answers, strict=True), 1):
+            law = laws[turned or id > 5]
+            chance *= law[arm]
+            test = test.with_drawn(id, law).with_resolved(id, arm, came)
+            count += came and arm == 0
+            turned = turned or count == 2
+        test = test.with_drawn(8, (0.5, 0.5))  # ends the last stretch
+        each = np.array(test.scores) + SIGNED_WEIGHTS - math.log(2.0)
+        total += chance * float(np.exp(each).sum())
+    assert total == pytest.approx(1.0, abs=1e-12)
+
+
+def test_an_arm_whose_answers_get_lost_is_noticed() -> None:
+    """Nothing looked at tells by arm."""
+    s = session(min_share=0.3)
+    answered_so(s, 2_000, (0.9, 0.75))
+    found = s.sample_ratio()
+    assert found.evidence > 0.01  # decisions are as planned
+    assert found.answers.evidence < 1e-6
+    assert found.alarm()
+    assert "Answers by arm: a " in str(found)
+    assert loaded(s).sample_ratio() == found
+
+
+def test_a_common_change_of_answering_raises_no_alarm() -> None:
+    """It made alarms in 10 of 12 trials when shares of answers were compared over all times."""
+    for seed in range(4):
+        s, rng = session(min_share=0.05), np.random.default_rng(seed)
+        for t in range(4_000):
+            decision = s.ask()
+            # the better arm is played more as time goes on, while more and more people answer
+            if rng.random() < 0.3 + 0.65 * t / 4_000:
+                s.tell(decision, float(rng.random() < (0.2, 0.6)[decision.action]))
+            else:
+                s.expire(decision)
+        assert not s.sample_ratio().alarm()
+
+
+def test_false_alarms_are_as_rare_as_stated() -> None:
+    """600 histories for each way to draw arms, answering that rises or falls: more alarms than
+    this have a probability below 10⁻⁶ if each has .001.
+    """
+    names = ("rising from 30 % to 95 %", "falling from 95 % to 30 %")
+    alarms = sum(
+        int((simulated(at, 600, COMMON[name], drawing)[:, 0] > 0).sum())
+        for at, drawing in enumerate(DRAWINGS)
+        for name in names
+    )
+    assert alarms <= binom.isf(1e-6, 2 * len(DRAWINGS) * 600, LEVEL)
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda each: each.title)
+def test_the_simulated_statistic_is_the_one_of_a_session(drawing: Any) -> None:
+    people, law = 3_000, np.array(drawing.law)
+    arms, planned = np.zeros(people, np.int64), np.zeros(people, np.int64)
+    answered = np.zeros(people, np.bool_)
+    answering = np.full((people, len(law)), 0.8) - 0.1 * (np.arange(len(law)) == 1)
+    drawn(np.random.default_rng(1), answering, law, drawing.blocks, arms, answered, planned)
+    _, highest = found_at(law, arms, answered, planned, 5.0, SIGNED, SIGNED_WEIGHTS)
+    test = AnswerTest()
+    for id, (arm, came, plan) in enumerate(zip(arms, answered, planned, strict=True), 1):
+        test = test.with_drawn(id, np.roll(law, plan).tolist())
+        test = test.with_resolved(id, int(arm), bool(came))
+    closing = test.with_drawn(people + 1, [1.0 / len(law) + 1e-9 * k for k in range(len(law))])
+    assert closing.highest == pytest.approx(highest, rel=1e-9)
+    assert highest > 0.1
+
+
+def test_stretches_count_in_their_order() -> None:
+    """Answers that come late change nothing but when they count, and void decisions leave."""
+    rng = np.random.default_rng(1)
+    plain = late = AnswerTest()
+    law, waiting = (0.5, 0.5), list[tuple[int, int, Any]]()
+    for id in range(1, 401):
+        arm = int(rng.integers(2))
+        came: Any = None if id % 9 == 0 else bool(rng.random() < (0.9, 0.6)[arm])
+        plain = plain.with_drawn(id, law).with_resolved(id, arm, came)
+        late = late.with_drawn(id, law)
+        waiting.append((id, arm, came))
+        if len(waiting) > 50:
+            late = late.with_resolved(*waiting.pop(int(rng.integers(50))))
+    for each in waiting:
+        late = late.with_resolved(*each)
+    assert late == plain
+    assert sum(map(sum, plain.answers(2)[:2])) == 384 - 384 // 9  # 16 at a time
+    assert plain.with_resolved(9_999, 0, True) == plain
+
+
+def test_decisions_beyond_the_open_stretches_are_not_tested() -> None:
+    test = AnswerTest()
+    for id in range(1, 3 * MOST_OPEN):
+        test = test.with_drawn(id, (0.5 + id / 10_000, 0.5 - id / 10_000))
+    assert len(test.open) == test.drawn == MOST_OPEN
+
+
+def test_an_added_arm_is_compared_from_then_on() -> None:
+    s = session(min_share=0.1)
+    answered_so(s, 300, (0.9, 0.9))
+    s.add_arm("c")
+    rng = np.random.default_rng(1)
+    for _ in range(2_000):
+        decision = s.ask()
+        if rng.random() < (0.3 if decision.label == "c" else 0.9):
+            s.tell(decision, 0.5)
+        else:
+            s.expire(decision)
+    assert s.sample_ratio().answers.evidence < 1e-6
+    assert loaded(s).sample_ratio() == s.sample_ratio()
+
+
+def test_what_is_not_drawn_by_chance_cannot_be_tested() -> None:
+    s = session()
+    answered_so(s, 200, (0.9, 0.2))
+    assert s.sample_ratio().answers == Answers((0, 0), (0, 0), 1.0)
+    assert "cannot be tested" in str(s.sample_ratio())
+    matroid = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1)
+    assert sum(session(matroid).sample_ratio().answers.told) == 0
+
+
+def test_who_answered_is_not_tested_where_it_is_private() -> None:
+    now = [0.0]
+    s = session(attribution_window=timedelta(days=1), clock=lambda: now[0], assignment="shuffled")
+    s.expire(s.ask())
+    s.tell(s.ask(), 1.0)
+    now[0] = 1e6
+    s.settle()
+    assert s.sample_ratio().answers is None
+    assert "who answered is private" in str(s.sample_ratio())
+    assert document(s)["public"]["traffic"]["answers"] == AnswerTest().to_data()
+
+
+def test_a_person_who_came_too_often_is_not_counted() -> None:
+    s = session(privacy_unit="user", max_contributions=1, min_share=0.3)
+    for t in range(200):
+        s.expire(s.ask(user="ann"))
+        s.tell(s.ask(user=str(t)), 1.0)
+    found = s.sample_ratio().answers
+    assert sum(found.missing) == 1
+    assert sum(found.told) > 100
+
+
+def test_closing_ends_the_comparison() -> None:
+    s = session(min_share=0.3)
+    s.tell_many([(decision, 1.0) for decision in s.ask(40)[:33]])
+    s.close("enough")
+    assert s.sample_ratio().answers.told == loaded(s).sample_ratio().answers.told
+    assert document(s)["public"]["traffic"]["answers"]["open"] == []
+
+
+def test_it_survives_json_and_damaged_data_are_refused() -> None:
+    test = AnswerTest()
+    for id in range(1, 60):
+        test = test.with_drawn(id, (0.5, 0.5))
+        if id % 5:
+            test = test.with_resolved(id, id % 2, id % 3 > 0)
+    data = json.loads(json.dumps(test.to_data()))
+    assert AnswerTest.restored(data, 2) == test
+    stretch = data["open"][0]
+    for name, value in (
+        ("first", 3),
+        ("drawn", -1),
+        ("told", [1, 2, 3]),
+        ("usual", [2.0, 1.0]),
+        ("scores", [[1.0]]),
+        ("highest", -1.0),
+        ("highest", None),
+        ("open", [stretch, stretch]),
+        ("open", [[*stretch[:2], 0, *stretch[3:]]]),
+        ("open", [[stretch[0], [1.0, 0.0], *stretch[2:]]]),
+        ("open", [stretch[:-1]]),
+    ):
+        with pytest.raises(dpb.DamagedSessionError):
+            AnswerTest.restored(data | {name: value}, 2)
+
+
+# Nobody answers
+
+
+def silent(s: Any) -> list[Any]:
+    return [alarm for alarm in s.alarms if alarm.what == "silent"]
+
+
+def test_it_is_said_that_nobody_answers() -> None:
+    s = session()
+    s.ask(299)
+    assert silent(s) == []
+    s.ask()
+    (alarm,) = silent(s)
+    assert alarm.said.startswith("Nobody has answered since decision 1: 300 decisions were made")
+    assert silent(loaded(s)) == [alarm]
+    s.tell(s.pending[0], 1.0)
+    assert silent(s) == []
+
+
+def test_expired_decisions_are_enough() -> None:
+    s = session()
+    answered_so(s, 50, (1.0, 1.0))
+    answered_so(s, 99, (0.0, 0.0))
+    assert silent(s) == []
+    answered_so(s, 1, (0.0, 0.0))
+    assert "since decision 51: 100 decisions were made and 100 expired" in silent(s)[0].said
+    s.close("nobody answers")
+    assert silent(s) == []
+
+
+def test_slow_answers_are_waited_for() -> None:
+    s = session()
+    waiting = s.ask(500)
+    for _ in range(600):
+        waiting.append(s.ask())
+        s.tell(waiting.pop(0), 1.0)
+    s.ask(1_000)
+    assert silent(s) == []
+    s.ask(1_000)
+    assert len(silent(s)) == 1
+
+
+def test_a_document_of_before_raises_no_alarm() -> None:
+    s = session(min_share=0.3)
+    s.ask(1_000)
+    data = document(s)
+    for name in ("answered", "expired"):
+        del data["public"][name]
+    data["public"]["unanswered"] = {"expired": [], "void": []}
+    del data["public"]["traffic"]["answers"]
+    again = loaded(data)
+    assert silent(again) == []
+    assert again.sample_ratio().answers == Answers((0, 0), (0, 0), 1.0)
