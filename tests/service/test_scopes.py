@@ -87,6 +87,7 @@ def test_what_is_fixed_is_shown(make: Open) -> None:
         window=WEEK,
         trust="central",
         noise="secure",
+        taken={"first": Fraction(1)},
     )
     assert make().scope("all") == shown
     client = client_of(store)
@@ -100,6 +101,7 @@ def test_what_is_fixed_is_shown(make: Open) -> None:
         "window": 604_800.0,
         "trust": "central",
         "noise": "secure",
+        "taken": {"first": "1"},
     }
 
 

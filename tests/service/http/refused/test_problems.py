@@ -25,7 +25,7 @@ from tests.service.http.web import POLICY, served
             "POST",
             "/v1/campaigns/trial/ask",
             {"count": 3},
-            "as many decisions are pending as max_pending= allows",
+            "As many decisions are pending as max_pending= allows",
         ),
         (
             "POST",
