@@ -2,7 +2,7 @@
 count what was lost or done twice.
 
     python -m benchmarks.service.soak --kills 1000 --out benchmarks/results/service_kills.csv
-        [--postgresql | --url URL]
+        [--contexts] [--postgresql | --url URL]
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ from dpbandits.service.witness import Witness
 from dpbandits.session.storing import Watch
 
 WRONG = ("lost", "folded twice", "folded too little", "drawn twice", "generations lost")
+CONTEXTS = [[at / 8, 0.3] for at in range(6)]
+"""Of the decisions of one ask, where the policy decides by contexts."""
+
 CALLS = 12
 """Asks and tells of a child that nobody kills."""
 
@@ -107,8 +110,9 @@ def work(place: Place, say: Callable[..., None], name: str) -> None:
     seen = 0
     with place.open() as store:
         campaign = store[name]
+        known = {"context": CONTEXTS} if campaign.summary().features else {}
         for _ in range(CALLS):
-            asked = campaign.ask(6)
+            asked = campaign.ask(6, **known)
             say("asked", *(d.id for d in asked))
             pairs = [(d, random.random()) for d in asked]
             campaign.tell_many([*pairs, pairs[0]])
@@ -157,18 +161,40 @@ def verdict(place: Place, told: Told, name: str) -> Counter[str]:
         final = {r.step: json.dumps(r.answers) for r in campaign.releases(limit=MOST_AT_ONCE)}
         found["drawn twice"] += sum(final[step] != said for step, said in told.releases.items())
         found["generations lost"] = campaign.generation - 1
+        if campaign.summary().features:
+            kept, open_ = inside(campaign, lambda part, _: contexts_of(part.session))
+            found["folded twice"] += max(0, kept - done, open_ - done)
+            found["folded too little"] += max(0, done - kept)
         found["told"], found["releases"] = done, len(final)
     return found
 
 
-def soak(place: Place, kills: int, seed: int) -> tuple[Counter[str], Counter[str]]:
+def contexts_of(session: Any) -> tuple[int, int]:
+    """How many contexts are kept, and how many records there are in the counts of open blocks and
+    in releases.
+    """
+    state = session._seen.folded()
+    counted = sum(int(each.counts.sum()) for each in state.contexts.open.values())
+    counted += sum(fit.read for fit in state.learned.fits)
+    return sum(map(len, state.contexts.recent)), counted
+
+
+def small_policy(by_context: bool) -> dpb.Policy:
+    if by_context:
+        return dpb.DPLinTS(arms=3, features=2, epsilon=1, first=4, public_contexts=CONTEXTS)
+    return dpb.DPKLUCB(arms=3, epsilon=1, first=4)
+
+
+def soak(
+    place: Place, kills: int, seed: int, by_context: bool = False
+) -> tuple[Counter[str], Counter[str]]:
     """So many kills, ten a campaign; what they did, and how many there were at each point."""
     drawn, found, where = random.Random(seed), Counter[str](), Counter[str]()
     points, at = list(POINTS), 0
     while where.total() < kills:
         name, told = f"soak {where.total()}", Told()
         with place.open() as store:
-            store.create(name, dpb.DPKLUCB(arms=3, epsilon=1, first=4), noise=dpb.SecureNoise())
+            store.create(name, small_policy(by_context), noise=dpb.SecureNoise())
         for _ in range(min(10, kills - where.total())):
             point, at = points[at % len(points)], at + 1
             most = 3 if point in SELDOM else CALLS
@@ -192,14 +218,15 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=1_000)
     add_place(parser)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--contexts", action="store_true", help="of policies that decide by them")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     with place_of(given) as place:
-        found, where = soak(place, given.kills, given.seed)
+        found, where = soak(place, given.kills, given.seed, given.contexts)
     title = f"{where.total():,} kills, on {place.kind}"
     show(title, rows(found, where))
     command = f"python -m benchmarks.service.soak{repeated(given)} --kills {given.kills}"
-    command += f" --out {given.out}"
+    command += f"{' --contexts' * given.contexts} --out {given.out}"
     write(given.out, command, {title: rows(found, where)})
     bad = [name for name in WRONG if found[name]]
     raise SystemExit(f"broken: {bad}" if bad else 0)

@@ -663,6 +663,26 @@ def test_a_closed_campaign_shows_its_winner_to_every_context() -> None:
         assert (decision["label"], decision["learn"]) == ("a", False)
 
 
+@pytest.mark.parametrize("window", [None, timedelta(hours=1)])
+def test_a_closed_campaign_is_opened_again(window: Any, tmp_path: Path) -> None:
+    lite, now = Lite(tmp_path), [1e6]
+    options = {} if window is None else {"attribution_window": window}
+    campaign = create(lite.open(clock=lambda: now[0]), policy(first=50), **PEOPLE, **options)
+    asked = [campaign.ask(context=PLACES[at], user=f"user {at}") for at in range(20)]
+    campaign.tell_many([(each, 1) for each in asked[:15]])
+    campaign.close("over", winner=0)
+    now[0] += 3_601
+    campaign = lite.open(clock=lambda: now[0])["c"]
+    campaign.settle()
+    assert not campaign.ask(context=PLACES[0], user="late").learn
+    campaign.erase("user 3")
+    campaign = lite.open(clock=lambda: now[0])["c"]
+    assert campaign.ask(context=PLACES[0], user="later").action == 0
+    assert rows(lite, "open_cell") == []
+    assert len(rows(lite, "context")) == (14 if window is None else 19)
+    assert all(row[-1] is None for row in rows(lite, "decision"))
+
+
 def test_a_shell_asks_by_context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPBANDITS_KEY", KEY.hex())
     url, run = f"sqlite:///{tmp_path}/trial.db", CliRunner().invoke

@@ -326,7 +326,7 @@ def edits_of(base: Base, most: int) -> Iterator[tuple[str, Attack]]:
     with closing(sqlite3.connect(base.made.file)) as database:
         for table, columns in tables_of(database).items():
             ids = [row[0] for row in database.execute(f'SELECT rowid FROM "{table}"')]
-            some = ids if len(ids) < 3 else [ids[0], ids[-4], ids[-1]]
+            some = ids if len(ids) < 4 else [ids[0], ids[-4], ids[-1]]
             for id in some:
                 yield f"{table}: {id} gone", [(f'DELETE FROM "{table}" WHERE rowid = ?', id)]
             yield f"{table}: all gone", [(f'DELETE FROM "{table}"',)]

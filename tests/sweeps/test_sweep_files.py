@@ -74,6 +74,7 @@ def written(folder: Path, text: str = SWEEP) -> Path:
             '"UCB1"\ngrid = true',
             r"policies\[1\] \(UCB1\): Expected grid=True to be a whole number",
         ),
+        ('"UCB1"', '"DPLinTS"', "expected a policy that decides without contexts"),
         ('"UCB1"', '"UCB2"', r"There is no policy 'UCB2' \(did you mean UCB1"),
         (
             '"UCB1"',

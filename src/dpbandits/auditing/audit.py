@@ -32,10 +32,9 @@ from dpbandits.checks.examples import examples
 from dpbandits.core.inputs import LARGEST_SEED, real_number, shown, whole_number
 from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.mechanisms import Mechanism, Randomizer
-from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, size_argument
-from dpbandits.policies.named import policy_class
+from dpbandits.policies.named import EVERY_POLICY, policy_class
 from dpbandits.version import __version__
 
 # What a user gives to an audit: numbers and levels, read strictly, and the subject, made from the
@@ -118,7 +117,7 @@ def made_from_class(
         if "epsilon" in known
         else {}
     )
-    if issubclass(cls, Policy) and (POLICIES | CONTEXTUAL).get(cls.__name__) is cls:
+    if issubclass(cls, Policy) and EVERY_POLICY.get(cls.__name__) is cls:
         change: dict[str, Any] = {"grid": 1} if "grid" in known else {}
         return replace(
             examples(cls.__name__, arms=arms)[0], **change | (budget if epsilon is not None else {})

@@ -6,8 +6,8 @@ from dataclasses import fields
 from typing import Any
 
 from dpbandits.oracles import DecisionSet, LinearMatroid, UniformMatroid
-from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contract import Policy, size_argument
+from dpbandits.policies.named import EVERY_POLICY
 
 WATCH: dict[str, Any] = {"alpha": 0.9, "beta": 0.5, "high": 1}
 """Parameters for a fair coin. With low = 0 the rules halt by themselves; with low = −1 their mean
@@ -97,7 +97,7 @@ def example_problem(arms: int) -> DecisionSet:
 
 def examples(name: str, arms: int = 3) -> list[Policy]:
     """Return instances of the policy `name`, one for each preset or mode."""
-    cls = (POLICIES | CONTEXTUAL)[name]
+    cls = EVERY_POLICY[name]
     known = {f.name for f in fields(cls)}
     size = size_argument(cls)
     base: dict[str, Any] = (

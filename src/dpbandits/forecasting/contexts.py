@@ -15,10 +15,9 @@ from dpbandits.core.inputs import Floats, Integers, real_number, shown, whole_nu
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments.contexts import ContextTable
 from dpbandits.forecasting.outcome import EQUAL, Foreseen
-from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.named import close_to
+from dpbandits.policies.named import EVERY_POLICY, close_to
 from dpbandits.session.people import policy_for_users
 from dpbandits.simulation.simulate import simulate
 
@@ -122,7 +121,7 @@ def entrants_in_contexts(
         for epsilon in budgets:
             policy = policy_for_users(made(cls, arms, visitors, rounds, epsilon=epsilon), cap)
             private.append(ContextEntrant(cls.__name__, float(epsilon), policy))
-        twin = (POLICIES | CONTEXTUAL).get(cls.about.twin)
+        twin = EVERY_POLICY.get(cls.about.twin)
         if twin is not None:
             plain[twin.__name__] = ContextEntrant(
                 twin.__name__, None, made(twin, arms, visitors, rounds)
@@ -131,7 +130,7 @@ def entrants_in_contexts(
 
 
 def playable(name: object) -> type[Policy]:
-    known = POLICIES | CONTEXTUAL
+    known = EVERY_POLICY
     cls: Any = known.get(name) if isinstance(name, str) else name
     takes = (
         {f.name for f in fields(cls)} if isinstance(cls, type) and issubclass(cls, Policy) else {}

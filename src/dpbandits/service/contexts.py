@@ -209,6 +209,11 @@ class ContextRows:
         for number in list(islice(rows, max(0, len(rows) - kept))):
             self._drop(arm, number)
 
+    def owners_of_new(self, watch: Watch) -> dict[int, str]:
+        """Of decisions that were made since the last change, whose they are."""
+        new = (seq for seq, _ in context_changes(watch.journal).asked)
+        return {seq: self.owners[seq] for seq in new if seq in self.owners}
+
     def follow(self, session: Session, watch: Watch) -> None:
         """Bring the rows up to what the session did since."""
         policy = session.policy
@@ -276,7 +281,8 @@ class ContextRows:
 
     def _changed_cells(self, session: Session) -> tuple[list[CellRow], list[tuple[int, int]]]:
         now = contexts_now(session).open
-        arms: Iterable[int] = {*now, *self._cells} if self._touched is None else self._touched
+        closed = self._cells.keys() - now.keys()  # by a close, which says so of no arm
+        arms = {*now, *self._cells} if self._touched is None else {*self._touched, *closed}
         changed, emptied = list[CellRow](), list[tuple[int, int]]()
         for arm in sorted(arms):
             before = self._cells.get(arm, {})

@@ -16,10 +16,9 @@ from dpbandits.core.errors import EditedRowsError
 from dpbandits.core.inputs import checked_name, options_of, require_options, shown
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
-from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.cumulative import DPKLUCB
-from dpbandits.policies.named import close_to
+from dpbandits.policies.named import EVERY_POLICY, close_to
 from dpbandits.service.models import SentGuardrail
 from dpbandits.service.operations import LONGEST_KEY, MOST_ARMS, Items
 from dpbandits.service.parts import compact, first_change
@@ -163,7 +162,7 @@ def policy_from(said: Mapping[str, Any]) -> Policy:
         ValueError: there is no such policy, it does not take these arguments, or has more arms than
             a campaign may have.
     """
-    name, known = said.get("name"), POLICIES | CONTEXTUAL
+    name, known = said.get("name"), EVERY_POLICY
     if not isinstance(name, str) or name not in known:
         close = close_to(name, known) if isinstance(name, str) else ""
         raise ValueError(

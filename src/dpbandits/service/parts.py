@@ -484,7 +484,7 @@ def change_of(
     head, version, contexts = part.head, part.head.version + 1, None
     public, part.secret = small_parts(part.session)
     if part.contexts is not None:
-        owners = dict(part.contexts.owners)
+        owners = part.contexts.owners_of_new(part.watch)
         contexts = part.contexts.change(part.session, part.watch, version)
         public |= part.contexts.hashes()
     found = part.watch.changes()

@@ -40,9 +40,9 @@ from dpbandits.mechanisms.base import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise, noise_from_state
 from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
-from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.session.arms import assignment_from_data, roster_from_data, roster_to_data
 from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import Believed
@@ -969,7 +969,7 @@ def policy_to_data(policy: Policy, *, own: bool = False) -> dict[str, Any]:
 
 def named_policy(name: str) -> type[Policy] | None:
     """One of ours by its name."""
-    return POLICIES.get(name) or CONTEXTUAL.get(name)
+    return EVERY_POLICY.get(name)
 
 
 def plain_argument(value: Any, own: bool) -> Any:
@@ -1084,7 +1084,7 @@ def unknown_policy(name: object, given: object) -> str:
     if given is not None:
         shown = given.__name__ if isinstance(given, type) else type(given).__name__
         return f"Expected a session of {shown}, the policy that was given, got one of {name!r:.60}."
-    known = ", ".join([*POLICIES, *CONTEXTUAL])
+    known = ", ".join(EVERY_POLICY)
     return (
         f"Expected one of the policies {known}; got {name!r:.60}. If it is a "
         "policy of your own, give its class: "

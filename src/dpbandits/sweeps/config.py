@@ -20,6 +20,7 @@ from dpbandits.core.errors import ConfigError, MissingDataError
 from dpbandits.core.privacy import as_fraction, printed
 from dpbandits.environments import Environment
 from dpbandits.oracles import DecisionSet
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, size_argument
 from dpbandits.policies.named import NO_ABOUT, close_to, policy_class
 from dpbandits.sweeps.cells import Cell, checkpoints
@@ -43,6 +44,11 @@ def class_of(name: str, folder: Path | None) -> type[Policy]:
         )
     if not hasattr(found, "about"):
         raise ValueError(f"{NO_ABOUT} {name} says nothing.")
+    if issubclass(found, ContextualPolicy):
+        raise ValueError(
+            f"expected a policy that decides without contexts: the laws of a sweep have none. Play "
+            f"{name} by dpbandits.simulate in a dpbandits.ContextTable"
+        )
     return cast(type[Policy], found)
 
 
