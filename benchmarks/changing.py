@@ -113,7 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--instances", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--out", type=Path, default=Path("docs/measured/regret/changing.md"))
+    parser.add_argument("--out", type=Path, default=Path("docs/measured/changing.md"))
     asked = parser.parse_args()
     asked.out.write_text(page(asked.rounds, asked.instances), encoding="utf-8")
 

@@ -286,6 +286,26 @@ class ContextualPolicy(Policy):
         """
         raise NotImplementedError
 
+    def covariances(self, state: ContextState, information: Floats) -> Floats:
+        """Of each arm's weights, for rewards of the largest variance, shape (arms, features,
+        features).
+        """
+        inverse = np.linalg.inv(information)
+        return np.asarray(max(1.0, 0.25 / self.variance) * inverse, np.float64)
+
+    @property
+    def ridge_bias(self) -> float:
+        """How many deviations by `covariances` the ridge moves weights of norm 1 at most."""
+        return math.sqrt(self.prior / max(1.0, 0.25 / self.variance))
+
+    def radii(self, information: Floats, delta: float) -> Floats:
+        """How many deviations by `covariances` each arm's weights are within, at all times at once
+        with probability 1 − delta, shape (arms,). See proofs/context.md, Theorem 2.
+        """
+        grown = np.linalg.slogdet(information)[1] - self.dimension * math.log(self.prior)
+        chance = 2.0 * math.log(self.arms / delta)
+        return np.asarray(np.sqrt(chance + grown) + self.ridge_bias, np.float64)
+
     @final
     def plan(self, state: ContextState, rng: PublicRng) -> Plan:
         if state.pilot:
@@ -552,11 +572,27 @@ class AdaCOFUL(ContextualPolicy):
             fit.releases + 1,
         )
 
-    def roots_of(self, state: ContextState, information: Floats) -> Floats:
+    def covariances(self, state: ContextState, information: Floats) -> Floats:
+        return self._covariance(state, information, max(0.25, float(self.variance_of_rewards)))
+
+    @property
+    def ridge_bias(self) -> float:
+        return math.sqrt(self.prior / max(0.25, float(self.variance_of_rewards)))
+
+    def radii(self, information: Floats, delta: float) -> Floats:
+        raise ValueError(
+            f"Expected always=False with {self.name}: no interval is proved for how it adds noise."
+        )
+
+    def _covariance(self, state: ContextState, information: Floats, variance: float) -> Floats:
         inverse = np.linalg.inv(information)
         draws = np.array([fit.releases for fit in state.fits])[:, None, None]
         noise = draws / (2.0 * float(as_fraction(self.rho, "rho")))
-        covariance = float(self.variance_of_rewards) * inverse + noise * inverse @ inverse
+        found: Floats = variance * inverse + noise * inverse @ inverse
+        return found
+
+    def roots_of(self, state: ContextState, information: Floats) -> Floats:
+        covariance = self._covariance(state, information, float(self.variance_of_rewards))
         # of the matrix with rows and columns turned round, so that the root is lower triangular
         turned = np.linalg.cholesky(covariance[:, ::-1, ::-1])[:, ::-1, ::-1]
         return np.ascontiguousarray(float(self.width) * np.swapaxes(turned, 1, 2))

@@ -92,6 +92,7 @@ from dpbandits.session.options import (
 )
 from dpbandits.session.overdue import overdue_words, silent_words
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
+from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
     NO_PLAY,
@@ -1732,7 +1733,8 @@ class Session:
         if self._contextual:
             raise TypeError(
                 f"Expected a policy without contexts: with {self.policy.name} an arm's mean "
-                "depends on the context. `session.state.fits` has what was released of each arm."
+                "depends on the context. Use `session.predictions()`, whose means, effects and "
+                "values are for given contexts."
             )
         self._settle_to_show()
         state = self._state
@@ -1767,6 +1769,29 @@ class Session:
         """
         number = self._state.roster.number(0 if control is None else control)
         return lift_of(self.beliefs(confidence), number, self.rewards)
+
+    def predictions(self, confidence: float = 0.95, *, always: bool = False) -> Predictions:
+        """Return estimates by context, from released values only: no privacy cost.
+
+        Args:
+            confidence: of each interval.
+            always: whether intervals hold for all contexts and arms at all times at once (see
+                `Predictions`).
+
+        Raises:
+            ValueError: a confidence that is not between 0 and 1.
+            TypeError: the policy decides without contexts.
+        """
+        if not isinstance(self.policy, ContextualPolicy):
+            raise TypeError(
+                f"Expected a policy that decides by contexts; `beliefs()` has the means of "
+                f"{self.policy.name}'s arms."
+            )
+        self._settle_to_show()
+        state = self._state
+        policy: Any = state.policy
+        given: dict[str, Any] = {"units": self.rewards, "labels": state.roster.labels}
+        return Predictions(policy, state.learned, confidence, always=always, **given)
 
     def _named_by_policy(self, delta: float) -> tuple[bool, int | None]:
         """Return whether the policy names the best arm itself, wrongly with no larger probability;

@@ -20,7 +20,7 @@ from dpbandits.environments.contexts import ContextTable
 from dpbandits.mechanisms.base import Block
 from dpbandits.mechanisms.cells import SHIFT, PublicCounts, ShapedBlock, context_answer, no_counts
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.contextual import ContextualPolicy, ExactLinear, LinearLaw
+from dpbandits.policies.contextual import ContextState, ContextualPolicy, ExactLinear, LinearLaw
 from dpbandits.policies.contract import Release, open_turn, turn_after
 from dpbandits.simulation.compiled.jit import jit
 from dpbandits.simulation.plain import Path
@@ -273,7 +273,7 @@ class ContextPlayer:
         if isinstance(policy, ExactLinear) and policy.alpha == 1.0:
             self._exact(kept, rng)
             return kept.path(releases=kept.t)
-        return kept.path(releases=self._blocks(kept, noise, public, rng))
+        return kept.path(*self._blocks(kept, noise, public, rng))
 
     def _exact(self, kept: Marks, rng: Any) -> None:
         policy, environment = self.policy, self.environment
@@ -298,8 +298,10 @@ class ContextPlayer:
             )
             kept.keep()
 
-    def _blocks(self, kept: Marks, noise: SimulatedNoise, public: int, rng: Any) -> int:
-        """Returns the number of releases."""
+    def _blocks(
+        self, kept: Marks, noise: SimulatedNoise, public: int, rng: Any
+    ) -> tuple[int, ContextState]:
+        """Returns the number of releases, and the last state."""
         policy, environment, releases = self.policy, self.environment, 0
         given = environment.contexts, environment.chances, environment.in_order
         start = policy.init()
@@ -363,7 +365,7 @@ class ContextPlayer:
             turn, releases = turn_after(policy, turn, release, coins), releases + len(due)
             for arm in due:
                 blocks[arm] = self._empty(arm, turn.plan.law)  # type: ignore[union-attr]
-        return releases
+        return releases, turn.state
 
     def _loop(self, law: LinearLaw, stacked: Any, newest: Any) -> tuple[Any, Any, Any]:
         """The loop that plays this layout, what it needs of the law, and the blocks."""
@@ -424,8 +426,8 @@ class Marks:
             self.plays_at[self.at], self.earned_at[self.at] = self.plays, self.earned[0]
             self.at += 1
 
-    def path(self, releases: int) -> Path:
-        return Path(self.plays_at, self.t, releases, self.t, earned=self.earned_at)
+    def path(self, releases: int, state: ContextState | None = None) -> Path:
+        return Path(self.plays_at, self.t, releases, self.t, state=state, earned=self.earned_at)
 
 
 def stacked_books(books: Any) -> tuple[Any, Any]:

@@ -1,0 +1,220 @@
+"""Estimates by context from what a contextual policy released: means of arms, effects between two
+arms, and values of other policies. They are post-processing and cost no privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbandits.core.contexts import checked_rows
+from dpbandits.core.inputs import Floats, numbers_in, real_number, shown
+from dpbandits.policies.contextual import ContextState, ContextualPolicy
+from dpbandits.session.ranges import Range
+
+MODEL = "each arm's mean reward is linear in the context, E r = x·θ"
+"""What all estimates rest on."""
+
+
+class Estimated(NamedTuple):
+    """Estimates with their intervals, in the session's units.
+
+    Args:
+        mean: NaN where an arm of it has no release.
+        low: lower ends, of the same shape.
+        high: upper ends.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+@final
+class Predictions:
+    """Estimates for given contexts, from released values alone: no privacy cost.
+
+    The model is that each arm's mean reward is linear in the context. Where it is not, estimates
+    are of the nearest linear law on the contexts that the arm was played with, and intervals need
+    not hold.
+
+    Args:
+        policy: a contextual policy.
+        state: its state.
+        confidence: of each interval.
+        always: False for intervals of one estimate at one time: a normal quantile, for rewards of
+            the largest variance, 1/4, and the most that the ridge can move an estimate. They
+            do not account for arms being chosen by earlier releases; their coverage is
+            measured. True for intervals that hold for all contexts and arms at all times at once:
+            proved under zCDP and without privacy, a sketch under pure ε (proofs/context.md). They
+            are several times as wide. Both take the weights of each arm to have a norm of at most
+            1.
+        units: the range of rewards; by default [0, 1].
+        labels: names of the arms.
+
+    Raises:
+        ValueError: a confidence that is not between 0 and 1.
+    """
+
+    model = MODEL
+
+    def __init__(
+        self,
+        policy: ContextualPolicy,
+        state: ContextState,
+        confidence: float = 0.95,
+        *,
+        always: bool = False,
+        units: Range | None = None,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        level = real_number(confidence)
+        if level is None or not 0 < level < 1:
+            raise ValueError(
+                f"Expected confidence={shown(confidence)} to be between 0 and 1; 0.95, say."
+            )
+        self.policy, self.confidence, self.always = policy, float(level), always
+        self._units, self._labels = units or Range(), tuple(labels or ())
+        information = np.array([fit.information for fit in state.fits])
+        weighted = np.array([fit.weighted for fit in state.fits])
+        self._theta = np.linalg.solve(information, weighted[:, :, None])[:, :, 0]
+        self._covariance = policy.covariances(state, information)
+        self._seen = np.array([fit.releases > 0 for fit in state.fits])
+        # half-widths in deviations: of what adds up in squares over arms, and of what adds up
+        self._normal = 0.0 if always else NormalDist().inv_cdf(0.5 + float(level) / 2)
+        self._added = np.full(policy.arms, policy.ridge_bias)
+        if always:
+            self._added = policy.radii(information, 1.0 - float(level))
+
+    def __repr__(self) -> str:
+        always = ", always=True" if self.always else ""
+        return f"Predictions({self.policy.name}, confidence={self.confidence}{always})"
+
+    def means(self, contexts: ArrayLike) -> Estimated:
+        """Return each arm's mean reward for each context.
+
+        Args:
+            contexts: shape (contexts, features).
+
+        Returns:
+            Estimates of shape (contexts, arms).
+        """
+        rows = self._rows(contexts)
+        mean, width = rows @ self._theta.T, self._deviations(rows) * (self._normal + self._added)
+        found = self._cut(mean, width, 0.0, self._seen[None, :])
+        return Estimated(*(self._in_units(each) for each in self._turned(found)))
+
+    def effect(
+        self, arm: int | str, other: int | str, contexts: ArrayLike, *, average: bool = False
+    ) -> Estimated:
+        """Return by how much an arm's mean reward is above another one's, for each context.
+
+        Args:
+            arm: an arm, or its name.
+            other: another one.
+            contexts: shape (contexts, features).
+            average: True for the average effect over the contexts.
+
+        Returns:
+            Estimates of shape (contexts,); of shape () for the average.
+        """
+        one, two, rows = self._arm(arm), self._arm(other), self._rows(contexts)
+        if one == two:
+            raise ValueError("Expected two different arms.")
+        if average:
+            rows = rows.mean(axis=0, keepdims=True)
+        deviations = np.zeros((len(rows), self.policy.arms))
+        deviations[:, [one, two]] = self._deviations(rows)[:, [one, two]]
+        mean = rows @ (self._theta[one] - self._theta[two])
+        width = self._joined(deviations)
+        known = self._seen[one] and self._seen[two]
+        found = self._cut(mean, width, -1.0, np.full(len(rows), known))
+        sign = -1.0 if self._units.minimise else 1.0
+        parts = [each * sign * self._units.span for each in self._turned(found)]
+        return Estimated(*(each[0] for each in parts)) if average else Estimated(*parts)
+
+    def value(self, shares: ArrayLike, contexts: ArrayLike) -> Estimated:
+        """Return the mean reward of another policy over these contexts.
+
+        Args:
+            shares: the arm that it plays for each context, shape (contexts,); or its probability
+                of each arm, shape (contexts, arms), rows that sum to 1.
+            contexts: shape (contexts, features).
+
+        Returns:
+            An estimate of shape ().
+
+        Raises:
+            ValueError: arms or probabilities that do not fit.
+        """
+        rows = self._rows(contexts)
+        weights = self._shares(shares, len(rows))
+        sums = weights.T @ rows / len(rows)  # Σ over contexts of share · x, by arm
+        mean = float((sums * self._theta).sum())
+        squares = np.einsum("ki,kij,kj->k", sums, self._covariance, sums)
+        # half-widths add up: arms that are chosen by what was released err in one direction
+        width = np.sqrt(np.maximum(squares, 0.0)) @ (self._normal + self._added)
+        known = bool(np.all(self._seen | (weights.sum(axis=0) == 0)))
+        found = self._cut(np.array(mean), np.asarray(width), 0.0, np.array(known))
+        return Estimated(*(self._in_units(each) for each in self._turned(found)))
+
+    # Helpers
+
+    def _rows(self, contexts: ArrayLike) -> Floats:
+        return checked_rows(contexts, self.policy.dimension, "contexts", self.policy.clip)
+
+    def _arm(self, arm: int | str) -> int:
+        if isinstance(arm, str) and arm in self._labels:
+            return self._labels.index(arm)
+        if type(arm) is int and 0 <= arm < self.policy.arms:
+            return arm
+        raise ValueError(
+            f"Expected an arm from 0 to {self.policy.arms - 1}, or its name, got {shown(arm)}."
+        )
+
+    def _shares(self, shares: ArrayLike, contexts: int) -> Floats:
+        given, arms = numbers_in(shares, "shares"), self.policy.arms
+        if given.shape == (contexts,) and np.all(np.isin(given, np.arange(arms))):
+            return np.asarray(np.eye(arms)[given.astype(np.int64)])
+        fits = given.shape == (contexts, arms) and bool(np.all(given >= 0))
+        if not fits or not np.allclose(given.sum(axis=1), 1.0, atol=1e-9):
+            raise ValueError(
+                f"Expected shares to be an arm from 0 to {arms - 1} for each of the {contexts} "
+                f"contexts, or probabilities of shape ({contexts}, {arms}) whose rows sum to 1; "
+                f"got shape {given.shape}."
+            )
+        return given
+
+    def _deviations(self, rows: Floats) -> Floats:
+        """Standard deviations of x·θ, shape (contexts, arms)."""
+        squares = np.einsum("ni,kij,nj->nk", rows, self._covariance, rows)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+    def _joined(self, deviations: Floats) -> Floats:
+        """Half-widths of differences between arms, shape (contexts,)."""
+        normal = self._normal * np.sqrt((deviations**2).sum(axis=1))
+        return np.asarray(normal + deviations @ self._added)
+
+    def _cut(self, mean: Floats, width: Floats, least: float, known: Any) -> tuple[Floats, ...]:
+        """Means, lower and upper ends; an interval lies within what is possible."""
+        low, high = np.clip(mean - width, least, 1.0), np.clip(mean + width, least, 1.0)
+        return (
+            np.where(known, mean, math.nan),
+            np.where(known, low, least),
+            np.where(known, high, 1.0),
+        )
+
+    def _turned(self, found: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        mean, low, high = found
+        return found if not self._units.minimise else (mean, high, low)
+
+    def _in_units(self, values: Floats) -> Floats:
+        low, high = float(self._units.low), float(self._units.high)
+        if self._units.minimise:
+            return np.asarray(high - values * (high - low))
+        return np.asarray(low + values * (high - low))
