@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ import pytest
 from benchmarks.controls.parts import Telling
 
 import dpbandits as dpb
+from dpbandits.auditing import effort
 from dpbandits.auditing.foreign import ForeignSubject
-from dpbandits.auditing.played_noise import Seconds, Work
+from dpbandits.auditing.effort import Seconds, Work
 from dpbandits.auditing.statistical import statistical_level
 from dpbandits.auditing.subjects import MOST_DRAWS, ManyNoise, MechanismSubject, feed
 from dpbandits.auditing.tables import Neighbours, neighbouring
@@ -33,6 +35,7 @@ class Clock:
         self.now = 1000.0
         for name in ("perf_counter", "monotonic"):
             monkeypatch.setattr(time, name, lambda: self.now)
+        monkeypatch.setattr(effort, "waited", lambda: 0.0)
 
 
 class Slow:
@@ -190,3 +193,25 @@ def test_replays_of_a_slow_mechanism_keep_the_budget(monkeypatch: pytest.MonkeyP
     assert found.outcome == "not applicable"
     # the first run is written, and replayed a few times, whatever it takes
     assert clock.now - 1000 <= 5 + 15
+
+
+def test_seconds_are_those_of_an_idle_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten seconds pass, of which another program had the processor for four; then workers wait."""
+    shown, queued = [100.0], [5.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: shown[0])
+    monkeypatch.setattr(effort, "waited", lambda: queued[0])
+    clock = effort.AuditClock()
+    began, effort_left = clock(), Seconds(10)
+    shown[0], queued[0] = 110.0, 9.0
+    assert (clock() - began, effort_left.left()) == (6, 4)
+    clock.waited_by_workers += 2
+    assert clock() - began == 4
+
+
+def test_without_word_from_the_system_all_seconds_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(effort, "SCHEDULED", tmp_path / "none")
+    assert effort.waited() == 0.0
+    (tmp_path / "none").write_text("no numbers", encoding="ascii")
+    assert effort.waited() == 0.0

@@ -7,13 +7,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import dpbandits as dpb
-from dpbandits.auditing import played_noise
+from dpbandits.auditing import effort
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.auditing.subjects import feed
 from dpbandits.auditing.transcript import transcript_level
@@ -74,11 +73,11 @@ def test_what_a_tiny_run_shows_is_found_on_a_slow_machine(
     """
     now = [0.0]
 
-    def monotonic() -> float:
+    def clock() -> float:
         now[0] += 1 / 40
         return now[0]
 
-    monkeypatch.setattr(played_noise, "time", SimpleNamespace(monotonic=monotonic))
+    monkeypatch.setattr(effort, "clock", clock)
     found = transcript_level(feed(made(epsilon=Fraction(1))), budget=1.0)
     assert found.outcome == "failed", found.evidence
 

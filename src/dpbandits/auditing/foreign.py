@@ -4,7 +4,6 @@ local randomizers.
 
 import inspect
 import math
-import time
 from binascii import crc32
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
+from dpbandits.auditing.effort import clock
 from dpbandits.auditing.subjects import ROUNDS, code
 from dpbandits.auditing.tables import (
     Neighbours,
@@ -265,10 +265,10 @@ class ForeignSubject:
 
     def _until(self, rows: list[list[float]]) -> Iterator[list[float]]:
         """The rows, until patience ends."""
-        began = time.monotonic()
+        began = clock()
         for row in rows:
             # short tapes are played often
-            if time.monotonic() - began > (
+            if clock() - began > (
                 self.patience if len(rows) >= LATE else self.patience / ALIKE
             ):
                 raise TimeoutError("A tape takes too long.")
@@ -291,11 +291,11 @@ class ForeignSubject:
         """A question to the object's author, if every run on a table is the same: only a
         deterministic object should do that.
         """
-        began = time.monotonic()
+        began = clock()
         for at, pair in enumerate(self.pairs()[:4]):
             for few in (2, ALIKE):  # most objects differ at once
                 runs = self.outcomes(pair.a, few, at)
-                if (runs != runs[0]).any() or time.monotonic() - began > self.patience:
+                if (runs != runs[0]).any() or clock() - began > self.patience:
                     return ""
         ask = (
             "does it use the seed it is given?"

@@ -9,16 +9,15 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from dpbandits.auditing.effort import Effort, Work
 from dpbandits.auditing.played_noise import (
     BY_ITSELF,
     ITS_KIND,
     OWN_COINS,
     TIMES,
     UNEVEN,
-    Effort,
     Outside,
     PlayedNoise,
-    Work,
     heeds_kind,
 )
 from dpbandits.auditing.shown_noise import (

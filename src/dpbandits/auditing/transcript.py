@@ -2,7 +2,6 @@
 gives the same answers.
 """
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -10,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.auditing.played_noise import OWN_COINS, TIMES, UNEVEN, Effort, Seconds, Work
+from dpbandits.auditing.effort import Effort, Seconds, Work, clock
+from dpbandits.auditing.played_noise import OWN_COINS, TIMES, UNEVEN
 from dpbandits.auditing.replays import (
     SHORT,
     AuditRun,
@@ -174,7 +174,7 @@ def transcript_level(
     budget: seconds, in place of a number of replays; the verdict may then depend on the machine.
     rho: of zCDP, in place of a claim.
     """
-    start = time.perf_counter()
+    start = clock()
     try:
         found = audited_runs(policy, claim, rounds, replays, budget, seed, rho)
     except Leak as leak:
@@ -185,7 +185,7 @@ def transcript_level(
     except Diverged:
         # a replay of the unchanged table that diverges does so by coins of its own
         found = nothing_said(OWN_COINS)
-    return replace(found, seconds=time.perf_counter() - start)
+    return replace(found, seconds=clock() - start)
 
 
 def nothing_said(evidence: str) -> LevelResult:
