@@ -15,6 +15,7 @@ from dpbandits.auditing.replays import (
     SHORT,
     AuditRun,
     Found,
+    NoTime,
     Pair,
     Priced,
     Witness,
@@ -266,7 +267,22 @@ def sees(policy: Policy, swapped: bool = True) -> str:
 
 
 def transcript_verdict(runs: list[Found], claim: Fraction, unit: str) -> LevelResult:
-    """What all replayed runs say together, and the sentence that goes with it."""
+    """What all replayed runs say together. Where there is no time to repeat what the longest ones
+    showed, shorter ones may refute the claim, but nothing passes.
+    """
+    try:
+        return verdict_of_runs(runs, claim, unit)
+    except NoTime:
+        longest_run = max(run.witness.rounds for run in runs)
+        shorter = [run for run in runs if run.witness.rounds < longest_run]
+        found = transcript_verdict(shorter, claim, unit) if shorter else None
+        if found is None or found.outcome != "failed":
+            raise
+        return found
+
+
+def verdict_of_runs(runs: list[Found], claim: Fraction, unit: str) -> LevelResult:
+    """What these runs say together, and the sentence that goes with it."""
     looked = [run for run in runs if run.worst]
     unclear = next((run.unclear for run in runs if run.unclear), "")
     if not looked:
