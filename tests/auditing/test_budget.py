@@ -17,8 +17,8 @@ from benchmarks.controls.parts import Telling
 
 import dpbandits as dpb
 from dpbandits.auditing import effort
-from dpbandits.auditing.foreign import ForeignSubject
 from dpbandits.auditing.effort import Seconds, Work
+from dpbandits.auditing.foreign import ForeignSubject
 from dpbandits.auditing.statistical import statistical_level
 from dpbandits.auditing.subjects import MOST_DRAWS, ManyNoise, MechanismSubject, feed
 from dpbandits.auditing.tables import Neighbours, neighbouring

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import final
 
 SCHEDULED = Path("/proc/thread-self/schedstat")
-"""Of the calling thread on Linux: nanoseconds on a processor, and nanoseconds in the queue for one."""
+"""Of the calling thread, on Linux: nanoseconds on a processor, and in the queue for one."""
 
 
 def waited() -> float:

@@ -269,9 +269,7 @@ class ForeignSubject:
         began = clock()
         for row in rows:
             # short tapes are played often
-            if clock() - began > (
-                self.patience if len(rows) >= LATE else self.patience / ALIKE
-            ):
+            if clock() - began > (self.patience if len(rows) >= LATE else self.patience / ALIKE):
                 raise TimeoutError("A tape takes too long.")
             yield row
 

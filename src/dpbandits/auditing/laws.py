@@ -168,9 +168,7 @@ def randomised_response_level(randomizer: Randomizer, claim: Fraction | None = N
         laws = {steps: coin_law(partial(randomizer.randomise, steps)) for steps in points}
     except NotSteps as error:
         said = f"The law of its report is not computed: {error}."
-        return LevelResult(
-            LEVEL, "not applicable", evidence=said, seconds=clock() - start
-        )
+        return LevelResult(LEVEL, "not applicable", evidence=said, seconds=clock() - start)
     ratio, one, other = max((law_ratio(laws[a], laws[b]), a, b) for a, b in permutations(points, 2))
     loss = math.inf if ratio == math.inf else math.log(ratio) * randomizer.width
     outcome: Outcome = "passed" if loss <= claim + Fraction(ERROR) else "failed"

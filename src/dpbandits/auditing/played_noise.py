@@ -1,7 +1,6 @@
 """Noise sources that an audit plays with, and randomness that comes from elsewhere."""
 
 import gc
-import math
 import pickle
 import random
 import sys

@@ -224,9 +224,7 @@ def wishes(
 # A run that was written down, and what replays of it with one changed record show.
 
 
-NO_TIME = (
-    "There was no time to repeat what was seen, and see whether it always comes out the same."
-)
+NO_TIME = "There was no time to repeat what was seen, and see whether it always comes out the same."
 
 
 WATCHED = 3

@@ -261,6 +261,9 @@ LONG = 64
 long as another.
 """
 
+LONG_SHARE = 0.08
+"""A part of the budget. So much may the first tape of a length take that is longer than LONG."""
+
 ROUGHLY = 0.02
 """The weight of what single numbers and whole outcomes tell, beside what an adversary would win."""
 
@@ -322,14 +325,27 @@ def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds:
         now, scores = clock(), dict[int, float]()
         end = now + (until - now) * (FIRST_HEAT if heat == 0 else 1 / (HEATS - heat))
         shortest = min(pair.rounds for pair in left)
+        # of few pairs each is worth more than a glance
+        glance = heat == 0 and (plan.runs is not None or len(left) > FEW_PAIRS)
         for at, pair in enumerate(left):
             if plan.runs is not None:
                 each = runs_of(pair, plan.runs, heat)
             else:
                 if clock() > end and scores:
                     break
-                share = FIRST_SHARE if heat == 0 else 1 / (len(left) - at)
-                each = afforded(pace_of(pair, paces), end, share, heat)
+                share = FIRST_SHARE if glance else 1 / (len(left) - at)
+                if glance and is_first_of_its_length(pair, paces, plan):
+                    began = clock()
+                    kept[at] = players.play(pair, 2 * FEWEST, plan.seed + at)
+                    seen = clock()
+                    kept[at] = together(
+                        kept[at], players.play(pair, 2 * FEWEST, plan.seed + 5 * 10**4 + at)
+                    )
+                    paces[pair.rounds] = (clock() - seen) / FEWEST  # the first time takes longer
+                    end, until = end + clock() - began, until + clock() - began
+                if not glance and pair.rounds not in paces:
+                    paces[pair.rounds] = 2 * players.pace(pair, plan.seed + at)
+                each = afforded(pace_of(pair, paces), end, share, glance)
                 if not each and scores:
                     if pair.rounds <= shortest:
                         break  # no other takes less
@@ -339,7 +355,7 @@ def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds:
             played = players.play(pair, 2 * each, plan.seed + 10**5 * (heat + 1) + at)
             paces[pair.rounds] = (clock() - began) / each
             lot = kept[at] = together(kept[at], played)
-            scores[at] = at_first_glance(lot) if heat == 0 else promising(lot, pair, plan)
+            scores[at] = at_first_glance(lot) if glance else promising(lot, pair, plan)
             plan.tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
         tried = tried or [left[at] for at in scores]
         best = sorted(scores, key=lambda at: (-scores[at], left[at].rounds, at))
@@ -350,6 +366,19 @@ def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds:
     seen = kept[0]
     assert seen is not None
     return Tried(left[0], seen.a, seen.b, tried)
+
+
+def is_first_of_its_length(pair: Neighbours, paces: dict[int, float], plan: RunPlan) -> bool:
+    """Whether tapes so long were not played yet and a few runs take little of the budget, though
+    they may take more than a pair's share: what comes late shows in them alone.
+    """
+    pace = pace_of(pair, paces)
+    return (
+        pair.rounds > LONG
+        and pair.rounds not in paces
+        and pace is not None
+        and FEWEST * pace <= LONG_SHARE * plan.budget
+    )
 
 
 def pace_of(pair: Neighbours, paces: dict[int, float]) -> float | None:
@@ -402,15 +431,15 @@ FEWEST, SLOW = 10, 0.4
 """Runs a side of a pair that takes long, and the part of the heat's time that they may take."""
 
 GLANCE = 40
-"""Runs a side of a pair in the first heat, at most."""
+"""Runs a side of a pair in the first heat of many pairs, at most."""
 
 FIRST_HEAT, FIRST_SHARE = 0.4, 0.05
 """The first heat's part of the pilot's time, and a pair's of the first heat's, at most."""
 
 
-def afforded(pace: float | None, end: float, share: float, heat: int) -> int:
-    """Runs a side for a pair of this heat, which ends at `end`: a share of the time that is left;
-    none if even a few take too long.
+def afforded(pace: float | None, end: float, share: float, glance: bool) -> int:
+    """Runs a side for a pair of a heat that ends at `end`: a share of the time that is left, and
+    for a glance not many; none if even a few take too long.
 
     pace: seconds that a run a side takes; None if that is not known.
     """
@@ -419,7 +448,7 @@ def afforded(pace: float | None, end: float, share: float, heat: int) -> int:
         return FEWEST
     if seconds <= 0 or FEWEST * pace > max(SLOW, share) * seconds:
         return 0
-    most = GLANCE if heat == 0 else MOST_TRIED_EACH
+    most = GLANCE if glance else MOST_TRIED_EACH
     return int(np.clip(share * seconds / pace, FEWEST, most))
 
 
