@@ -91,7 +91,10 @@ class Kept:
         self.path = folder / f"{'runs' if budget is None else f'{budget:g}s'}.jsonl"
         self.found: dict[tuple[str, str, int, str], Judged] = {}
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-        for line in text[: text.rfind("\n") + 1].splitlines():
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:  # a line was cut off
+            self.path.write_text(whole, encoding="utf-8")
+        for line in whole.splitlines():
             level, *row = json.loads(line)
             self.found[(*row[:3], level)] = Judged(*row)
 

@@ -336,12 +336,7 @@ def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds:
                 share = FIRST_SHARE if glance else 1 / (len(left) - at)
                 if glance and is_first_of_its_length(pair, paces, plan):
                     began = clock()
-                    kept[at] = players.play(pair, 2 * FEWEST, plan.seed + at)
-                    seen = clock()
-                    kept[at] = together(
-                        kept[at], players.play(pair, 2 * FEWEST, plan.seed + 5 * 10**4 + at)
-                    )
-                    paces[pair.rounds] = (clock() - seen) / FEWEST  # the first time takes longer
+                    kept[at], paces[pair.rounds] = played_twice(players, pair, plan.seed + at)
                     end, until = end + clock() - began, until + clock() - began
                 if not glance and pair.rounds not in paces:
                     paces[pair.rounds] = 2 * players.pace(pair, plan.seed + at)
@@ -379,6 +374,15 @@ def is_first_of_its_length(pair: Neighbours, paces: dict[int, float], plan: RunP
         and pace is not None
         and FEWEST * pace <= LONG_SHARE * plan.budget
     )
+
+
+def played_twice(players: Players, pair: Neighbours, seed: int) -> tuple[Lot, float]:
+    """A few runs, and the seconds that a run a side takes: the first time a table is played takes
+    longer.
+    """
+    first, began = players.play(pair, 2 * FEWEST, seed), clock()
+    lot = together(first, players.play(pair, 2 * FEWEST, seed + 5 * 10**4))
+    return lot, (clock() - began) / FEWEST
 
 
 def pace_of(pair: Neighbours, paces: dict[int, float]) -> float | None:
