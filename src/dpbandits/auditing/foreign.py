@@ -249,7 +249,9 @@ class ForeignSubject:
                 for rounds in (self.rounds, *(n for n in longer if n not in longest))
             ]
             late = [late_tapes(self.arms, n, whole=False) for n in longer if n in longest]
-            self._pairs = mixed([*tapes, in_turn_with_another(self.arms, self.rounds)], late)
+            if self.lasts(self.rounds):
+                tapes.append(in_turn_with_another(self.arms, self.rounds))
+            self._pairs = mixed(tapes, late)
         return self._pairs
 
     def lasts(self, rounds: int) -> bool:

@@ -289,7 +289,8 @@ class Witness:
         asking: bool = False,
     ) -> None:
         plans = self.plans if asking else None
-        if self.effort.left_to_confirm() < 2 * TIMES * WATCHED * self._once:
+        needed = 2 * TIMES * WATCHED * self._once
+        if self.rounds > SHORT and self.effort.left_to_confirm() < needed:
             raise NoTime(NO_TIME)
         try:
             with Outside() as outside:
