@@ -249,7 +249,8 @@ class ForeignSubject:
                 for rounds in (self.rounds, *(n for n in longer if n not in longest))
             ]
             late = [late_tapes(self.arms, n, whole=False) for n in longer if n in longest]
-            if self.lasts(self.rounds):
+            both = 2 * self.rounds
+            if both <= LATE and both * self.arms <= CELLS and self.lasts(self.rounds):
                 tapes.append(in_turn_with_another(self.arms, self.rounds))
             self._pairs = mixed(tapes, late)
         return self._pairs
