@@ -2,28 +2,28 @@
 [--budget 15] [--only TEXT] [--out docs/measured/controls.md]`.
 
 Without a budget every control has its own number of runs, and the same verdict on every machine;
-with one it has so many seconds. Verdicts are kept in `--folder`, in a file of this version and
-commit, so a run that was stopped goes on where it was.
+with one it has so many seconds, and all levels where it is right. Verdicts are kept in `--folder`
+with the commit that they are of: a run that was stopped goes on where it was, and the page has the
+newest verdict on each control.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import subprocess
-import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.controls import LISTS
+from benchmarks.controls import LISTS, bare
 from benchmarks.controls.parts import Control
 from benchmarks.table import head
 from dpbandits.auditing.audit import LEVELS, audit
+from dpbandits.auditing.effort import clock
 from dpbandits.auditing.report import figure_of
-from dpbandits.version import __version__
 
 
 class Judged(NamedTuple):
@@ -36,6 +36,7 @@ class Judged(NamedTuple):
     bound: float
     by: str
     seconds: float
+    commit: str
 
 
 class Asked(NamedTuple):
@@ -45,17 +46,15 @@ class Asked(NamedTuple):
     number: int
     seed: int
     budget: float | None
-    processor: bool = False
+    commit: str
 
     def control(self) -> Control:
-        return list(LISTS[self.listed]())[self.number]
+        return controls(self.listed, self.budget)[self.number]
 
 
 def judge(asked: Asked) -> Judged:
     """Audit it. A crash of the auditor is a verdict, too, and catches nothing."""
-    if asked.processor:
-        time.perf_counter = time.process_time
-    control, start = asked.control(), time.perf_counter()
+    control, start = asked.control(), clock()
     levels = (control.level,) if control.level else LEVELS
     runs = None if asked.budget else control.runs
     try:
@@ -74,8 +73,8 @@ def judge(asked: Asked) -> Judged:
     else:
         verdict, bound = report.verdict, report.lower_bound
         by = ", ".join(level.level for level in report.levels if level.outcome == "failed")
-    seconds = round(time.perf_counter() - start, 2)
-    return Judged(asked.listed, control.name, asked.seed, verdict, bound, by, seconds)
+    seconds = round(clock() - start, 2)
+    return Judged(asked.listed, control.name, asked.seed, verdict, bound, by, seconds, asked.commit)
 
 
 def commit() -> str:
@@ -86,14 +85,16 @@ def commit() -> str:
 
 
 class Kept:
-    """Verdicts of this version and commit that outlive an interrupted run: a line of JSON each."""
+    """Verdicts that outlive an interrupted run: a line of JSON each, the newest ones last."""
 
     def __init__(self, folder: Path, budget: float | None) -> None:
-        self.name = f"{__version__}-{commit()}-{'runs' if budget is None else f'{budget:g}s'}"
-        self.path = folder / f"{self.name}.jsonl"
+        self.path = folder / f"{'runs' if budget is None else f'{budget:g}s'}.jsonl"
         self.found: dict[tuple[str, str, int, str], Judged] = {}
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-        for line in text[: text.rfind("\n") + 1].splitlines():
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:  # a line was cut off
+            self.path.write_text(whole, encoding="utf-8")
+        for line in whole.splitlines():
             level, *row = json.loads(line)
             self.found[(*row[:3], level)] = Judged(*row)
 
@@ -105,59 +106,105 @@ class Kept:
 
 
 def all_asked(
-    lists: Iterable[str], seeds: int, budget: float | None, only: str, processor: bool
+    lists: Iterable[str], seeds: int, budget: float | None, only: str, commit: str
 ) -> Iterator[tuple[Asked, Control]]:
     for seed in range(seeds):
         for listed in lists:
-            for number, control in enumerate(LISTS[listed]()):
+            for number, control in enumerate(controls(listed, budget)):
                 if only in control.name:
-                    yield Asked(listed, number, seed, budget, processor), control
+                    yield Asked(listed, number, seed, budget, commit), control
+
+
+def controls(listed: str, budget: float | None) -> list[Control]:
+    """Those of a list. With a budget of seconds what is right is audited once, by all levels, as
+    somebody does who wants to know whether it is.
+    """
+    every = list(LISTS[listed]())
+    if budget is None:
+        return every
+    found = [for_all_levels(each) if each.right else each for each in every]
+    return list({(each.name, each.level): each for each in found}.values())
+
+
+def for_all_levels(control: Control) -> Control:
+    return replace(bare(replace(control, level="statistical")), level="")
 
 
 def table(rows: list[tuple[Control, list[Judged]]]) -> str:
     """A row for each control; bold where it was missed, or refuted though it is right."""
     lines = [
-        "| control | what | truth | claim | level | verdict | ε at least | refuted by |",
-        "|---" * 8 + "|",
+        "| control | what | truth | claim | level | verdict | ε at least | refuted by | s "
+        "| commit |",
+        "|---" * 10 + "|",
     ]
     for control, judged in rows:
         failed = sum(each.verdict == "failed" for each in judged)
-        good = failed == (0 if control.right else len(judged))
+        good = failed == (0 if control.right else len(judged)) and not undecided(control, judged)
         said = judged[0].verdict if control.right else "caught" if failed else judged[0].verdict
         said += f" {failed} of {len(judged)}" if len(judged) > 1 and failed else ""
         bound = figure_of(max(each.bound for each in judged))
         claim = "own" if control.claim is None else f"{float(control.claim):g}"
         by = ", ".join(sorted({each.by for each in judged if each.by}))
+        of = ", ".join(sorted({each.commit for each in judged}))
+        most = max(each.seconds for each in judged)
         lines.append(
             f"| {control.name} | {control.what} | {control.truth} | {claim} "
-            f"| {control.level or 'all'} | {said if good else f'**{said}**'} | {bound} | {by} |"
+            f"| {control.level or 'all'} | {said if good else f'**{said}**'} "
+            f"| {bound} | {by} | {most:.0f} | {of} |"
         )
     return "\n".join(lines)
 
 
+def undecided(control: Control, judged: list[Judged]) -> bool:
+    """Whether it is right and some audit of it ended without a verdict."""
+    ends = ("passed", "not refuted", "failed")
+    return control.right and any(each.verdict not in ends for each in judged)
+
+
 def page(kept: Kept, lists: list[str], seeds: int, budget: float | None, command: str) -> str:
-    """The page of what was judged, in the order of the lists."""
-    parts, wrong, caught, right, refuted = list[str](), 0, 0, 0, 0
+    """The page of what was judged, in the order of the lists: what is wrong, then what is right."""
+    rows = dict[str, list[tuple[Control, list[Judged]]]](wrong=[], right=[])
+    missing, all_of_them = list[str](), 0
     for listed in lists:
-        rows = []
-        for control in LISTS[listed]():
+        for control in controls(listed, budget):
+            all_of_them += 1
             keys = [(listed, control.name, seed, control.level) for seed in range(seeds)]
             judged = [kept.found[key] for key in keys if key in kept.found]
-            if not judged:
-                continue
-            rows.append((control, judged))
-            failed = sum(each.verdict == "failed" for each in judged)
-            if control.right:
-                right, refuted = right + len(judged), refuted + failed
-            elif listed != "missed":
-                wrong, caught = wrong + len(judged), caught + failed
-        parts.append(f"## {listed.capitalize()}\n\n{table(rows)}\n")
+            if judged:
+                rows["right" if control.right else "wrong"].append((control, judged))
+            else:
+                missing.append(control.name)
+    missed, refuted, open_ = (
+        [control.name for control, judged in rows[kind] if bad(control, judged)]
+        for kind, bad in (
+            ("wrong", lambda _, judged: any(each.verdict != "failed" for each in judged)),
+            ("right", lambda _, judged: any(each.verdict == "failed" for each in judged)),
+            ("right", undecided),
+        )
+    )
     amount = "a fixed number of runs each" if budget is None else f"{budget:g} s each, one process"
     said = (
-        f"{caught} of {wrong} audits of what is wrong caught it, {refuted} of {right} audits of "
-        f"what is right refuted it ({amount}; {kept.name}). Bold: missed, or wrongly refuted."
+        f"{all_of_them - len(missing)} of {all_of_them} controls were judged ({amount}; seeds: "
+        f"{seeds}), each at the commit that its row names. Bold: missed, wrongly refuted, or right "
+        "and without a verdict.\n\n"
+        "| | controls | refuted | without a verdict |\n|---|---|---|---|\n"
+        f"| wrong | {len(rows['wrong'])} | {len(rows['wrong']) - len(missed)} | |\n"
+        f"| right | {len(rows['right'])} | {len(refuted)} | {len(open_)} |\n\n"
+        f"Missed: {names(missed)}. Right and refuted: {names(refuted)}. Right and without a "
+        f"verdict: {names(open_)}. Not judged: {names(missing)}."
     )
+    parts = [f"## {kind.capitalize()}\n\n{table(each)}\n" for kind, each in rows.items() if each]
     return head("What the auditor catches", command, said) + "\n".join(parts)
+
+
+def names(found: list[str]) -> str:
+    return "; ".join(found) or "none"
+
+
+def is_judged(kept: Kept, asked: Asked, control: Control) -> bool:
+    """Whether it was judged at this commit."""
+    found = kept.found.get((asked.listed, control.name, asked.seed, control.level))
+    return found is not None and found.commit == asked.commit
 
 
 def main() -> int:
@@ -165,11 +212,6 @@ def main() -> int:
     parser.add_argument("--lists", nargs="+", choices=LISTS, default=[*LISTS][1:])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--budget", type=float, help="seconds; by default each one's own runs")
-    parser.add_argument(
-        "--processor-time",
-        action="store_true",
-        help="seconds of the processor, so that a busy machine plays as much as an idle one",
-    )
     parser.add_argument("--only", default="", help="controls whose name has this text")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path("results/controls"))
@@ -186,10 +228,9 @@ def main() -> int:
     missing = [
         (asked, control)
         for asked, control in all_asked(
-            given.lists, given.seeds, given.budget, given.only, given.processor_time
+            given.lists, given.seeds, given.budget, given.only, commit()
         )
-        if (asked.listed, control.name, asked.seed, control.level) not in kept.found
-        and (control.level or "all") in given.levels
+        if not is_judged(kept, asked, control) and (control.level or "all") in given.levels
     ]
     with ProcessPoolExecutor(given.workers) as pool:
         for (_, control), judged in zip(
@@ -199,15 +240,13 @@ def main() -> int:
             print(*judged, sep=" | ", flush=True)
     command = f"python -m benchmarks.controls --lists {' '.join(given.lists)}"
     command += "" if given.budget is None else f" --budget {given.budget:g}"
-    command += " --processor-time" if given.processor_time else ""
     command += f" --levels {' '.join(given.levels)}" if len(given.levels) < 1 + len(LEVELS) else ""
     text = page(kept, given.lists, given.seeds, given.budget, command)
     print(text)
     if given.out:
         given.out.write_text(text, encoding="utf-8")
-    bad = [each for each in kept.found.values() if each.verdict == "failed"]
     right = {c.name for listed in given.lists for c in LISTS[listed]() if c.right}
-    return int(any(each.name in right and not math.isnan(each.bound) for each in bad))
+    return int(any(each.verdict == "failed" and each.name in right for each in kept.found.values()))
 
 
 if __name__ == "__main__":

@@ -26,11 +26,12 @@ from benchmarks.controls.parts import (
     lap,
     odd,
     telling,
+    two_sided,
     whole,
 )
 from dpbandits.auditing.subjects import feed
 from dpbandits.core.privacy import Grid, Guarantee
-from dpbandits.mechanisms import Answer, Block, Mechanism
+from dpbandits.mechanisms import Answer, Block, Mechanism, Randomizer
 from dpbandits.noise import Noise
 from dpbandits.policies.contract import Policy
 
@@ -362,6 +363,52 @@ class Placed(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlacedInEights(Placed):
+    """BROKEN: the runner-up is told of blocks of eight records and more."""
+
+    def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[Any, ...]]:
+        _, ((winner, second),) = super().answer(memory, block, noise)
+        return None, ((winner, second if block.counts[0] >= 8 else -1),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reported(Randomizer):
+    """BROKEN: two reports of one reward in one number, each with noise for one."""
+
+    def randomise(self, steps: int, noise: Noise) -> int:
+        first, second = (
+            max(-20, min(20, noise.laplace(steps, sensitivity=1, epsilon=self.epsilon)))
+            for _ in range(2)
+        )
+        return 64 * first + second
+
+    def promise(self) -> Guarantee:
+        return Guarantee(measure="pure", epsilon=self.epsilon, trust="local", grid=self.grid)
+
+
+class CountsByDecisions:
+    """BROKEN: eight rounds of the first arm; of the next sixteen as many on the second arm, here
+    and there, as it counted successes, with half of the noise that this needs.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.rng, self.rewards = np.random.default_rng(seed), list[float]()
+        self.to_come: list[int] | None = None
+
+    def select(self) -> int:
+        if len(self.rewards) < 8:
+            return 0
+        if self.to_come is None:
+            noisy = sum(reward >= 0.5 for reward in self.rewards) + two_sided(self.rng, 0.5)
+            many = 4 + max(-4, min(12, noisy))
+            self.to_come = self.rng.permutation([1] * many + [0] * (16 - many)).tolist()
+        return self.to_come.pop() if self.to_come else 0
+
+    def update(self, arm: int, reward: float) -> None:
+        self.rewards.append(float(reward))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Releasing(Dishonest):
     """Numbers its releases; `told` makes the answer."""
 
@@ -447,6 +494,19 @@ ALL: Any = {"epsilon": ONE, "grid": Grid(steps=1)}
 
 RELEASES = (
     odd("runner-up told with the winner", math.nan, lambda: feed(Placed()), 20_000),
+    odd(
+        "runner-up told with the winner, of eights",
+        math.nan,
+        lambda: feed(PlacedInEights()),
+        20_000,
+    ),
+    odd(
+        "two reports of one reward",
+        2,
+        lambda: Reported(epsilon=ONE, grid=Grid(steps=1)),
+        20_000,
+    ),
+    odd("count told by decisions", 2, lambda: CountsByDecisions, 5_000),
     odd("exact sum as the number of draws", math.inf, lambda: feed(AllOfIt(**ALL)), 2_000),
     odd("noise used twice, three releases later", math.inf, lambda: feed(Reused(**ALL)), 10_000),
     odd("exact from release 3,000 on", math.inf, lambda: feed(Late(**ALL)), 10_000),

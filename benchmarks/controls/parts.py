@@ -77,7 +77,7 @@ def unseen(
     return Control(name, f"{kind}: {what}", lambda: subject, "", truth, held, right, arms=arms)
 
 
-def odd(name: str, true: float, make: Callable[[], Policy], runs: int = 0) -> Control:
+def odd(name: str, true: float, make: Callable[[], Any], runs: int = 0) -> Control:
     """A control of unusual shape that claims 1.
 
     true: the epsilon it keeps (inf: none; nan: more than 1). runs: by which a wrong one is caught;

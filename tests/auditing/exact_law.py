@@ -13,7 +13,8 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.auditing.played_noise import Effort, Outside, Work
+from dpbandits.auditing.effort import Effort, Work
+from dpbandits.auditing.played_noise import Outside
 from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.auditing.subjects import first_release
 from dpbandits.core.inputs import Floats

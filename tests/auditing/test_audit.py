@@ -126,7 +126,7 @@ def test_what_a_level_leaves_the_next_ones_use(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(run, "statistical_level", level("statistical"))
     monkeypatch.setattr(run, "transcript_level", level("transcript"))
-    monkeypatch.setattr(time, "perf_counter", lambda: 0.0)  # no time passes
+    monkeypatch.setattr(run, "clock", lambda: 0.0)  # no time passes
     dpb.audit(Coin, 1, budget=60)
     # white-box levels have no use for their shares
     assert given == {"statistical": pytest.approx(60)}

@@ -26,7 +26,7 @@ from dpbandits import (
     HybridUCB,
     NaiveFTNL,
 )
-from dpbandits.auditing.played_noise import Work
+from dpbandits.auditing.effort import Work
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import decisions

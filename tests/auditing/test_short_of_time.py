@@ -7,13 +7,13 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import dpbandits as dpb
-from dpbandits.auditing import played_noise
+from dpbandits.auditing import effort
+from dpbandits.auditing.replays import NO_TIME, NoTime, Witness
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.auditing.subjects import feed
 from dpbandits.auditing.transcript import transcript_level
@@ -74,11 +74,11 @@ def test_what_a_tiny_run_shows_is_found_on_a_slow_machine(
     """
     now = [0.0]
 
-    def monotonic() -> float:
+    def clock() -> float:
         now[0] += 1 / 40
         return now[0]
 
-    monkeypatch.setattr(played_noise, "time", SimpleNamespace(monotonic=monotonic))
+    monkeypatch.setattr(effort, "clock", clock)
     found = transcript_level(feed(made(epsilon=Fraction(1))), budget=1.0)
     assert found.outcome == "failed", found.evidence
 
@@ -111,3 +111,26 @@ def test_an_epsilon_beyond_every_float_is_audited() -> None:
 def test_runs_without_a_finding_are_no_pass() -> None:
     report = AuditReport("some policy", Fraction(1), (LevelResult("statistical", "not refuted"),))
     assert (report.verdict, report.passed, report.failed) == ("not refuted", False, False)
+
+
+@pytest.mark.parametrize(
+    ("made", "rounds", "outcome"),
+    [(Annealed, 48, "failed"), (LazyForgetful, 0, "not applicable")],
+)
+def test_short_runs_refute_where_long_ones_cannot_be_repeated(
+    made: Any, rounds: int, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There was no verdict on noise that is drawn anew in every round, which sixteen rounds
+    show. Nothing passes by short runs alone.
+    """
+    always = Witness.always
+
+    def in_time(self: Witness, *args: Any, **how: Any) -> None:
+        if self.rounds > rounds:
+            raise NoTime(NO_TIME)
+        always(self, *args, **how)
+
+    monkeypatch.setattr(Witness, "always", in_time)
+    found = transcript_level(feed(made(epsilon=Fraction(1))), rounds=64, replays=12)
+    assert found.outcome == outcome
+    assert outcome == "failed" or found.evidence == NO_TIME

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.controls.unseen import WarmStart
 
 from dpbandits import audit
 from dpbandits.auditing.foreign import ForeignSubject
+from dpbandits.auditing.tables import in_turn_with_another
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Answer, Block
 from dpbandits.mechanisms.base import Pure, PurePrice
@@ -97,3 +99,21 @@ def test_an_error_that_depends_on_rewards_says_what_was_being_done() -> None:
         audit(Overflows(epsilon=Fraction(1)), levels=["transcript"], runs=100)
     (note,) = caught.value.__notes__
     assert "that tells of them" in note
+
+
+def test_what_one_object_leaves_to_the_next_is_seen() -> None:
+    """Its first decision is by exact sums of the object before: there was no verdict, or no
+    refutation.
+    """
+    report = audit(WarmStart, 1, runs=2_000, workers=1)
+    assert report.failed
+    assert "two objects in turn" in report.levels[0].evidence
+
+
+def test_tapes_of_two_objects_differ_in_a_record_of_the_first() -> None:
+    pairs = in_turn_with_another(2, 4)
+    assert {pair.a.shape for pair in pairs} == {(2, 4, 2)}
+    for pair in pairs:
+        assert not pair.a[1].any()
+        assert not pair.b[1].any()
+        assert np.count_nonzero((pair.a != pair.b).any(axis=-1)[0]) == 1

@@ -98,14 +98,17 @@ MARKS, SELDOM = 2, 0.05
 
 def marks(a: Floats, b: Floats) -> list[Feature]:
     """The numbers that nearly always have one of two values: another one may say what the rest of
-    the outcome is worth. The rarest first.
+    the outcome is worth. First those beside which outcomes differ most, then the rarest.
     """
-    rows, rare = np.concatenate([a[:SAMPLE], b[:SAMPLE]]), list[tuple[float, int]]()
+    rows, rare = np.concatenate([a[:SAMPLE], b[:SAMPLE]]), list[tuple[float, float, int]]()
     for at in np.flatnonzero((rows != rows[0]).any(axis=0)).tolist():
         values, often = np.unique(rows[:, at], return_counts=True)
         if len(values) <= 3 and often.min() <= SELDOM * len(rows):
-            rare.append((float(often.min()), at))
-    return [Feature("number", at) for _, at in sorted(rare)[:MARKS]]
+            one, other = (part[part[:, at] == values[often.argmin()]] for part in (a, b))
+            enough = min(len(one), len(other)) > GLANCES
+            score = float(chi_square(one, other, GLANCES).max()) if enough else 0.0
+            rare.append((-score, float(often.min()), at))
+    return [Feature("number", at) for *_, at in sorted(rare)[:MARKS]]
 
 
 def chi_square(a: Floats, b: Floats, cells: int = 16) -> Floats:

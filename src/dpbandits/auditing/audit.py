@@ -3,7 +3,6 @@ the levels that answer.
 """
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass, replace
@@ -11,6 +10,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dpbandits.auditing.contexts import NOT_COUNTED, context_level
+from dpbandits.auditing.effort import clock
 from dpbandits.auditing.foreign import (
     ARMS,
     ForeignSubject,
@@ -306,7 +306,8 @@ def audit(
             black box; a function of data; or the name of any (see `resolve`).
         claim: the epsilon it is held to; by default what it says itself.
         epsilon: the budget of what is made here from a name or class; of a black box, its claim.
-        budget: seconds, roughly; so the verdict may depend on the machine. workers: processes.
+        budget: seconds, roughly; on Linux without those in which another program had the
+            processor. The verdict may depend on the machine. workers: processes that play runs.
         runs: a fixed amount of work (runs counted on either table, and for every 25 of them a
             replay of each written run, at least 40) in place of seconds, so that the report is the
             same on every machine.
@@ -366,11 +367,11 @@ def audited(
     results: list[LevelResult] = []
     left, asked = how.budget, [level for level in LEVELS if level in levels]
     for at, level in enumerate(asked):
-        started = time.perf_counter()
+        started = clock()
         how.tell(level)
         with noted(PLAYING) if isinstance(made, WHITE) else nullcontext():
             results.extend(run_level(level, made, claim, share(asked[at:], left, how.budget), how))
-        left -= time.perf_counter() - started
+        left -= clock() - started
     arguments = {
         "version": __version__,
         "seed": how.seed,

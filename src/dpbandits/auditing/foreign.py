@@ -4,7 +4,6 @@ local randomizers.
 
 import inspect
 import math
-import time
 from binascii import crc32
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,11 +14,13 @@ from typing import Any, final
 
 import numpy as np
 
+from dpbandits.auditing.effort import clock
 from dpbandits.auditing.subjects import ROUNDS, code
 from dpbandits.auditing.tables import (
     Neighbours,
     TwoTables,
     counts_of_ones,
+    in_turn_with_another,
     late_tapes,
     mixed,
     neighbouring,
@@ -233,7 +234,7 @@ class ForeignSubject:
 
     def pairs(self) -> list[Neighbours]:
         """Short tapes and longer ones (a leak may come late), as long as the object can be
-        played.
+        played; and tapes of two objects in turn.
         """
         if self._pairs is None:
             usual = max(4 * self.rounds, 2 * self.arms)
@@ -248,6 +249,9 @@ class ForeignSubject:
                 for rounds in (self.rounds, *(n for n in longer if n not in longest))
             ]
             late = [late_tapes(self.arms, n, whole=False) for n in longer if n in longest]
+            both = 2 * self.rounds
+            if both <= LATE and both * self.arms <= CELLS and self.lasts(self.rounds):
+                tapes.append(in_turn_with_another(self.arms, self.rounds))
             self._pairs = mixed(tapes, late)
         return self._pairs
 
@@ -265,37 +269,40 @@ class ForeignSubject:
 
     def _until(self, rows: list[list[float]]) -> Iterator[list[float]]:
         """The rows, until patience ends."""
-        began = time.monotonic()
+        began = clock()
         for row in rows:
             # short tapes are played often
-            if time.monotonic() - began > (
-                self.patience if len(rows) >= LATE else self.patience / ALIKE
-            ):
+            if clock() - began > (self.patience if len(rows) >= LATE else self.patience / ALIKE):
                 raise TimeoutError("A tape takes too long.")
             yield row
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         # Seeds of 32 bits: NumPy's older generators take no larger ones. Drawn with replacement,
         # runs are independent all the same.
-        rows, seeds = (
-            table.tolist(),
-            np.random.SeedSequence(seed).generate_state(runs, np.uint32).tolist(),
-        )
+        tapes = table.tolist() if table.ndim == 3 else [table.tolist()]
+        seeds = np.random.SeedSequence(seed).generate_state(runs * len(tapes), np.uint32)
         with noted(f"{self.name} was being played"):
-            made = (self.make(seed=s) if self._seeded else self.make() for s in seeds)
             return np.array(
-                [first_and_last(code(self._play(one, rows))) for one in made], np.float64
+                [self._run(tapes, own) for own in seeds.reshape(runs, -1).tolist()], np.float64
             )
+
+    def _run(self, tapes: list[list[list[float]]], seeds: list[int]) -> list[float]:
+        """The decisions of an object on each tape, made one after the other."""
+        numbers = list[float]()
+        for rows, seed in zip(tapes, seeds, strict=True):
+            one = self.make(seed=seed) if self._seeded else self.make()
+            numbers += first_and_last(code(self._play(one, rows)))
+        return numbers
 
     def hint(self) -> str:
         """A question to the object's author, if every run on a table is the same: only a
         deterministic object should do that.
         """
-        began = time.monotonic()
+        began = clock()
         for at, pair in enumerate(self.pairs()[:4]):
             for few in (2, ALIKE):  # most objects differ at once
                 runs = self.outcomes(pair.a, few, at)
-                if (runs != runs[0]).any() or time.monotonic() - began > self.patience:
+                if (runs != runs[0]).any() or clock() - began > self.patience:
                     return ""
         ask = (
             "does it use the seed it is given?"

@@ -8,7 +8,6 @@ coin, however narrow, are.
 
 import math
 import random
-import time
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, partial
@@ -17,6 +16,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from dpbandits.auditing.effort import clock
 from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.core.errors import NotSteps
 from dpbandits.core.inputs import Floats
@@ -154,7 +154,7 @@ def randomised_response_level(randomizer: Randomizer, claim: Fraction | None = N
 
     claim: by default the randomizer's own epsilon.
     """
-    start, promise = time.perf_counter(), randomizer.promise()
+    start, promise = clock(), randomizer.promise()
     claim = promise.epsilon if claim is None else claim
     if claim is None:
         return LevelResult(
@@ -168,9 +168,7 @@ def randomised_response_level(randomizer: Randomizer, claim: Fraction | None = N
         laws = {steps: coin_law(partial(randomizer.randomise, steps)) for steps in points}
     except NotSteps as error:
         said = f"The law of its report is not computed: {error}."
-        return LevelResult(
-            LEVEL, "not applicable", evidence=said, seconds=time.perf_counter() - start
-        )
+        return LevelResult(LEVEL, "not applicable", evidence=said, seconds=clock() - start)
     ratio, one, other = max((law_ratio(laws[a], laws[b]), a, b) for a, b in permutations(points, 2))
     loss = math.inf if ratio == math.inf else math.log(ratio) * randomizer.width
     outcome: Outcome = "passed" if loss <= claim + Fraction(ERROR) else "failed"
@@ -194,7 +192,7 @@ def randomised_response_level(randomizer: Randomizer, claim: Fraction | None = N
         loss,
         error=0.0 if loss == math.inf else ERROR,
         evidence=evidence,
-        seconds=time.perf_counter() - start,
+        seconds=clock() - start,
         details=details,
     )
 

@@ -1,5 +1,6 @@
 """A run replayed with one record replaced: does it answer the same, and at what price?"""
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -9,16 +10,15 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from dpbandits.auditing.effort import Effort, Work
 from dpbandits.auditing.played_noise import (
     BY_ITSELF,
     ITS_KIND,
     OWN_COINS,
     TIMES,
     UNEVEN,
-    Effort,
     Outside,
     PlayedNoise,
-    Work,
     heeds_kind,
 )
 from dpbandits.auditing.shown_noise import (
@@ -224,6 +224,17 @@ def wishes(
 # A run that was written down, and what replays of it with one changed record show.
 
 
+NO_TIME = "There was no time to repeat what was seen, and see whether it always comes out the same."
+
+
+WATCHED = 3
+"""Times as long as a plain replay takes one that is watched for randomness from outside."""
+
+
+class NoTime(Foreign):
+    """What a run showed could not be repeated within the budget; a shorter run may need less."""
+
+
 @final
 class Witness:
     """A written run. It is prolonged until it has a release, if that is possible."""
@@ -233,7 +244,9 @@ class Witness:
         self.effort = effort or Work()
         self.recorder, self.run = play.written()
         self.seed = play.seed
+        left = self.effort.left()
         both = [self._unchanged(self.seed).plans for _ in range(2)]
+        self._once = (left - self.effort.left()) / 2 if math.isfinite(left) else 0.0
         # None where the policy draws them from a source of its own
         self.plans = both[0] if both[0] == both[1] else None
         if heeds_kind(self.run, self.recorder):
@@ -276,14 +289,14 @@ class Witness:
         asking: bool = False,
     ) -> None:
         plans = self.plans if asking else None
+        needed = 2 * TIMES * WATCHED * self._once
+        if self.rounds > SHORT and self.effort.left_to_confirm() < needed:
+            raise NoTime(NO_TIME)
         try:
             with Outside() as outside:
                 for _ in range(TIMES):
                     if self.effort.left_to_confirm() <= 0:
-                        raise Foreign(
-                            "There was no time to repeat what was seen, and see whether it "
-                            "always comes out the same."
-                        )
+                        raise NoTime(NO_TIME)
                     if (
                         self._unchanged(None if plans is None else self.seed).plans != (plans or [])
                         or again() != first
@@ -617,21 +630,25 @@ def price(case: Case) -> tuple[Fraction, Fraction | None]:
 
 
 def certified_loss(runs: list[Found], found: Priced) -> float:
-    """The log-ratio of an outcome that was seen. Of a bare mechanism, also the loss that added
-    noise shows in its tails.
+    """The log-ratio of an outcome that was seen: of the case that was priced highest, and of others
+    that may show more. Of a bare mechanism, also the loss that added noise shows in its tails.
     """
     sure = isinstance(found.case.witness.run.policy, Feeding) and all(
         draw.family in ADDED for draw in found.case.witness.draws
     )
     certain, best = found.least if sure else Fraction(0), None
+    if found.least and found.case.witness.shown:
+        certain = max(certain, found.case.outcome() or Fraction(0))
     for run in sorted(runs, key=lambda run: len(run.witness.draws)):
         for pair in run.worst:
+            if run.witness.effort.left() <= 0:
+                break  # a larger bound is worth no time beyond the budget
             if certain >= found.least or pair.loss <= certain or not run.witness.shown:
                 break  # no outcome tells more than the loss
             case = case_of(pair, run.witness)
             if (told := case.outcome() or Fraction(0)) > certain:
                 certain, best = told, case
-    if best is not None:
+    if best is not None and best.pair != found.case.pair:  # that one was repeated already
         best.confirm()
     return as_float(certain)
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
-from dpbandits.auditing.played_noise import NO_NUMBER, Effort, Seconds
+from dpbandits.auditing.effort import Effort, Seconds
+from dpbandits.auditing.played_noise import NO_NUMBER
 from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.errors import Diverged, DrawsExhausted, Unclear, Undecided
 from dpbandits.core.inputs import Booleans, Floats

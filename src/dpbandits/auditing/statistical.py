@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 
 from dpbandits.auditing.adversary import Adversary, keys_of, learn, rough, unlike
+from dpbandits.auditing.effort import clock, waited
 from dpbandits.auditing.evidence import (
     ALPHA,
     Bets,
@@ -63,11 +64,14 @@ SOON = 0.003
 
 
 class Lot(NamedTuple):
-    """Outcomes on either table, and the bets on them (None: none were made)."""
+    """Outcomes on either table, the bets on them (None: none were made), and the seconds for which
+    a worker waited for a processor.
+    """
 
     a: Floats
     b: Floats
     bets: Bets | None
+    waited: float = 0.0
 
 
 @final
@@ -138,16 +142,18 @@ class Players:
         """Seconds it takes to play a run: of few runs if they are slow."""
         runs, took = 2, 0.0
         while True:
-            began = time.perf_counter()
+            began = clock()
             self.play(pair, runs, seed, adversary)
-            took = time.perf_counter() - began
+            took = clock() - began
             if took > SOON or runs > 10**5:
                 return max(1e-9, took) / runs
             runs *= 10
 
     def _played(self, jobs: list[Any]) -> list[Lot]:
         if self._pool is not None:
-            return list(self._pool.map(play_here, jobs))
+            lots = list(self._pool.map(play_here, jobs))
+            clock.waited_by_workers += sum(lot.waited for lot in lots) / self.workers
+            return lots
         return [play_lot(self.subject, *job) for job in jobs]
 
 
@@ -166,7 +172,9 @@ _playing: Subject | None = None
 
 def play_here(job: tuple[Any, ...]) -> Lot:
     assert _playing is not None
-    return play_lot(_playing, *job)
+    began = waited()
+    lot = play_lot(_playing, *job)
+    return lot._replace(waited=waited() - began)
 
 
 def play_lot(
@@ -253,6 +261,9 @@ LONG = 64
 long as another.
 """
 
+LONG_SHARE = 0.08
+"""A part of the budget. So much may the first tape of a length take that is longer than LONG."""
+
 ROUGHLY = 0.02
 """The weight of what single numbers and whole outcomes tell, beside what an adversary would win."""
 
@@ -282,7 +293,7 @@ class RunPlan:
 
     def left(self) -> float:
         """Seconds; a little is kept for what comes after."""
-        return 0.95 * self.budget - (time.perf_counter() - self.start)
+        return 0.95 * self.budget - (clock() - self.start)
 
     def ahead(self, played: int, pair: Neighbours) -> int:
         """About how many runs there will be bets on, where so many were played to choose them."""
@@ -306,32 +317,40 @@ class Tried(NamedTuple):
 
 def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds: float) -> Tried:
     """Choose a pair. With a number of runs the clock is not looked at; otherwise for `seconds`."""
-    until, left, tried = time.perf_counter() + seconds, list(pairs), list[Neighbours]()
+    until, left, tried = clock() + seconds, list(pairs), list[Neighbours]()
     if plan.runs is not None:
         left = left[: int(np.clip(plan.runs // 50, FEW_PAIRS, MANY_PAIRS))]
     kept, paces = list[Lot | None]([None] * len(left)), dict[int, float]()
     for heat in range(HEATS):
-        now, scores = time.perf_counter(), dict[int, float]()
+        now, scores = clock(), dict[int, float]()
         end = now + (until - now) * (FIRST_HEAT if heat == 0 else 1 / (HEATS - heat))
         shortest = min(pair.rounds for pair in left)
+        # of few pairs each is worth more than a glance
+        glance = heat == 0 and (plan.runs is not None or len(left) > FEW_PAIRS)
         for at, pair in enumerate(left):
             if plan.runs is not None:
                 each = runs_of(pair, plan.runs, heat)
             else:
-                if time.perf_counter() > end and scores:
+                if clock() > end and scores:
                     break
-                share = FIRST_SHARE if heat == 0 else 1 / (len(left) - at)
-                each = afforded(pace_of(pair, paces), end, share, heat)
+                share = FIRST_SHARE if glance else 1 / (len(left) - at)
+                if glance and is_first_of_its_length(pair, paces, plan):
+                    began = clock()
+                    kept[at], paces[pair.rounds] = played_twice(players, pair, plan.seed + at)
+                    end, until = end + clock() - began, until + clock() - began
+                if not glance and pair.rounds not in paces:
+                    paces[pair.rounds] = 2 * players.pace(pair, plan.seed + at)
+                each = afforded(pace_of(pair, paces), end, share, glance)
                 if not each and scores:
                     if pair.rounds <= shortest:
                         break  # no other takes less
                     continue
                 each = each or FEWEST
-            began = time.perf_counter()
+            began = clock()
             played = players.play(pair, 2 * each, plan.seed + 10**5 * (heat + 1) + at)
-            paces[pair.rounds] = (time.perf_counter() - began) / each
+            paces[pair.rounds] = (clock() - began) / each
             lot = kept[at] = together(kept[at], played)
-            scores[at] = at_first_glance(lot) if heat == 0 else promising(lot, pair, plan)
+            scores[at] = at_first_glance(lot) if glance else promising(lot, pair, plan)
             plan.tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
         tried = tried or [left[at] for at in scores]
         best = sorted(scores, key=lambda at: (-scores[at], left[at].rounds, at))
@@ -342,6 +361,28 @@ def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds:
     seen = kept[0]
     assert seen is not None
     return Tried(left[0], seen.a, seen.b, tried)
+
+
+def is_first_of_its_length(pair: Neighbours, paces: dict[int, float], plan: RunPlan) -> bool:
+    """Whether tapes so long were not played yet and a few runs take little of the budget, though
+    they may take more than a pair's share: what comes late shows in them alone.
+    """
+    pace = pace_of(pair, paces)
+    return (
+        pair.rounds > LONG
+        and pair.rounds not in paces
+        and pace is not None
+        and FEWEST * pace <= LONG_SHARE * plan.budget
+    )
+
+
+def played_twice(players: Players, pair: Neighbours, seed: int) -> tuple[Lot, float]:
+    """A few runs, and the seconds that a run a side takes: the first time a table is played takes
+    longer.
+    """
+    first, began = players.play(pair, 2 * FEWEST, seed), clock()
+    lot = together(first, players.play(pair, 2 * FEWEST, seed + 5 * 10**4))
+    return lot, (clock() - began) / FEWEST
 
 
 def pace_of(pair: Neighbours, paces: dict[int, float]) -> float | None:
@@ -394,24 +435,24 @@ FEWEST, SLOW = 10, 0.4
 """Runs a side of a pair that takes long, and the part of the heat's time that they may take."""
 
 GLANCE = 40
-"""Runs a side of a pair in the first heat, at most."""
+"""Runs a side of a pair in the first heat of many pairs, at most."""
 
 FIRST_HEAT, FIRST_SHARE = 0.4, 0.05
 """The first heat's part of the pilot's time, and a pair's of the first heat's, at most."""
 
 
-def afforded(pace: float | None, end: float, share: float, heat: int) -> int:
-    """Runs a side for a pair of this heat, which ends at `end`: a share of the time that is left;
-    none if even a few take too long.
+def afforded(pace: float | None, end: float, share: float, glance: bool) -> int:
+    """Runs a side for a pair of a heat that ends at `end`: a share of the time that is left, and
+    for a glance not many; none if even a few take too long.
 
     pace: seconds that a run a side takes; None if that is not known.
     """
-    seconds = end - time.perf_counter()
+    seconds = end - clock()
     if pace is None:
         return FEWEST
     if seconds <= 0 or FEWEST * pace > max(SLOW, share) * seconds:
         return 0
-    most = GLANCE if heat == 0 else MOST_TRIED_EACH
+    most = GLANCE if glance else MOST_TRIED_EACH
     return int(np.clip(share * seconds / pace, FEWEST, most))
 
 
@@ -460,9 +501,9 @@ def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
             size = min(max(size, int(learning / pace) if lots else 0), int(plan.left() / pace))
             if size < 20:
                 break
-        size, seed, lots, began = min(size, most - done), seed + 1, lots + 1, time.perf_counter()
+        size, seed, lots, began = min(size, most - done), seed + 1, lots + 1, clock()
         lot = players.play(pair, size, seed * 1009, adversary, keep)
-        pace, done = (time.perf_counter() - began) / size, done + size
+        pace, done = (clock() - began) / size, done + size
         assert lot.bets is not None
         bets = bets + lot.bets
         bound = plan.bound(bets)
@@ -477,9 +518,9 @@ def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
 
 def taught(seen: Lot, pair: Neighbours, plan: RunPlan) -> tuple[Adversary, float]:
     """An adversary, and the seconds it took to learn."""
-    began = time.perf_counter()
+    began = clock()
     adversary = learn(seen.a, seen.b, plan.ahead(len(seen.a) + len(seen.b), pair))
-    return adversary, max(1e-9, time.perf_counter() - began)
+    return adversary, max(1e-9, clock() - began)
 
 
 def schooled(players: Players, found: Tried, plan: RunPlan, seed: int) -> Lot:
@@ -549,7 +590,7 @@ def statistical_level(
     runs: that are bet on, for either table on average, instead of as many as there is time for: the
         same bound on every machine. tell: is told what is being done.
     """
-    plan = RunPlan(budget, runs, seed, tell, time.perf_counter(), delta, rho)
+    plan = RunPlan(budget, runs, seed, tell, clock(), delta, rho)
     claim = claim if rho is None else rho
     tell("starting")
     if too_slow := slowness(subject, plan):
@@ -558,7 +599,7 @@ def statistical_level(
         return gathered_verdict(subject, claim, plan, workers, no_claim)
     except MixedRuns:
         # what was played is not kept: that it was not noticed earlier is part of what was seen
-        again = replace(plan, start=time.perf_counter(), budget=plan.left())
+        again = replace(plan, start=clock(), budget=plan.left())
         if too_slow := slowness(subject, again):
             return unseen(too_slow, claim, plan, no_claim)
         return gathered_verdict(subject, claim, again, workers, no_claim)
@@ -592,9 +633,9 @@ def slowness(subject: Subject, plan: RunPlan) -> str:
         return ""
     table = subject.pairs()[0].a
     for at in range(2):  # a first run may compile and load what later ones have
-        began = time.perf_counter()
+        began = clock()
         subject.outcomes(table, 1, plan.seed + at)
-        took = time.perf_counter() - began
+        took = clock() - began
         if plan.left() >= NEEDED * took:
             return ""
     return (
@@ -620,7 +661,7 @@ def unseen(
     why: str, claim: Fraction | None, plan: RunPlan, no_claim: str, **more: str
 ) -> LevelResult:
     """Nothing was counted."""
-    seconds = time.perf_counter() - plan.start
+    seconds = clock() - plan.start
     outcome: Outcome = "not applicable" if claim is None else "no verdict"
     evidence, details = f"{no_claim} {why}" if claim is None else why, {"why": why} | more
     return LevelResult(LEVEL, outcome, 0.0, None, 0.0, 1.0, evidence, seconds, details, 0.0)
@@ -658,7 +699,7 @@ def statistical_verdict(
     if rho is not None:
         details |= {"rho": bound, "unit": "rho"}
         evidence, bound = f"{evidence}; ρ ≥ {bound:.3g} of {float(rho):g}", 0.0
-    seconds = time.perf_counter() - plan.start
+    seconds = clock() - plan.start
     return LevelResult(LEVEL, outcome, bound, None, 0.0, 1 - ALPHA, evidence, seconds, details, far)
 
 

@@ -185,6 +185,30 @@ def counts_of_ones(arms: int, rounds: int) -> list[Neighbours]:
     ]
 
 
+def in_turn_with_another(arms: int, rounds: int) -> list[Neighbours]:
+    """Pairs for two objects, one after the other, shape (2, rounds, arms): a record of the first
+    one is replaced, and the second one sees rewards of 0. What code keeps from one object to the
+    next shows in the second one's decisions.
+    """
+    after = np.zeros((rounds, arms))
+    tables = {
+        name: np.concatenate([table, after]) for name, table in backgrounds(arms, rounds).items()
+    }
+    return [
+        Replaced(
+            table,
+            row,
+            np.full(arms, high),
+            np.full(arms, low),
+            f"two objects in turn, {rounds} rounds of {name}, round {row + 1} {verb}",
+            rounds,
+        )
+        for row in rows_of(rounds)
+        for name, table in tables.items()
+        for verb, (high, low) in MOVES.items()
+    ]
+
+
 ALL_ROWS = 8
 
 
