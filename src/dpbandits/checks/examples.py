@@ -62,7 +62,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "DPKLMAT": [{"first": 3}],
     "DPJointMAT": [{"first": 1.0}, {"first": 1.0, "preset": "proved"}],
     "DPJointCUCB": [{"first": 1.0}, {"first": 1.0, "preset": "level"}],
-    "TreeFTRL": [{"horizon": 500}, {"horizon": 500, "play": "weights"}],
+    "TreeFTRL": [
+        {"horizon": 200},
+        {"horizon": 200, "play": "weights"},
+        {"horizon": 500, "preset": "published"},
+    ],
+    "RootFTRL": [{"horizon": 500}, {"horizon": 500, "play": "weights"}],
     "NAS": [WATCH | {"low": 0, "cap": 400}, WATCH | {"cap": 60}],
     "DPNAS": [WATCH | {"epsilon": 16, "low": 0, "cap": 400}, WATCH | {"epsilon": 16, "cap": 60}],
     "DPExponentialNAS": [

@@ -6,6 +6,7 @@ from dpbandits.mechanisms.counters import BinaryTree, Hybrid, Logarithmic
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
 from dpbandits.mechanisms.records import Choice, EachAction, EachArm, NoisyMax
+from dpbandits.mechanisms.running_sums import SignedTree, SquareRoot
 from dpbandits.mechanisms.sparse_vector import AboveThreshold, Comparisons, Halt
 
 __all__ = [
@@ -35,4 +36,6 @@ __all__ = [
     "Randomizer",
     "Report",
     "Separable",
+    "SignedTree",
+    "SquareRoot",
 ]

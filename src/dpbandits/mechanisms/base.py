@@ -107,6 +107,9 @@ class Mechanism(ABC):
             whole privacy cost. Coordinates that it does not take are discarded.
         compares: True if a release compares coordinates with each other, each record being in one.
         public_memory: True if the memory holds released values only.
+        ahead: True if it draws noise for sums that are not complete yet, keeps it in its memory
+            and adds it itself. A record then moves noise that was drawn before it, which the
+            checks' recordings cannot follow; the transcript level of `audit` works it out.
     """
 
     grid: Grid
@@ -115,6 +118,7 @@ class Mechanism(ABC):
     together: bool = False
     compares: bool = False
     public_memory: bool = False
+    ahead: bool = False
 
     @abstractmethod
     def promise(self) -> Guarantee | None:
@@ -270,6 +274,7 @@ class Around(Mechanism):
         object.__setattr__(self, "together", self.inner.together)
         object.__setattr__(self, "compares", self.inner.compares)
         object.__setattr__(self, "public_memory", self.inner.public_memory)
+        object.__setattr__(self, "ahead", self.inner.ahead)
 
     def promise(self) -> Guarantee | None:
         return self.inner.promise()

@@ -18,6 +18,7 @@ from dpbandits.policies.experts import (
     FollowTheLeader,
     NaiveFTNL,
     PrefixExponential,
+    RootFTRL,
     TreeFTRL,
 )
 from dpbandits.policies.forgetful import AdaCUCB, AdaPKLUCB, AdaPUCB, AnytimeLazyUCB
@@ -71,6 +72,7 @@ POLICIES: dict[str, type[Policy]] = {
         LDPKLUCB,
         LDPUCB,
         TreeFTRL,
+        RootFTRL,
         RNMFTNL,
         NaiveFTNL,
         PrefixExponential,
@@ -149,6 +151,7 @@ __all__ = [
     "LinUCB",
     "NaiveFTNL",
     "PrefixExponential",
+    "RootFTRL",
     "SparseVectorSE",
     "SuccessiveElimination",
     "ThompsonBeta",

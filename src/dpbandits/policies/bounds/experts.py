@@ -143,18 +143,15 @@ def hedge_bound(means: Sequence[float], rounds: int) -> float:
     return min(bounds if tied else [*bounds, (4.0 * log_k + 25.0) / float(gaps[-1])])
 
 
-def ftrl_bound(
-    means: Sequence[float], rounds: int, horizon: int, levels: int, scale: float
-) -> float:
-    """Return the bound for round 1 with equal weights, plus `ftrl_later`, which does not depend on
+def ftrl_bound(means: Sequence[float], rounds: int, later: float) -> float:
+    """Return the bound for round 1 with equal weights, plus `later`, which does not depend on
     gaps.
     """
     gaps, counts = kinds_of(means)
     if not len(gaps):
         return 0.0
-    arms = len(means)
-    first = float(np.sum(gaps * counts)) / arms
-    return min(first + ftrl_later(arms, rounds, horizon, levels, scale), float(gaps[0]) * rounds)
+    first = float(np.sum(gaps * counts)) / len(means)
+    return min(first + later, float(gaps[0]) * rounds)
 
 
 def ftrl_later(actions: int, rounds: int, horizon: int, levels: int, scale: float) -> float:
@@ -162,8 +159,22 @@ def ftrl_later(actions: int, rounds: int, horizon: int, levels: int, scale: floa
 
     E max over K sums of `levels` draws <= (ln K − levels·ln(1 − θ²b²))/θ (proofs/tree_ftrl.md).
     """
+    theta = SHARES / scale
+    log_k = math.log(actions)
+    noise = float(np.min((log_k - levels * np.log1p(-np.square(theta * scale))) / theta))
+    return hedge_part(actions, rounds, horizon) + noise
+
+
+def ftrl_any_noise(actions: int, rounds: int, horizon: int, variance: float) -> float:
+    """Return ln K/η + ηT/8 + η²(K − 1)vT/4, for noise of any symmetric laws with uncorrelated
+    coordinates of at most this variance v (proofs/tree_ftrl.md).
+    """
+    rate_squared = 8.0 * math.log(actions) / horizon
+    noise = rate_squared * (actions - 1) * variance * rounds / 4.0
+    return hedge_part(actions, rounds, horizon) + noise
+
+
+def hedge_part(actions: int, rounds: int, horizon: int) -> float:
     log_k = math.log(actions)
     rate = math.sqrt(8.0 * log_k / horizon)
-    theta = SHARES / scale
-    noise = float(np.min((log_k - levels * np.log1p(-np.square(theta * scale))) / theta))
-    return log_k / rate + rate * rounds / 8.0 + noise
+    return log_k / rate + rate * rounds / 8.0 if log_k else 0.0
