@@ -68,9 +68,9 @@ class RunningSums(Mechanism):
         return leaf + 1
 
     def reads_last(self, memory: Any, coordinate: int) -> bool:
-        """Unless all releases were made."""
+        """Unless all releases were made, or answers state no law of their noise."""
         leaf: int = memory[0]
-        return leaf < self.leaves
+        return leaf < self.leaves and self.law is not None
 
     def _counted(self, memory: Any, fields: int, readings: Sequence[Readings]) -> bool:
         """Return whether a saved memory of so many fields has these numbers of releases and
@@ -445,6 +445,7 @@ class SquareRoot(RunningSums):
             and len(cells) == len(estimates) == count
             and all(whole_numbers(cell, self.actions) for cell in (*cells, *estimates))
             and [sum(column) for column in zip([0] * self.actions, *cells, strict=True)] == sums
+            and all(noised_fits(part, FINE) for cell in estimates for part in cell)
             and all(
                 read.sum_fits(total, read.rewards)
                 for cell in cells
