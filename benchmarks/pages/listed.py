@@ -52,7 +52,7 @@ PAGES = (
     Page("tails", "regret/tails.md", small=runs(200)),
     Page("guesses", "regret/guesses.md", small=runs(20)),
     Page("worst_gaps", "regret/worst_gaps.md", small=runs(2)),
-    Page("counters", "regret/counters.md", small=runs(2)),
+    Page("counters", "regret/counters.md", small=runs(1)),
     Page(
         "rate",
         "regret/rate.md",

@@ -239,8 +239,9 @@ class TreeFTRL(HedgePolicy, PrivatePolicy):
     Guarantee: ε-DP for the whole sequence of decisions.
 
     Regret, for any rewards that are fixed in advance: O(√(T ln K) + K³ ln K ln³T/epsilon²) with
-    "tight", O(√(T ln K) + K ln K ln²T/epsilon) with "published". Measured, that of "tight" is 4 to
-    8 times less in most settings at epsilon = 1; the smaller bound is that of "published".
+    "tight", O(√(T ln K) + K ln K ln²T/epsilon) with "published". Measured at epsilon = 1, that of
+    "tight" is 6 to 8 times less in three of four settings; the smaller bound is that of
+    "published".
 
     Source: Agarwal and Singh 2017, Algorithm 1 for experts (Laplace noise, entropy). The tree of
     "tight": Andersson, Pagh and Torkamani 2024, with joint draws.
