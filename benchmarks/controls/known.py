@@ -29,6 +29,8 @@ from dpbandits.mechanisms import (
     PurePrice,
     Randomizer,
     Separable,
+    SignedTree,
+    SquareRoot,
 )
 from dpbandits.mechanisms.base import Around
 from dpbandits.mechanisms.joint import JointAnswer
@@ -673,6 +675,8 @@ def mechanisms_tried() -> Iterator[tuple[str, Mechanism]]:
     yield "EachAction", EachAction(inner=LazyForgetful(epsilon=ONE / 2, grid=grid), actions=2)
     yield "EachArm", EachArm(inner=LazyForgetful(epsilon=ONE / 2, grid=grid), width=2)
     yield "JointBatch", JointBatch(size=2, **one)
+    yield "SignedTree", SignedTree(leaves=5, actions=2, base=3, **one)
+    yield "SquareRoot", SquareRoot(rho=ONE, leaves=7, actions=2, grid=grid)
     for law in ("laplace", "exponential", "permute-and-flip"):
         yield f"NoisyMax, {law}", NoisyMax(epsilon=ONE, grid=grid, selection=law)
 

@@ -59,6 +59,7 @@ PAGES = (
     Page("tails", "tails.csv", small=runs(200)),
     Page("guesses", "guesses.csv", small=runs(20)),
     Page("worst_gaps", "worst_gaps.csv", small=runs(2)),
+    Page("counters", "counters.md", small=runs(1)),
     Page(
         "rate",
         "rate.csv",

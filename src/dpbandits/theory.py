@@ -25,7 +25,6 @@ from dpbandits.policies.experts import (
     NaiveFTNL,
     PrefixExponential,
     TreeFTRL,
-    ftrl_later,
     prefix_worst,
 )
 from dpbandits.policies.forgetful import AnytimeLazyUCB
@@ -555,7 +554,8 @@ def instance_independent_bound(policy: Policy, rounds: int) -> float:
     elif isinstance(policy, PrefixExponential):
         bound = prefix_worst(arms, rounds, float(policy.epsilon))
     elif isinstance(policy, TreeFTRL):
-        bound = tree_worst(policy, rounds)
+        # round 1, with equal weights, loses at most 1 − 1/K
+        bound = 1.0 - 1.0 / arms + policy.later_bound(rounds)
     else:
         return math.nan
     return min(float(rounds), bound)
@@ -578,15 +578,6 @@ def elimination_worst(policy: DPSE, rounds: int, beta: float) -> float:
     log = math.log(8.0 * policy.arms * (math.log2(rounds) + 1.0) ** 2 / beta)
     fails = beta * (1.0 + 2.0 * excess(eps, policy.grid)) * math.pi**2 / 24.0
     return split(rounds, policy.arms, 171.0 * log, 32.0 * log / eps + 3.0) + rounds * fails
-
-
-def tree_worst(policy: TreeFTRL, rounds: int) -> float:
-    """Round 1, with equal weights, loses at most 1 − 1/K; the bound of later rounds does not depend
-    on gaps.
-    """
-    horizon = policy.horizon
-    later = ftrl_later(policy.arms, rounds, horizon, horizon.bit_length(), policy.scale)
-    return 1.0 - 1.0 / policy.arms + later
 
 
 def leader_worst(policy: RNMFTNL | NaiveFTNL, rounds: int) -> float:

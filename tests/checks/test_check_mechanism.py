@@ -30,6 +30,8 @@ from dpbandits.mechanisms import (
     Mechanism,
     NoisyMax,
     Pure,
+    SignedTree,
+    SquareRoot,
 )
 from dpbandits.noise.protocol import Noise
 
@@ -52,6 +54,8 @@ OURS: list[tuple[Mechanism, bool]] = [
     (JointBatch(epsilon=ONE, size=2, grid=GRID), False),
     (EachArm(inner=HALF, width=2), False),
     (EachAction(inner=HALF, actions=2), True),
+    (SignedTree(epsilon=ONE, leaves=16, actions=2, grid=GRID), True),
+    (SquareRoot(rho=ONE, leaves=16, actions=2, grid=GRID), True),
     (NoisyMax(epsilon=ONE, grid=GRID), True),
     (NoisyMax(epsilon=ONE, grid=GRID, selection="permute-and-flip"), True),
 ]

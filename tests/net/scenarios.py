@@ -87,6 +87,7 @@ GROUPS: list[tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]] = [
         },
     ),
     ({"arms": 3, "rho": "1/3"}, {"AdaCUCB": [{}]}),
+    ({"actions": 3, "rho": "1/3"}, {"RootFTRL": [{"horizon": 500}]}),
     (
         {"actions": 3},
         {"DecreasingHedge": [{}, {"play": "weights"}], "FollowTheLeader": [{}]},
@@ -94,7 +95,11 @@ GROUPS: list[tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]] = [
     (
         {"actions": 3, "epsilon": 2},
         {
-            "TreeFTRL": [{"horizon": 500}, {"horizon": 500, "play": "weights"}],
+            "TreeFTRL": [
+                {"horizon": 500},
+                {"horizon": 500, "play": "weights"},
+                {"horizon": 500, "preset": "published"},
+            ],
             "RNMFTNL": [
                 {"selection": "exponential"},
                 {"selection": "permute-and-flip"},
@@ -170,6 +175,7 @@ LENGTHS = {
     "CUCBDP": (300, 110),
     "DPSE": (10_000, 2600),
     "LazyCUCB": (1000, 900),
+    "RootFTRL": (200, 120),
     "SparseVectorSE": (3000, 2000),
     "SuccessiveElimination": (4000, 900),
     "TreeFTRL": (200, 120),
@@ -177,7 +183,15 @@ LENGTHS = {
 """Rounds, and rounds with options, where the usual numbers do not do."""
 
 MEANS = {"DPSE": (0.55, 0.62, 0.2)} | dict.fromkeys(
-    ("DecreasingHedge", "FollowTheLeader", "NaiveFTNL", "PrefixExponential", "RNMFTNL", "TreeFTRL"),
+    (
+        "DecreasingHedge",
+        "FollowTheLeader",
+        "NaiveFTNL",
+        "PrefixExponential",
+        "RNMFTNL",
+        "RootFTRL",
+        "TreeFTRL",
+    ),
     (0.5, 0.56, 0.53),
 )
 """Means that are closer than the usual ones, or wider apart."""

@@ -212,6 +212,7 @@ REMEMBERING = (
     "HybridUCB",
     "LazyDPTS",
     "RNMFTNL",
+    "RootFTRL",
     "SparseVectorSE",
     "TreeFTRL",
     "UCB1",

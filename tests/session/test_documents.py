@@ -34,6 +34,7 @@ from dpbandits.mechanisms import (
     Logarithmic,
     Mechanism,
     NoisyMax,
+    SquareRoot,
 )
 from dpbandits.mechanisms.base import Readings
 from dpbandits.noise import SimulatedNoise
@@ -357,6 +358,7 @@ MECHANISMS: dict[str, Mechanism] = {
     ),
     "arms": EachArm(inner=Hybrid(epsilon=ONE, grid=GRID), width=2),
     "actions": EachAction(inner=BinaryTree(epsilon=ONE, grid=GRID, leaves=40), actions=1),
+    "square root": SquareRoot(rho=ONE, grid=GRID, leaves=40, actions=1),
 }
 KEEPS_NOTHING = ("newest batch", "Gaussian", "stopping", "stopping at the cap")
 

@@ -75,7 +75,10 @@ def exact_numbers(sums: list[Any], memory: Any, policy: Any) -> list[int]:
     """
     found = [number for row in sums for number in row]
     found += [cell[1] for cell in memory or () if isinstance(policy, dpb.DPNAS)]
-    trees = (dpb.DPUCB, dpb.TreeFTRL, CUCBDP, CUCBDPMax)
+    if isinstance(policy, dpb.TreeFTRL | dpb.RootFTRL):  # all sums, and those of parts
+        parts = memory[3] if isinstance(policy, dpb.RootFTRL) else []
+        found += [number for row in (memory[2], *parts) for number in row]
+    trees = (dpb.DPUCB, CUCBDP, CUCBDPMax)
     for cell in memory if isinstance(policy, (*trees, dpb.DPUCBBound, dpb.HybridUCB)) else ():
         found += cell[2] if isinstance(policy, trees) else [cell[2], *cell[5]]
     return found

@@ -49,11 +49,13 @@ def test_fixed_rewards_are_played_alike(policy: Any, shuffle: bool) -> None:
         dpb.DecreasingHedge(actions=4, play="weights"),
         dpb.TreeFTRL(actions=4, epsilon=40, horizon=150),
         dpb.TreeFTRL(actions=4, epsilon=40, horizon=150, play="weights"),
+        dpb.TreeFTRL(actions=4, epsilon=40, horizon=150, preset="published"),
+        dpb.RootFTRL(actions=4, rho=40, horizon=150, play="weights"),
     ],
     ids=repr,
 )
 def test_rows_are_played_by_one_law(policy: Any, resample: bool) -> None:
-    environment, tests = dpb.Table(PEOPLE, resample=resample), 20
+    environment, tests = dpb.Table(PEOPLE, resample=resample), 28
     for rounds, runs in ((12, 200), (120, 100)):
         marks = np.array([rounds])
         player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)

@@ -101,6 +101,9 @@ BANDITS: dict[str, Maker] = {
     "FollowTheLeader": lambda k, e, t: dpb.FollowTheLeader(actions=k),
     "DecreasingHedge": lambda k, e, t: dpb.DecreasingHedge(actions=k),
     "TreeFTRL": lambda k, e, t: dpb.TreeFTRL(actions=k, epsilon=e, horizon=t),
+    "TreeFTRL, published": lambda k, e, t: dpb.TreeFTRL(
+        actions=k, epsilon=e, horizon=t, preset="published"
+    ),
     "RNMFTNL": lambda k, e, t: dpb.RNMFTNL(actions=k, epsilon=e),
     "RNMFTNL, published": lambda k, e, t: dpb.RNMFTNL(actions=k, epsilon=e, preset="published"),
     "RNMFTNL, exponential": lambda k, e, t: dpb.RNMFTNL(

@@ -74,6 +74,7 @@ def test_bounds_for_all_instances_hold_the_bounds_of_each(rounds: int) -> None:
             dpb.NaiveFTNL(actions=k, epsilon=0.5),
             dpb.PrefixExponential(actions=k, epsilon=0.5),
             dpb.TreeFTRL(actions=k, epsilon=0.5, horizon=rounds),
+            dpb.TreeFTRL(actions=k, epsilon=0.5, horizon=rounds, preset="published"),
         ):
             everywhere = dpb.instance_independent_bound(policy, rounds)
             assert policy.regret_bound(means, rounds) <= everywhere * (1 + 1e-9), policy
@@ -90,7 +91,8 @@ def test_bounds_for_all_instances_are_below_the_rounds_at_last() -> None:
         dpb.DPSE(arms=5, epsilon=0.1, horizon=10**8),
         dpb.NaiveFTNL(actions=5, epsilon=0.1),
         dpb.PrefixExponential(actions=5, epsilon=0.1),
-        dpb.TreeFTRL(actions=5, epsilon=0.1, horizon=10**8),
+        dpb.TreeFTRL(actions=5, epsilon=0.1, horizon=10**8, preset="published"),
+        dpb.TreeFTRL(actions=5, epsilon=1, horizon=10**8),
     ):
         assert dpb.instance_independent_bound(policy, 10**8) < 10**8 / 20
     prefix = dpb.PrefixExponential(actions=5, epsilon=0.1)

@@ -15,7 +15,7 @@ from dpbandits.auditing.effort import Effort, Seconds
 from dpbandits.auditing.played_noise import NO_NUMBER
 from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.errors import Diverged, DrawsExhausted, Unclear, Undecided
-from dpbandits.core.inputs import Booleans, Floats
+from dpbandits.core.inputs import Booleans, Floats, Integers
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Block, Mechanism
 from dpbandits.noise.laws import selection_law
@@ -256,18 +256,18 @@ def one_ratio(old: RecordedDraw, new: RecordedDraw) -> float | Fraction | None:
 # Answers that are sums of several noise draws, so that no draw can be told apart: their privacy
 # loss, and moves of the noise that keep the answers.
 #
-# Let the answers be A z with independent Laplace draws z of rates λ, and let a changed record ask
-# for noise moved by δ. Any whole move u with A u = A δ gives the same answers, so the loss is at
-# most min Σ λ|u| over these moves. Over real moves the minimum is a norm of A δ. Far out in the
-# tails the loss comes arbitrarily close to it, because −ln P[A z = n·v] grows like n times the
-# norm. The first minimum is a whole-number programme, the second a linear one. They differ if
-# draws of different weight make up for each other.
+# Let the answers be A z with independent draws z of rates λ, and let a changed record ask for noise
+# moved by δ. Any whole move u with A u = A δ gives the same answers, so the loss is at most min Σ
+# λ|u| over these moves; |u| of a joint draw is that of its largest number. Over real moves the
+# minimum is a norm of A δ. Far out in the tails the loss comes arbitrarily close to it, because
+# −ln P[A z = n·v] grows like n times the norm. The first minimum is a whole-number programme, the
+# second a linear one. They differ if draws of different weight make up for each other.
 
 
 Changes = dict[int, Any]
 """For each block (by its place among the run's events), the change of its sums in grid steps."""
 MOST = 600
-"""The most draws of a run whose sums are examined."""
+"""The most draws of a run whose sums are examined; of joint draws, the most numbers."""
 
 NODES = 2000
 """The most nodes in the search tree of a whole-number programme. It is a count, so that a verdict
@@ -303,8 +303,9 @@ class Neighbour(NamedTuple):
 
 
 class NoiseSums(NamedTuple):
-    """How a run's answers move with each draw. The matrix, shape (numbers, draws), contains the
-    change of each number as a draw moves by a grid step, times `unit`, which makes it whole.
+    """How a run's answers move with each draw. The matrix, shape (numbers, numbers drawn), contains
+    the change of each number as a drawn one moves by a grid step, times `unit`, which makes it
+    whole. A joint draw has several numbers.
     """
 
     draws: tuple[RecordedDraw, ...]
@@ -315,22 +316,28 @@ class NoiseSums(NamedTuple):
     def loss(self, after: Sequence[RecordedDraw]) -> LossBounds:
         """The loss between the written run and another recording that gave the same answers."""
         shift = [
-            (b.noisy - b.value) - (a.noisy - a.value)
+            there - here
             for a, b in zip(self.draws, after, strict=True)
+            for here, there in zip(a.noise(), b.noise(), strict=True)
         ]
         target = self.matrix @ np.array(shift, float)
         least, whole = None, None
         with suppress(Undecided):
             least = self.programme(target, whole=False)
             whole = self.programme(target, whole=True)
-        most = (
-            None
-            if whole is None
-            else sum((self.rate(at) * abs(round(u)) for at, u in enumerate(whole[1])), Fraction(0))
-        )
+        most = None if whole is None else self.cost(list(map(round, whole[1])))
         certain = Fraction(0) if least is None else Fraction(least[0] * (1 - SOLVED))
         agree = most is not None and least is not None and least[0] >= float(most) * (1 - SOLVED)
         return LossBounds(most if agree and most is not None else certain, most)
+
+    def cost(self, move: Sequence[int]) -> Fraction:
+        """What it costs to move the numbers drawn so far."""
+        total, start = Fraction(0), 0
+        for at, draw in enumerate(self.draws):
+            stop = start + len(draw.noise())
+            total += self.rate(at) * max(map(abs, move[start:stop]))
+            start = stop
+        return total
 
     def rate(self, at: int) -> Fraction:
         """What a step of one draw's noise costs."""
@@ -348,7 +355,7 @@ class NoiseSums(NamedTuple):
 
     def unique(self) -> bool:
         """Whether at most one move changes the answers by a given gap."""
-        return int(np.linalg.matrix_rank(self.matrix)) == len(self.draws)
+        return int(np.linalg.matrix_rank(self.matrix)) == len(owners_of(self.draws))
 
     def neighbour(self, run: Transcript, changes: Changes) -> Neighbour:
         """What random moves, near and far, do to a neighbour's answers. They show whether its
@@ -360,7 +367,7 @@ class NoiseSums(NamedTuple):
         plain, rng = answered(run, self.draws, changes), np.random.default_rng(1)
         fits, still = len(plain) == len(self.matrix), np.ones(len(plain), bool)
         for far in (2, *FAR):
-            by = rng.integers(-far, far + 1, len(self.draws)) * self.unit
+            by = rng.integers(-far, far + 1, len(owners_of(self.draws))) * self.unit
             other = answered(run, moved(self.draws, dict(enumerate(by.tolist()))), changes)
             if len(other) != len(plain):
                 raise Diverged("The noise decides how many numbers are answered.")
@@ -374,13 +381,25 @@ class NoiseSums(NamedTuple):
         if left <= 0:
             raise Undecided
         from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array
 
-        n = len(self.draws)
-        rates = [float(self.rate(at)) for at in range(n)]
+        owners = owners_of(self.draws)
+        wide = [at for at, draw in enumerate(self.draws) if len(draw.noise()) > 1]
+        n, joint = len(owners), np.isin(owners, wide)
+        # of a joint draw the largest number is paid for, which is one more variable
+        largest = (owners[joint, None] == wide).astype(float)
+        numbers = np.eye(n)[joint]
+        prices = np.where(joint, 0.0, [float(self.rate(at)) for at in owners]).tolist()
+        equal = np.hstack([self.matrix, -self.matrix, np.zeros((len(target), len(wide)))])
+        constraints = [LinearConstraint(equal, target, target)]
+        if wide:
+            constraints.append(
+                LinearConstraint(csr_array(np.hstack([numbers, numbers, -largest])), ub=0.0)
+            )
         found = milp(
-            [*rates, *rates],
-            constraints=LinearConstraint(np.hstack([self.matrix, -self.matrix]), target, target),
-            integrality=np.full(2 * n, int(whole)),
+            [*prices, *prices, *(float(self.rate(at)) for at in wide)],
+            constraints=constraints,
+            integrality=np.full(equal.shape[1], int(whole)),
             bounds=Bounds(0, np.inf),
             options={
                 "node_limit": NODES,
@@ -391,16 +410,24 @@ class NoiseSums(NamedTuple):
             return None
         if not found.success:
             raise Undecided
-        return float(found.fun), (found.x[:n] - found.x[n:]).tolist()
+        return float(found.fun), (found.x[:n] - found.x[n : 2 * n]).tolist()
+
+
+def owners_of(draws: Sequence[RecordedDraw]) -> Integers:
+    """Return for every number drawn the index of its draw."""
+    return np.repeat(np.arange(len(draws)), [len(draw.noise()) for draw in draws])
 
 
 def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> NoiseSums | None:
     """How the answers are sums of these draws.
 
-    Returns None if not all noise is Laplace, there are too many draws, there is no time to see, or
-    the answers are not sums of the draws (near or far).
+    Returns None if not all noise is Laplace or joint, there are too many draws, there is no time to
+    see, or the answers are not sums of the draws (near or far).
     """
-    if not 0 < len(draws) <= MOST or any(draw.family != "laplace" for draw in draws):
+    if any(draw.family not in ("laplace", "joint") for draw in draws):
+        return None
+    numbers = len(owners_of(draws))
+    if not 0 < numbers <= MOST:
         return None
     unit = run.policy.reader.grid.steps
     try:
@@ -408,14 +435,14 @@ def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> N
         if bent(run, draws, plain, unit):
             return None
         columns = list[Floats]()
-        for at in range(len(draws)):
+        for at in range(numbers):
             if effort.left_to_confirm() <= 0:
                 return None
             columns.append(answered(run, moved(draws, {at: unit})) - plain)
         matrix = np.stack(columns, axis=1)
-        rng = np.random.default_rng(len(draws))
+        rng = np.random.default_rng(numbers)
         for far in FAR:
-            by = rng.integers(-far, far + 1, len(draws)) * unit
+            by = rng.integers(-far, far + 1, numbers) * unit
             if not summed(
                 answered(run, moved(draws, dict(enumerate(by.tolist())))) - plain, matrix, by / unit
             ):
@@ -429,7 +456,7 @@ def bent(run: Transcript, draws: Sequence[RecordedDraw], plain: Floats, unit: in
     """Whether the answers to a far move, and to one twice as far, are not linear in it. This is
     seen at once, before each draw is moved alone.
     """
-    by = np.random.default_rng(0).integers(-FAR[0], FAR[0] + 1, len(draws)) * unit
+    by = np.random.default_rng(0).integers(-FAR[0], FAR[0] + 1, len(owners_of(draws))) * unit
     once, twice = (
         answered(run, moved(draws, dict(enumerate((k * by).tolist())))) - plain for k in (1, 2)
     )
@@ -437,8 +464,17 @@ def bent(run: Transcript, draws: Sequence[RecordedDraw], plain: Floats, unit: in
 
 
 def moved(draws: Sequence[RecordedDraw], by: dict[int, int]) -> list[RecordedDraw]:
-    """The same draws, with these noised values moved by so many grid steps."""
-    return [draw._replace(noisy=draw.noisy + by.get(at, 0)) for at, draw in enumerate(draws)]
+    """The same draws, with these of the numbers drawn moved by so many grid steps."""
+    found, start = list[RecordedDraw](), 0
+    for draw in draws:
+        if draw.family == "joint":
+            noisy = tuple(value + by.get(start + i, 0) for i, value in enumerate(draw.noisy))
+            found.append(draw._replace(noisy=noisy))
+            start += len(noisy)
+        else:
+            found.append(draw._replace(noisy=draw.noisy + by.get(start, 0)))
+            start += 1
+    return found
 
 
 def answered(

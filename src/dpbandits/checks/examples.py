@@ -70,7 +70,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "DPKLMAT": [{"first": 3}],
     "DPJointMAT": [{"first": 1.0}, {"first": 1.0, "preset": "proved"}],
     "DPJointCUCB": [{"first": 1.0}, {"first": 1.0, "preset": "level"}],
-    "TreeFTRL": [{"horizon": 500}, {"horizon": 500, "play": "weights"}],
+    "TreeFTRL": [
+        {"horizon": 200},
+        {"horizon": 200, "play": "weights"},
+        {"horizon": 500, "preset": "published"},
+    ],
+    "RootFTRL": [{"horizon": 500}, {"horizon": 500, "play": "weights"}],
     "LinTS": [{}, {"alpha": 1.3}],
     "AdaCOFUL": [{"first": 40}],
     "DPLinTS": [{"first": 12, "public_contexts": PLACES}, {"epsilon": None, "rho": "1/3"}],

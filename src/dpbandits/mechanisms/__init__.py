@@ -22,6 +22,7 @@ from dpbandits.mechanisms.batches import (
 from dpbandits.mechanisms.counters import BinaryTree, Hybrid, Logarithmic
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
+from dpbandits.mechanisms.running_sums import SignedTree, SquareRoot
 from dpbandits.mechanisms.sparse_vector import AboveThreshold, Comparisons, Halt
 
 __all__ = [
@@ -51,5 +52,7 @@ __all__ = [
     "Randomizer",
     "Report",
     "Separable",
+    "SignedTree",
+    "SquareRoot",
     "WeightedArms",
 ]

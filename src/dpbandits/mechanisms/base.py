@@ -109,6 +109,9 @@ class Mechanism(ABC):
         public_memory: True if the memory holds released values only.
         costs: what a record is charged for each coordinate that it enters, where that differs
             between coordinates; a record whose coordinates cost more than the guarantee is refused.
+        ahead: True if it draws noise for sums that are not complete yet, keeps it in its memory
+            and adds it itself. A record then moves noise that was drawn before it, which the
+            checks' recordings cannot follow; the transcript level of `audit` works it out.
     """
 
     grid: Grid
@@ -118,6 +121,7 @@ class Mechanism(ABC):
     together: bool = False
     compares: bool = False
     public_memory: bool = False
+    ahead: bool = False
 
     @abstractmethod
     def promise(self) -> Guarantee | None:
@@ -273,6 +277,7 @@ class Around(Mechanism):
         object.__setattr__(self, "together", self.inner.together)
         object.__setattr__(self, "compares", self.inner.compares)
         object.__setattr__(self, "public_memory", self.inner.public_memory)
+        object.__setattr__(self, "ahead", self.inner.ahead)
 
     def promise(self) -> Guarantee | None:
         return self.inner.promise()

@@ -19,6 +19,7 @@ from dpbandits.policies.experts import (
     FollowTheLeader,
     NaiveFTNL,
     PrefixExponential,
+    RootFTRL,
     TreeFTRL,
 )
 from dpbandits.policies.forgetful import (
@@ -80,6 +81,7 @@ POLICIES: dict[str, type[Policy]] = {
         LDPKLUCB,
         LDPUCB,
         TreeFTRL,
+        RootFTRL,
         RNMFTNL,
         NaiveFTNL,
         PrefixExponential,
@@ -160,6 +162,7 @@ __all__ = [
     "LinUCB",
     "NaiveFTNL",
     "PrefixExponential",
+    "RootFTRL",
     "SparseVectorSE",
     "SuccessiveElimination",
     "ThompsonBeta",

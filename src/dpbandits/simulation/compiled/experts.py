@@ -18,6 +18,7 @@ from dpbandits.policies import (
     FollowTheLeader,
     NaiveFTNL,
     PrefixExponential,
+    RootFTRL,
     TreeFTRL,
 )
 from dpbandits.policies.contract import Policy
@@ -31,6 +32,7 @@ from dpbandits.simulation.compiled.matroid_players import (
     optimistic,
 )
 from dpbandits.simulation.compiled.parts import argmax, block_sum, copy_to, laplace, play, reward
+from dpbandits.simulation.compiled.running_sums import Counter, add_leaf, begin, counter_of
 from dpbandits.simulation.plain import Path
 
 # Policies by epochs. Memory and time of an epoch are those of one pass over the actions.
@@ -144,15 +146,11 @@ LEADER, HEDGE, FTRL = range(3)
 
 
 class Hedging(NamedTuple):
-    """The constants of a policy; `scale` is that of a draw's noise in grid steps, `levels` are
-    those of a tree.
-    """
+    """The constants of a policy; `steps` are grid steps per unit of reward."""
 
     rule: int
     weighted: bool
     horizon: int
-    levels: int
-    scale: float
     steps: int
 
 
@@ -185,33 +183,6 @@ def drawn(rng: Any, weights: Any) -> int:
         if u < 0.0:
             return action
     return len(weights) - 1
-
-
-@jit
-def add_tree_noise(
-    exact: Any, noised: Any, leaf: int, new: Any, scale: float, rng: Any, totals: Any
-) -> None:
-    """Add a vector of rewards to every action's binary tree; `totals` become its padded sums (in
-    grid steps).
-    """
-    actions, levels = exact.shape
-    done, spare = 0, levels
-    while leaf >> done & 1 == 0:
-        done += 1
-    left = leaf
-    while left > 0:
-        spare -= left & 1
-        left >>= 1
-    for action in range(actions):
-        node = new[action]
-        for level in range(done):
-            node += exact[action, level]
-            exact[action, level], noised[action, level] = 0, 0
-        exact[action, done], noised[action, done] = node, node + laplace(rng, scale)
-        total = noised[action].sum()
-        for _ in range(spare):
-            total += laplace(rng, scale)
-        totals[action] = total
 
 
 @inline
@@ -271,10 +242,11 @@ def play_every_round(
     """Play one run; return (releases, events). `gained` gets the earned rewards at every
     checkpoint; it may be empty.
     """
-    p, w, actions = Hedging(*numbers), World(*world), out.shape[1]
-    plays, totals = np.zeros(actions, out.dtype), np.zeros(actions)
+    p, w, actions = Hedging(*numbers[0]), World(*world), out.shape[1]
+    counter = Counter(*numbers[1])
+    noise = begin(counter, actions)
+    plays, totals, sums = np.zeros(actions, out.dtype), np.zeros(actions), np.zeros(actions)
     new, weights = np.zeros(actions, np.int64), np.zeros(actions)
-    nodes = np.zeros((2, actions, p.levels), np.int64)
     at, gain = 0, 0.0
     for t in range(rounds):
         set_stakes(p, t + 1, totals, weights, rng)
@@ -283,11 +255,12 @@ def play_every_round(
             plays[action] += weights[action]
             if len(gained) > 0:
                 gain += weights[action] * w.rewards[row, action]
-            if p.rule != FTRL:
-                totals[action] += new[action]
+            sums[action] += new[action]
         at = keep(t + 1, plays, gain, checkpoints, out, gained, at)
         if p.rule == FTRL:
-            add_tree_noise(nodes[0], nodes[1], t + 1, new, p.scale, rng, totals)
+            add_leaf(counter, noise, t + 1, rng)
+        for action in range(actions):
+            totals[action] = sums[action] + noise.now[action]
     return rounds, rounds
 
 
@@ -298,6 +271,7 @@ HEDGING: dict[type[Policy], int] = {
     FollowTheLeader: LEADER,
     DecreasingHedge: HEDGE,
     TreeFTRL: FTRL,
+    RootFTRL: FTRL,
 }
 
 NOTHING = np.zeros(0), np.zeros((0, 1))
@@ -305,12 +279,10 @@ NOTHING = np.zeros(0), np.zeros((0, 1))
 
 
 def hedging_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
-    """Return the fields of `Hedging`."""
-    rule, horizon, levels, scale = HEDGING[type(policy)], 1, 1, 0.0
-    if isinstance(policy, TreeFTRL):
-        horizon, levels = policy.horizon, policy.horizon.bit_length()
-        scale = steps * levels * policy.actions / float(policy.epsilon)
-    return rule, policy.weighted, horizon, levels, scale, steps
+    """Return the fields of `Hedging` and of `Counter`."""
+    horizon = policy.horizon if isinstance(policy, TreeFTRL | RootFTRL) else 1
+    rule = HEDGING[type(policy)], policy.weighted, horizon, steps
+    return rule, tuple(counter_of(policy.reader, horizon))
 
 
 def independent(arms: int) -> tuple[Any, ...]:
