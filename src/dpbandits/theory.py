@@ -13,6 +13,7 @@ from dpbandits.core.inputs import Floats, real_number, shown, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.core.tables import aligned
 from dpbandits.environments.base import Environment, require_pair
+from dpbandits.environments.laws import Categorical
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies import CONTEXTUAL
@@ -101,7 +102,10 @@ class Distances:
         self.means, self.best = environment.means, float(environment.means.max())
         law = environment.lattice(FINE)
         self.has_law = law is not None
-        if law is not None:
+        if isinstance(environment, Categorical):  # as it is, not rounded to a grid
+            self.values, self.probabilities = environment.values, environment.probabilities
+            self.is_binary = bool(np.all((self.values == 0.0) | (self.values == 1.0)))
+        elif law is not None:
             used = law.probabilities.max(axis=0) > 0.0
             self.values = law.values[used] / FINE.steps
             self.probabilities = law.probabilities[:, used]

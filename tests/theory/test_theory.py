@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import dpbandits as dpb
 from dpbandits import theory
@@ -89,3 +90,28 @@ def test_table_of_policies_is_what_they_declare() -> None:
         if guarantee is not None:
             assert row.privacy == ("local" if guarantee.trust == "local" else guarantee.measure)
             assert rows[row.twin].privacy == "none"
+
+
+def test_listed_values_off_the_grid_are_not_rounded() -> None:
+    """K_inf of a law on three values, by a direct search over laws on these values and 1."""
+    values, law = np.array([0.0, 0.0123, 0.0234, 1.0]), np.array([0.2, 0.5, 0.3, 0.0])
+    environment = dpb.Categorical(values, [law, [0.15, 0.5, 0.35, 0.0]])
+    best = float(environment.means[1])
+
+    def entropy(other: np.ndarray) -> float:
+        return float(np.sum(law[:3] * np.log(law[:3] / np.maximum(other[:3], 1e-12))))
+
+    found = minimize(
+        entropy,
+        np.array([0.2, 0.45, 0.34, 0.01]),
+        constraints=[
+            {"type": "eq", "fun": lambda q: q.sum() - 1.0},
+            {"type": "ineq", "fun": lambda q: 1e3 * (q @ values - best)},
+        ],
+        bounds=[(1e-9, 1.0)] * 4,
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    gap = best - float(environment.means[0])
+    assert theory.lai_robbins(environment, 10**6) == pytest.approx(
+        gap * math.log(10**6) / found.fun, rel=1e-4
+    )

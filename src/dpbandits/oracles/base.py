@@ -271,11 +271,10 @@ class DecisionSet(ABC):
         """
         return 1.0 if self.linear else math.nan
 
-    @final
     @property
     def b_max(self) -> float:
-        """B∞: the most that the value changes per unit of the largest error in its arms' means; at
-        most `size` times B₁ (Chen et al. 2020, Fact 1).
+        """B∞: the most that the value changes per unit of the largest error in its arms' means.
+        `size` times B₁ always is (Chen et al. 2020, Fact 1), and a decision set may say less.
         """
         return self.size * self.b_one
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
-from typing import Any, NoReturn, SupportsIndex, final
+from typing import Any, Literal, NoReturn, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from dpbandits.oracles.matroids import Matroid, greedy
 
 
 FeasibleSets = set[frozenset[int]]
+
+EXTREMES: dict[str, np.ufunc] = {"least": np.minimum, "largest": np.maximum}
+"""Values of super arms that are one arm's."""
 
 
 @final
@@ -99,13 +102,21 @@ class ExplicitSet(DecisionSet):
         arms: number of arms; by default one more than the largest named. Arms in no super arm are
             loops.
         costs: True if rewards are 1 - cost.
+        value: the value of a super arm: the "sum" of its arms' means, the "least" of them (a
+            path is worth its bottleneck) or the "largest" (the best of k). Of the last two one
+            error counts, the largest: B∞ = 1.
 
     >>> ExplicitSet([(0, 1), (2,)]).best([0.5, 0.1, 0.55])
     (0, 1)
     """
 
     def __init__(
-        self, super_arms: Iterable[Iterable[int]], *, arms: int | None = None, costs: bool = False
+        self,
+        super_arms: Iterable[Iterable[int]],
+        *,
+        arms: int | None = None,
+        costs: bool = False,
+        value: Literal["sum", "least", "largest"] = "sum",
     ) -> None:
         given = frozensets(
             super_arms,
@@ -120,6 +131,11 @@ class ExplicitSet(DecisionSet):
         self.super_arms = sorted(tuple(sorted(arms)) for arms in given)
         self.arms = max(row[-1] for row in self.super_arms) + 1 if arms is None else int(arms)
         self.size, self.costs = max(map(len, self.super_arms)), switch(costs, "costs")
+        if value not in EXTREMES and value != "sum":
+            raise ValueError(f'Expected value={shown(value)} to be "sum", "least" or "largest".')
+        if self.costs and value != "sum":
+            raise ValueError(f'Expected value="sum" with costs=True, got value={value!r}.')
+        self.kind, self.linear = value, value == "sum"
         self._flat = np.concatenate([np.array(row) for row in self.super_arms])
         self._starts = np.cumsum([0, *map(len, self.super_arms[:-1])])
         self._known = set(self.super_arms)
@@ -129,10 +145,27 @@ class ExplicitSet(DecisionSet):
             "super_arms": [list(row) for row in self.super_arms],
             "arms": self.arms,
             "costs": self.costs,
+            **({} if self.linear else {"value": self.kind}),
         }
 
+    @property
+    def b_one(self) -> float:
+        return 1.0
+
+    @property
+    def b_max(self) -> float:
+        return float(self.size) if self.linear else 1.0
+
+    def _value(self, action: SuperArm, means: Floats) -> float:
+        if self.linear:
+            return super()._value(action, means)
+        return float(EXTREMES[self.kind].reduce(means[list(action)]))
+
     def _best(self, weights: Floats) -> SuperArm:
-        values = np.add.reduceat(weights[self._flat] - self.costs, self._starts)
+        if self.linear:
+            values = np.add.reduceat(weights[self._flat] - self.costs, self._starts)
+        else:
+            values = EXTREMES[self.kind].reduceat(weights[self._flat], self._starts)
         return self.super_arms[int(np.argmax(values))]
 
     def _contains(self, action: SuperArm) -> bool:
@@ -295,6 +328,9 @@ class UserDecisionSet(DecisionSet):
         alpha: approximation ratio of the oracle, in (0, 1].
         beta: probability of that approximation, in (0, 1].
         costs: True if rewards are 1 - cost.
+        b_one: the most that `value` changes per unit of the sum of all errors in means. For regret
+            bounds; needed with `value` only.
+        b_max: the most that it changes per unit of the largest error; by default size·b_one.
 
     >>> best_arm = UserDecisionSet(arms=3, size=1, oracle=lambda weights: [weights.argmax()])
     >>> best_arm.best([0.1, 0.7, 0.2])
@@ -312,6 +348,8 @@ class UserDecisionSet(DecisionSet):
         alpha: float = 1.0,
         beta: float = 1.0,
         costs: bool = False,
+        b_one: float | None = None,
+        b_max: float | None = None,
     ) -> None:
         self.arms = bounded_whole(arms, "arms", 1, MOST_ARMS)
         self.size = bounded_whole(size, "size", 1, self.arms)
@@ -325,6 +363,18 @@ class UserDecisionSet(DecisionSet):
                 raise TypeError(f"Expected {name}={shown(function)} to be a function.")
         self.oracle, self.feasible, self.worth = oracle, contains, value
         self.linear = value is None
+        if self.linear and b_one is not None:
+            raise ValueError("Expected b_one= with value= only: it is 1 for a sum of rewards.")
+        self._b_one = None if b_one is None else checked_smoothness(b_one, "b_one")
+        self._b_max = None if b_max is None else checked_smoothness(b_max, "b_max")
+
+    @property
+    def b_one(self) -> float:
+        return super().b_one if self._b_one is None else self._b_one
+
+    @property
+    def b_max(self) -> float:
+        return super().b_max if self._b_max is None else self._b_max
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor's arguments. Sets with the same functions are equal; JSON cannot
@@ -339,6 +389,8 @@ class UserDecisionSet(DecisionSet):
             "alpha": self.alpha,
             "beta": self.beta,
             "costs": self.costs,
+            "b_one": self._b_one,
+            "b_max": self._b_max,
         }
 
     def to_data(self) -> NoReturn:
@@ -372,4 +424,12 @@ def checked_share(share: object, name: str) -> float:
     number = real_number(share)
     if number is None or not 0 < number <= 1:
         raise ValueError(f"Expected {name}={shown(share)} to be a number in (0, 1].")
+    return float(number)
+
+
+def checked_smoothness(value: object, name: str) -> float:
+    """Return a number above 0."""
+    number = real_number(value)
+    if number is None or not 0 < number < 1e300:
+        raise ValueError(f"Expected {name}={shown(value)} to be a number above 0.")
     return float(number)

@@ -832,9 +832,14 @@ def report_bound(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: in
 
 
 def report_order(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: int) -> float:
-    """Return Σ B∞² (1 + scale)² ln T/Δ, B∞ = K·B₁."""
-    cost = (1.0 + policy.width / float(policy.budget)) ** 2 * policy.problem.size**2
+    """Return Σ B∞² (1 + scale)² ln T/Δ."""
+    cost = (1.0 + policy.width / float(policy.budget)) ** 2 * errors_in_one(policy.problem) ** 2
     return per_gap(policy.problem, means, cost * math.log(rounds))
+
+
+def errors_in_one(problem: DecisionSet) -> float:
+    """Return B∞/B₁: how many arms' errors the value follows at once, K for sums."""
+    return problem.b_max / problem.b_one
 
 
 @final
@@ -1045,7 +1050,7 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
     + 1 levels each. With "published", noise of scale 2K ln T/epsilon on a node gives (⌊lg T⌋ +
     1)/(2 ln T)·ε: about 0.76 ε for T = 10⁴, and above ε for T = 2, 4.
 
-    Regret: O(Σ K ln T/Δ + m K ln² T/epsilon) up to ln ln factors ("tight", linear rewards); as
+    Regret: O(Σ K ln T/Δ + m K ln² T ln(K ln T/(epsilon Δ))/epsilon) ("tight", linear rewards); as
     published O(Σ K ln² T/Δ + m K ln³ T ln(K ln T)/epsilon).
 
     Source: Chen et al. 2020, Algorithm 3 (CUCB-DP).
@@ -1125,10 +1130,21 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
         return smooth_bound(self.problem, means, rounds, width, low)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
-        log_t = math.log(rounds)
+        gaps = super_arm_gaps(self.problem, means)
+        if gaps is None:
+            return math.nan
+        log_t, eps, size = math.log(rounds), float(self.budget), self.width
         more = log_t if self.preset == "published" else 1.0
-        noise_cost = self.width * log_t**2 * more / float(self.budget)
-        return per_gap(self.problem, means, self.width * log_t * more, noise_cost)
+        noise_cost = size * log_t**2 * more / eps
+        # Theorem 8's logarithm, with ln T for the published radius and K ln² T for the tight one
+        inside = (
+            self.problem.b_one * (size * log_t if more > 1.0 else size * noise_cost * eps) / eps
+        )
+        each = [
+            noise_cost * (1.0 + max(0.0, math.log(inside / gap))) if math.isfinite(gap) else 0.0
+            for gap in gaps.least
+        ]
+        return per_gap(self.problem, means, size * log_t * more, each)
 
 
 @final
@@ -1191,6 +1207,6 @@ class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
         return smooth_bound(self.problem, means, rounds, width, low, narrow=True)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
-        most, log_t = self.problem.size, math.log(rounds)  # B∞ = K·B₁
+        most, log_t = errors_in_one(self.problem), math.log(rounds)
         noise_cost = most * log_t**2 / float(self.budget)
         return per_gap(self.problem, means, most**2 * log_t, noise_cost)

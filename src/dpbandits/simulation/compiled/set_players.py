@@ -35,7 +35,7 @@ def sets_of(problem: object) -> Sets | None:
         assert isinstance(problem, GraphicMatroid)
         ends, nodes = np.array(problem._ends, np.int64), len(problem._labels)
         return Sets(none, none, 0.0, problem.size, ends, nodes, matroid.UNSEEN)
-    if type(problem) is not ExplicitSet:
+    if type(problem) is not ExplicitSet or not problem.linear:
         return None
     rows = problem.super_arms
     starts = np.cumsum([0, *map(len, rows)]).astype(np.int64)
