@@ -70,7 +70,6 @@ KEPT = {
     "policies/super_arms/test_joint_oracles.py::test_every_oracle_is_played_by_every_host": (
         "coverage"
     ),
-    "service/crashes/test_interrupted_calls.py::test_open_sums_hold_every_reward_once": "memory",
     "service/restored/test_losses.py::test_noise_that_is_used_again_is_no_noise": "inf",
     "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
     "session/test_intervals.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",
