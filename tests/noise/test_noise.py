@@ -17,7 +17,6 @@ from dpbandits.noise import Noise, SecureNoise, SimulatedNoise, noise_from_state
 from dpbandits.noise.protocol import laplaces
 from dpbandits.noise.sources import secure_measurement
 
-
 MANY = 8_000
 """Draws of a test."""
 
