@@ -37,10 +37,13 @@ def of(case: Case, *, saved: bool, long: bool = False) -> Any:
 
 
 PLAYS = [of(case, saved=False) for case in SESSIONS]
-PLAYS += [of(case, saved=True, long=at % 6 > 0) for at, case in enumerate(SESSIONS)]
+PLAYS += [
+    of(case, saved=True, long=at % 6 > 0 and case.family != "estimators")
+    for at, case in enumerate(SESSIONS)
+]
 PLAYS += [of(case, saved=True) for case in CASES.values() if case.family == "campaigns"]
-"""Sessions are played as they are, and saved and loaded on the way (`make test`: every sixth).
-Campaigns, which are slower, are always in a store that is opened again.
+"""Sessions are played as they are, and saved and loaded on the way (`make test`: every
+sixth, and all estimators). Campaigns, which are slower, are always in a store that is opened again.
 """
 
 
