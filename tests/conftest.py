@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpbandits.sweeps import Results, load_config, run_sweep
-from tests.families import KEPT, is_long
+from tests.families import is_long
 from tests.places import DATA
 
 TINY = """
@@ -68,22 +68,13 @@ environments = ["linear"]
 
 Write = Callable[..., Path]
 
-Collected = dict[str, set[bool]]
-"""By family, whether cases of it are long: some should be, and some not."""
-
-FAMILIES = pytest.StashKey[Collected]()
-
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `tests/families.py` leaves to `make test-all`, before marks are looked at."""
-    found = config.stash[FAMILIES] = dict[str, set[bool]]()
     for item in items:
         test, _, case = item.nodeid.removeprefix("tests/").partition("[")
-        long = is_long(test, case.removesuffix("]"))
-        if test in KEPT:
-            found.setdefault(test, set()).add(long)
-        if long:
+        if is_long(test, case.removesuffix("]")):
             item.add_marker("long")
 
 

@@ -70,7 +70,6 @@ KEPT = {
     "policies/super_arms/test_joint_oracles.py::test_every_oracle_is_played_by_every_host": (
         "coverage"
     ),
-    "service/crashes/test_interrupted_calls.py::test_open_sums_hold_every_reward_once": "memory",
     "service/restored/test_losses.py::test_noise_that_is_used_again_is_no_noise": "inf",
     "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
     "session/test_intervals.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",
@@ -93,15 +92,12 @@ KEPT = {
     "simulation/test_regret.py::test_reference": OF_COMPILED,
     "simulation/test_seeds.py::test_a_compiled_player_plays_what_it_played": OF_COMPILED,
     "simulation/test_seeds.py::test_a_seed_plays_what_it_played": OF_NEAR,
-    "simulation/test_simulate.py::test_a_run_depends_on_its_seed_and_number_only": OF_COMPILED,
+    "simulation/test_simulate.py::test_a_plain_run_depends_on_its_seed_only": OF_COMPILED,
+    "simulation/test_simulate.py::test_runs_of_a_policy": OF_COMPILED,
     "simulation/test_simulate.py::test_bounded_rewards_have_one_law_in_both_hosts": (
         "^policy0-Categorical"
     ),
     "simulation/test_simulate.py::test_certain_rewards_and_ties": OF_COMPILED,
-    "simulation/test_simulate.py::test_checkpoints_do_not_change_the_path": OF_COMPILED,
-    "simulation/test_simulate.py::test_regret_at_any_round_is_of_the_same_runs": OF_COMPILED,
-    "simulation/test_simulate.py"
-    "::test_runs_played_in_one_call_are_the_runs_played_one_by_one": OF_COMPILED,
     "simulation/test_simulate.py::test_third_decision_has_its_exact_law": "True-policy0",
     "simulation/test_simulate.py::test_three_levels_have_one_law_in_both_hosts": (
         "^(DPKLUCB|RNMFTNL)$"

@@ -1,5 +1,8 @@
 """Every shipped check on every policy in the table: a new policy is tested without writing a
-test.
+test. One case is one instance with all its checks.
+
+`make test` takes twelve instances, one of each kind of mechanism and two of other settings, and
+simulates two of them; `make test-all` takes all.
 """
 
 from __future__ import annotations
@@ -11,7 +14,10 @@ import pytest
 from dpbandits.checks import CHECKS, check_policy, examples
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
-from tests.families import COMPILED, NEAR
+from tests.families import NEAR
+
+SIMULATED = ("beats_uniform", "late_rewards", "compiled_law")
+"""Checks that play many runs, most of them compiled."""
 
 
 def concerns(check: str, policy: Policy) -> bool:
@@ -21,48 +27,36 @@ def concerns(check: str, policy: Policy) -> bool:
     return check != "only_reports_enter" or policy.randomizer() is not None
 
 
-OF_EACH = {name: examples(name) for name in POLICIES}
-INSTANCES = [policy for instances in OF_EACH.values() for policy in instances]
-FIRST = [instances[0] for instances in OF_EACH.values()]
+OTHER = ("SuccessiveElimination", "TreeFTRL")
+"""Beside one policy of each mechanism: one that names an arm, and one of losses over a tree."""
 
 
-EVERYWHERE = (
-    "ledger_equals_claim",
-    "only_reports_enter",
-    "state_is_a_fold",
-    "unplanned_drops",
-)
-"""Safety that takes less than a second: of the first instance of every policy in `make test`."""
-
-LONG = ("beats_uniform", "late_rewards")
-"""Checks that take longest and find least; the first of the default policy is in `make test`."""
-
-
-def is_quick(policy: Policy, check: str) -> bool:
-    """What `make test` takes: further checks of the first instance of policies in `NEAR` only."""
-    if not any(policy is first for first in FIRST):
-        return False
-    name = type(policy).__name__
-    if check in LONG:
-        return name in ("DPKLUCB", "DPRateIMED")
-    if check == "compiled_law":
-        return name in ("DPKLUCB", "RNMFTNL")
-    if check == "loss_within_claim":
-        return name in COMPILED
-    return check in EVERYWHERE or name in NEAR
+def cases(kept: tuple[str, ...]) -> list[Any]:
+    """All instances, all but the first of the kept policies long."""
+    return [
+        pytest.param(
+            policy,
+            id=repr(policy),
+            marks=[] if name in kept and number == 0 else [pytest.mark.long],
+        )
+        for name in POLICIES
+        for number, policy in enumerate(examples(name))
+    ]
 
 
-def case(policy: Policy, check: str) -> Any:
-    marks = [] if is_quick(policy, check) else [pytest.mark.long]
-    return pytest.param(policy, check, id=f"{policy!r}-{check}", marks=marks)
+@pytest.mark.parametrize("policy", cases((*NEAR, *OTHER)))
+def test_policy(policy: Policy, subtests: pytest.Subtests) -> None:
+    for name, check in CHECKS.items():
+        if name not in SIMULATED and concerns(name, policy):
+            with subtests.test(check=name):
+                check(policy)
 
 
-CASES = [case(policy, check) for policy in INSTANCES for check in CHECKS if concerns(check, policy)]
-
-
-@pytest.mark.parametrize(("policy", "check"), CASES)
-def test_policy(policy: Policy, check: str) -> None:
-    CHECKS[check](policy)
+@pytest.mark.parametrize("policy", cases(("DPKLUCB", "RNMFTNL")))
+def test_policy_in_simulations(policy: Policy, subtests: pytest.Subtests) -> None:
+    for name in SIMULATED:
+        with subtests.test(check=name):
+            CHECKS[name](policy)
 
 
 @pytest.mark.parametrize("name", POLICIES)

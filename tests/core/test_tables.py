@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from pathlib import Path
 from typing import Any
@@ -66,13 +65,3 @@ def test_it_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setitem(sys.modules, library, None)
         with pytest.raises(ImportError, match=f"This table needs {library}: pip install .*{words}"):
             getattr(table, f"to_{library}")()
-
-
-def test_it_is_written_once() -> None:
-    places = {
-        (path.relative_to(PACKAGE).as_posix(), node.name)
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef) and node.name in ("to_polars", "to_pandas")
-    }
-    assert places == {("core/tables.py", "to_polars"), ("core/tables.py", "to_pandas")}

@@ -28,18 +28,36 @@ CASES = {case.id: case for case in cases()}
 kept = cache(kept)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_it_decides_releases_and_spends_what_it_did(case: Case, tmp_path: Path) -> None:
-    """Saved and loaded on the way, and not; a campaign, which is slower, in a store that is opened
-    again.
-    """
+SESSIONS = [case for case in CASES.values() if case.family != "campaigns"]
+
+
+def of(case: Case, *, saved: bool, long: bool = False) -> Any:
+    marks = [pytest.mark.long] if long else []
+    return pytest.param(case, saved, id=f"{case.id}{', saved' if saved else ''}", marks=marks)
+
+
+PLAYS = [of(case, saved=False) for case in SESSIONS]
+PLAYS += [
+    of(case, saved=True, long=at % 6 > 0 and case.family != "estimators")
+    for at, case in enumerate(SESSIONS)
+]
+PLAYS += [of(case, saved=True) for case in CASES.values() if case.family == "campaigns"]
+"""Sessions are played as they are, and saved and loaded on the way (`make test`: every
+sixth, and all estimators). Campaigns, which are slower, are always in a store that is opened again.
+"""
+
+
+@pytest.mark.parametrize(("case", "saved"), PLAYS)
+def test_it_decides_releases_and_spends_what_it_did(
+    case: Case, saved: bool, tmp_path: Path
+) -> None:
     before = kept(case.family)[case.name]
-    for saved in (True,) if case.family == "campaigns" else (False, True):
-        now = play(case, tmp_path, saved=saved)
-        # a loaded session draws on by a source that nobody listens to
-        found = [line for line in differences(before, now) if not saved or "noise" not in line]
-        how = "saved and loaded on the way: " if saved else ""
-        assert not found, "\n".join([f"{case.id}, {how}not what it was.", *found])
+    require_moves(case, before)
+    now = play(case, tmp_path, saved=saved)
+    # a loaded session draws on by a source that nobody listens to
+    found = [line for line in differences(before, now) if not saved or "noise" not in line]
+    how = "saved and loaded on the way: " if saved else ""
+    assert not found, "\n".join([f"{case.id}, {how}not what it was.", *found])
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
@@ -142,12 +160,11 @@ def test_every_policy_is_in_the_net() -> None:
     }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_something_happens(case: Case) -> None:
+def require_moves(case: Case, record: dict[str, Any]) -> None:
     """Releases and changes of action, so many at least: or a case says nothing."""
     if case.family == "estimators":
         return
-    found = happened(kept(case.family)[case.name])
+    found = happened(record)
     assert found.requests == case.rounds
     # with outcomes by `tell_many` one moment has many releases
     usual = 5 if case.family == "batches" else 7

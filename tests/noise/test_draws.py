@@ -165,3 +165,35 @@ def test_the_coin(part: int, whole: int, monkeypatch: pytest.MonkeyPatch) -> Non
         if 0 < part <= whole:
             assert exact.exponential_coin(part, whole) is (tries % 2 == 1)
             assert seen == [whole * k for k in range(1, tries + 1)]
+
+
+@pytest.mark.parametrize("sensitivity", [1, 3, 1024])
+@pytest.mark.parametrize("cost", [Fraction(1, 3), Fraction(2), Fraction(7, 10)])
+def test_a_draw_has_exactly_the_scale_of_its_cost(
+    sensitivity: int, cost: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Laplace's sensitivity/epsilon, a Gaussian variance of sensitivity²/(2 rho), and for a choice
+    2 sensitivity/epsilon, whichever its law.
+    """
+    scales = list[Fraction]()
+
+    def spy(kept: int) -> Callable[..., int]:
+        return lambda *given: scales.append(given[kept]) or 0
+
+    for name, kept in (
+        ("discrete_laplace", 0),
+        ("discrete_gaussian", 0),
+        ("geometric", 0),
+        ("exponential", 1),
+        ("permute_and_flip", 1),
+    ):
+        monkeypatch.setattr(exact, name, spy(kept))
+    exact.fresh_draw("laplace", sensitivity, cost)
+    exact.fresh_draw("gaussian", sensitivity, cost)
+    for choice in ("laplace", "exponential", "permute-and-flip"):
+        exact.fresh_choice([5], sensitivity, cost, choice)
+    single = sensitivity / cost
+    assert scales == [single, sensitivity * single / 2, *[2 * single] * 3]
+    scales.clear()
+    exact.fresh_cube(2, sensitivity, cost)
+    assert set(scales) == {single}

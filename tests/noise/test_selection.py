@@ -97,7 +97,8 @@ def test_sources_have_the_exact_law(selection: Selection, noise: Noise) -> None:
     sums, draws = [5, 9, 7, 0], 4000
     law = selection_law(sums, scale=4.0, selection=selection)
     chosen = [
-        noise.select(sums, sensitivity=2, epsilon=Fraction(1), law=selection) for _ in range(draws)
+        noise.select(sums, sensitivity=3, epsilon=Fraction(3, 2), law=selection)
+        for _ in range(draws)
     ]
     assert chisquare(np.bincount(chosen, minlength=4), draws * law).pvalue > ALARM
 

@@ -1,10 +1,11 @@
-"""The three kinds of store: in memory, a file of SQLite, a database of PostgreSQL."""
+"""Stores in a file of SQLite and in a database of PostgreSQL; in memory where a test says so."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from dpbandits.service.opening import open_store
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.witness import Witness
 
-KINDS = ("memory", "sqlite", "postgresql")
+KINDS = ("sqlite", "postgresql")
 KEY = bytes(range(32))
 OPENED = list[Any]()
 """What timelines have opened for a test."""
@@ -32,6 +33,15 @@ def server() -> Iterator[Server]:
     # not within pytest's own folder: the server runs as somebody else, who may not enter that
     with running() as server:
         yield server
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder in memory, where it can be: thousands of transactions need not wait for a disk."""
+    memory = Path("/dev/shm")
+    place = memory if memory.is_dir() else None
+    with TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +63,9 @@ def opened() -> Iterator[list[Any]]:
 
 @pytest.fixture(params=KINDS)
 def make(request: pytest.FixtureRequest, tmp_path: Path, opened: list[Any]) -> Open:
-    """Opens one and the same store, of each kind; options as for `open_store`."""
+    """Opens one and the same store, of each kind; options as for `open_store`. One in memory has
+    the same statements, so only the storage suite and interrupted calls are tried there.
+    """
     witness = tmp_path / "witness"
     if request.param == "memory":
         database = Database("memory:")

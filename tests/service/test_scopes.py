@@ -121,8 +121,6 @@ def test_over_http_another_kind_is_refused() -> None:
 def test_first_campaigns_that_join_at_once(make: Open) -> None:
     """One of them fixes the kind; those of other processes are refused."""
     store = make()
-    if not store.database.is_durable:
-        pytest.skip("forgets in each process by itself")
     kinds, scopes = ("round", "user", "weekly"), [f"scope {number}" for number in range(4)]
     for scope in scopes:
         store.scope(scope, epsilon=10)

@@ -11,6 +11,7 @@ from tests.service.conftest import Open
 from tests.service.suite.checks import STORE_CHECKS
 
 
+@pytest.mark.parametrize("make", ["memory", "sqlite", "postgresql"], indirect=True)
 @pytest.mark.parametrize("check", STORE_CHECKS.values(), ids=STORE_CHECKS)
 def test_a_store_keeps_its_promises(make: Open, check: Callable[..., Any]) -> None:
     check(make, "trial")

@@ -3,7 +3,7 @@
 Calls are cut off at lines and at every third bytecode of the package. The same session then goes
 on, from another thread too, and ends like one that was never cut off. The noise adds nothing, so
 sessions that hold the same rewards are equal. `make test` cuts every place of the files that change
-a session once, in some call; `make test-all` cuts each call at 300 places, `-m hours` at all.
+a session once, in some call; `make test-all` cuts each call at 60 places, `-m hours` at all.
 """
 
 from __future__ import annotations
@@ -490,7 +490,7 @@ def test_a_call_happens_as_a_whole_or_not_at_all(setup: str, name: str) -> None:
     cut_everywhere(setup, name, is_new, 40)
 
 
-MANY = [pytest.param(300, marks=pytest.mark.long), pytest.param(10**6, marks=pytest.mark.hours)]
+MANY = [pytest.param(60, marks=pytest.mark.long), pytest.param(10**6, marks=pytest.mark.hours)]
 
 
 @pytest.mark.parametrize("most", MANY)
@@ -504,7 +504,7 @@ def test_a_call_happens_as_a_whole_or_not_at_all_at_any_place(
 @pytest.mark.long
 def test_a_second_cut_and_a_copy_at_many_places() -> None:
     for case in (("batches", "tell, ends a plan"), ("joint", "tell, ends a plan")):
-        cut_everywhere(*case, lambda place: True, 1, 300)
+        cut_everywhere(*case, lambda place: True, 1, 60)
 
 
 # Segments, estimators, alarms

@@ -4,6 +4,7 @@ in whatever order answers come, and what comes too late is dropped.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.session.small import (
     loaded,
     play,
     recorded,
+    reward_of,
 )
 
 EIGHT = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=8, rank=3), epsilon=4, first=2)
@@ -265,3 +267,25 @@ def test_edited_states_are_refused(path: str, value: Any) -> None:
     data = document(of)
     with pytest.raises(dpb.DamagedSessionError):
         loaded(changed(data, path, value))
+
+
+def test_a_release_says_how_often_each_super_arm_was_told() -> None:
+    """Of the decisions told since the last one, whether or not their policy looks at it."""
+    seen, told = list[Any](), Counter[Any]()
+
+    class Watching(dpb.DPJointMAT):
+        def update(self, state: Any, plan: Any, release: Any) -> Any:
+            seen.append(dict(release.told))
+            return super().update(state, plan, release)
+
+    policy = Watching(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=4, first=1.0)
+    s = dpb.Session(policy, noise=Exact(1), seed=1)
+    for _ in range(60):
+        decision = s.ask()
+        told[decision.observe or decision.action] += 1
+        before = len(seen)
+        s.tell(decision, reward_of(s, decision))
+        if len(seen) > before:
+            assert seen[-1] == dict(told)
+            told.clear()
+    assert len(seen) > 3

@@ -27,50 +27,46 @@ ELIMINATIONS = ("DPSE", "SparseVectorSE", "SuccessiveElimination")
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-@pytest.mark.parametrize("compiled", [True, False])
-def test_a_run_depends_on_its_seed_and_number_only(name: str, compiled: bool) -> None:
+def test_runs_of_a_policy(name: str) -> None:
+    """One simulation, in many ways: by another number of workers and of runs, with checkpoints,
+    run by run, and with regret at any round.
+    """
     policy = examples(name)[0]
-    many = dpb.simulate(policy, ENV, 300, runs=5, seed=3, workers=2, compiled=compiled)
-    few = dpb.simulate(policy, ENV, 300, runs=3, seed=3, workers=1, compiled=compiled)
-    other = dpb.simulate(policy, ENV, 300, runs=3, seed=4, workers=1, compiled=compiled)
-    assert np.array_equal(many.counts[:3], few.counts)
-    assert not np.array_equal(other.counts, few.counts) or name in ELIMINATIONS
+    runs = dpb.simulate(policy, ENV, 300, runs=5, seed=3, workers=2)
+    few = dpb.simulate(policy, ENV, 300, runs=3, seed=3, workers=1, at=[10, 150, 299])
+    other = dpb.simulate(policy, ENV, 300, runs=3, seed=4, workers=1)
+    assert np.array_equal(runs.plays_at([300])[:3], few.plays_at([300]))
+    assert not np.array_equal(other.counts, runs.counts[:3]) or name in ELIMINATIONS
 
-
-@pytest.mark.parametrize("name", SEVERAL)
-def test_runs_played_in_one_call_are_the_runs_played_one_by_one(name: str) -> None:
-    player = compiled_player(examples(name)[0], ENV, 300, 3)
-    if not isinstance(player, RunPlayer):
-        assert not hasattr(player, "in_one_call")
-        return
-    marks = np.array([100, 300])
-    together = player.several(marks, range(5, 11))
-    for run, path in zip(range(5, 11), together, strict=True):
-        alone = player(marks, run)
-        assert np.array_equal(path.plays, alone.plays)
-        assert path._replace(plays=marks) == alone._replace(plays=marks)
-
-
-@pytest.mark.parametrize("name", SEVERAL)
-def test_regret_at_any_round_is_of_the_same_runs(name: str) -> None:
-    policy = examples(name)[0]
-    runs = dpb.simulate(policy, ENV, 400, runs=3, seed=5)
-    odd = [17, 1, 123, 399, 400]
+    odd = [17, 1, 123, 150, 299, 300]
     plays = runs.plays_at(odd)
-    assert plays.shape == (3, 5, 3)
+    assert plays.shape == (5, 6, 3)
     assert (plays.sum(axis=2) == np.array(odd)).all()
+    assert np.array_equal(plays[:3, 3:], few.plays_at([150, 299, 300]))
     assert np.array_equal(plays[:, -1], runs.plays)
     assert (np.diff(plays[:, np.argsort(odd)], axis=1) >= 0).all()
-    assert np.array_equal(runs.regret([400])[:, 0], runs.regret())
+    assert np.array_equal(runs.regret([300])[:, 0], runs.regret())
     assert runs.regret(odd) == pytest.approx(plays @ ENV.gaps)
+
+    player = compiled_player(policy, ENV, 300, 3)
+    if isinstance(player, RunPlayer):
+        marks = np.array([100, 300])
+        for run, path in zip(range(5, 11), player.several(marks, range(5, 11)), strict=True):
+            alone = player(marks, run)
+            assert np.array_equal(path.plays, alone.plays)
+            assert path._replace(plays=marks) == alone._replace(plays=marks)
+    else:
+        assert not hasattr(player, "in_one_call")
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-def test_checkpoints_do_not_change_the_path(name: str) -> None:
+def test_a_plain_run_depends_on_its_seed_only(name: str) -> None:
     policy = examples(name)[0]
-    a = dpb.simulate(policy, ENV, 300, runs=2, seed=6, at=[10, 150])
-    b = dpb.simulate(policy, ENV, 300, runs=2, seed=6, at=[150, 299])
-    assert np.array_equal(a.plays_at([150, 300]), b.plays_at([150, 300]))
+    many = dpb.simulate(policy, ENV, 300, runs=3, seed=3, workers=2, compiled=False)
+    few = dpb.simulate(policy, ENV, 300, runs=2, seed=3, workers=1, compiled=False)
+    other = dpb.simulate(policy, ENV, 300, runs=2, seed=4, workers=1, compiled=False)
+    assert np.array_equal(many.counts[:2], few.counts)
+    assert not np.array_equal(other.counts, few.counts) or name in ELIMINATIONS
 
 
 def test_quantiles_and_summary() -> None:

@@ -30,8 +30,6 @@ from tests.service.timelines import Lite, create, inside, turns
 def test_a_commit_whose_reply_is_lost(make: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it stands is not known; made again, the call counts nothing twice."""
     store = make()
-    if not store.database.is_durable:
-        pytest.skip("commits without a network")
     campaign, commit = create(store), Connection.commit
 
     def eaten(connection: Connection) -> None:
@@ -148,8 +146,6 @@ def test_eight_processes_at_once(make: Open, many: int) -> None:
     several, in any order, and counts once.
     """
     store = make()
-    if not store.database.is_durable:
-        pytest.skip("forgets in each process by itself")
     campaign = create(store)
     asked = campaign.ask(many * 8)
 

@@ -19,7 +19,9 @@ import dpbandits as dpb
 from tests.service.conftest import Open
 from tests.service.timelines import Lite, create, inside
 
-KINDS = pytest.mark.parametrize("make", ["memory", "sqlite"], indirect=True)
+KINDS = pytest.mark.parametrize(
+    "make", ["memory", pytest.param("sqlite", marks=pytest.mark.long)], indirect=True
+)
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here"),

@@ -4,6 +4,7 @@ of another shape. The answer is a problem document, and repeats nothing that was
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +15,14 @@ from dpbandits.service.server.app import LARGEST_BODY
 from tests.service.http.web import POLICY, ask, client_of, served, tell
 
 CANARY = "canary-7314"
+Here = tuple[Any, Any]
+
+
+@pytest.fixture(scope="module")
+def here() -> Iterator[Here]:
+    """A store and a client, for requests that change nothing."""
+    with served() as pair:
+        yield pair
 
 
 @pytest.mark.parametrize(
@@ -46,31 +55,35 @@ CANARY = "canary-7314"
         ("erase", {"user": CANARY}),
     ],
 )
-def test_a_wrong_request_changes_nothing_and_is_not_repeated(path: str, body: Any) -> None:
-    with served() as (store, client):
-        before = store["trial"].summary()
-        answer = client.post(f"/v1/campaigns/trial/{path}", json=body)
-        assert answer.status_code == 422, answer.text
-        assert answer.headers["content-type"] == "application/problem+json"
-        assert CANARY not in answer.text
-        assert len(answer.json()["detail"]) > 20
-        assert store["trial"].summary() == before
+def test_a_wrong_request_changes_nothing_and_is_not_repeated(
+    here: Here, path: str, body: Any
+) -> None:
+    store, client = here
+    before = store["trial"].summary()
+    answer = client.post(f"/v1/campaigns/trial/{path}", json=body)
+    assert answer.status_code == 422, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert CANARY not in answer.text
+    assert len(answer.json()["detail"]) > 20
+    assert store["trial"].summary() == before
 
 
 @pytest.mark.parametrize(
     "body",
     [b"", b"{", b'{"count": 1} x', b'{"count": "canary-7314', b'{"count": "\xff"}', b"\xff\xfe"],
 )
-def test_a_body_that_is_no_json_changes_nothing_and_is_not_repeated(body: bytes) -> None:
-    with served() as (store, client):
-        before = store["trial"].summary()
-        kind = {"content-type": "application/json"}
-        for verb in ("ask", "tell"):
-            answer = client.post(f"/v1/campaigns/trial/{verb}", content=body, headers=kind)
-            assert answer.status_code in (400, 422), answer.text
-            assert answer.headers["content-type"] == "application/problem+json"
-            assert CANARY not in answer.text
-        assert store["trial"].summary() == before
+def test_a_body_that_is_no_json_changes_nothing_and_is_not_repeated(
+    here: Here, body: bytes
+) -> None:
+    store, client = here
+    before = store["trial"].summary()
+    kind = {"content-type": "application/json"}
+    for verb in ("ask", "tell"):
+        answer = client.post(f"/v1/campaigns/trial/{verb}", content=body, headers=kind)
+        assert answer.status_code in (400, 422), answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert CANARY not in answer.text
+    assert store["trial"].summary() == before
 
 
 @pytest.mark.parametrize(
@@ -95,12 +108,12 @@ def test_a_body_that_is_no_json_changes_nothing_and_is_not_repeated(body: bytes)
         {"policy": {**POLICY, "arms": ["one", "one"]}},
     ],
 )
-def test_a_campaign_that_cannot_be_is_not_created(more: dict[str, Any]) -> None:
-    with served() as (store, client):
-        body = {"name": "other", "policy": POLICY, **more}
-        answer = client.post("/v1/campaigns", json=body)
-        assert answer.status_code == 422, answer.text
-        assert list(store) == ["trial"]
+def test_a_campaign_that_cannot_be_is_not_created(here: Here, more: dict[str, Any]) -> None:
+    store, client = here
+    body = {"name": "other", "policy": POLICY, **more}
+    answer = client.post("/v1/campaigns", json=body)
+    assert answer.status_code == 422, answer.text
+    assert list(store) == ["trial"]
 
 
 def test_a_name_is_taken_once() -> None:
@@ -110,11 +123,11 @@ def test_a_name_is_taken_once() -> None:
 
 
 @pytest.mark.parametrize("verb", ["ask", "tell", "expire", "void", "close", "arms"])
-def test_an_unknown_campaign_is_not_found(verb: str) -> None:
+def test_an_unknown_campaign_is_not_found(here: Here, verb: str) -> None:
     body: Any = {"tell": [], "expire": {"ids": []}, "void": {"ids": []}, "close": {"why": "x"}}
-    with served() as (_, client):
-        answer = client.post(f"/v1/campaigns/nobody/{verb}", json=body.get(verb, {}))
-        assert answer.status_code == 404
+    _, client = here
+    answer = client.post(f"/v1/campaigns/nobody/{verb}", json=body.get(verb, {}))
+    assert answer.status_code == 404
 
 
 def test_bodies_have_an_end() -> None:
