@@ -222,6 +222,7 @@ def main() -> int:
         default=[*LEVELS, "all"],
         help="controls that these levels must judge; all: any of them",
     )
+    parser.add_argument("--kept", action="store_true", help="audit nothing: what was kept")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     kept = Kept(given.folder, given.budget)
@@ -230,7 +231,9 @@ def main() -> int:
         for asked, control in all_asked(
             given.lists, given.seeds, given.budget, given.only, commit()
         )
-        if not is_judged(kept, asked, control) and (control.level or "all") in given.levels
+        if not given.kept
+        and not is_judged(kept, asked, control)
+        and (control.level or "all") in given.levels
     ]
     with ProcessPoolExecutor(given.workers) as pool:
         for (_, control), judged in zip(
