@@ -84,7 +84,7 @@ def test_keys_are_made_listed_and_revoked(run: Any) -> None:
         ),
         (
             ("campaign", "create", "x", "--policy", POLICY, "--options", '{"min_share": "a"}'),
-            "min_share: Input should be a valid number",
+            "min_share.float: Input should be a valid number",
         ),
         (("campaign", "create", "x", "--policy", POLICY, "--options", "[]"), "--options"),
         (("campaign", "tell", "nobody", "00", "1"), "no campaign"),
