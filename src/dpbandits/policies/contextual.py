@@ -610,7 +610,7 @@ class PrivateLinear(ContextualPolicy):
         rho: the budget under zCDP. Exactly one of the two is given.
         release: form of an arm's block. "cells": a sum for each of several directions, for either
             budget. "shaped", with rho only: the vector Σ r·x, with noise that is shaped after the
-            block's contexts; at least as good as cells.
+            block's contexts.
         public_contexts: contexts like those to come, shape (contexts, features), public and without
             rewards, for the first codebooks; at most 1,500 of them are kept. Without them the first
             500 visitors (at least 4 for each feature) get a random arm and are not learned from;
