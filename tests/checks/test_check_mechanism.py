@@ -30,6 +30,7 @@ from dpbandits.mechanisms import (
     Mechanism,
     NoisyMax,
     Pure,
+    WeightedArms,
 )
 from dpbandits.noise.protocol import Noise
 
@@ -51,6 +52,7 @@ OURS: list[tuple[Mechanism, bool]] = [
     (Exact(grid=GRID), False),
     (JointBatch(epsilon=ONE, size=2, grid=GRID), False),
     (EachArm(inner=HALF, width=2), False),
+    (WeightedArms(inner=HALF, kinds=(1, 2), epsilon=ONE * 3 / 4, width=2), False),
     (EachAction(inner=HALF, actions=2), True),
     (NoisyMax(epsilon=ONE, grid=GRID), True),
     (NoisyMax(epsilon=ONE, grid=GRID, selection="permute-and-flip"), True),
