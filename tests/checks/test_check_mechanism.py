@@ -32,6 +32,7 @@ from dpbandits.mechanisms import (
     Pure,
     SignedTree,
     SquareRoot,
+    WeightedArms,
 )
 from dpbandits.noise.protocol import Noise
 
@@ -53,6 +54,7 @@ OURS: list[tuple[Mechanism, bool]] = [
     (Exact(grid=GRID), False),
     (JointBatch(epsilon=ONE, size=2, grid=GRID), False),
     (EachArm(inner=HALF, width=2), False),
+    (WeightedArms(inner=HALF, kinds=(1, 2), epsilon=ONE * 3 / 4, width=2), False),
     (EachAction(inner=HALF, actions=2), True),
     (SignedTree(epsilon=ONE, leaves=16, actions=2, grid=GRID), True),
     (SquareRoot(rho=ONE, leaves=16, actions=2, grid=GRID), True),
