@@ -198,12 +198,10 @@ def foreseen(setting: Setting, seed: int, moments: Sequence[int]) -> dict[int, F
 
 
 SIGHTS = (
-    (Setting((0.2, 0.5), 40_000), (500, 1_000, 2_000, 4_000)),
-    (Setting((0.3, 0.5), 60_000), (1_000, 2_000, 4_000, 8_000)),
-    (Setting((0.2, 0.35, 0.1), 80_000), (1_000, 2_000, 4_000, 8_000)),
-    (Setting((0.62, 0.35, 0.48, 0.2), 100_000), (2_000, 4_000, 8_000, 16_000)),
-    (Setting((0.2, 0.5), 6_000, min_share=0.05), (200, 300)),
-    (Setting((0.2, 0.35, 0.1), 12_000, min_share=0.05), (500, 1_000, 1_500)),
+    (Setting((0.25, 0.5), 40_000), (500, 1_000, 2_000, 4_000)),
+    (Setting((0.4, 0.15, 0.25), 60_000), (1_000, 2_000, 4_000, 8_000)),
+    (Setting((0.3, 0.6, 0.4, 0.45), 60_000), (2_000, 4_000, 8_000)),
+    (Setting((0.25, 0.5), 3_000, min_share=0.05), (250, 400)),
 )
 
 
@@ -429,9 +427,11 @@ def page(runs: int, few: int) -> str:
             "How many more people?",
             f"Of {few:,} campaigns each, those that had named nobody after so many people were "
             'asked how many more it takes. "held": the range held; it is meant to in 8 of 10 '
-            "cases, also where it has no end. Campaigns that ended before that was known are left "
-            'out. "times as many": the upper end over the lower one, in the median. '
-            '"middle near": the number in its middle was within a factor of two.',
+            "cases, also where it has no end. Its ends were chosen on means (.2, .5), (.3, .5), "
+            "(.2, .35, .1), (.62, .35, .48, .2) and, with least shares, (.2, .5): none of these is "
+            "below. Campaigns that ended before that was known are left out. "
+            '"times as many": the upper end over the lower one, in the median. "middle near": the '
+            "number in its middle was within a factor of two.",
             lambda: table(SIGHT_HEAD, sight_rows(few)),
         ),
     ]
