@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from datetime import timedelta
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -16,6 +17,7 @@ from dpbandits.service.server.access import Access
 from tests.service.conftest import Open
 from tests.service.http.web import POLICY, client_of
 
+PACKAGE = str(Path(dpb.__file__).parent)
 REWARD = 123.456789
 """Of a range up to 1,000, on a grid of 1,024 steps: 126 of them."""
 
@@ -60,7 +62,7 @@ def walked(access: Access, key: str) -> tuple[list[str], int]:
     steps = list[str]()
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and "dpbandits" in frame.f_code.co_filename.split("tests")[0]:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
             steps.append(frame.f_code.co_qualname)
 
     headers = [(b"authorization", f"Bearer {key}".encode())]
