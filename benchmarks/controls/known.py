@@ -65,7 +65,8 @@ class Understated(Around):
         super().__post_init__()
         object.__setattr__(self, "width", self.inner.width)
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid)
 
 
@@ -151,7 +152,7 @@ class Questions(Dishonest):
         if not self.by_arrays and above >= (self.most or 0):
             return [asked, summed, above, drawn], Said(-1, 0.0)
         if drawn is None:
-            draw = noise.laplace if self.by_arrays else lambda _, **price: noise.threshold(**price)
+            draw = noise.laplace if self.by_arrays else lambda _, **cost: noise.threshold(**cost)
             drawn = draw(0, sensitivity=self.grid.steps, epsilon=self.epsilon * self.threshold)
         yes, value = self.ask(summed if asked % 2 else -summed, drawn, noise)
         if self.by_arrays and self.most is not None:
@@ -171,10 +172,10 @@ class Questions(Dishonest):
         steps, bar = self.grid.steps, self.bar * self.grid.steps
         if self.query is None:
             return (question >= bar + drawn) * 1, 0.0
-        price = self.epsilon * self.query
+        cost = self.epsilon * self.query
         if not self.by_arrays:
-            return noise.exceeds(question, bar, drawn, sensitivity=steps, epsilon=price) * 1, 0.0
-        noisy = noise.laplace(question, sensitivity=steps, epsilon=price)
+            return noise.exceeds(question, bar, drawn, sensitivity=steps, epsilon=cost) * 1, 0.0
+        noisy = noise.laplace(question, sensitivity=steps, epsilon=cost)
         yes = (noisy >= bar + drawn) * 1
         return yes, np.where(yes, noisy / steps, 0.0) if self.tells else 0.0
 
@@ -470,7 +471,7 @@ SUMS = (
 )
 
 
-# BROKEN ON PURPOSE: joint releases that do not keep what they promise.
+# BROKEN ON PURPOSE: joint releases that do not keep what they guarantee.
 
 
 def joint_answers(block: Block, noised: Any, steps: int) -> tuple[JointAnswer, ...]:
@@ -486,8 +487,8 @@ class OneTooFew(Around):
     """
 
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
-        price: dict[str, Any] = {"sensitivity": self.grid.steps, "epsilon": ONE}
-        noised = noise.joint(block.sums[:-1], **price)
+        cost: dict[str, Any] = {"sensitivity": self.grid.steps, "epsilon": ONE}
+        noised = noise.joint(block.sums[:-1], **cost)
         last = int(block.sums[-1]) + noised[0] - int(block.sums[0])
         return memory, joint_answers(block, (*noised, last), self.grid.steps)
 
@@ -498,8 +499,8 @@ class OneEach(Around):
     """BROKEN ON PURPOSE: a draw an arm, each at the whole budget."""
 
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
-        price: dict[str, Any] = {"sensitivity": self.grid.steps, "epsilon": ONE}
-        noised = [noise.joint((total,), **price)[0] for total in block.sums]
+        cost: dict[str, Any] = {"sensitivity": self.grid.steps, "epsilon": ONE}
+        noised = [noise.joint((total,), **cost)[0] for total in block.sums]
         return memory, joint_answers(block, noised, self.grid.steps)
 
 
@@ -582,12 +583,12 @@ class Halved(Relay):
     def __init__(self, noise: Noise) -> None:
         self.full = noise
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
-        if "epsilon" in price:
-            price["epsilon"] *= 2
-        if "rho" in price:
-            price["rho"] *= 4
-        return getattr(self.full, verb)(*exact, **price)
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        if "epsilon" in cost:
+            cost["epsilon"] *= 2
+        if "rho" in cost:
+            cost["rho"] *= 4
+        return getattr(self.full, verb)(*exact, **cost)
 
     def state(self) -> dict[str, Any]:
         return self.full.state()
@@ -609,8 +610,9 @@ class HalfNoise(Separable):
         """Releases it can answer."""
         return int(getattr(self.inner, "leaves", 10**12))
 
-    def promise(self) -> Guarantee | None:
-        return self.inner.promise()
+    @property
+    def guarantee(self) -> Guarantee | None:
+        return self.inner.guarantee
 
     def start(self) -> Any:
         return self.inner.start()
@@ -641,7 +643,7 @@ def half(mechanism: Mechanism) -> Mechanism:
 
 
 def half_report(honest: LDPUCB | LDPKLUCB) -> Any:
-    """BROKEN ON PURPOSE: a local policy whose users' reports have half the noise they promise."""
+    """BROKEN ON PURPOSE: a local policy whose users' reports have half the noise they guarantee."""
     randomizer = honest.randomizer()
 
     def randomise(self: Randomizer, steps: int, noise: Noise) -> int:
@@ -694,9 +696,9 @@ def twin(
 
 
 def of_mechanism(name: str, mechanism: Mechanism) -> Control:
-    promise = mechanism.promise()
-    assert promise is not None
-    claim, truth = (promise.epsilon, "2ε") if promise.measure == "pure" else (None, "4ρ")
+    guarantee = mechanism.guarantee
+    assert guarantee is not None
+    claim, truth = (guarantee.epsilon, "2ε") if guarantee.measure == "pure" else (None, "4ρ")
     return twin(name, lambda: half(mechanism), "transcript", claim, truth)
 
 

@@ -348,7 +348,8 @@ class Placed(Mechanism):
     grid: Grid = Grid(steps=1)
     actions: int = 4
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid)
 
     def init(self, coordinates: int) -> None:
@@ -382,7 +383,8 @@ class Reported(Randomizer):
         )
         return 64 * first + second
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(measure="pure", epsilon=self.epsilon, trust="local", grid=self.grid)
 
 

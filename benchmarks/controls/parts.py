@@ -145,7 +145,8 @@ class Whole(Mechanism):
     grid: Grid = BITS
     actions: int = 2
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(measure="pure", epsilon=ONE, grid=self.grid)
 
     def init(self, coordinates: int) -> None:

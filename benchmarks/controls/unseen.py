@@ -105,10 +105,10 @@ class WinnerAndValue(PurePrice):
         return None
 
     def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[Answer, ...]]:
-        price: dict[str, Any] = {"sensitivity": self.grid.steps, "epsilon": self.epsilon}
+        cost: dict[str, Any] = {"sensitivity": self.grid.steps, "epsilon": self.epsilon}
         sums = [int(total) for total in block.sums]
-        winner = noise.select(sums, law="exponential", **price)
-        value = noise.laplace(sums[winner], **price) / self.grid.steps
+        winner = noise.select(sums, law="exponential", **cost)
+        value = noise.laplace(sums[winner], **cost) / self.grid.steps
         return None, tuple(
             Answer(value, count, 1) if place == winner else Answer(0.0, count, 0)
             for place, count in enumerate(block.counts)
@@ -225,8 +225,9 @@ class RootShare(Each):
 
     width: int = 3
 
-    def promise(self) -> Guarantee:
-        one = self.inner.promise()
+    @property
+    def guarantee(self) -> Guarantee:
+        one = self.inner.guarantee
         assert one is not None
         return replace(one, epsilon=ROOT * one.cost, proof="each_arm")
 
@@ -366,7 +367,8 @@ class Plain(Randomizer):
     def randomise(self, steps: int, noise: Noise) -> int:
         return noise.laplace(steps, sensitivity=self.grid.steps, epsilon=self.epsilon)
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(
             measure="pure",
             epsilon=self.epsilon,
@@ -452,7 +454,7 @@ def kept_in_range(rewards: Floats, seed: int) -> int:
 
 def first_alarm(rewards: Floats, seed: int) -> int:
     """The first round at which the noised sum so far reaches four; 0: none. Only one number leaves,
-    so one draw's price is claimed. The threshold has no noise.
+    so one draw's cost is claimed. The threshold has no noise.
     """
     rng, total = np.random.default_rng(seed), 0
     for played, reward in enumerate(rewards, start=1):

@@ -336,7 +336,7 @@ def policy_rows(results: Results) -> Rows:
                 call(policy),
                 f"{policy.about.algorithm}: {policy.about.paper}",
                 policy.about.bound,
-                policy.about.twin or "–",
+                policy.about.baseline or "–",
             ],
         )
         for label, policy in seen.items()
@@ -421,7 +421,9 @@ class Head(NamedTuple):
 
 
 ARM_COLUMNS = (Head("arm"), Head("mean reward", number=True), Head("gap to the best", number=True))
-POLICY_COLUMNS = tuple(map(Head, ("policy", "class", "source", "regret bound", "non-private twin")))
+POLICY_COLUMNS = tuple(
+    map(Head, ("policy", "class", "source", "regret bound", "non-private baseline"))
+)
 
 
 def publish(results: Results, *, command: str) -> Path:

@@ -647,7 +647,7 @@ class PolicyRow(NamedTuple):
     horizon: bool  # must be known
     releases: str  # "every round" or "by batches"
     randomised: bool
-    twin: str  # baseline without privacy
+    baseline: str  # baseline without privacy
     chooses: bool  # among a subset of its arms: eligible=, added and retired arms
     contexts: bool  # whether it decides by what is known of each visitor
 
@@ -687,7 +687,7 @@ def list_policies() -> PolicyRows:
             horizon=about.needs_horizon,
             releases="every round" if about.every_round else "by batches",
             randomised=about.randomised,
-            twin=about.twin,
+            baseline=about.baseline,
             chooses=cls.chooses,
             contexts=name in CONTEXTUAL,
         )

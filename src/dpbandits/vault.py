@@ -40,8 +40,8 @@ from dpbandits.mechanisms.rewards import (
     checked_rewards,
     few_on_grid,
     on_grid,
+    read_or_none,
     reward_parts,
-    tried,
     vector_on_grid,
 )
 from dpbandits.noise.protocol import Noise
@@ -205,8 +205,8 @@ class Vault:
         )
         self.contextual = hasattr(mechanism, "layout")
         source = randomizer or mechanism
-        self.guarantee, self.width = source.promise(), source.width
-        self.price: Fraction | None = (
+        self.guarantee, self.width = source.guarantee, source.width
+        self.cost: Fraction | None = (
             None if self.guarantee is None else self.guarantee.cost / self.width
         )
         self.costs = mechanism.costs if randomizer is None else None
@@ -359,7 +359,7 @@ class Vault:
             return value
         if type(value) is float:
             return self.unit(value)
-        parts = tried(reward_parts, value)
+        parts = read_or_none(reward_parts, value)
         if parts is None:
             raise RewardError(
                 f"Expected rewards that can be read; those of type {type(value).__name__} failed "
@@ -504,7 +504,7 @@ class Vault:
         """Return the ledger's lines with their privacy costs."""
         if self.costs is None or self.guarantee is None:
             return tuple(
-                Entry(coordinate, line.start, line.stop, self.price, line.releases, self.width)
+                Entry(coordinate, line.start, line.stop, self.cost, line.releases, self.width)
                 for coordinate, line in ledger.lines()
             )
         most = self.guarantee.cost

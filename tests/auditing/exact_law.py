@@ -46,7 +46,7 @@ class Unfit(Exception):
 
 
 LargestLoss = tuple[float, float, Fraction | None, str, dict[str, Any]]
-"""Loss, error, price of the releases (None: no noise), evidence, details."""
+"""Loss, error, cost of the releases (None: no noise), evidence, details."""
 
 
 class NoiseCall(NamedTuple):
@@ -84,7 +84,7 @@ class Probe(Relay):
         self.offsets, self.script = offsets or {}, script
         self.asked: list[NoiseCall] = []
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         raise Unfit(REFUSED[verb])
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
@@ -116,7 +116,7 @@ class Streams:
         self.mechanism, self.unit = mechanism, mechanism.grid.steps
         self.answer: Callable[[Blocks], Answer] = cache(self._answer)
         self.draws: Callable[[tuple[int, ...]], Draws] = cache(self._draws)
-        self.price: Callable[[tuple[int, ...]], Fraction | None] = cache(self._price)
+        self.cost: Callable[[tuple[int, ...]], Fraction | None] = cache(self._price)
 
     def run(self, blocks: Blocks, probe: Probe) -> tuple[list[Answer], list[int]]:
         """Every answer, and how many draws had been made by then."""
@@ -691,7 +691,7 @@ class Enumeration:
         self.points = self.steps = 0
         self.lost = 0.0  # the most that was left out of any history's probability
         # what releases before the last decision tell of one reward; None: everything
-        self.price: Fraction | None = Fraction(0)
+        self.cost: Fraction | None = Fraction(0)
         self._path: tuple[int, ...] = ()
         self._reached = 0
         self._maps: dict[Any, tuple[NDArray[np.int16], list[Step]]] = {}
@@ -795,8 +795,8 @@ class Enumeration:
 
     def _charge(self, blocks: Sequence[Blocks], coordinates: tuple[int, ...]) -> None:
         for c in coordinates:
-            price = self.streams.price(tuple(n for _, n in blocks[c]))
-            self.price = None if price is None or self.price is None else max(self.price, price)
+            cost = self.streams.cost(tuple(n for _, n in blocks[c]))
+            self.cost = None if cost is None or self.cost is None else max(self.cost, cost)
 
     def _split(self, branch: Branch, t: int) -> Iterator[Branch]:
         """The branch, divided by the plan that follows at round t."""
@@ -890,7 +890,7 @@ class Choices:
         self.policy, self.mechanism = policy, policy.mechanism()
         self.deciding = Deciding(policy, effort)
         self.unit = self.mechanism.grid.steps
-        self.price = Fraction(0)
+        self.cost = Fraction(0)
         self.law = cache(self._law)
         self._tables: dict[Any, Any] = {}
 
@@ -909,7 +909,7 @@ class Choices:
         actions = len(sums)
         if len(spy.selected) == 1 and not spy.asked:
             values, sensitivity, epsilon, kind = spy.selected[0]
-            self.price = max(self.price, epsilon)
+            self.cost = max(self.cost, epsilon)
             law, chosen = (
                 selection_law(values, scale=float(2 * sensitivity / epsilon), selection=kind),
                 np.zeros(actions),
@@ -919,9 +919,7 @@ class Choices:
             return chosen
         if len(spy.asked) != actions or spy.selected:
             raise Unfit("it is neither a noisy maximum nor one noised sum an action")
-        self.price = max(
-            self.price, sum((1 / (a.scale / self.unit) for a in spy.asked), Fraction(0))
-        )
+        self.cost = max(self.cost, sum((1 / (a.scale / self.unit) for a in spy.asked), Fraction(0)))
         return self._by_lattice(spy.asked, sums, state, plan)
 
     def _by_lattice(
@@ -1020,7 +1018,7 @@ def of_epochs(policy: Policy, rounds: int, effort: Effort) -> LargestLoss:
         default=None,
     )
     if found is None or found.loss == 0:
-        return 0.0, 0.0, choices.price, "No choice depends on a reward.", {}
+        return 0.0, 0.0, choices.cost, "No choice depends on a reward.", {}
     details = {
         "block": found.rounds,
         "sums": list(found.sums),
@@ -1034,7 +1032,7 @@ def of_epochs(policy: Policy, rounds: int, effort: Effort) -> LargestLoss:
     return (
         found.loss,
         found.error if math.isfinite(found.error) else 0.0,
-        choices.price,
+        choices.cost,
         evidence,
         details,
     )
@@ -1104,8 +1102,8 @@ def small_law(
     subject = small(policy, rounds, arms, grid)
     if first_release(subject) >= rounds:
         return nothing_released(rounds)
-    loss, error, price, evidence, details = law_of(subject, rounds, effort)
-    attainable = float(claim if price is None else min(claim, price))
+    loss, error, cost, evidence, details = law_of(subject, rounds, effort)
+    attainable = float(claim if cost is None else min(claim, cost))
     if attainable == 0:
         return nothing_released(rounds)
     details = {"arms": arms, "grid": grid, "rounds": rounds} | details
@@ -1212,7 +1210,7 @@ def of_indices(policy: Policy, rounds: int, effort: Effort) -> LargestLoss:
 
 
 def summary(laws: Laws, enumeration: Enumeration, cut: float) -> LargestLoss:
-    lost, price = enumeration.lost, enumeration.price
+    lost, cost = enumeration.lost, enumeration.cost
     worst = worst_pair(laws, lost)
     details: dict[str, Any] = {
         "sequences": len(laws),
@@ -1227,7 +1225,7 @@ def summary(laws: Laws, enumeration: Enumeration, cut: float) -> LargestLoss:
         return (
             0.0,
             0.0,
-            price,
+            cost,
             f"No decision depends on a reward in {enumeration.rounds} rounds"
             + (f", but for runs of probability {lost:.1g} at most" * (lost > 0))
             + ".",
@@ -1239,4 +1237,4 @@ def summary(laws: Laws, enumeration: Enumeration, cut: float) -> LargestLoss:
         f"arms {played} with block sums {blocks}, where that of block {worst.block + 1} turns "
         f"{worst.other} by one changed reward"
     )
-    return worst.loss, worst.error, price, evidence, details
+    return worst.loss, worst.error, cost, evidence, details

@@ -45,7 +45,8 @@ class HandNoisyMax(Mechanism):
     grid: Grid = Grid(steps=1)
     actions: int = 3
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid)
 
     def init(self, coordinates: int) -> None:

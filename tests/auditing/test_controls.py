@@ -92,7 +92,7 @@ def test_every_mechanism_has_a_control_with_half_of_its_noise() -> None:
     }
     tried = [mechanism for _, mechanism in known.mechanisms_tried()]
     assert concrete - {"Exact"} == {type(mechanism).__name__ for mechanism in tried}
-    assert all(known.half(mechanism).promise() == mechanism.promise() for mechanism in tried)
+    assert all(known.half(mechanism).guarantee == mechanism.guarantee for mechanism in tried)
 
 
 def test_controls_have_names_of_their_own() -> None:

@@ -106,8 +106,8 @@ def test_published_constants() -> None:
     assert exact_law(policy, claim=ONE).outcome == "failed"
     assert exact_law(policy).outcome == "passed"  # 2 epsilon is what it promises here
     printed = HybridUCB(arms=2, epsilon=1, preset="published")
-    assert Streams(printed.mechanism()).price((1, 1, 1, 1)) == Fraction(3, 2)
-    assert Streams(HybridUCB(arms=2, epsilon=1).mechanism()).price((1, 1, 1, 1)) == 1
+    assert Streams(printed.mechanism()).cost((1, 1, 1, 1)) == Fraction(3, 2)
+    assert Streams(HybridUCB(arms=2, epsilon=1).mechanism()).cost((1, 1, 1, 1)) == 1
 
 
 def test_three_arms() -> None:

@@ -62,7 +62,7 @@ def test_tapes_of_many_lengths() -> None:
 
 
 def less_noise_for_more(total: int, count: int, noise: Noise) -> float:
-    """BROKEN: the price grows with the block; right where a block is one record."""
+    """BROKEN: the cost grows with the block; right where a block is one record."""
     return lap(noise, total, count)
 
 

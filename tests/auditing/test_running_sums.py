@@ -64,7 +64,7 @@ def test_policies_cost_their_claim(policy: Any) -> None:
 
 
 class Scaled:
-    """Noise at another price."""
+    """Noise at another cost."""
 
     def __init__(self, noise: Any, times: Fraction) -> None:
         self.noise, self.times, self.kind = noise, times, noise.kind
@@ -135,7 +135,7 @@ WIDER = SignedTree(epsilon=HALF, leaves=8, actions=2, grid=BIT, base=5)
 BROKEN: list[tuple[str, Mechanism, str | None]] = [
     ("half the noise", Twin(inner=TREE, times=Fraction(2)), "1"),
     ("a level not paid for", Twin(inner=TREE, times=LEVELS / (LEVELS - 1)), "3/4"),
-    ("a draw for each action at the price of one", Twin(inner=TREE, apart=True), "1"),
+    ("a draw for each action at the cost of one", Twin(inner=TREE, apart=True), "1"),
     ("nodes ahead without noise", TakesNothingAway(inner=WIDER), None),
     ("half the variance", Twin(inner=ROOT, times=Fraction(2)), "1"),
 ]

@@ -169,5 +169,5 @@ class Unnoised:
 
     kind = "simulated"
 
-    def laplace(self, value: int, **price: Any) -> int:
+    def laplace(self, value: int, **cost: Any) -> int:
         return value

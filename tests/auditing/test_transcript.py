@@ -75,7 +75,7 @@ def loss(policy: Policy, **options: Any) -> Fraction:
 def test_tight_mechanisms_cost_their_claim(mechanism: Any) -> None:
     """Exactly; and of Laplace noise an outcome is found that tells just as much."""
     result = transcript_level(feed(mechanism), rounds=32)
-    claim = mechanism.promise().epsilon
+    claim = mechanism.guarantee.epsilon
     assert result.outcome == "passed"
     assert Fraction(result.details["loss"]) == claim
     assert result.lower_bound <= claim * (1 + 1e-12)

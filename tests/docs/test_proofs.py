@@ -81,7 +81,7 @@ def built() -> list[Mechanism | Randomizer]:
 
 
 MECHANISM_PAGES = {
-    guarantee.proof for guarantee in (thing.promise() for thing in built()) if guarantee is not None
+    guarantee.proof for guarantee in (thing.guarantee for thing in built()) if guarantee is not None
 }
 
 

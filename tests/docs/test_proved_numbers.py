@@ -68,9 +68,9 @@ def test_hybrid_price_by_segment(segments: Any, root: bool) -> None:
         prices = [paid(hybrid, 130, leaf + i).paid for i in range(1, size + 1) if leaf + i <= 130]
         leaf += size
         worst[r] = max(worst.get(r, Fraction(0)), *prices)
-    for r, price in worst.items():
-        assert price == (Fraction(1, 2) if r == 0 else 1 + Fraction(1, 2 * r) if root else 1)
-    assert max(worst.values()) == hybrid.promise().cost
+    for r, cost in worst.items():
+        assert cost == (Fraction(1, 2) if r == 0 else 1 + Fraction(1, 2 * r) if root else 1)
+    assert max(worst.values()) == hybrid.guarantee.cost
 
 
 def exp_below(x: Fraction) -> Fraction:

@@ -87,17 +87,17 @@ def test_what_the_thin_tail_is_is_in_the_table() -> None:
     runs = re.search(r"--safe-runs (\d+)", (TABLES / "rate.csv").read_text(encoding="utf-8"))
     assert row
     assert runs
-    worst, tail, price = row.groups()
+    worst, tail, cost = row.groups()
     cells = re.findall(r"T = 10\^6 \|.* balanced (\d+) / (\d+) / \d+; safe", rate)
     default = max(int(quantile) / int(mean) for mean, quantile in cells)
     assert (
         f"at T = 10⁶ 99.9 % of its runs lost at most {tail} means (the default's: {default:.1f}), "
-        f"and the worst of {int(runs[1]):,} lost {worst}, for at most {price} times the default's "
+        f"and the worst of {int(runs[1]):,} lost {worst}, for at most {cost} times the default's "
         "mean"
     ) in POLICIES
     assert int(runs[1]) == 20_000
     assert float(worst) <= 4
-    assert float(price) <= 2
+    assert float(cost) <= 2
     assert "chosen on other instances than those that are reported" in " ".join(
         (TABLES / "rate.csv").read_text(encoding="utf-8").replace("# ", "").split()
     )

@@ -138,7 +138,7 @@ def test_a_device_refuses_more_than_its_user_agreed_to() -> None:
 def test_a_report_about_several_rewards_costs_its_epsilon_in_all(
     kind: type[Randomizer], width: int
 ) -> None:
-    """Whatever width a server describes: the price of one reward, times the width, is what the user
+    """Whatever width a server describes: the cost of one reward, times the width, is what the user
     agreed to.
     """
     randomizer = kind(epsilon=Fraction(3, 2), width=width)
@@ -148,7 +148,7 @@ def test_a_report_about_several_rewards_costs_its_epsilon_in_all(
     else:
         recorder = Recorder(1)
         randomizer.report([1.0] * width, recorder)
-        assert sum(draw.price for draw in recorder.draws) == Fraction(3, 2)
+        assert sum(draw.cost for draw in recorder.draws) == Fraction(3, 2)
     report = randomizer.report([1.0] * width, dpb.SimulatedNoise(2))
     assert randomizer.accepts(report.steps)
     with pytest.raises(dpb.RewardError, match=f"1 to {width}"):

@@ -1,4 +1,4 @@
-"""Joint releases: the sampler has its exact law, the draw has its price, and the vault keeps a
+"""Joint releases: the sampler has its exact law, the draw has its cost, and the vault keeps a
 record in its own plan's block.
 
 A sampler is wrongly called wrong with probability 1e-6 at most, each time a test is run.
@@ -115,7 +115,7 @@ def test_the_test_sees_broken_samplers(twin: Any, dimension: int) -> None:
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 def test_laws_agree_with_the_density(dimension: int) -> None:
-    """Summed over all points of a box, for both marginal laws; the weight itself is the price."""
+    """Summed over all points of a box, for both marginal laws; the weight itself is the cost."""
     rate, box = 1.5, range(-12, 13)
     weights = {z: math.exp(-rate * max(map(abs, z))) for z in product(box, repeat=dimension)}
     total = math.fsum(weights.values())

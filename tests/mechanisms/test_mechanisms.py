@@ -101,9 +101,9 @@ def test_full_tree_is_refused_before_reading() -> None:
 )
 def test_promise_is_the_exact_worst_loss(mechanism: Separable, held: Fraction) -> None:
     """Tight mechanisms: what is promised is what one record can lose, neither less nor more."""
-    promise = mechanism.promise()
-    assert promise is not None
-    assert promise.cost == held
+    guarantee = mechanism.guarantee
+    assert guarantee is not None
+    assert guarantee.cost == held
     assert worst_loss(mechanism, 70) == held
 
 
@@ -220,6 +220,6 @@ def test_the_width_of_a_record_must_be_said() -> None:
     """Left out, it must not fall back to one arm: the promise would be too small for super arms."""
     with pytest.raises(TypeError, match="width"):
         EachArm(inner=LazyForgetful(epsilon=Fraction(1)))
-    promise = EachArm(inner=LazyForgetful(epsilon=Fraction(1, 3)), width=3).promise()
-    assert promise is not None
-    assert promise.epsilon == 1
+    guarantee = EachArm(inner=LazyForgetful(epsilon=Fraction(1, 3)), width=3).guarantee
+    assert guarantee is not None
+    assert guarantee.epsilon == 1

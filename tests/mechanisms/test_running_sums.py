@@ -269,4 +269,4 @@ def test_bad_sizes_are_refused(make: Any, said: str) -> None:
 
 def test_a_coarse_grid_is_refined() -> None:
     assert tree(5, actions=20, grid=1).grid.steps == 20
-    assert "refined from 1" in str(tree(5, actions=20, grid=1).promise())
+    assert "refined from 1" in str(tree(5, actions=20, grid=1).guarantee)

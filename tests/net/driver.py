@@ -86,17 +86,17 @@ class Recorder(dpb.SimulatedNoise):
         self.given.append(int(value))
         return value
 
-    def laplace(self, value: int, **price: Any) -> int:
-        return self._kept(super().laplace(value, **price))
+    def laplace(self, value: int, **cost: Any) -> int:
+        return self._kept(super().laplace(value, **cost))
 
-    def gaussian(self, value: int, **price: Any) -> int:
-        return self._kept(super().gaussian(value, **price))
+    def gaussian(self, value: int, **cost: Any) -> int:
+        return self._kept(super().gaussian(value, **cost))
 
-    def joint(self, values: Any, **price: Any) -> tuple[int, ...]:
-        return tuple(map(self._kept, super().joint(values, **price)))
+    def joint(self, values: Any, **cost: Any) -> tuple[int, ...]:
+        return tuple(map(self._kept, super().joint(values, **cost)))
 
-    def select(self, values: Any, **price: Any) -> int:
-        return self._kept(super().select(values, **price))
+    def select(self, values: Any, **cost: Any) -> int:
+        return self._kept(super().select(values, **cost))
 
     def uniform(self) -> float:
         coin = super().uniform()
@@ -308,7 +308,7 @@ class People:
             given["segment"] = self.order.choice(self.case.options["segments"])
         if self.case.eligible and self.order.random() < 0.8:
             (part, *_) = host.parts().values()
-            there = [name for name, standing in part.arms if standing == "active"]
+            there = [name for name, status in part.arms if status == "active"]
             chosen = [name for name in there if self.order.random() < 0.5]
             if "holdout" in self.case.options:
                 chosen.append(there[0])  # which is the control arm

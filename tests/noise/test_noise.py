@@ -171,9 +171,9 @@ def test_a_fork_draws_for_itself() -> None:
 def test_several_draws_are_the_single_ones_in_turn() -> None:
     values = [5, 0, -3, 0, 10**12]
     for epsilon in (Fraction(1, 3), Fraction(1, 2**60)):
-        price = {"sensitivity": 1024, "epsilon": epsilon}
+        cost = {"sensitivity": 1024, "epsilon": epsilon}
         one, many = SimulatedNoise(9), SimulatedNoise(9)
-        assert laplaces(many, values, **price) == [one.laplace(v, **price) for v in values]
+        assert laplaces(many, values, **cost) == [one.laplace(v, **cost) for v in values]
         assert many.state() == one.state()
 
 

@@ -106,7 +106,7 @@ def numbered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
     """OpenDP replaced by 0, 1, 2, …: so that the same draw twice is seen."""
     numbers = itertools.count()
 
-    def draws(family: str, sensitivity: int, price: Fraction, count: int) -> list[int]:
+    def draws(family: str, sensitivity: int, cost: Fraction, count: int) -> list[int]:
         return [next(numbers) for _ in range(count)]
 
     monkeypatch.setattr(noise_module, "secure_draws", draws)

@@ -92,10 +92,10 @@ def test_the_truth_is_the_largest_multiple_that_is_private(epsilon: str) -> None
     chance = Fraction(truth(exact), 2**64)
     assert chance * 2**53 % 1 == 0
     assert Fraction(1, 2) <= chance < 1
-    price, below, term = min(exact, Fraction(40)), Fraction(0), Fraction(1)
+    cost, below, term = min(exact, Fraction(40)), Fraction(0), Fraction(1)
     for turn in range(1, 300):
         below += term
-        term = term * price / turn
+        term = term * cost / turn
         if turn % 8 == 0:  # short numbers, rounded down
             term = Fraction(int(term * 2**400), 2**400)
     above = below + Fraction(1, 2**100)  # what is left of the series, and the rounding

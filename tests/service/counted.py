@@ -16,9 +16,9 @@ class Counted(Relay):
     def __init__(self, seed: int = 1) -> None:
         self.source, self.drawn = dpb.SimulatedNoise(seed), 0
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         self.drawn += 1
-        return getattr(self.source, verb)(*exact, **price)
+        return getattr(self.source, verb)(*exact, **cost)
 
     def state(self) -> dict[str, Any]:
         return {"kind": "secure"}

@@ -29,10 +29,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
 class Failing(Counted):
     failing = False
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         if self.failing:
             raise ArithmeticError("no noise")
-        return super().ask(verb, *exact, **price)
+        return super().ask(verb, *exact, **cost)
 
 
 class Trial:

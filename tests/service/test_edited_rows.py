@@ -56,18 +56,18 @@ REFUSALS = {
 
 
 class Watching(Counted):
-    """Noise that notes the sums that it is asked about, and at what price."""
+    """Noise that notes the sums that it is asked about, and at what cost."""
 
     def __init__(self) -> None:
         super().__init__()
         self.sums, self.prices = list[int](), set[Any]()
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         if verb != "uniform":
             assert verb == "laplace"
             self.sums.append(int(exact[0]))
-            self.prices.add((price["epsilon"], price["sensitivity"]))
-        return super().ask(verb, *exact, **price)
+            self.prices.add((cost["epsilon"], cost["sensitivity"]))
+        return super().ask(verb, *exact, **cost)
 
 
 def times_read(sums: list[int]) -> list[int]:

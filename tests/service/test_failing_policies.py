@@ -64,7 +64,7 @@ def begun(folder: Path, noise: Any) -> Any:
     return opened(folder, noise).create("t", policy, seed=3)
 
 
-def tried(call: Callable[[], Any]) -> str:
+def read_or_none(call: Callable[[], Any]) -> str:
     """The error's class, or nothing."""
     try:
         call()
@@ -82,8 +82,8 @@ def test_nothing_is_drawn_twice(
     noise = Watching()
     campaign = begun(tmp_path, noise)
     asked = campaign.ask(20)
-    failed = [tried(lambda: campaign.tell(each, 1)) for each in asked[:7]]  # noqa: B023
-    failed += [tried(lambda: campaign.tell(asked[6], 1)) for _ in range(4)]
+    failed = [read_or_none(lambda: campaign.tell(each, 1)) for each in asked[:7]]  # noqa: B023
+    failed += [read_or_none(lambda: campaign.tell(asked[6], 1)) for _ in range(4)]
     assert [each for each in failed if each] in (["UnlearnedError"], [kind.__name__])
     assert len(noise.sums) == 1
     assert campaign.generation == 2
@@ -102,7 +102,7 @@ def test_other_processes_do_not_draw_it_either(looks: bool, tmp_path: Path) -> N
         campaign.summary()
     failed = list[str]()
     for campaign in (first, *others):
-        failed.append(tried(lambda: campaign.tell(asked[6], 1)))  # noqa: B023
+        failed.append(read_or_none(lambda: campaign.tell(asked[6], 1)))  # noqa: B023
         if looks:
             campaign.summary()
     assert failed == ["UnlearnedError", "", "", ""]
@@ -124,7 +124,7 @@ def test_a_view_between_does_not_have_it_drawn_again(tmp_path: Path) -> None:
     refuse = "BEFORE UPDATE ON dpbandits_private_state BEGIN SELECT RAISE(ABORT, 'away'); END"
     for _ in range(3):
         run(f"CREATE TRIGGER away {refuse}")
-        tried(lambda: campaign.tell(asked[6], 1))
+        read_or_none(lambda: campaign.tell(asked[6], 1))
         run("DROP TRIGGER away")
         campaign.summary()
     assert len(noise.sums) == 1
@@ -150,9 +150,9 @@ def test_a_stopping_rule_finishes_once(segments: Any, tmp_path: Path) -> None:
     for _ in range(5):
         campaign.tell(campaign.ask(**where), 1)
     before = drawn.count("laplace")
-    assert tried(campaign.finish) == "UnlearnedError"
+    assert read_or_none(campaign.finish) == "UnlearnedError"
     for _ in range(3):
-        tried(campaign.finish)
+        read_or_none(campaign.finish)
     assert drawn.count("laplace") == before + 1
 
 

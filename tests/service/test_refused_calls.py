@@ -303,11 +303,11 @@ class Failing(Counted):
         super().__init__()
         self.after, self.times = after, times
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         if self.drawn == self.after and self.times:
             self.times -= 1
             raise ArithmeticError("no noise")
-        return super().ask(verb, *exact, **price)
+        return super().ask(verb, *exact, **cost)
 
 
 @pytest.mark.parametrize("after", [0, 1, 5])

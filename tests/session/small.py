@@ -40,11 +40,11 @@ class Exact(dpb.SimulatedNoise):
         self._works()
         return tuple(np.asarray(values).tolist())
 
-    def select(self, values: Any, **price: Any) -> int:
+    def select(self, values: Any, **cost: Any) -> int:
         self._works()
         return int(np.argmax(values))
 
-    def exceeds(self, value: int, bar: int, threshold: int, **price: Any) -> bool:
+    def exceeds(self, value: int, bar: int, threshold: int, **cost: Any) -> bool:
         self._works()
         return value >= bar
 

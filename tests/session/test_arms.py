@@ -224,6 +224,6 @@ def test_dropped_blocks_are_never_read_and_the_plan_begins_anew() -> None:
 def test_numbers_of_numpy_name_arms_and_booleans_do_not() -> None:
     session = dpb.Session(dpb.DPKLUCB(arms=3, epsilon=1), noise=SimulatedNoise(1), seed=1)
     session.pause_arm(np.int64(1))  # type: ignore[arg-type]  # as it comes from an array
-    assert [standing for _, standing in session.arms] == ["active", "paused", "active"]
+    assert [status for _, status in session.arms] == ["active", "paused", "active"]
     with pytest.raises(ValueError, match="Expected one of the arms"):
         session.pause_arm(True)

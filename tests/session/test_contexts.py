@@ -349,11 +349,11 @@ class Failing(dpb.SimulatedNoise):
         super().__init__(1)
         self.at, self.calls = at, 0
 
-    def laplace(self, value: int, **price: Any) -> int:
+    def laplace(self, value: int, **cost: Any) -> int:
         self.calls += 1
         if self.calls in self.at:
             raise OSError("no randomness")
-        return super().laplace(value, **price)
+        return super().laplace(value, **cost)
 
 
 def test_a_release_that_failed_is_made_by_the_next_call() -> None:
@@ -393,11 +393,11 @@ class Listening(Relay, Noise):  # type: ignore[misc]
         self.asked: list[tuple[int, Any]] = []
         self.answers: list[int] = []
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
-        self.asked.append((exact[0], (verb, *price.values())))
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        self.asked.append((exact[0], (verb, *cost.values())))
         at = len(self.answers)
         scripted = self.script is not None and at < len(self.script)
-        answer = self.script[at] if scripted else getattr(self.inner, verb)(*exact, **price)  # type: ignore[index]
+        answer = self.script[at] if scripted else getattr(self.inner, verb)(*exact, **cost)  # type: ignore[index]
         self.answers.append(answer)
         return answer
 
@@ -435,8 +435,8 @@ def loss(answers: Answers, at: int, other: float | None, **options: Any) -> floa
     if replayed != public or [p for _, p in heard.asked] != [p for _, p in noise.asked]:
         return float("inf")
     total = 0.0
-    for (exact, price), (moved, _) in zip(noise.asked, heard.asked, strict=True):
-        verb, sensitivity, epsilon = price
+    for (exact, cost), (moved, _) in zip(noise.asked, heard.asked, strict=True):
+        verb, sensitivity, epsilon = cost
         assert (verb, sensitivity, epsilon) == ("laplace", 1024, 1)
         total += abs(exact - moved) / sensitivity
     return total

@@ -31,13 +31,13 @@ def expected(
 ) -> float:
     """The mean of an arm's evidence at its own mean, over rewards and noise, by quadrature."""
     pairs = PairEvidence(law, how.get("moment", draw_moment), 0.0)
-    scale = 1.0 / law.price if law.family == "laplace" else 1.0
+    scale = 1.0 / law.cost if law.family == "laplace" else 1.0
     reach = scale * np.linspace(-40.0, 40.0, 2_001) if law.family != "none" else np.zeros(1)
     density = np.ones(1)
     if law.family == "laplace":
-        density = law.price / 2.0 * np.exp(-law.price * np.abs(reach))
+        density = law.cost / 2.0 * np.exp(-law.cost * np.abs(reach))
     elif law.family == "gaussian":
-        density = np.exp(-reach * reach * law.price) * math.sqrt(law.price / math.pi)
+        density = np.exp(-reach * reach * law.cost) * math.sqrt(law.cost / math.pi)
     density = density / density.sum()
     noise, kinds = density, ((1, draws),) if law.family != "none" else ()
     for _ in range(draws - 1 if kinds else 0):

@@ -63,7 +63,7 @@ def test_the_last_arm_is_not_suspended_but_said() -> None:
     play(of, 8_000, (0.9, 0.9, 0.9))
     assert [event.what for event in of.events][:2] == ["suspend", "suspend"]
     assert {event.what for event in of.events[2:]} <= {"alarm"}
-    assert sum(standing == "active" for _, standing in of.arms) == 1
+    assert sum(status == "active" for _, status in of.arms) == 1
 
 
 def test_a_resumed_arm_is_suspended_by_its_next_release() -> None:
@@ -88,7 +88,7 @@ def test_one_draw_for_both_at_the_whole_price(kind: Any) -> None:
     memory, (said,) = guarded.answer(guarded.init(1), Block((0,), sums, (4,)), SimulatedNoise(5))
     assert said.reward == (drawn[0] / 1024, 4, 2)
     assert said.harm == (drawn[1] / 1024, 4, 2)
-    assert guarded.promise() == guarded.inner.promise()
+    assert guarded.guarantee == guarded.inner.guarantee
     again, (said,) = guarded.answer(memory, Block((0,), sums, (4,)), SimulatedNoise(5))
     assert said.reward[1:] == ((8, 4) if kind is LazyCumulative else (4, 2))
     assert memory is not again
@@ -106,7 +106,7 @@ def test_a_record_is_read_once_and_within_one_unit() -> None:
     read: list[list[tuple[int, ...]]] = []
 
     class Noted(SimulatedNoise):
-        def joint(self, values: Any, **price: Any) -> tuple[int, ...]:
+        def joint(self, values: Any, **cost: Any) -> tuple[int, ...]:
             read[-1].append(tuple(values))
             return tuple(read[0][len(read[-1]) - 1])
 

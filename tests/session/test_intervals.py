@@ -78,7 +78,7 @@ def test_the_draws_inside_are_those_that_were_made(name: str) -> None:
     assert law is not None
     for release in range(1, 41):
         memory, (answer,) = mechanism.answer(memory, Block((0,), (0,), (3,)), noise)
-        said = mechanism.says(answer, release)
+        said = mechanism.noised_sum(answer, release)
         assert said is not None
         assert said.rounds == answer.rounds
         assert math.isclose(said.total, draws_variance(law, said.draws), abs_tol=0.05)
@@ -90,8 +90,8 @@ def test_a_halted_stream_says_its_mean() -> None:
     memory = rule.start()
     for release in range(1, 5):
         memory, answer = rule.step(memory, 48, 1, SimulatedNoise(3))
-        assert (rule.says(answer, release) is None) == (answer is None)
-    said = rule.says(answer, 4)
+        assert (rule.noised_sum(answer, release) is None) == (answer is None)
+    said = rule.noised_sum(answer, 4)
     assert said is not None
     assert said.draws == ((1, 1),)
     assert said.total / said.rounds == pytest.approx((answer.value + 1) / 2)  # type: ignore[union-attr]
@@ -100,7 +100,7 @@ def test_a_halted_stream_says_its_mean() -> None:
 def test_a_joint_release_says_its_dimension() -> None:
     mechanism = JointBatch(epsilon=ONE, size=3, grid=GRID)
     _, answers = mechanism.answer(None, Block((0, 2), (64, 128), (5, 5)), SimulatedNoise(1))
-    assert [mechanism.says(answer, 1) for answer in answers] == [
+    assert [mechanism.noised_sum(answer, 1) for answer in answers] == [
         (answer.total, 5, ((2, 1),)) for answer in answers
     ]
 
@@ -130,10 +130,10 @@ def test_moments_and_variances_are_the_laws(name: str) -> None:
         assert abs(values.mean() - wanted) < 5 * error
 
 
-@pytest.mark.parametrize("price", [0.01, 1.0, 2.0, 5.0, 400.0])
+@pytest.mark.parametrize("cost", [0.01, 1.0, 2.0, 5.0, 400.0])
 @pytest.mark.parametrize("family", ["none", "laplace", "joint", "gaussian"])
-def test_sixteen_thetas_within_the_moments(family: Any, price: float) -> None:
-    noise = NoiseMoments(AnswerLaw(family, price))
+def test_sixteen_thetas_within_the_moments(family: Any, cost: float) -> None:
+    noise = NoiseMoments(AnswerLaw(family, cost))
     assert len(np.unique(noise.thetas)) == 16
     assert not noise.of(()).any()
     if family == "none":

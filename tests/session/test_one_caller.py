@@ -38,7 +38,7 @@ class Slow(Exact):
         super().__init__(1)
         self.inside, self.go, self.draws = threading.Event(), threading.Event(), 0
 
-    def laplace(self, value: int, **price: Any) -> int:
+    def laplace(self, value: int, **cost: Any) -> int:
         self.draws += 1
         self.inside.set()
         assert self.go.wait(LONG)
@@ -84,7 +84,7 @@ class Meddling(Exact):
 
     session: Any = None
 
-    def laplace(self, value: int, **price: Any) -> int:
+    def laplace(self, value: int, **cost: Any) -> int:
         if self.session is not None:
             refuse_all(self.session, "around this one")
             self.session.tell(2, 1.0)
@@ -175,7 +175,7 @@ class Forking(Exact):
 
     child: int | None = None
 
-    def laplace(self, value: int, **price: Any) -> int:
+    def laplace(self, value: int, **cost: Any) -> int:
         if self.child is None:
             self.child = os.fork()
         return value

@@ -196,7 +196,7 @@ class Cheap(dpb.DPKLUCB):
 
     @property
     def guarantee(self) -> Any:  # type: ignore[override]
-        return replace(self.mechanism().promise(), epsilon=Fraction(1, 10))  # type: ignore[type-var]
+        return replace(self.mechanism().guarantee, epsilon=Fraction(1, 10))  # type: ignore[type-var]
 
 
 class Lavish(dpb.DPKLUCB):

@@ -39,7 +39,7 @@ def test_the_policy_runs_at_its_share_and_the_promise_is_to_each_user() -> None:
     assert "ε = 1 per user (all rewards replaced, at most 4 learned rounds)" in str(s.guarantee)
     rho = for_users(2, dpb.AdaCUCB(arms=2, rho=1))
     assert rho.guarantee.rho == 1
-    assert rho.policy.mechanism().promise().rho == Fraction(1, 4)
+    assert rho.policy.mechanism().guarantee.rho == Fraction(1, 4)
     assert for_users(4, dpb.DPKLUCB(arms=2, epsilon=1, first=50)).policy.first == 50
     with pytest.raises(ValueError, match="not private"):
         for_users(2, dpb.UCB1(arms=2))
@@ -246,7 +246,7 @@ def test_a_clock_that_fails_makes_no_decision() -> None:
 
 
 # The promise, found by replay: two tables that differ in all rewards of one user, and the same
-# answers. What the noise is asked to hide, at its price, is at most the printed epsilon, or rho.
+# answers. What the noise is asked to hide, at its cost, is at most the printed epsilon, or rho.
 
 
 class Scripted(Exact):
@@ -292,7 +292,7 @@ def loss(policy: Any, cap: int, seed: int) -> Fraction:
     pairs = list(zip(low.hidden, high.hidden, strict=True))
     assert len(pairs) > 5
     power = 1 if policy.about.privacy == "pure" else 2
-    return sum((abs(a - b) ** power * price for (a, price), (b, _) in pairs), Fraction(0))
+    return sum((abs(a - b) ** power * cost for (a, cost), (b, _) in pairs), Fraction(0))
 
 
 POLICIES = [

@@ -166,11 +166,11 @@ class Listening(Relay, Noise):  # type: ignore[misc]
         self.asked: list[tuple[int, Any]] = []
         self.answers: list[int] = []
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
-        self.asked.append((exact[0], (verb, *price.values())))
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        self.asked.append((exact[0], (verb, *cost.values())))
         at = len(self.answers)
         scripted = self.script is not None and at < len(self.script)
-        answer = self.script[at] if scripted else getattr(self.inner, verb)(*exact, **price)  # type: ignore[index]
+        answer = self.script[at] if scripted else getattr(self.inner, verb)(*exact, **cost)  # type: ignore[index]
         self.answers.append(answer)
         return answer
 
@@ -198,8 +198,8 @@ def loss(rewards: list[float], at: int, other: float) -> float:
     if replayed != public or [p for _, p in heard.asked] != [p for _, p in noise.asked]:
         return float("inf")
     total = 0.0
-    for (exact, price), (moved, _) in zip(noise.asked, heard.asked, strict=True):
-        verb, sensitivity, rho = price
+    for (exact, cost), (moved, _) in zip(noise.asked, heard.asked, strict=True):
+        verb, sensitivity, rho = cost
         assert (verb, rho) == ("gaussian", policy().budget)
         # rho·(difference/sensitivity)² of a Gaussian of variance sensitivity²/(2 rho)
         total += ((exact - moved) / sensitivity) ** 2

@@ -224,7 +224,7 @@ def act(s: Any, queue: list[dpb.Decision], rng: np.random.Generator, silent: flo
     if kind < 0.45:
         how: dict[str, Any] = {}
         if chooses and u[0] < 0.1:
-            active = [name for name, standing in s.arms if standing == "active"]
+            active = [name for name, status in s.arms if status == "active"]
             how = {"eligible": active[: max(1, len(active) - 1)]}
         made = s.ask(3 if u[1] < 0.1 else 1, **how)
         queue += [decision for decision in made if rng.random() >= silent]
@@ -240,8 +240,8 @@ def act(s: Any, queue: list[dpb.Decision], rng: np.random.Generator, silent: flo
         return decision
     if not chooses:
         return None
-    active = [name for name, standing in s.arms if standing == "active"]
-    paused = [name for name, standing in s.arms if standing == "paused"]
+    active = [name for name, status in s.arms if status == "active"]
+    paused = [name for name, status in s.arms if status == "paused"]
     if u[0] < 0.2 and len(s.arms) < 6:
         s.add_arm(f"new {len(s.arms)}")
     elif u[0] < 0.5 and len(active) > 1:

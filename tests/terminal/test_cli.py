@@ -98,8 +98,8 @@ def test_a_short_explanation_fits_a_screen(name: str) -> None:
 
 def test_list_filters_by_privacy_and_speaks_json() -> None:
     rows = json.loads(dpbandits("list", "--privacy", "local", "--json").stdout)
-    assert {row["name"]: row["twin"] for row in rows} == {
-        name: cls.about.twin for name, cls in POLICIES.items() if cls.about.privacy == "local"
+    assert {row["name"]: row["baseline"] for row in rows} == {
+        name: cls.about.baseline for name, cls in POLICIES.items() if cls.about.privacy == "local"
     }
     assert {"CTBTT", "LDPUCB", "LDPKLUCB"} <= {row["name"] for row in rows}
 
@@ -212,7 +212,7 @@ def test_the_demo_compares_on_a_real_trial(tmp_path: Path, monkeypatch: pytest.M
     result = dpbandits("demo", "--quick", "--workers", "1")
     assert result.exit_code == 0
     assert "Page: demo/report.html" in result.stdout
-    for part in ("depression trial, ε = 0.5", "price", "lower", "99.9 %", "worst", "0.5 of 0.5"):
+    for part in ("depression trial, ε = 0.5", "cost", "lower", "99.9 %", "worst", "0.5 of 0.5"):
         assert part in result.stdout
     page = Path("demo/report.html").read_text()
     assert page.count("data:image/svg+xml;base64,") == 2

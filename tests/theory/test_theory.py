@@ -89,7 +89,7 @@ def test_table_of_policies_is_what_they_declare() -> None:
         assert (row.privacy == "none") == (guarantee is None)
         if guarantee is not None:
             assert row.privacy == ("local" if guarantee.trust == "local" else guarantee.measure)
-            assert rows[row.twin].privacy == "none"
+            assert rows[row.baseline].privacy == "none"
 
 
 def test_listed_values_off_the_grid_are_not_rounded() -> None:

@@ -1,5 +1,5 @@
 """The vault: a record enters its blocks once, a block is read once or thrown away, and no record
-touches more than its price covers.
+touches more than its cost covers.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def test_a_ledger_adds_up_however_long_it_is() -> None:
     assert Line(0, 1, 1) == (0, 1, 1)
 
 
-# No record touches more than its price covers
+# No record touches more than its cost covers
 
 
 class Says(DecisionSet):

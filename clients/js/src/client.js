@@ -114,7 +114,7 @@ export class Client {
     const told = [];
     for (const one of keys) told.push(one && (await this.#budget.recall(one)));
     const fresh = told.filter((one) => one === undefined).length;
-    if (fresh) await this.#budget.spend(asText(times(randomizer.price, BigInt(fresh))));
+    if (fresh) await this.#budget.spend(asText(times(randomizer.cost, BigInt(fresh))));
     const said = [];
     for (const [at, one] of steps.entries()) {
       said.push(told[at] === undefined ? await this.#draw(keys[at], one) : BigInt(told[at]));

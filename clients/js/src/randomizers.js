@@ -13,7 +13,7 @@ const CERTAIN = fraction(40n);
 class Randomizer {
   constructor(epsilon, grid, width) {
     Object.assign(this, { epsilon, grid, width });
-    this.price = times(epsilon, 1n, width); // of one reward
+    this.cost = times(epsilon, 1n, width); // of one reward
   }
 
   get name() {
@@ -29,7 +29,7 @@ export class LocalLaplace extends Randomizer {
 
   constructor(epsilon, grid, width) {
     super(epsilon, grid, width);
-    this.scale = fraction(grid.steps * this.price.under, this.price.over);
+    this.scale = fraction(grid.steps * this.cost.under, this.cost.over);
     this.reach = ceiling(times(this.scale, 60n));
   }
 
@@ -54,7 +54,7 @@ export class RandomizedResponse extends Randomizer {
 
   randomise(steps) {
     const bit = toss(steps, this.grid.steps);
-    const truthful = toss(truth(this.price), 1n << 64n);
+    const truthful = toss(truth(this.cost), 1n << 64n);
     return bit === truthful ? this.grid.steps : 0n;
   }
 }

@@ -177,7 +177,7 @@ def guarantee_of(made: Any) -> Any:
     return (
         made.guarantee
         if isinstance(made, Policy)
-        else made.promise()
+        else made.guarantee
         if isinstance(made, (Mechanism, Randomizer))
         else None
     )

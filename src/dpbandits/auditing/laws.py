@@ -154,13 +154,13 @@ def randomised_response_level(randomizer: Randomizer, claim: Fraction | None = N
 
     claim: by default the randomizer's own epsilon.
     """
-    start, promise = clock(), randomizer.promise()
-    claim = promise.epsilon if claim is None else claim
+    start, guarantee = clock(), randomizer.guarantee
+    claim = guarantee.epsilon if claim is None else claim
     if claim is None:
         return LevelResult(
             LEVEL,
             "not applicable",
-            evidence=f"It claims {promise.measure}, which promises no epsilon.",
+            evidence=f"It claims {guarantee.measure}, which promises no epsilon.",
         )
     points, unit = rewards_compared(randomizer), randomizer.grid.steps
     try:
@@ -240,8 +240,8 @@ class Selected(Relay):
 
     kind: ClassVar[NoiseKind] = "simulated"
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
-        self.exact, self.price = exact, price
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        self.exact, self.cost = exact, cost
         return 0
 
 
@@ -264,8 +264,8 @@ def noisy_max_loss(mechanism: Mechanism, rounds: int) -> float:
     def law(lead: int) -> Floats:
         spy, sums = Selected(), np.array([max(lead, 0), max(-lead, 0)], np.int64) * unit
         mechanism.answer(mechanism.init(2), Block((EVERY,), sums, (rounds,)), spy)
-        scale = float(2 * spy.price["sensitivity"] / spy.price["epsilon"])
-        return selection_law(spy.exact[0], scale=scale, selection=spy.price["law"])
+        scale = float(2 * spy.cost["sensitivity"] / spy.cost["epsilon"])
+        return selection_law(spy.exact[0], scale=scale, selection=spy.cost["law"])
 
     pairs = [
         (lead, lead + move)

@@ -224,7 +224,7 @@ class PlayedNoise(Relay):
         """The next release begins."""
         self._asked, self._values = 0, Counter[tuple[Any, ...]]()
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         """Raises Foreign: a release asks for ever, or for what cannot be drawn."""
         pushed = self._to_be_pushed(verb, exact)
         try:
@@ -232,8 +232,8 @@ class PlayedNoise(Relay):
                 # the action least likely to be named, or the likeliest
                 return int(np.argmax(exact[0]) if self._sign > 0 else np.argmin(exact[0]))
             if pushed and verb in ("laplace", "gaussian", "joint"):
-                return self._pushed(verb, exact[0], **price)
-            return getattr(self._plain, verb)(*exact, **price)
+                return self._pushed(verb, exact[0], **cost)
+            return getattr(self._plain, verb)(*exact, **cost)
         except OverflowError:
             raise Foreign(TOO_LARGE) from None
 
@@ -251,10 +251,10 @@ class PlayedNoise(Relay):
         if self._asked > PATIENCE:
             raise Foreign(WITHOUT_END)
 
-    def _pushed(self, verb: str, value: Any, *, sensitivity: int, **price: Fraction) -> Any:
+    def _pushed(self, verb: str, value: Any, *, sensitivity: int, **cost: Fraction) -> Any:
         """Every value far to one side: the largest move is then the record's own."""
         noises = getattr(self._plain, verb)(
-            [0] * len(value) if verb == "joint" else 0, sensitivity=sensitivity, **price
+            [0] * len(value) if verb == "joint" else 0, sensitivity=sensitivity, **cost
         )
         far = self._sign * (sensitivity + int(np.max(np.abs(noises))))
         return tuple(int(v) + far for v in value) if verb == "joint" else value + far

@@ -1,4 +1,4 @@
-"""A run replayed with one record replaced: does it answer the same, and at what price?"""
+"""A run replayed with one record replaced: does it answer the same, and at what cost?"""
 
 import math
 import sys
@@ -574,7 +574,7 @@ def priced(runs: list[Found]) -> Priced:
         if pair.loss <= found.least:
             break
         case = case_of(pair, witness)
-        least, most = price(case)
+        least, most = cost(case)
         found = Priced(
             max(least, found.least),
             None if most is None or found.most is None else max(most, found.most),
@@ -601,7 +601,7 @@ def with_others(found: Priced, runs: list[Found]) -> Priced:
         if found.most is None or pair.loss <= found.most:
             break
         case = case_of(pair, witness)
-        least, most = price(case)
+        least, most = cost(case)
         found = Priced(
             max(least, found.least),
             None if most is None else max(most, found.most),
@@ -610,10 +610,10 @@ def with_others(found: Priced, runs: list[Found]) -> Priced:
     return found
 
 
-def price(case: Case) -> tuple[Fraction, Fraction | None]:
+def cost(case: Case) -> tuple[Fraction, Fraction | None]:
     """The least and the largest loss of the answers. If noise is added and shown, both are the loss
     of the draws. Of a selection, the outcome that was seen is certain. Of questions to a threshold,
-    both are the price in the proof.
+    both are the cost in the proof.
     """
     pair, witness = case.pair, case.witness
     if witness.shown:

@@ -1,4 +1,4 @@
-"""Which noise a transcript shows, and the price of the noise that makes the same answers of a
+"""Which noise a transcript shows, and the cost of the noise that makes the same answers of a
 neighbour.
 """
 
@@ -50,8 +50,9 @@ class Shifting(Mechanism):
         self.width, self.together, self.compares = inner.width, inner.together, inner.compares
         self.shown = True
 
-    def promise(self) -> Guarantee | None:
-        return self.inner.promise()
+    @property
+    def guarantee(self) -> Guarantee | None:
+        return self.inner.guarantee
 
     def init(self, coordinates: int) -> Any:
         return self.inner.init(coordinates)
@@ -98,7 +99,7 @@ class Given:
             return getattr(self._recorder, name)
         return self._next
 
-    def _next(self, *asked: Any, **price: Any) -> Any:
+    def _next(self, *asked: Any, **cost: Any) -> Any:
         if not self._left:
             raise DrawsExhausted
         return self._left.pop(0).noisy
@@ -233,14 +234,14 @@ def log_ratio(
 def one_ratio(old: RecordedDraw, new: RecordedDraw) -> float | Fraction | None:
     if old.family == "joint":
         far = [max(map(abs, draw.noise())) for draw in (old, new)]
-        return old.price * Fraction(far[1] - far[0], old.sensitivity)
+        return old.cost * Fraction(far[1] - far[0], old.sensitivity)
     if old.family == "laplace":
-        return old.price * Fraction(
+        return old.cost * Fraction(
             abs(new.value - new.noisy) - abs(old.value - old.noisy), old.sensitivity
         )
     if old.family.startswith("select by "):
         law = cast(Selection, old.family.removeprefix("select by "))
-        scale = float(2 * old.sensitivity / old.price)
+        scale = float(2 * old.sensitivity / old.cost)
         if (
             law == "laplace"
             and len(old.value) * (scale + max(old.value) - min(old.value)) > LARGEST
@@ -341,7 +342,7 @@ class NoiseSums(NamedTuple):
 
     def rate(self, at: int) -> Fraction:
         """What a step of one draw's noise costs."""
-        return self.draws[at].price / self.draws[at].sensitivity
+        return self.draws[at].cost / self.draws[at].sensitivity
 
     def move(self, gap: Floats) -> list[int] | None:
         """The cheapest whole move that changes the answers by this gap (in reward units); None if

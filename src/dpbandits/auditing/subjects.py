@@ -50,12 +50,12 @@ class Feeding(Policy):
 
     def validate(self) -> None:
         """The policy declares the privacy that its mechanism promises."""
-        promise = self.fed.promise()
+        guarantee = self.fed.guarantee
         about = About(
             paper="",
             algorithm="",
             bound="",
-            privacy="none" if promise is None else promise.measure,
+            privacy="none" if guarantee is None else guarantee.measure,
             feedback=feedback_of(self.fed),
             goal="estimate",
         )
@@ -163,7 +163,7 @@ def first_release(policy: Policy) -> int:
 
 # Many independent runs at once, in law those of separate ones.
 #
-# Of a policy, at the price of its distinct histories: runs that drew the same noise so far are
+# Of a policy, at the cost of its distinct histories: runs that drew the same noise so far are
 # played once. At each draw the runs of a group draw for themselves, all at once, and part by what
 # came out. Of a mechanism, with noise that is an array with a number a run.
 
@@ -245,7 +245,7 @@ class ManyNoise(Relay):
             )
         return self._keep(np.argmax(exact + draws, axis=1))
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         raise TypeError("A question's answer decides what is asked next: one run at a time.")
 
     def uniform(self) -> Any:
@@ -267,8 +267,8 @@ class Scripted(Relay):
     def __init__(self, script: tuple[Any, ...], rest: SimulatedNoise | None) -> None:
         self._script, self._rest, self._at = script, rest, 0
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
-        return self._take(methodcaller(verb, *exact, **price))
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        return self._take(methodcaller(verb, *exact, **cost))
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> Any:
         return self.laplace(0, sensitivity=sensitivity, epsilon=epsilon)

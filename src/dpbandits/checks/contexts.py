@@ -224,7 +224,7 @@ def seen_loss(before: Recorder, after: Recorder) -> Fraction:
         if one.family != "laplace":
             return Fraction(0)
         gap = abs(one.noisy - other.value) - abs(one.noisy - one.value)
-        total += one.price * Fraction(gap, one.sensitivity)
+        total += one.cost * Fraction(gap, one.sensitivity)
     return abs(total)
 
 

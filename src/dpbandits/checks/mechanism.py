@@ -84,7 +84,7 @@ def check_mechanism(
 
 def guarantee_covers_loss(trial: MechanismTrial) -> None:
     """Change one record: the exact privacy loss of all answers together is within the guarantee."""
-    guarantee = trial.mechanism.promise()
+    guarantee = trial.mechanism.guarantee
     if guarantee is None or trial.mechanism.ahead:
         return
     first = Recorder(2)

@@ -75,7 +75,7 @@ class RecordedDraw(NamedTuple):
         value: the exact value; for a selection or a joint draw, all values.
         noisy: the outcome.
         sensitivity: in grid steps.
-        price: privacy cost per unit of change (ε or ρ).
+        cost: privacy cost per unit of change (ε or ρ).
         of: for a test against a threshold, the index of the threshold's draw; else −1.
     """
 
@@ -83,22 +83,22 @@ class RecordedDraw(NamedTuple):
     value: Any
     noisy: Any
     sensitivity: int
-    price: Fraction
+    cost: Fraction
     of: int = -1
 
     def loss(self, other: RecordedDraw) -> Fraction:
         """Return the most privacy loss of this call between its exact value and another's: the
         distance that its noise must move.
         """
-        # the winner's lead over each rival moves; noise of scale 2·sensitivity/price covers it
+        # the winner's lead over each rival moves; noise of scale 2·sensitivity/cost covers it
         if self.family.startswith("select"):
             moves = [b - a for a, b in zip(self.value, other.value, strict=True)]
-            return self.price * Fraction(
+            return self.cost * Fraction(
                 max(abs(move - moves[self.noisy]) for move in moves), 2 * self.sensitivity
             )
         moved = max(abs(b - a) for a, b in zip(self.noise(), other.noise(), strict=True))
         change = Fraction(moved, self.sensitivity)
-        return self.price * (change**2 if self.family == "gaussian" else change)
+        return self.cost * (change**2 if self.family == "gaussian" else change)
 
     def noise(self) -> tuple[int, ...]:
         """Return the added noise: one number, or one for each value of a joint draw."""
@@ -115,13 +115,13 @@ def sparse_vector_loss(old: Sequence[RecordedDraw], new: Sequence[RecordedDraw])
     its own fall.
     """
     rises = [
-        (b.value - a.value, bool(a.noisy), a.price / a.sensitivity)
+        (b.value - a.value, bool(a.noisy), a.cost / a.sensitivity)
         for a, b in zip(old[1:], new[1:], strict=True)
     ]
     shift = max([rise for rise, yes, _ in rises if not yes], default=0)
     shift = max(0, shift)
-    return shift * old[0].price / old[0].sensitivity + sum(
-        (max(0, shift - rise) * price for rise, yes, price in rises if yes), Fraction(0)
+    return shift * old[0].cost / old[0].sensitivity + sum(
+        (max(0, shift - rise) * cost for rise, yes, cost in rises if yes), Fraction(0)
     )
 
 
@@ -173,13 +173,13 @@ class Recorder(Relay):
         # from the noise of each threshold to the index of its draw
         self._thresholds: dict[int, int] = {}
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         """Record added noise, and selections."""
-        (value,), family, rate = exact, verb, price.get("rho") or price["epsilon"]
+        (value,), family, rate = exact, verb, cost.get("rho") or cost["epsilon"]
         if verb == "select":
-            family, value = f"select by {price['law']}", tuple(int(v) for v in value)
-        draw = methodcaller(verb, *exact, **price)
-        return self._record(family, value, price["sensitivity"], rate, draw)
+            family, value = f"select by {cost['law']}", tuple(int(v) for v in value)
+        draw = methodcaller(verb, *exact, **cost)
+        return self._record(family, value, cost["sensitivity"], rate, draw)
 
     def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
         exact = tuple(int(value) for value in values)
@@ -238,7 +238,7 @@ class Recorder(Relay):
         family: str,
         value: Any,
         sensitivity: int,
-        price: Fraction,
+        cost: Fraction,
         draw: Callable[[Noise], Any],
         of: int = -1,
     ) -> Any:
@@ -249,11 +249,11 @@ class Recorder(Relay):
             if at >= len(self.script):
                 raise Diverged(f"The replay draws noise {at + 1} times, the recording {at} times.")
             old = self.script[at]
-            if (old.family, old.sensitivity, old.price, old.of) != (family, sensitivity, price, of):
+            if (old.family, old.sensitivity, old.cost, old.of) != (family, sensitivity, cost, of):
                 raise Diverged(
                     f"Noise draw {at + 1} differs in kind, bar or scale between recording and "
                     "replay."
                 )
             noisy = old.noisy
-        self.draws.append(RecordedDraw(family, value, noisy, sensitivity, price, of))
+        self.draws.append(RecordedDraw(family, value, noisy, sensitivity, cost, of))
         return noisy

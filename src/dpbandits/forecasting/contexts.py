@@ -121,10 +121,10 @@ def entrants_in_contexts(
         for epsilon in budgets:
             policy = policy_for_users(made(cls, arms, visitors, rounds, epsilon=epsilon), cap)
             private.append(ContextEntrant(cls.__name__, float(epsilon), policy))
-        twin = EVERY_POLICY.get(cls.about.twin)
-        if twin is not None:
-            plain[twin.__name__] = ContextEntrant(
-                twin.__name__, None, made(twin, arms, visitors, rounds)
+        baseline = EVERY_POLICY.get(cls.about.baseline)
+        if baseline is not None:
+            plain[baseline.__name__] = ContextEntrant(
+                baseline.__name__, None, made(baseline, arms, visitors, rounds)
             )
     return private, list(plain.values())
 
@@ -202,9 +202,9 @@ def foreseen_in_contexts(
     shares = Played(equal, np.full((len(worlds), arms), rounds // arms))
     best = np.array([int(world.means.argmax()) for world in worlds])
 
-    def row(label: str, epsilon: float | None, found: Played, twin: Played | None) -> Foreseen:
+    def row(label: str, epsilon: float | None, found: Played, baseline: Played | None) -> Foreseen:
         loss = found.losses * span
-        privacy = None if twin is None else (found.losses - twin.losses) * span
+        privacy = None if baseline is None else (found.losses - baseline.losses) * span
         saved = (shares.losses - found.losses) * span
         q95, q99 = np.quantile(loss, [0.95, 0.99], method="higher").tolist()
         leads = float((found.plays.argmax(axis=1) == best).mean())
@@ -232,7 +232,7 @@ def foreseen_in_contexts(
             each.label,
             each.epsilon,
             played_in_contexts(each.policy, worlds, rounds, seed, tell),
-            without.get(each.policy.about.twin),
+            without.get(each.policy.about.baseline),
         )
         for each in private
     ]

@@ -140,9 +140,9 @@ def built(cls: type[Policy], arms: int, visitors: int, **budget: Any) -> Policy:
     return cls(arms=arms, **known, **budget)
 
 
-def twin_of(entrant: Entrant, visitors: int) -> Entrant | None:
+def baseline_of(entrant: Entrant, visitors: int) -> Entrant | None:
     """The same without privacy."""
-    cls = POLICIES.get(entrant.policy.about.twin)
+    cls = POLICIES.get(entrant.policy.about.baseline)
     if cls is None:
         return None
     return Entrant(cls.__name__, None, built(cls, entrant.policy.arms, visitors))
@@ -528,7 +528,11 @@ def foreseen(
     groups: list[list[Entrant]], trial: ForecastTrial, progress: Callable[[int, int], None] | None
 ) -> tuple[Foreseen, ...]:
     """All rows: policies, what they are without privacy, equal shares."""
-    plain = {twin.label: twin for group in groups if (twin := twin_of(group[0], trial.visitors))}
+    plain = {
+        baseline.label: baseline
+        for group in groups
+        if (baseline := baseline_of(group[0], trial.visitors))
+    }
     private = [entrant for group in groups for entrant in group]
     if not trial.how.are_plain:
         plain = {}
@@ -571,7 +575,7 @@ def foreseen(
             without[entrant.label] = loss
             compared.append(foreseen_row(entrant, plays, loss, None, shares, names, trial))
         else:
-            same = without.get(policy.about.twin)
+            same = without.get(policy.about.baseline)
             rows.append(foreseen_row(entrant, plays, loss, same, shares, names, trial))
     names = names_expected(plain_schedule(trial.means.shape[1]), equal, trial)
     last = foreseen_row(None, equal, shares, None, shares, names, trial)
@@ -654,12 +658,12 @@ def foreseen_row(
     entrant: Entrant | None,
     plays: Integers,
     loss: Floats,
-    twin: Floats | None,
+    baseline: Floats | None,
     shares: Floats,
     names: Names,
     trial: ForecastTrial,
 ) -> Foreseen:
-    """A row from play counts. entrant: None for equal shares. twin, shares: losses of the same
+    """A row from play counts. entrant: None for equal shares. baseline, shares: losses of the same
     without privacy, of equal shares.
     """
     q95, q99 = np.quantile(loss, [0.95, 0.99], method="higher").tolist()
@@ -668,14 +672,14 @@ def foreseen_row(
         None if entrant is None else entrant.epsilon,
         float(loss.mean()),
         standard_error(loss),
-        None if twin is None else float((loss - twin).mean()),
+        None if baseline is None else float((loss - baseline).mean()),
         float((shares - loss).mean()),
         q95,
         q99,
         float(loss.max()),
         highest_mean(plays, trial) if entrant is None else share_of_best(trial, plays[:, -1]),
         round(names.named) if np.isfinite(names.named) else None,
-        None if twin is None else standard_error(loss - twin),
+        None if baseline is None else standard_error(loss - baseline),
         standard_error(shares - loss),
         names.chance,
         None if names.width is None else names.width * trial.span,
@@ -747,12 +751,12 @@ class ExpectedLoss(NamedTuple):
 def expected_loss(
     policy: Policy, rows: Sequence[Belief], people: int, ruler: Range | None, seed: int = 0
 ) -> ExpectedLoss | None:
-    """By exact simulation of this policy and of its twin without privacy, from the first person on,
-    with coins of the released means. It reads released values only, so it costs no privacy.
+    """By exact simulation of this policy and of its baseline without privacy, from the first person
+    on, with coins of the released means. It reads released values only, so it costs no privacy.
 
     policy: as it is played, whatever became of its arms; it is simulated with those of `rows`.
     people: whom it decided for. None where an arm has no released mean yet, where there is no
-    privacy or no twin to compare with, where a policy does not play single arms for their
+    privacy or no baseline to compare with, where a policy does not play single arms for their
     rewards, and where it has no fast player.
     """
     means, about = [row.mean for row in rows], policy.about
@@ -762,16 +766,18 @@ def expected_loss(
         return None
     people = min(people, MOST_PEOPLE, getattr(policy, "horizon", None) or MOST_PEOPLE)
     ruler, alone = ruler or Range(), replace(policy, arms=len(means))
-    twin = twin_of(Entrant(type(policy).__name__, None, alone), people)
-    if policy.guarantee is None or twin is None:
+    baseline = baseline_of(Entrant(type(policy).__name__, None, alone), people)
+    if policy.guarantee is None or baseline is None:
         return None
     world = Bernoulli([ruler.to_unit(clipped(mean, ruler)) for mean in means])
-    if any(not choose_player(each, world, people, seed, True)[1] for each in (alone, twin.policy)):
+    if any(
+        not choose_player(each, world, people, seed, True)[1] for each in (alone, baseline.policy)
+    ):
         return None
     runs = min(MOST_ROUNDS // people, RUNS)
     ours, plain = (
         regret_of_runs(each, world, people, runs, seed + at) * ruler.span
-        for at, each in enumerate((alone, twin.policy))
+        for at, each in enumerate((alone, baseline.policy))
     )
     error = np.hypot(*(np.std(each, ddof=1) / np.sqrt(runs) for each in (ours, plain)))
     loss = float(ours.mean())

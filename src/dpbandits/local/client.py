@@ -45,7 +45,7 @@ from dpbandits.local.messages import (
     report_to_json,
 )
 from dpbandits.mechanisms.randomizers import Report
-from dpbandits.mechanisms.rewards import tried
+from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
 
@@ -114,7 +114,7 @@ class Client:
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee of each report, against the server and everybody else."""
-        return replace(self._randomizer.promise(), noise=self._noise.kind)
+        return replace(self._randomizer.guarantee, noise=self._noise.kind)
 
     def answer(
         self, decision: str, reward: float | Mapping[int, float], *, datum: str | None = None
@@ -247,7 +247,7 @@ def rewards_for(asked: Asked, reward: object) -> object:
                 f"{type(reward).__name__}. Nothing was drawn."
             )
         return reward
-    rewards = {arm: tried(reward.get, arm, reward) for arm in asked.observe}
+    rewards = {arm: read_or_none(reward.get, arm, reward) for arm in asked.observe}
     missing = [arm for arm, value in rewards.items() if value is None]
     if missing:
         raise RewardError(

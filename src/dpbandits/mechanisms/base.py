@@ -40,17 +40,17 @@ class AnswerLaw:
 
     Args:
         family: what a draw of kind k adds, in reward units. "laplace": Laplace noise of scale
-            k/price; "joint": one coordinate of a joint draw for k arms at this privacy parameter;
-            "gaussian": normal noise of variance k/(2 price). The moments of the discrete noise are
+            k/cost; "joint": one coordinate of a joint draw for k arms at this privacy parameter;
+            "gaussian": normal noise of variance k/(2 cost). The moments of the discrete noise are
             not larger.
-        price: privacy parameter of one draw (ε or ρ).
+        cost: privacy parameter of one draw (ε or ρ).
         forgets: True if an answer covers its newest block alone, so that answers must be added up.
         redraws: True if the noise in an answer may replace noise in the previous one, over the same
             rewards. The draws in the n-th answer of a coordinate are known beforehand.
     """
 
     family: Literal["none", "laplace", "joint", "gaussian"]
-    price: float = 1.0
+    cost: float = 1.0
     forgets: bool = False
     redraws: bool = False
 
@@ -123,8 +123,9 @@ class Mechanism(ABC):
     public_memory: bool = False
     ahead: bool = False
 
+    @property
     @abstractmethod
-    def promise(self) -> Guarantee | None:
+    def guarantee(self) -> Guarantee | None:
         """Return the guarantee to one record that enters one block, over the memory's whole life.
         None without noise.
         """
@@ -182,7 +183,7 @@ class Mechanism(ABC):
         """
         return None
 
-    def says(self, answer: Any, release: int) -> NoisedSum | None:
+    def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
         """Return the noisy sum that an answer states; None if it states none.
 
         Args:
@@ -279,15 +280,16 @@ class Around(Mechanism):
         object.__setattr__(self, "public_memory", self.inner.public_memory)
         object.__setattr__(self, "ahead", self.inner.ahead)
 
-    def promise(self) -> Guarantee | None:
-        return self.inner.promise()
+    @property
+    def guarantee(self) -> Guarantee | None:
+        return self.inner.guarantee
 
     @property
     def law(self) -> AnswerLaw | None:
         return self.inner.law
 
-    def says(self, answer: Any, release: int) -> NoisedSum | None:
-        return self.inner.says(answer, release)
+    def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
+        return self.inner.noised_sum(answer, release)
 
     def init(self, coordinates: int) -> Any:
         return self.inner.init(coordinates)
@@ -325,7 +327,8 @@ class PurePrice(Mechanism):
                 f"of type {type(self.grid).__name__}."
             )
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(
             measure="pure",
             epsilon=self.epsilon,
@@ -418,7 +421,7 @@ class Each(Around):
     @final
     def times(self, parts: int, proof: str) -> Guarantee | None:
         """Return the guarantee to a record with this number of parts."""
-        one = self.inner.promise()
+        one = self.inner.guarantee
         if one is None or one.epsilon is None:
             return None
         claimed = None if one.claimed is None else parts * one.claimed
@@ -447,7 +450,8 @@ class EachAction(Each):
             )
         return super().init(coordinates)
 
-    def promise(self) -> Guarantee | None:
+    @property
+    def guarantee(self) -> Guarantee | None:
         return self.times(self.actions, "each_action")
 
     def answer(
@@ -473,7 +477,8 @@ class EachArm(Each):
     # required: the base class's default would give a wrong guarantee
     width: int = field()
 
-    def promise(self) -> Guarantee | None:
+    @property
+    def guarantee(self) -> Guarantee | None:
         return self.times(self.width, "each_arm")
 
 
@@ -505,8 +510,9 @@ class NoisyMax(PurePrice):
     public_memory = True
     proof: ClassVar[str] = "noisy_max"
 
-    def promise(self) -> Guarantee:
-        return replace(super().promise(), zero_out=self.epsilon / 2)
+    @property
+    def guarantee(self) -> Guarantee:
+        return replace(super().guarantee, zero_out=self.epsilon / 2)
 
     def init(self, coordinates: int) -> None:
         return None

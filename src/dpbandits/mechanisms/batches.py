@@ -51,7 +51,7 @@ class LazyForgetful(Pure):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon), forgets=True)
 
-    def says(self, answer: Answer, release: int) -> NoisedSum:
+    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
         return sum_with_draws_of_one_kind(answer)
 
     def start(self) -> None:
@@ -84,7 +84,7 @@ class LazyCumulative(Pure):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon))
 
-    def says(self, answer: Answer, release: int) -> NoisedSum:
+    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
         return sum_with_draws_of_one_kind(answer)
 
     def start(self) -> list[int]:
@@ -123,14 +123,15 @@ class GaussianBatches(Separable):
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(measure="zCDP", rho=self.rho, grid=self.grid, proof="gaussian_batches")
 
     @property
     def law(self) -> AnswerLaw:
         return AnswerLaw("gaussian", float(self.rho), forgets=True)
 
-    def says(self, answer: Answer, release: int) -> NoisedSum:
+    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
         return sum_with_draws_of_one_kind(answer)
 
     def start(self) -> None:
@@ -151,14 +152,15 @@ class Exact(Separable):
     grid: Grid = Grid()
     public_memory = True
 
-    def promise(self) -> None:
+    @property
+    def guarantee(self) -> None:
         return None
 
     @property
     def law(self) -> AnswerLaw:
         return AnswerLaw("none")
 
-    def says(self, answer: Answer, release: int) -> NoisedSum:
+    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ())
 
     def start(self) -> tuple[int, int]:
@@ -226,8 +228,9 @@ class WeightedArms(Around):
         costs = tuple(self.inner.epsilon / kind for kind in self.kinds)
         object.__setattr__(self, "costs", costs)
 
-    def promise(self) -> Guarantee:
-        return replace(self.inner.promise(), epsilon=self.epsilon, proof="each_arm")
+    @property
+    def guarantee(self) -> Guarantee:
+        return replace(self.inner.guarantee, epsilon=self.epsilon, proof="each_arm")
 
     @cached_property
     def each(self) -> dict[int, LazyForgetful | LazyCumulative]:
@@ -242,7 +245,7 @@ class WeightedArms(Around):
             )
         return super().init(coordinates)
 
-    def says(self, answer: WeightedAnswer, release: int) -> NoisedSum:
+    def noised_sum(self, answer: WeightedAnswer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ((answer.kind, answer.draws),))
 
     def answer(

@@ -187,15 +187,16 @@ class CellBatches(Around):
 
     layout: ClassVar[Layout] = "cells"
 
-    def promise(self) -> Guarantee | None:
-        promise = self.inner.promise()
-        return None if promise is None else replace(promise, proof="context", public=PUBLIC)
+    @property
+    def guarantee(self) -> Guarantee | None:
+        guarantee = self.inner.guarantee
+        return None if guarantee is None else replace(guarantee, proof="context", public=PUBLIC)
 
     @property
     def law(self) -> None:
         return None  # a cell's sum says nothing of an arm's mean
 
-    def says(self, answer: Any, release: int) -> None:
+    def noised_sum(self, answer: Any, release: int) -> None:
         return None
 
     def widened(self, memory: Any, coordinates: int) -> Any:
@@ -227,7 +228,7 @@ class VectorBatches(Mechanism):
     Guarantee: rho-zCDP, for the vector moves by at most 1 in Euclidean norm; none if exact.
 
     Args:
-        rho: the price of a record; None: read without noise.
+        rho: the cost of a record; None: read without noise.
     """
 
     rho: Fraction | None = None
@@ -239,7 +240,8 @@ class VectorBatches(Mechanism):
         if self.rho is not None:
             object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
 
-    def promise(self) -> Guarantee | None:
+    @property
+    def guarantee(self) -> Guarantee | None:
         if self.rho is None:
             return None
         return Guarantee(
@@ -280,7 +282,7 @@ class ShapedBatches(Mechanism):
     Guarantee: rho-zCDP, for the turned vector moves by at most that bound in Euclidean norm.
 
     Args:
-        rho: the price of a record.
+        rho: the cost of a record.
     """
 
     rho: Fraction
@@ -291,7 +293,8 @@ class ShapedBatches(Mechanism):
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(
             measure="zCDP", rho=self.rho, grid=self.grid, proof="context", public=PUBLIC
         )

@@ -120,7 +120,7 @@ class BinaryTree(Pure):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.share), redraws=True)
 
-    def says(self, answer: Answer, release: int) -> NoisedSum:
+    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
     def reads_last(self, memory: list[Any], coordinate: int) -> bool:
@@ -228,7 +228,7 @@ class Logarithmic(Pure):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon))
 
-    def says(self, answer: Answer, release: int) -> NoisedSum:
+    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
     def reads_last(self, memory: list[Any], coordinate: int) -> bool:
@@ -305,7 +305,8 @@ class Hybrid(Pure):
     root: bool = False
     proof: ClassVar[str] = "hybrid"
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         epsilon = self.epsilon * Fraction(3, 2) if self.root else self.epsilon
         return Guarantee(
             measure="pure", epsilon=epsilon, claimed=self.epsilon, grid=self.grid, proof=self.proof
@@ -315,7 +316,7 @@ class Hybrid(Pure):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon / 2), redraws=True)
 
-    def says(self, answer: Answer, release: int) -> NoisedSum:
+    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, self.draws_at(release))
 
     def draws_at(self, release: int) -> NoiseDraws:

@@ -80,14 +80,15 @@ class JointBatch(PurePrice):
         object.__setattr__(self, "grid", used)
         object.__setattr__(self, "refined_from", None if used == requested else requested.steps)
 
-    def promise(self) -> Guarantee:
-        return replace(super().promise(), refined_from=self.refined_from)
+    @property
+    def guarantee(self) -> Guarantee:
+        return replace(super().guarantee, refined_from=self.refined_from)
 
     @property
     def law(self) -> AnswerLaw:
         return AnswerLaw("joint", float(self.epsilon), forgets=True)
 
-    def says(self, answer: JointAnswer, release: int) -> NoisedSum:
+    def noised_sum(self, answer: JointAnswer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ((answer.dimension, 1),))
 
     def init(self, coordinates: int) -> None:

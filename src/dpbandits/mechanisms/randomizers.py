@@ -21,7 +21,7 @@ from dpbandits.mechanisms.rewards import (
     checked_reward,
     checked_rewards,
     on_grid,
-    tried,
+    read_or_none,
     vector_on_grid,
 )
 from dpbandits.noise.exact import truth
@@ -84,8 +84,9 @@ class Randomizer(ABC):
     def randomise(self, steps: int, noise: Noise) -> int:
         """Randomise one reward, both in grid steps."""
 
+    @property
     @abstractmethod
-    def promise(self) -> Guarantee:
+    def guarantee(self) -> Guarantee:
         """Return the guarantee of every report."""
 
     @property
@@ -106,9 +107,9 @@ class Randomizer(ABC):
         of them.
         """
         numbers = steps if type(steps) is tuple else (steps,)
-        return all(type(step) is int and self.may_say(step) for step in numbers)
+        return all(type(step) is int and self.can_report(step) for step in numbers)
 
-    def may_say(self, step: int) -> bool:
+    def can_report(self, step: int) -> bool:
         """Return whether a report can contain this number."""
         return abs(step) < 2**60
 
@@ -142,7 +143,7 @@ class Randomizer(ABC):
         Raises:
             ValueError: as for `report`.
         """
-        number = tried(rewards_in, reward)
+        number = read_or_none(rewards_in, reward)
         if number is None:
             return on_grid(checked_reward(reward), self.grid, noise)
         if not 1 <= number <= self.width:
@@ -186,7 +187,7 @@ class LocalLaplace(Randomizer):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon / self.width))
 
-    def may_say(self, step: int) -> bool:
+    def can_report(self, step: int) -> bool:
         return -self.reach <= step <= self.grid.steps + self.reach
 
     def randomise(self, steps: int, noise: Noise) -> int:
@@ -195,7 +196,8 @@ class LocalLaplace(Randomizer):
         )
         return max(-self.reach, min(noised, self.grid.steps + self.reach))
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(
             measure="pure",
             epsilon=self.epsilon,
@@ -237,7 +239,7 @@ class RandomizedResponse(Randomizer):
     def ends(self) -> tuple[float, float]:
         return 1.0 - self.keep, self.keep
 
-    def may_say(self, step: int) -> bool:
+    def can_report(self, step: int) -> bool:
         """Return whether the number is a bit: 0 or a whole unit."""
         return step in (0, self.grid.steps)
 
@@ -246,7 +248,8 @@ class RandomizedResponse(Randomizer):
         truthful = toss(noise, self.truths, 2**64)
         return self.grid.steps * (bit is truthful)
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(
             measure="pure",
             epsilon=self.epsilon,

@@ -33,7 +33,7 @@ def checked_reward(value: object) -> float:
     Raises:
         RewardError: not a number in [0, 1].
     """
-    reward = tried(number, value)
+    reward = read_or_none(number, value)
     if reward is None:
         raise RewardError(
             "Expected a reward that is a number in [0, 1], got an object of type "
@@ -68,7 +68,7 @@ def scaled_value(value: object, low: float, high: float) -> float:
     Raises:
         RewardError: not a number in [low, high].
     """
-    x = tried(number, value)
+    x = read_or_none(number, value)
     if x is None:
         what = f"an object of type {type(value).__name__}"
         raise RewardError(
@@ -109,7 +109,7 @@ def checked_rewards(
     Raises:
         RewardError: not such a vector.
     """
-    rewards = tried(numbers, values)
+    rewards = read_or_none(numbers, values)
     if rewards is None:
         raise RewardError(
             f"Expected a vector of {length} rewards that are numbers, got another object, or text, "
@@ -164,7 +164,7 @@ def few_on_grid(values: object, length: int, grid: Grid) -> list[int] | None:
     if type(values) is not list or length > FEW:
         return None
     plain, steps = tuple(values), grid.steps  # a copy, so that the checked values are used
-    if len(plain) != length or not tried(COUNTED.issuperset, map(type, plain), plain):
+    if len(plain) != length or not read_or_none(COUNTED.issuperset, map(type, plain), plain):
         return None  # a user-defined hash may fail
     if ENDS.issuperset(plain):  # the common case: 0/1 rewards
         return [steps if reward else 0 for reward in plain]
@@ -191,7 +191,7 @@ PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), *np.sctype
 """Types of values that run no foreign code. Errors while they are read have another cause."""
 
 
-def tried(read: Callable[[Any], T], value: object, source: object = None) -> T | None:
+def read_or_none(read: Callable[[Any], T], value: object, source: object = None) -> T | None:
     """Return `read(value)`; None if it fails. Its error may reveal the reward, so it must not
     become the context of ours.
 

@@ -199,8 +199,9 @@ class SignedTree(PurePrice, RunningSums):
         object.__setattr__(self, "grid", used)
         object.__setattr__(self, "refined_from", None if used == requested else requested.steps)
 
-    def promise(self) -> Guarantee:
-        return replace(super().promise(), refined_from=self.refined_from)
+    @property
+    def guarantee(self) -> Guarantee:
+        return replace(super().guarantee, refined_from=self.refined_from)
 
     @cached_property
     def levels(self) -> int:
@@ -230,7 +231,7 @@ class SignedTree(PurePrice, RunningSums):
     def law(self) -> AnswerLaw:
         return AnswerLaw("joint", float(self.share), redraws=True)
 
-    def says(self, answer: Answer, release: int) -> NoisedSum:
+    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ((self.actions, answer.draws),))
 
     def init(self, coordinates: int) -> SignedMemory:
@@ -422,7 +423,8 @@ class SquareRoot(RunningSums):
                 "larger budget."
             )
 
-    def promise(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee:
         return Guarantee(measure="zCDP", rho=self.rho, grid=self.grid, proof=self.proof)
 
     @cached_property

@@ -86,7 +86,8 @@ class AboveThreshold(Separable):
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
 
-    def promise(self) -> Guarantee | None:
+    @property
+    def guarantee(self) -> Guarantee | None:
         if self.epsilon is None:
             return None
         return Guarantee(measure="pure", epsilon=self.epsilon, grid=self.grid, proof=self.proof)
@@ -97,7 +98,7 @@ class AboveThreshold(Separable):
             return AnswerLaw("none")
         return AnswerLaw("laplace", float(self.epsilon * MEAN))
 
-    def says(self, answer: Halt | None, release: int) -> NoisedSum | None:
+    def noised_sum(self, answer: Halt | None, release: int) -> NoisedSum | None:
         if answer is None:
             return None
         mean = (answer.value - float(self.low)) / float(self.high - self.low)

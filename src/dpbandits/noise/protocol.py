@@ -101,13 +101,13 @@ class Relay(ABC):
     """
 
     @abstractmethod
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         """Answer a request.
 
         Args:
             verb: name of the `Noise` method that was called.
             exact: its exact values.
-            price: its keyword arguments, in the order of the protocol.
+            cost: its keyword arguments, in the order of the protocol.
         """
 
     def laplace(self, value: Any, *, sensitivity: int, epsilon: Fraction) -> Any:

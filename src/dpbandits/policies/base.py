@@ -253,7 +253,7 @@ def parts_of(policy: PrivatePolicy) -> Fraction:
     if randomizer is not None:
         return Fraction(randomizer.width)
     mechanism = policy.mechanism()
-    one = getattr(mechanism, "inner", mechanism).promise()
+    one = getattr(mechanism, "inner", mechanism).guarantee
     return policy.budget / one.epsilon if one is not None and one.epsilon else Fraction(1)
 
 

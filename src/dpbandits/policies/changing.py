@@ -286,7 +286,7 @@ class DPKalmanTS(KalmanPolicy, PrivatePolicy):
         algorithm="DPKalmanTS (ours)",
         bound="",
         proof="dp_kalman_ts",
-        twin="KalmanTS",
+        baseline="KalmanTS",
         randomised=True,
         theory=False,
     )

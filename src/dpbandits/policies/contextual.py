@@ -518,7 +518,7 @@ class AdaCOFUL(ContextualPolicy):
         algorithm="AdaC-OFUL, for disjoint arms, sampled",
         bound="",
         proof="context",
-        twin="LinTS",
+        baseline="LinTS",
         privacy="zCDP",
         randomised=True,
         theory=False,
@@ -844,7 +844,7 @@ class DPLinTS(PrivateLinear):
         algorithm="DPLinTS (ours)",
         bound="",
         proof="context",
-        twin="LinTS",
+        baseline="LinTS",
         randomised=True,
         theory=False,
     )
@@ -876,7 +876,7 @@ class DPLinUCB(PrivateLinear):
         algorithm="DPLinUCB (ours)",
         bound="",
         proof="context",
-        twin="LinUCB",
+        baseline="LinUCB",
         theory=False,
     )
     sampled: ClassVar[bool] = False

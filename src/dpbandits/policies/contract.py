@@ -139,7 +139,7 @@ class About:
         algorithm: name and number of the algorithm in the paper.
         bound: the bound, as a formula.
         proof: page in proofs/; empty for a policy without privacy.
-        twin: name of its baseline without privacy.
+        baseline: name of its baseline without privacy.
         privacy: "none", "pure" (ε-DP), "zCDP" or "local" (ε-LDP).
         feedback: see `Feedback`.
         needs_horizon: True if the number of rounds must be known.
@@ -159,7 +159,7 @@ class About:
     algorithm: str
     bound: str
     proof: str = ""
-    twin: str = ""
+    baseline: str = ""
     privacy: Literal["none", "pure", "zCDP", "local"] = "pure"
     feedback: Feedback = "bandit"
     needs_horizon: bool = False
@@ -417,7 +417,7 @@ class Policy(ABC):
         kind of noise.
         """
         source = self.randomizer() or self.mechanism()
-        return source.promise()
+        return source.guarantee
 
     @property
     def weighted(self) -> bool:

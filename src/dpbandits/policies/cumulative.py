@@ -105,7 +105,7 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
         algorithm="DP-KLUCB",
         bound="α Σ Δ ln T/d_ε(μ, μ*) + o(ln T)",
         proof="dp_klucb",
-        twin="KLUCB",
+        baseline="KLUCB",
     )
     first: int | None = None
     alpha: float = 1.5
@@ -175,7 +175,7 @@ class DPIMED(IndexPolicy, PrivatePolicy):
         algorithm="DP-IMED",
         bound="α Σ Δ ln T/d_ε(μ, μ*) + o(ln T)",
         proof="dp_imed",
-        twin="KLUCB",
+        baseline="KLUCB",
     )
 
     first: int | None = None
@@ -294,7 +294,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         algorithm="DPRateIMED (ours)",
         bound="level Σ Δ ln T/d_ε(μ, μ*) + o(ln T)",
         proof="dp_rate_imed",
-        twin="KLUCB",
+        baseline="KLUCB",
     )
     presets: ClassVar[dict[str, RateConstants]] = {
         "mean": RateConstants(1.0, 32, 3.0, 1),

@@ -153,7 +153,7 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
         algorithm="LDP-UCB-L",
         bound="O(Σ (1/ε² + 1) ln T/Δ)",
         proof="ldp_ucb",
-        twin="UCB1",
+        baseline="UCB1",
         privacy="local",
         every_round=True,
     )
@@ -206,7 +206,7 @@ class LDPKLUCB(IndexPolicy, PrivatePolicy):
         algorithm="LDP-UCB-B with KL-UCB indices",
         bound="Σ Δ ln T/kl(bit(μ), bit(μ*)) + o(ln T), c = 3",
         proof="ldp_klucb",
-        twin="KLUCB",
+        baseline="KLUCB",
         privacy="local",
         every_round=True,
     )
@@ -264,7 +264,7 @@ class DPUCB(IndexPolicy, PrivatePolicy):
         algorithm="DP-UCB",
         bound="O(Σ ln T/Δ + K ln² T/ε)",
         proof="dp_ucb",
-        twin="UCB1",
+        baseline="UCB1",
         needs_horizon=True,
         every_round=True,
     )
@@ -345,7 +345,7 @@ class DPUCBBound(IndexPolicy, PrivatePolicy):
         algorithm="DP-UCB-Bound",
         bound="O(Σ ln T/Δ + K ln T ln ln T/ε) as claimed",
         proof="dp_ucb_bound",
-        twin="UCB1",
+        baseline="UCB1",
         every_round=True,
         theory=False,
     )
@@ -382,7 +382,7 @@ class HybridUCB(IndexPolicy, PrivatePolicy):
         algorithm="Appendix E, Algorithm 4 (Hybrid-UCB)",
         bound="O(Σ max(ln T/Δ, (ln T/ε) ln(ln T/(εΔ))))",
         proof="hybrid_ucb",
-        twin="UCB1",
+        baseline="UCB1",
         every_round=True,
     )
     preset: str = "corrected"

@@ -437,7 +437,7 @@ class TreeFTRL(HedgePolicy, PrivatePolicy):
         algorithm="Algorithm 1 (FTRL with tree aggregation)",
         bound="O(√(T ln K) + K³ ln K ln³T/ε²)",
         proof="tree_ftrl",
-        twin="DecreasingHedge",
+        baseline="DecreasingHedge",
         feedback="full",
         every_round=True,
         randomised=True,
@@ -516,7 +516,7 @@ class RootFTRL(HedgePolicy):
         algorithm="FTRL with the square-root factorisation",
         bound="O(√(T ln K) + K² ln K ln²T/ρ)",
         proof="root_ftrl",
-        twin="DecreasingHedge",
+        baseline="DecreasingHedge",
         privacy="zCDP",
         feedback="full",
         every_round=True,
@@ -617,7 +617,7 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
         algorithm="FTNL (RNM-FTNL)",
         bound="O(ln K/Δ + Σ over brackets above ε of (1 + ln|J|)/ε); conjectured: ln K/min(Δ, ε)",
         proof="rnm_ftnl",
-        twin="FollowTheLeader",
+        baseline="FollowTheLeader",
         feedback="full",
     )
     selection: Selection = "laplace"
@@ -686,7 +686,7 @@ class NaiveFTNL(ExpertPolicy, PrivatePolicy):
         algorithm="FTNL with all sums released",
         bound="O(ln K/Δ + K ln K/ε)",
         proof="naive_ftnl",
-        twin="FollowTheLeader",
+        baseline="FollowTheLeader",
         feedback="full",
     )
 
@@ -745,7 +745,7 @@ class PrefixExponential(ExpertPolicy, PrivatePolicy):
         algorithm="exponential mechanism on a random prefix",
         bound="24 ln K (1/Δ + 1/ε) + 36/Δ + 16/ε + 5",
         proof="prefix_exponential",
-        twin="FollowTheLeader",
+        baseline="FollowTheLeader",
         feedback="full",
         drops=True,
     )

@@ -78,7 +78,7 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         algorithm="Algorithm 1 (Anytime-Lazy-UCB)",
         bound="O(Σ ln T/min(Δ, ε))",
         proof="anytime_lazy_ucb",
-        twin="UCB1",
+        baseline="UCB1",
     )
     chooses: ClassVar[bool] = True
 
@@ -160,7 +160,7 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
         algorithm="AdaP-UCB",
         bound="O(Σ max(a/Δ, a/ε) ln T), a > 3",
         proof="adap_ucb",
-        twin="UCB1",
+        baseline="UCB1",
     )
     a: float = 3.1
 
@@ -206,7 +206,7 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
         algorithm="AdaP-KLUCB",
         bound="O(Σ Δ ln T/min(kl(μ, μ*), εΔ)), a > 3",
         proof="adap_klucb",
-        twin="KLUCB",
+        baseline="KLUCB",
     )
     a: float = 3.1
 
@@ -254,7 +254,7 @@ class AdaCUCB(IndexPolicy):
         algorithm="AdaC-UCB",
         bound="O(Σ b(ln T/Δ + √(ln T/ρ))), b > 3",
         proof="adac_ucb",
-        twin="UCB1",
+        baseline="UCB1",
         privacy="zCDP",
     )
     rho: Fraction | float | str
@@ -377,7 +377,7 @@ class LazyDPTS(StatisticsPolicy, PrivatePolicy):
         algorithm="Algorithm 3 (Lazy-DP-TS)",
         bound="O(Σ ln T/min(Δ, ε))",
         proof="lazy_dp_ts",
-        twin="ThompsonBeta",
+        baseline="ThompsonBeta",
         randomised=True,
     )
     chooses: ClassVar[bool] = True

@@ -164,7 +164,7 @@ class DPSE(PrivatePolicy):
         algorithm="Algorithm 3 (DP-SE)",
         bound="O(Σ ln T/Δ + K ln T/ε)",
         proof="dpse",
-        twin="SuccessiveElimination",
+        baseline="SuccessiveElimination",
     )
     horizon: int | None = None
     beta: float | None = None
@@ -255,7 +255,7 @@ class SparseVectorSE(PrivatePolicy):
         algorithm="section 4, first attempts",
         bound="O(Σ ln T/Δ + K² ln T/ε)",
         proof="sparse_vector_se",
-        twin="SuccessiveElimination",
+        baseline="SuccessiveElimination",
         needs_horizon=True,
     )
     horizon: int
@@ -431,7 +431,7 @@ class AdaPTT(Identifier):
         algorithm="AdaP-TT (reconstructed)",
         bound=BOUND,
         proof="adap_tt",
-        twin="SuccessiveElimination",
+        baseline="SuccessiveElimination",
         theory=False,
     )
     preset: Literal["tight", "published"] = "tight"
@@ -519,7 +519,7 @@ class CTBTT(Identifier):
         algorithm="CTB-TT (reconstructed)",
         bound=BOUND,
         proof="ctb_tt",
-        twin="SuccessiveElimination",
+        baseline="SuccessiveElimination",
         privacy="local",
         theory=False,
     )

@@ -17,7 +17,7 @@ EVERY_POLICY: dict[str, type[Policy]] = POLICIES | CONTEXTUAL
 
 NO_ABOUT = (
     "Expected the class of a policy to have a field about: ClassVar[About] = "
-    "About(paper=…, algorithm=…, bound=…, twin=…) of dpbandits.policies.contract;"
+    "About(paper=…, algorithm=…, bound=…, baseline=…) of dpbandits.policies.contract;"
 )
 
 

@@ -183,7 +183,7 @@ class DPNAS(StoppingRule, PrivatePolicy):
         algorithm="Algorithm 1 (DP-NAS)",
         bound="NAS's + O(R/(ε|μ|)·ln(T/β) + R ln(1/β)/(εα|μ|)) values, R = (high − low)/2",
         proof="dpnas",
-        twin="NAS",
+        baseline="NAS",
         every_round=True,
         goal="estimate",
     )
@@ -219,7 +219,7 @@ class DPExponentialNAS(StoppingRule, PrivatePolicy):
             "ln(1/β)/(εα|μ|), L = ln(1/β·ln(R/(α|μ|)))"
         ),
         proof="dp_exponential_nas",
-        twin="NAS",
+        baseline="NAS",
         goal="estimate",
     )
 

@@ -360,7 +360,7 @@ def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
     at, place = np.nonzero(rivals.used)
     plays = coo_array((np.ones(len(at)), (rivals.arms[at, place], at)), shape=(number, sets))
     # the variables are plays of super arms, and n
-    price = np.concatenate([rivals.gaps, np.zeros(number)])
+    cost = np.concatenate([rivals.gaps, np.zeros(number)])
     sums = hstack([plays, -eye_array(number)]).tocsr()
     cuts, value, n = list[Any](), 0.0, np.ones(number)
     for _ in range(STEPS_OF_CUTS):
@@ -379,7 +379,7 @@ def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
         cuts.append(new)
         above = vstack(cuts).tocsr()
         found = linprog(
-            price,
+            cost,
             A_ub=above,
             b_ub=-np.ones(above.shape[0]),
             A_eq=sums,

@@ -329,7 +329,7 @@ def part_name(name: str, part: str) -> str:
 
 def holdout_session(policy: Policy, rule: HoldoutRule, options: Mapping[str, Any]) -> Session:
     """Return the session of holdout people: the control arm alone is in play. It reads blocks whose
-    sizes are fixed beforehand, at the policy's own price.
+    sizes are fixed beforehand, at the policy's own cost.
     """
     assert policy.guarantee is not None
     assert policy.guarantee.epsilon is not None

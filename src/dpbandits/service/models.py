@@ -252,13 +252,13 @@ class ArmState(NamedTuple):
     """An arm, by its name or number, and where it stands: active, paused or retired."""
 
     arm: Any
-    standing: str
+    status: str
 
 
 def arm_states(value: Any) -> Any:
     """Arms as objects or pairs."""
     return tuple(
-        ArmState(each["arm"], each["standing"]) if isinstance(each, dict) else ArmState(*each)
+        ArmState(each["arm"], each["status"]) if isinstance(each, dict) else ArmState(*each)
         for each in value
     )
 
@@ -313,7 +313,7 @@ class Summary(Record):
         lines = [
             f"{self.name}: {self.policy}, {', '.join(said)}, {self.step:,} releases",
             self.guarantee or "no privacy",
-            "arms: " + ", ".join(f"{arm} ({standing})" for arm, standing in self.arms),
+            "arms: " + ", ".join(f"{arm} ({status})" for arm, status in self.arms),
         ]
         lines += [f"contexts of {self.features} numbers"] if self.features is not None else []
         lines += [f"segments: {', '.join(self.segments)}"] if self.segments else []

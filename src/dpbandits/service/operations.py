@@ -30,7 +30,7 @@ from pydantic import (
 from dpbandits.core.errors import HorizonError, MessageError, RewardError
 from dpbandits.core.inputs import as_int, is_line, number, shown, whole_number
 from dpbandits.local.messages import report_from_json
-from dpbandits.mechanisms.rewards import flaw, reward_parts, tried
+from dpbandits.mechanisms.rewards import flaw, read_or_none, reward_parts
 from dpbandits.service.models import (
     AddedArm,
     AskReply,
@@ -186,7 +186,7 @@ def plain_context(row: Any) -> Any:
     named = isinstance(row, Mapping)
     if not named and np.ndim(row) != 1:
         raise ValueError(WANTED)
-    values = [tried(number, each) for each in (row.values() if named else row)]
+    values = [read_or_none(number, each) for each in (row.values() if named else row)]
     if not all(value is not None and math.isfinite(value) for value in values):
         raise ValueError(WANTED)
     if named and not all(isinstance(name, str) for name in row):
@@ -595,10 +595,10 @@ def sent_reward(reward: object) -> Any:
     Raises:
         RewardError: it is none. It is not shown.
     """
-    several, parts = tried(reward_parts, reward) or (False, [])
+    several, parts = read_or_none(reward_parts, reward) or (False, [])
     if several:
         return [sent_reward(each) for each in parts]
-    value = tried(number, reward)
+    value = read_or_none(number, reward)
     if value is None:
         raise RewardError(
             "Expected a reward that is a number in [0, 1], or a list of them, got an object of "
@@ -1175,7 +1175,7 @@ def told_pairs(tells: object) -> Tell:
     """
     found, items = listed_tells(tells), list[PlainTell]()
     for at, each in enumerate(found):
-        pair = tried(two_of, each)  # what comes with a reward may bring code along
+        pair = read_or_none(two_of, each)  # what comes with a reward may bring code along
         if pair is None:
             raise TypeError(
                 f"Pair {at} (counted from 0) of {len(found)}: Expected (decision, reward), got an "

@@ -55,12 +55,12 @@ from dpbandits.session.storing import (
     Watch,
     are_held,
     blank_of,
+    cost_of,
     counts_of,
     decides_by_contexts,
     due_now,
     lines_of,
     play_of,
-    price_of,
     put_in,
     row_play,
     rows_in,
@@ -180,7 +180,7 @@ class Part:
             own["contexts"] = self.contexts.said()
         return replace(change, private=self.seal.private({**self.secret, **own}, change.head))
 
-    def standing(self) -> object:
+    def marks(self) -> object:
         """What a refused call leaves as it was."""
         session = self.session
         counts = counts_of(session), session.releases, session.unread
@@ -617,7 +617,7 @@ def released_rows(
             ReadingRow(
                 head.generation,
                 *reading,
-                price_of(part.session, reading[0]),
+                cost_of(part.session, reading[0]),
                 step,
                 "read",
                 head.version + 1,

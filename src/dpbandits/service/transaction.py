@@ -45,11 +45,11 @@ from dpbandits.service.witness import Mark, Witness
 from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.storing import (
     begin_anew,
+    cost_of,
     give_up,
     keeps_exact_sums,
     left_half_done,
     not_before,
-    price_of,
     put_in_order,
     turns_of,
     window_of,
@@ -157,7 +157,7 @@ class Transaction:
                 raise FenceNeeded
             found.begin(self.used)
             self.loaded[name] = found
-            self._before[name] = found.standing(), turns_of(found.session)
+            self._before[name] = found.marks(), turns_of(found.session)
         return found
 
     def parts(self) -> list[Part]:
@@ -171,7 +171,7 @@ class Transaction:
 
     def accept(self, part: Part) -> None:
         """What was done to this part so far stands, whatever fails later in the same call."""
-        self._before[self._name(part)] = part.standing(), self._before[self._name(part)][1]
+        self._before[self._name(part)] = part.marks(), self._before[self._name(part)][1]
 
     def _name(self, part: Part) -> str:
         return next(name for name, row in self.layout.parts.items() if row.uid == part.uid)
@@ -180,7 +180,7 @@ class Transaction:
         """Whether nothing that was accepted is undone or half done, after a call was refused."""
         for name, part in self.loaded.items():
             idle = put_in_order(part.session)
-            same = part.standing() == self._before[name][0]
+            same = part.marks() == self._before[name][0]
             if not left_half_done(part.session) and not (idle and same):
                 return False
         return True
@@ -730,7 +730,7 @@ class Host:
         generation = max(seen.generation, part.head.generation) + 1
         step = max(seen.step, part.head.step) + 1
         lost = ReadingRow(
-            seen.generation, 0, 0, 0, price_of(part.session), step, "lost", part.head.version + 1
+            seen.generation, 0, 0, 0, cost_of(part.session), step, "lost", part.head.version + 1
         )
         anew = bool(unseen) or keeps_exact_sums(part.session)
         part.begin({})

@@ -420,7 +420,7 @@ def in_play(tx: Transaction, part: Part) -> InPlay:
     arguments = None
     if part.contexts is None and (tx.layout.rule is None or part is tx.part("policy")):
         paired = zip(session.beliefs(), session.arms, strict=True)
-        played = [belief for belief, (_, standing) in paired if standing == "active"]
+        played = [belief for belief, (_, status) in paired if status == "active"]
         arguments = session.policy, played, part.head.asked, session.rewards
     return InPlay(part.uid, part.head.step, arguments)
 

@@ -16,37 +16,37 @@ import numpy as np
 from dpbandits.core.inputs import as_int, damaged, entries, real_number, shown
 from dpbandits.policies.contract import LONGEST_LABEL, ArmLabels, checked_arm_labels
 
-ArmStanding = Literal["active", "paused", "retired"]
+ArmStatus = Literal["active", "paused", "retired"]
 """Where an arm stands. A paused one may come back; a retired one never does."""
 
 
 @final
 @dataclass(frozen=True)
 class Roster:
-    """Names and standing of the arms, by their numbers. A number or a name is never used again.
+    """Names and status of the arms, by their numbers. A number or a name is never used again.
 
     labels: the names; empty where arms have none and are known by their numbers.
     """
 
-    standing: tuple[ArmStanding, ...]
+    status: tuple[ArmStatus, ...]
     labels: ArmLabels
 
     @classmethod
     def of(cls, arms: int, labels: tuple[str, ...] | None) -> Self:
-        active: ArmStanding = "active"
+        active: ArmStatus = "active"
         return cls((active,) * arms, ArmLabels(labels or ()))
 
     @cached_property
     def active(self) -> tuple[int, ...] | None:
         """The arms in play; None: all."""
-        if all(standing == "active" for standing in self.standing):
+        if all(status == "active" for status in self.status):
             return None
-        return tuple(arm for arm, standing in enumerate(self.standing) if standing == "active")
+        return tuple(arm for arm, status in enumerate(self.status) if status == "active")
 
     @property
     def in_play(self) -> tuple[int, ...]:
         """The arms in play."""
-        return tuple(range(len(self.standing))) if self.active is None else self.active
+        return tuple(range(len(self.status))) if self.active is None else self.active
 
     def number(self, arm: object) -> int:
         """The number of an arm that is given by its name or number.
@@ -57,9 +57,9 @@ class Roster:
         if isinstance(arm, str) and arm in self.labels:
             return self.labels.index(arm)
         number = as_int(arm)
-        if number is not None and 0 <= number < len(self.standing):
+        if number is not None and 0 <= number < len(self.status):
             return number
-        known = ", ".join(map(repr, self.labels[:20])) or f"0 to {len(self.standing) - 1}"
+        known = ", ".join(map(repr, self.labels[:20])) or f"0 to {len(self.status) - 1}"
         raise ValueError(f"Expected one of the arms {known}; got {shown(arm)}.")
 
     def numbers(self, arms: Iterable[object]) -> tuple[int, ...]:
@@ -76,7 +76,7 @@ class Roster:
                 f"{shown(arms)}."
             )
         chosen = {self.number(arm) for arm in arms}
-        eligible = tuple(arm for arm in sorted(chosen) if self.standing[arm] == "active")
+        eligible = tuple(arm for arm in sorted(chosen) if self.status[arm] == "active")
         if not eligible:
             raise ValueError(
                 "Expected at least one eligible arm that is in play; "
@@ -84,24 +84,24 @@ class Roster:
             )
         return eligible
 
-    def moved(self, arm: int, to: ArmStanding) -> Self:
+    def moved(self, arm: int, to: ArmStatus) -> Self:
         """The roster once an arm stands elsewhere.
 
         Raises:
             ValueError: the arm is retired, which is for ever.
         """
-        if self.standing[arm] == "retired" != to:
+        if self.status[arm] == "retired" != to:
             raise ValueError(
                 f"{self.name(arm)} is retired, and a retired arm does not come back. Add a new arm "
                 "with another name."
             )
-        standing = (*self.standing[:arm], to, *self.standing[arm + 1 :])
-        return replace(self, standing=standing)
+        status = (*self.status[:arm], to, *self.status[arm + 1 :])
+        return replace(self, status=status)
 
     def only(self, arm: int) -> Self:
         """The roster with all other arms paused."""
-        paused: ArmStanding = "paused"
-        return replace(self, standing=(paused,) * len(self.standing)).moved(arm, "active")
+        paused: ArmStatus = "paused"
+        return replace(self, status=(paused,) * len(self.status)).moved(arm, "active")
 
     def joined(self, label: str | None) -> Self:
         """The roster with one more arm.
@@ -117,7 +117,7 @@ class Roster:
                 "when the policy is made, arms=['blue', 'green']."
             )
         labels = self.labels if label is None else checked_arm_labels((*self.labels, label))
-        return replace(self, standing=(*self.standing, "active"), labels=ArmLabels(labels))
+        return replace(self, status=(*self.status, "active"), labels=ArmLabels(labels))
 
     def restarted(self, arm: int) -> Self:
         """The roster with one more arm, in play, of this arm's name; this one is retired, and has
@@ -144,11 +144,11 @@ class Roster:
 
 
 def roster_from_data(data: object, arms: int, labels: tuple[str, ...] | None) -> Roster:
-    """The roster of a saved session: a letter for each arm's standing.
+    """The roster of a saved session: a letter for each arm's status.
 
     labels: the names that its policy knows.
     """
-    known: dict[str, ArmStanding] = {"a": "active", "p": "paused", "r": "retired"}
+    known: dict[str, ArmStatus] = {"a": "active", "p": "paused", "r": "retired"}
     if not isinstance(data, str) or len(data) != arms or not set(data) <= set(known):
         raise damaged("public.arms does not say of each arm where it stands")
     if data and not set(data) & {"a"}:
@@ -157,7 +157,7 @@ def roster_from_data(data: object, arms: int, labels: tuple[str, ...] | None) ->
 
 
 def roster_to_data(roster: Roster) -> str:
-    return "".join(standing[0] for standing in roster.standing)
+    return "".join(status[0] for status in roster.status)
 
 
 COINS = 3

@@ -115,19 +115,19 @@ def thetas(law: AnswerLaw) -> Floats:
     use; where the noise's moments end before that, by halves of that end, and six close to it.
     """
     if law.family in ("laplace", "joint"):
-        if law.price <= 2.0:
-            return law.price * np.concatenate([HALVINGS[1:11], NEAR])
-        if law.price < 2.0 * LARGEST_THETA:
-            return law.price * HALVINGS / 2.0
+        if law.cost <= 2.0:
+            return law.cost * np.concatenate([HALVINGS[1:11], NEAR])
+        if law.cost < 2.0 * LARGEST_THETA:
+            return law.cost * HALVINGS / 2.0
     return LARGEST_THETA * HALVINGS
 
 
 def draw_moment(law: AnswerLaw, kind: int, theta: float) -> float:
     """ln E e^(theta z) of one draw, infinite from where it does not exist."""
     if law.family == "gaussian":
-        return theta * theta * kind * WIDER / (4.0 * law.price)
+        return theta * theta * kind * WIDER / (4.0 * law.cost)
     wide = kind if law.family == "laplace" else 1
-    share = theta * wide * WIDER / law.price
+    share = theta * wide * WIDER / law.cost
     if share >= 1.0:
         return math.inf
     return log_moment(1 if law.family == "laplace" else kind, share)
@@ -137,11 +137,11 @@ def draw_variance(law: AnswerLaw, kind: int) -> float:
     """Of one draw, in squared reward units."""
     match law.family:
         case "gaussian":
-            return kind / (2.0 * law.price)
+            return kind / (2.0 * law.cost)
         case "joint":
-            return joint_variance(kind, law.price)
+            return joint_variance(kind, law.cost)
         case "laplace":
-            return 2.0 * kind * kind / (law.price * law.price)
+            return 2.0 * kind * kind / (law.cost * law.cost)
         case "none":
             return 0.0
 
@@ -227,8 +227,8 @@ class MeanReader:
         zero, one = self.ends
         return PairEvidence(self.law, draw_moment, self.rounding * (one - zero))
 
-    def says(self, answer: Any, release: int) -> NoisedSum | None:
-        said = self.mechanism.says(answer, release) if self.law is not None else None
+    def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
+        said = self.mechanism.noised_sum(answer, release) if self.law is not None else None
         if said is None or not self.reports:
             return said
         return said._replace(draws=((1, said.rounds),))
@@ -342,7 +342,7 @@ class Believed:
 
     def _answered(self, arm: ArmHistory, answer: Any) -> ArmHistory:
         number = arm.answers + 1
-        said = self.reader.says(answer, number)
+        said = self.reader.noised_sum(answer, number)
         if said is None or said.rounds == 0:
             return arm._replace(answers=number)
         row, law = ReleasedRow(number, *said), self.reader.law

@@ -13,7 +13,7 @@ from uuid import UUID
 from dpbandits.core.errors import DecisionError, MessageError, RewardError
 from dpbandits.core.plan import Action
 from dpbandits.local.messages import decision_to_json
-from dpbandits.mechanisms.rewards import PLAIN, tried
+from dpbandits.mechanisms.rewards import PLAIN, read_or_none
 from dpbandits.policies.contract import ArmLabel
 
 PENDING = 100_000
@@ -118,7 +118,7 @@ def find_pending(
     # places take less time than names
     id = decision[0] if type(decision) is Decision else decision
     if type(id) is not int:  # it may be a reward, with code of its own
-        id = tried(whole_id, id) or 0
+        id = read_or_none(whole_id, id) or 0
     play = pending.get(id)
     if play is not None:
         if decision is newest or type(decision) is not Decision:
@@ -212,13 +212,13 @@ theirs to see.
 
 def listed_tells(tells: object) -> list[Any]:
     """What came as pairs, one by one; the error shows none of them."""
-    if not tried(is_iterable, tells):
+    if not read_or_none(is_iterable, tells):
         raise TypeError(
             f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__}. "
             "Nothing was recorded."
         )
     given: Any = tells
-    pairs = list(given) if type(tells) in RUNS_HERE else tried(list, given)
+    pairs = list(given) if type(tells) in RUNS_HERE else read_or_none(list, given)
     if pairs is None:
         cure = " Are all that it zips of one length?" if type(tells) is zip else ""
         raise TypeError(
@@ -236,7 +236,9 @@ def checked_pairs(tells: object) -> list[Pair]:
             "Expected (decision, reward) pairs, got decisions alone: tell_many(zip(decisions, "
             "rewards)). Nothing was recorded."
         )
-    plain = [tried(two_of, pair) for pair in pairs]  # what comes with a reward may bring code along
+    plain = [
+        read_or_none(two_of, pair) for pair in pairs
+    ]  # what comes with a reward may bring code along
     for place, pair in enumerate(pairs):
         if plain[place] is None:
             raise TypeError(

@@ -99,7 +99,7 @@ class PairEvidence:
 
     def __init__(self, law: AnswerLaw, moment: Moment, rounding: float) -> None:
         noisy = law.family in ("laplace", "joint")
-        self.steepest = min(0.97 * law.price, STEEPEST) if noisy else STEEPEST
+        self.steepest = min(0.97 * law.cost, STEEPEST) if noisy else STEEPEST
         self.law, self.moment, self.rounding = law, moment, rounding
         self._known: dict[tuple[bool, int], Floats] = {}
 

@@ -14,7 +14,7 @@ from dpbandits.core.inputs import as_int, checked_default, is_line, number, refu
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
-from dpbandits.mechanisms.rewards import tried
+from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
@@ -350,7 +350,7 @@ def listed_outcomes(outcomes: object) -> list[Any]:
     if found is None:
         known: Any = outcomes
         is_list = isinstance(outcomes, Iterable) and not isinstance(outcomes, (str, bytes, Mapping))
-        found = tried(list, known) if is_list else None
+        found = read_or_none(list, known) if is_list else None
     if found is None:
         raise RewardError(
             "Expected outcomes= to be a list of rewards, one a person, or (people, successes); got "

@@ -16,7 +16,7 @@ import numpy as np
 from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import damaged, entries, number, real_number, shown, switch
 from dpbandits.core.privacy import LARGEST, read_exactly
-from dpbandits.mechanisms.rewards import flaw, tried
+from dpbandits.mechanisms.rewards import flaw, read_or_none
 
 
 @final
@@ -81,7 +81,7 @@ class Range:
             RewardError: no number, NaN or infinite, or outside a range that does not clip. The
             error does not show the reward. Nothing was recorded.
         """
-        value = reward if type(reward) is float else tried(number, reward)
+        value = reward if type(reward) is float else read_or_none(number, reward)
         low, high = self._ends
         if value is None or not low <= value <= high:
             value = self._outside(reward, value)

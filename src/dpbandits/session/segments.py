@@ -14,7 +14,7 @@ from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.local.messages import report_from_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
-from dpbandits.session.arms import ArmStanding
+from dpbandits.session.arms import ArmStatus
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import (
     Decision,
@@ -474,7 +474,7 @@ class SegmentedSession(Mapping[str, Session]):
         for session in self._parts.values():
             session.drop_open()
 
-    def _require_moves(self, arm: str | int, to: ArmStanding, what: str) -> None:
+    def _require_moves(self, arm: str | int, to: ArmStatus, what: str) -> None:
         """Refuse for all segments what one of them would refuse."""
         for session in self._parts.values():
             session._moved(arm, to, what)

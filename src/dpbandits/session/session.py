@@ -38,13 +38,13 @@ from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
 from dpbandits.mechanisms.joint import of_harm
-from dpbandits.mechanisms.rewards import tried
+from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
-from dpbandits.session.arms import ArmStanding, Roster, assignment_of
+from dpbandits.session.arms import ArmStatus, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
 from dpbandits.session.beliefs import Allocation, Beliefs, Believed, Sight, beliefs
 from dpbandits.session.contexts import Contexts
@@ -347,7 +347,7 @@ class Session:
             harm = Harm.of(self.guardrail, of_harm(self._vault.mechanism), names)
         by_unit = policy.about.feedback == "bandit" or policy.reader.together
         contexts = Contexts.first(policy)
-        may_wait = by_unit and self._tables.window is None and contexts is None
+        tracks_delays = by_unit and self._tables.window is None and contexts is None
         return State(
             policy,
             policy.init(),
@@ -358,7 +358,7 @@ class Session:
             plans={},
             pending={},
             harm=harm,
-            late=() if may_wait else None,
+            late=() if tracks_delays else None,
             contexts=contexts,
         )
 
@@ -788,7 +788,7 @@ class Session:
             return False
         id = decision.id if known else decision
         if type(id) is not int:  # it may be a reward, with code of its own
-            id = tried(whole_id, id) or 0
+            id = read_or_none(whole_id, id) or 0
         return 0 < id <= view.asked and closing.drops(id)
 
     def expire(self, decision: Decision | int) -> None:
@@ -974,7 +974,7 @@ class Session:
                         return "already"
             self._require_open()
             roster = self._state.roster
-            if roster.standing[arm] == "retired":
+            if roster.status[arm] == "retired":
                 raise ValueError(
                     f"Expected an arm that was not retired; {roster.name(arm)} was, and nothing of "
                     "it is read any more. Nothing was recorded."
@@ -1295,7 +1295,7 @@ class Session:
             )
         roster = self._state.roster
         number = roster.number(winner)
-        if roster.standing[number] == "retired":
+        if roster.status[number] == "retired":
             raise ValueError(
                 f"Expected winner= to be an arm that was not retired; {roster.name(number)} was. "
                 "Nothing was changed."
@@ -1442,7 +1442,7 @@ class Session:
             state = self._with_due_outcomes(view).folded()
             require_choice(self.policy, "add_arm")
             roster = state.roster.joined(label)
-            arms = len(roster.standing)
+            arms = len(roster.status)
             if self._assignment is not None:
                 self._assignment.require_room(arms)
             policy = state.policy.with_arms(tuple(roster.labels) or arms)
@@ -1512,7 +1512,7 @@ class Session:
             state = self._with_due_outcomes(view).folded()
             number = state.roster.number(arm)
             roster = state.roster.restarted(number)
-            arms, name = len(roster.standing), self._name(number)
+            arms, name = len(roster.status), self._name(number)
             if self._assignment is not None:
                 self._assignment.require_room(arms)
             policy = state.policy.with_arms(tuple(roster.labels) or arms)
@@ -1543,7 +1543,7 @@ class Session:
                 self._view = View(self.seed, log, self._tables, rng)
             return arms - 1
 
-    def _set_standing(self, arm: str | int, to: ArmStanding, what: str) -> None:
+    def _set_standing(self, arm: str | int, to: ArmStatus, what: str) -> None:
         with OneCall(self) as view:
             self._require_open()
             state = self._with_due_outcomes(view).folded()
@@ -1570,7 +1570,7 @@ class Session:
             self._tables.journal.append(Unlearned(tuple(gone)))
         return state._replace(pending=pending)
 
-    def _moved(self, arm: str | int, to: ArmStanding, what: str) -> tuple[int, Roster]:
+    def _moved(self, arm: str | int, to: ArmStatus, what: str) -> tuple[int, Roster]:
         """Return the arm's number, and the roster once it stands there.
 
         Raises:
@@ -1642,11 +1642,11 @@ class Session:
         return self._seen.unread
 
     @property
-    def arms(self) -> tuple[tuple[ArmLabel | int, ArmStanding], ...]:
+    def arms(self) -> tuple[tuple[ArmLabel | int, ArmStatus], ...]:
         """Every arm there ever was, and where it stands: active, paused or retired."""
         roster = self._state.roster
-        names = roster.labels or range(len(roster.standing))
-        return tuple(zip(names, roster.standing, strict=True))
+        names = roster.labels or range(len(roster.status))
+        return tuple(zip(names, roster.status, strict=True))
 
     @property
     def attribution_window(self) -> float | None:
@@ -2112,8 +2112,8 @@ def may_restart(sessions: Sequence[Session], arm: str | int) -> bool:
         number = state.roster.number(arm)
         roster = state.roster.restarted(number)
         if session._assignment is not None:
-            session._assignment.require_room(len(roster.standing))
-        session.policy.with_arms(tuple(roster.labels) or len(roster.standing))
+            session._assignment.require_room(len(roster.status))
+        session.policy.with_arms(tuple(roster.labels) or len(roster.status))
         changed = beliefs(state.believed, among=in_play(state)).changed
         has_changed = has_changed or state.believed.arms[number].label in changed
     return has_changed

@@ -1002,7 +1002,7 @@ class View:
     def _choice(self, eligible: Sequence[int]) -> tuple[int, float | None]:
         """Return the next of these arms, and 1; None if it was drawn from a posterior."""
         learned, id = self.log.state.learned, self.asked + 1
-        plan = self.policy.ahead(learned, self.asked_beyond(), self.rng, eligible)
+        plan = self.policy.ahead(learned, self.asked_ahead(), self.rng, eligible)
         assert plan is not None
         arm = plan.action_at(0, id, self.rng)
         assert isinstance(arm, int)
@@ -1078,7 +1078,7 @@ class View:
     ) -> tuple[dict[int, float], Asked]:
         id, learned = self.asked + 1, self.log.state.learned
         _, overdue = self._look_through(id)
-        beyond = self.asked_beyond()
+        beyond = self.asked_ahead()
         rooms = {
             arm: max(0, (self.policy.room(learned, arm) or 1) - beyond.get(arm, 0))
             for arm in eligible
@@ -1108,7 +1108,7 @@ class View:
         arms = state.roster.in_play if eligible is None else eligible
         return assignment.has_least or not all(state.learned.rounds[arm] for arm in arms)
 
-    def asked_beyond(self) -> dict[Any, int]:
+    def asked_ahead(self) -> dict[Any, int]:
         """Return, by unit, decisions asked for that the policy's state does not know of. Overdue
         requests are not among them.
         """
@@ -1123,7 +1123,7 @@ class View:
         next: Plan | None = self._topped_up(id, overdue)
         if next is None:
             active = state.roster.active
-            next = self.policy.ahead(state.learned, self.asked_beyond(), self.rng, active)
+            next = self.policy.ahead(state.learned, self.asked_ahead(), self.rng, active)
         if next is not None:
             return offer_of(state, next, id, next)
         offer = self.offer
@@ -1142,7 +1142,7 @@ class View:
             return None
         if not any(overdue.of(arm).many for arm in plan.actions):
             return None
-        asked = self.asked_beyond()
+        asked = self.asked_ahead()
         for arm in plan.actions:
             left = plan.each - asked.get(arm, 0)
             if left > 0:

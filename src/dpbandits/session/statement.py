@@ -85,7 +85,7 @@ def statement(facts: StatementFacts) -> str:
         f"PRIVACY STATEMENT of the session {facts.campaign}",
         f"Date: {facts.date}. {responsible_words(facts.responsible)}",
         f"Policy: {facts.policy} ({facts.source}).",
-        promise(facts.guarantee, facts.span, facts.several),
+        guarantee_sentence(facts.guarantee, facts.span, facts.several),
         unit_words(facts),
         price_words(facts),
         f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}. {facts.caution or ''}",
@@ -302,7 +302,7 @@ def record_words(several: bool) -> str:
     return "Rounds whose rewards were recorded" if several else "Rewards recorded"
 
 
-def promise(guarantee: Guarantee | None, span: str | None, several: bool) -> str:
+def guarantee_sentence(guarantee: Guarantee | None, span: str | None, several: bool) -> str:
     """The guarantee, and what it means. span: one window of a user's, in words."""
     if guarantee is None:
         return "Guarantee: NONE. This policy is not private: its decisions may reveal a reward."
@@ -468,8 +468,7 @@ def time_words(seconds: float) -> str:
 def arms_words(arms: Sequence[tuple[object, str]]) -> str:
     """The arms, and those among them that are out of play."""
     names = [
-        str(name) if standing == "active" else f"{name} ({standing})"
-        for name, standing in arms[:50]
+        str(name) if status == "active" else f"{name} ({status})" for name, status in arms[:50]
     ]
     more = f" and {len(arms) - 50:,} more" if len(arms) > 50 else ""
     return f"Arms: {', '.join(names)}{more}."

@@ -21,7 +21,7 @@ from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.sparse_vector import AboveThreshold, Halt
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
-from dpbandits.session.arms import ArmStanding
+from dpbandits.session.arms import ArmStatus
 from dpbandits.session.beliefs import ArmHistory, Belief, Believed, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
@@ -59,7 +59,7 @@ from dpbandits.vault import Reading
 
 ArmMove = Literal["retire", "pause", "resume"]
 
-MOVES: dict[ArmMove, ArmStanding] = {"retire": "retired", "pause": "paused", "resume": "active"}
+MOVES: dict[ArmMove, ArmStatus] = {"retire": "retired", "pause": "paused", "resume": "active"}
 """By verb, where an arm stands afterwards."""
 
 
@@ -245,7 +245,7 @@ def rows_in(session: Session) -> SessionRows:
     """Return what a session holds of what is kept one row each. It is not copied."""
     window = session._tables.window
     lines = [
-        [coordinate, line.start, line.stop, price_of(session, coordinate), line.releases]
+        [coordinate, line.start, line.stop, cost_of(session, coordinate), line.releases]
         for coordinate, line in session._state.books.ledger.lines()
     ]
     due = OrderedDict[int, float]() if window is None else window.due
@@ -481,14 +481,14 @@ def blank_of(session: Session, observe: Sequence[int] | None) -> list[int]:
     return [0] * (many if observe is None else len(observe))
 
 
-def price_of(session: Session, coordinate: int | None = None) -> str | None:
+def cost_of(session: Session, coordinate: int | None = None) -> str | None:
     """Return what one reading of an arm costs a record, as text; of the dearest arm if none is
     named. None if it is read without noise.
     """
-    price, costs = session._vault.price, session._vault.costs
+    cost, costs = session._vault.cost, session._vault.costs
     if costs is not None:
-        price = max(costs) if coordinate is None else costs[coordinate]
-    return None if price is None else str(price)
+        cost = max(costs) if coordinate is None else costs[coordinate]
+    return None if cost is None else str(cost)
 
 
 def void_of(session: Session) -> int:
@@ -743,7 +743,7 @@ class Silent(Relay):
 
     kind: ClassVar[NoiseKind] = "secure"
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         raise RuntimeError("This session is only looked at: it releases nothing.")
 
 

@@ -202,7 +202,7 @@ def facts_of(cell: Cell) -> Facts:
     total = None if guarantee is None else ledger_total(cell)
     return {
         "class": type(cell.policy).__name__,
-        "twin": cell.policy.about.twin,
+        "own_baseline": cell.policy.about.baseline,
         "paper": cell.policy.about.paper,
         **{
             bound.__name__: bound_of(cell, bound)

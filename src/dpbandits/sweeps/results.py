@@ -31,7 +31,7 @@ MAY_BE_NULL = {
         ),
         pl.Float64,
     ),
-    **dict.fromkeys(("twin", "guarantee", "budget"), pl.String),
+    **dict.fromkeys(("own_baseline", "guarantee", "budget"), pl.String),
     "kept": pl.Boolean,
 }
 """Columns whose type must not depend on whether any policy of the sweep fills them."""
@@ -163,7 +163,7 @@ def row_of(cell: Cell, frame: pl.DataFrame, facts: Facts) -> dict[str, object]:
         "lower_bound": facts["lower_bound"],
         "upper_bound": facts["upper_bound"],
         "regret_order": facts.get("regret_order"),
-        "twin": facts["twin"] or None,
+        "own_baseline": facts["own_baseline"] or None,
         "claimed": optional_float(facts["claimed"]),
         "spent": optional_float(facts["spent"]),
         "budget": spent_of_promised(facts),
@@ -198,7 +198,7 @@ def with_prices(summary: pl.DataFrame) -> pl.DataFrame:
     """Adds `baseline` and `price`: the policy without privacy that loses least there, and mean
     regret minus its mean regret.
 
-    One baseline for all: with a twin for each, a policy of lower regret looks dearer where its twin
+    One baseline for all: with one for each, a policy of lower regret looks dearer where its own
     is the better one. Null where no policy without privacy was played as long, and of those
     policies themselves.
     """

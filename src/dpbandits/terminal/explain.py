@@ -107,7 +107,7 @@ def facts(cls: type[Policy]) -> Table:
         if about.every_round
         else "by batches: a few for each doubling of time",
         "needs": ", ".join(needs) or "nothing but its parameters",
-        "without privacy": about.twin or "this is such a policy",
+        "without privacy": about.baseline or "this is such a policy",
     }
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for key, value in rows.items():

@@ -25,13 +25,13 @@ class Silence(Relay):
 
     kind: ClassVar[NoiseKind] = "simulated"
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         return exact[0]
 
-    def threshold(self, **price: Any) -> int:
+    def threshold(self, **cost: Any) -> int:
         return 0
 
-    def exceeds(self, value: Any, bar: int, threshold: int, **price: Any) -> bool:
+    def exceeds(self, value: Any, bar: int, threshold: int, **cost: Any) -> bool:
         return bool(value >= bar + threshold)
 
 
@@ -55,7 +55,7 @@ def test_every_draw_has_its_share_of_the_budget(watch: str, share: str) -> None:
     mechanism, noise = comparing(watch, 100.0), Recorder(1)
     assert mechanism.share(5) == Fraction(share)
     mechanism.answer(mechanism.init(5), Block(tuple(range(5)), (0,) * 5, (1,) * 5), noise)
-    assert {draw.price for draw in noise.draws} == {Fraction(share) / 3}
+    assert {draw.cost for draw in noise.draws} == {Fraction(share) / 3}
     vectors = {"pairs": 10, "arms": 5, "one": 1}[watch]
     questions = {"pairs": 20, "arms": 5, "one": 5}[watch]
     assert sum(draw.family == "threshold" for draw in noise.draws) == vectors
@@ -119,7 +119,7 @@ def test_bad_arguments_are_named() -> None:
 
 @pytest.mark.parametrize("watch", WATCHES)
 def test_no_memory_may_have_forgotten_a_threshold(watch: str) -> None:
-    """After every release: none but what is there fits, or a pair could be asked at a new price."""
+    """After every release: none but what is there fits, or a pair could be asked at a new cost."""
     mechanism, noise = comparing(watch, 3.0), SimulatedNoise(3)
     memory, readings = mechanism.init(4), list[Readings]()
     for release in range(1, 7):

@@ -16,19 +16,19 @@ from tests.policies.identification.instances import pmf_of_windows
 
 
 @pytest.mark.parametrize(
-    ("n", "m", "eps", "price"),
+    ("n", "m", "eps", "cost"),
     [(5, 5, 1.0, 3.0), (40, 10, 0.3, 8.0), (300, 700, 2.0, 12.0), (10**6, 10**5, 0.01, 15.0)],
 )
 @pytest.mark.parametrize("interval", [(0.0, 1.0), (0.02, 0.1), (0.6, 0.6)])
 def test_the_gap_is_the_optimum(
-    n: int, m: int, eps: float, price: float, interval: tuple[float, float]
+    n: int, m: int, eps: float, cost: float, interval: tuple[float, float]
 ) -> None:
     """The worst mean of a theta against a grid of means; the best theta against a grid of
     thetas.
     """
     thetas = min(n, m) * eps * np.geomspace(1e-7, 1 - 1e-6, 4000)
-    values = [th.gap_at(theta, n, 3, m, 2, eps, price, *interval) for theta in thetas.tolist()]
-    found = th.least_gap(n, 3, m, 2, eps, price, *interval)
+    values = [th.gap_at(theta, n, 3, m, 2, eps, cost, *interval) for theta in thetas.tolist()]
+    found = th.least_gap(n, 3, m, 2, eps, cost, *interval)
     assert found <= min(values) * (1 + 1e-9)
     assert found == pytest.approx(min(values), rel=1e-4)
     theta = float(thetas[2500])
@@ -38,8 +38,8 @@ def test_the_gap_is_the_optimum(
         -((theta / (eps * m)) ** 2)
     )
     worst = float(np.max(n * np.log1p(means * p) + m * np.log1p(means * q)))
-    assert th.gap_at(theta, n, 3, m, 2, eps, price, *interval) == pytest.approx(
-        (price + worst + noise) / theta, rel=1e-5
+    assert th.gap_at(theta, n, 3, m, 2, eps, cost, *interval) == pytest.approx(
+        (cost + worst + noise) / theta, rel=1e-5
     )
 
 
@@ -61,15 +61,15 @@ def test_hoeffding_is_never_better() -> None:
 def test_a_wrong_comparison_passes_no_more_often_than_its_price(
     n: int, m: int, eps: float, draws: int
 ) -> None:
-    """Exact: P[z_a − z_b > max(0, G)] <= e^−price for μ_a <= μ_b, and the bound is not idle."""
-    price, most, reach = 1.0, 0.0, int(40 / eps)
+    """Exact: P[z_a − z_b > max(0, G)] <= e^−cost for μ_a <= μ_b, and the bound is not idle."""
+    cost, most, reach = 1.0, 0.0, int(40 / eps)
     values = {size: pmf_of_windows(size, 0.5, eps, draws, reach)[0] for size in (n, m)}
     # beyond: mass below 1e-9
     near = {size: v[(v >= -25 / eps) & (v <= size + 25 / eps)] for size, v in values.items()}
     passes = np.array(
         [
             [
-                x / n - y / m > max(0.0, th.tight_gap(x / n, n, draws, y / m, m, draws, eps, price))
+                x / n - y / m > max(0.0, th.tight_gap(x / n, n, draws, y / m, m, draws, eps, cost))
                 for y in near[m].tolist()
             ]
             for x in near[n].tolist()
@@ -83,9 +83,9 @@ def test_a_wrong_comparison_passes_no_more_often_than_its_price(
         a = pmf_of_windows(n, low, eps, draws, reach)[1][np.isin(values[n], near[n])]
         b = pmf_of_windows(m, high, eps, draws, reach)[1][np.isin(values[m], near[m])]
         probability = float(a @ passes @ b)
-        assert probability <= math.exp(-price)
+        assert probability <= math.exp(-cost)
         most = max(most, probability)
-    assert most > math.exp(-price) / 50
+    assert most > math.exp(-cost) / 50
 
 
 def test_prices_are_probabilities() -> None:
@@ -132,11 +132,11 @@ def test_published_threshold_is_its_formula() -> None:
 def test_first_batch_is_the_smallest() -> None:
     for arms, delta, eps in ((2, 0.1, 10.0), (5, 0.01, 1.0), (20, 1e-6, 0.01)):
         n = th.first_batch(arms, delta, eps)
-        price = th.comparison_cost(1, 1, 0, 0, arms, delta)
+        cost = th.comparison_cost(1, 1, 0, 0, arms, delta)
         assert (
-            th.least_gap(n, 1, n, 1, eps, price, 0.0, 1.0)
+            th.least_gap(n, 1, n, 1, eps, cost, 0.0, 1.0)
             <= 0.5
-            < th.least_gap(n - 1, 1, n - 1, 1, eps, price, 0.0, 1.0)
+            < th.least_gap(n - 1, 1, n - 1, 1, eps, cost, 0.0, 1.0)
         )
         assert AdaPTT(arms=arms, delta=delta, epsilon=eps).start == n
 

@@ -62,16 +62,16 @@ def outcomes(
 
 def forced(mechanism: AboveThreshold, yes_at: int) -> list[RecordedDraw]:
     """A recording in which question number `yes_at` is the first answered with yes."""
-    g, price = mechanism.grid.steps, mechanism.epsilon
-    assert price is not None
+    g, cost = mechanism.grid.steps, mechanism.epsilon
+    assert cost is not None
     asked = [
-        RecordedDraw(f"exceeds {mechanism.bar_at(t)}", 0, int(t == yes_at), g, price / 6, of=0)
+        RecordedDraw(f"exceeds {mechanism.bar_at(t)}", 0, int(t == yes_at), g, cost / 6, of=0)
         for t in range(1, yes_at + 1)
     ]
     return [
-        RecordedDraw("threshold", 0, 3, g, price / 6),
+        RecordedDraw("threshold", 0, 3, g, cost / 6),
         *asked,
-        RecordedDraw("laplace", 0, 5, g, price / 2),
+        RecordedDraw("laplace", 0, 5, g, cost / 2),
     ]
 
 

@@ -50,7 +50,7 @@ def test_a_stream_that_ends_gives_what_it_has(rule: Any) -> None:
 
 @EVERY
 def test_ledger_is_the_claim_however_it_ends(rule: Any) -> None:
-    """Halted, capped and finished: every value read once, at the life price; values after the end
+    """Halted, capped and finished: every value read once, at the life cost; values after the end
     are not read.
     """
     claim = rule.guarantee.cost if rule.guarantee else None

@@ -203,7 +203,7 @@ def test_a_tree_answer_says_its_draws() -> None:
     """
     policy = CUCBDPMax(problem=dpb.TopK(arms=1, k=1), epsilon=1, horizon=64, grid=1)
     mechanism = policy.mechanism()
-    assert mechanism.promise().grid == Grid(steps=1)  # type: ignore[union-attr]
+    assert mechanism.guarantee.grid == Grid(steps=1)  # type: ignore[union-attr]
     path = cell(policy, 23)
     assert path.state.draws == ((23).bit_count(),)
     assert Answer(*(path.state.totals[0], 23, 4)).rounds == path.state.rounds[0]

@@ -36,7 +36,7 @@ def test_exact_loss(kind: type[LazyForgetful]) -> None:
     inner = kind(epsilon=Fraction(2, 3), grid=Grid(steps=1))
     whole = WeightedArms(inner=inner, kinds=(1, 2), epsilon=Fraction(1), width=2)
     check_mechanism(whole, readings=4)
-    assert whole.promise().epsilon == sum(whole.costs) == 1
+    assert whole.guarantee.epsilon == sum(whole.costs) == 1
 
 
 def test_loss_above_the_guarantee_is_found() -> None:
@@ -97,7 +97,7 @@ def test_noise_is_that_of_the_weight() -> None:
     noise, memory = dpb.SimulatedNoise(5), whole.init(2)
     answers = [whole.answer(memory, Block((0, 1), (0, 0), (1, 1)), noise)[1] for _ in range(4000)]
     for arm, scale in enumerate((2.0, 6.0)):
-        assert whole.says(answers[0][arm], 1).draws == ((whole.kinds[arm], 1),)
+        assert whole.noised_sum(answers[0][arm], 1).draws == ((whole.kinds[arm], 1),)
         variance = np.var([answer[arm].total for answer in answers])
         assert variance == pytest.approx(2 * scale**2, rel=6 * math.sqrt(5 / 4000))
 

@@ -81,11 +81,11 @@ def test_eligible_arms_are_what_is_asked_among() -> None:
 def test_arms_come_and_go() -> None:
     with served() as (_, client):
         assert client.post("/v1/campaigns/trial/arms", json={"arm": "red"}).json() == {"arm": 2}
-        for verb, standing in (("pause", "paused"), ("resume", "active"), ("retire", "retired")):
+        for verb, status in (("pause", "paused"), ("resume", "active"), ("retire", "retired")):
             said = client.post(f"/v1/campaigns/trial/{verb}", json={"arm": "blue"}).json()
             assert said == {"status": "done"}
             arms = client.get("/v1/campaigns/trial/arms").json()["arms"]
-            assert arms[0] == {"arm": "blue", "standing": standing}
+            assert arms[0] == {"arm": "blue", "status": status}
         events = client.get("/v1/campaigns/trial/events").json()
         assert [each["what"] for each in events] == [
             "retire arm",

@@ -27,8 +27,8 @@ def test_a_policy_begins_anew_with_the_arms_that_joined(tmp_path: Path, named: b
     campaign = lite.open()["c"]
     assert campaign.generation == 2
     arms = ("a", "b", "new", "newer") if named else (0, 1, 2, 3)
-    standing = ("active", "retired", "active", "active")
-    assert campaign.arms == tuple(zip(arms, standing, strict=True))
+    status = ("active", "retired", "active", "active")
+    assert campaign.arms == tuple(zip(arms, status, strict=True))
     asked = turns(campaign, 40)
     assert {each.action for each in asked} == {0, 2, 3}
     campaign.add_arm("newest" if named else None)

@@ -45,10 +45,10 @@ class Listed(Relay):
     weight: Fraction = field(default=Fraction(0))
     kind: ClassVar[NoiseKind] = "simulated"
 
-    def ask(self, verb: str, *exact: Any, **price: Any) -> Any:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         assert verb == "laplace"
         noise, self.used = self.values[self.used], self.used + 1
-        self.weight += abs(noise) * price["epsilon"] / price["sensitivity"]
+        self.weight += abs(noise) * cost["epsilon"] / cost["sensitivity"]
         return exact[0] + noise
 
     def uniform(self) -> float:

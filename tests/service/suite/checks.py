@@ -111,7 +111,7 @@ def nothing_is_read_twice(make: Make, name: str) -> None:
         spans = sorted((li.start, li.stop) for li in lines if li.coordinate == coordinate)
         apart = all(before[1] <= after[0] for before, after in pairwise(spans))
         require(apart, f"A reward of coordinate {coordinate} was read twice.")
-    require(campaign.spent == Fraction(1), "A record paid another price than the promise.")
+    require(campaign.spent == Fraction(1), "A record paid another cost than the promise.")
     require(len(campaign.releases()) == campaign.summary().step, "A release is missing.")
 
 

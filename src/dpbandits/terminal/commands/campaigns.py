@@ -133,8 +133,8 @@ def create_command(
 
         made_of = policy_from(given_policy(policy, arms, epsilon))
         made = found.create(name, made_of, **given_options(name, options))
-        promise = made.summary().guarantee
-        console.print(f"Created {name}: {promise or 'no privacy'}", markup=False)
+        guarantee = made.summary().guarantee
+        console.print(f"Created {name}: {guarantee or 'no privacy'}", markup=False)
 
 
 @campaign_commands.command("list")
@@ -423,7 +423,7 @@ def several(count: int, what: str) -> str:
 
 
 def show_summary(said: Summary) -> None:
-    """A campaign in one line and its promise."""
+    """A campaign in one line and its guarantee."""
     typer.echo(
         f"{said.name}: {said.policy}, {several(said.asked, 'decision')}, "
         + several(said.step, "release")

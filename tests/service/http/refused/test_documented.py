@@ -87,7 +87,7 @@ def world() -> Iterator[World]:
         yield World(store)
 
 
-def tried(world: World, operation: Operation, many: int) -> None:
+def read_or_none(world: World, operation: Operation, many: int) -> None:
     """Send so many requests to a route, always the same ones."""
 
     @settings(
@@ -110,7 +110,7 @@ def test_every_route_answers_whatever_comes(world: World, many: int) -> None:
     answering = ("/ask", "/tell", "/expire", "/void")
     for operation in world.operations:
         own = max(many, 60) if operation.path.endswith(answering) else many
-        tried(world, operation, own)
+        read_or_none(world, operation, own)
     assert len(world.recorded) >= min(many // 6, 10), "too few answers were taken"
     assert set(world.recorded.values()) == {1}, "an answer was recorded twice"
     for part in world.parts():

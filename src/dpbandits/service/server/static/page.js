@@ -138,14 +138,14 @@ async function single(name, segment, summary) {
     ["alarms", "history", "recent", "sample_ratio", "ledger", "events", "spent", "guardrail", "options"].map(get));
   const harm = rail === null ? null : await get("harm");
   const lift = beliefs === null || beliefs.together || beliefs.rows.length < 2 ? null : await get("lift");
-  const standing = new Map(summary.arms.map((each) => [String(each.arm), each.standing]));
+  const status = new Map(summary.arms.map((each) => [String(each.arm), each.status]));
   return [
     spent === null ? null : el("p", {}, "Spent so far by the worst-off record, as the ledger adds up: ", number(spent, spent),
       summary.epsilon ? `; promised: ε = ${summary.epsilon}.` : "."),
     alarms.length ? part("alarms", "Alarms", alarms.map((each) => el("p", { class: "note alarm", role: "alert" }, words(each)))) : null,
     beliefs === null ? part("arms", "Arms", el("p", {}, `Decisions depend on ${whole(summary.features)} numbers that are known of each visitor, so an arm has no one mean.`),
-      table("Arms", [["arm", ""], ["standing", ""]], summary.arms.map((each, place) => el("tr", {}, named(String(each.arm), place), el("td", {}, each.standing)))))
-    : part("arms", "Arms", el("p", {}, beliefs.advice), arms("Arms", beliefs, standing),
+      table("Arms", [["arm", ""], ["status", ""]], summary.arms.map((each, place) => el("tr", {}, named(String(each.arm), place), el("td", {}, each.status)))))
+    : part("arms", "Arms", el("p", {}, beliefs.advice), arms("Arms", beliefs, status),
       beliefs.changed.length ? el("p", { class: "note" }, `The mean of ${beliefs.changed.join(", ")} has changed meanwhile.`) : null,
       beliefs.caution ? el("p", { class: "note" }, beliefs.caution) : null),
     lift === null ? null : part("lift", `Compared with ${lift.control}`, lifts(lift, beliefs),
@@ -166,12 +166,12 @@ async function single(name, segment, summary) {
   ];
 }
 
-function arms(caption, beliefs, standing) {
+function arms(caption, beliefs, status) {
   const heads = [["arm", ""], ["people", "number"], ["mean", "number"], ["from", "number"], ["to", "number"]];
   const best = caption === "Arms" && !beliefs.together;
   if (best) heads.push(["best?", "number"]);
   return table(caption, heads, beliefs.rows.map((row, place) => {
-    const stands = standing.get(row.label);
+    const stands = status.get(row.label);
     return el("tr", {}, named(row.label, place, stands && stands !== "active" ? el("small", {}, ` ${stands}`) : null),
       cell(row.people, whole(row.people)), cell(row.mean, fine(row.mean)), cell(row.low, fine(row.low)), cell(row.high, fine(row.high)),
       !best ? null : cell(row.chance_best, percent(row.chance_best)));
