@@ -31,6 +31,7 @@ from dpbandits.mechanisms import (
     Separable,
     SignedTree,
     SquareRoot,
+    WeightedArms,
 )
 from dpbandits.mechanisms.base import Around
 from dpbandits.mechanisms.joint import JointAnswer
@@ -632,6 +633,16 @@ class HalfNoiseWhole(Around):
         return self.inner.answer(memory, block, Halved(noise))
 
 
+@dataclass(frozen=True, kw_only=True)
+class HalfNoiseArms(Around):
+    """BROKEN ON PURPOSE: the same for a mechanism whose arms have shares of their own."""
+
+    width: int = 2
+
+    def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
+        return self.inner.answer(memory, block, Halved(noise))
+
+
 def half(mechanism: Mechanism) -> Mechanism:
     """The twin with half the noise."""
     match mechanism:
@@ -639,6 +650,8 @@ def half(mechanism: Mechanism) -> Mechanism:
             return HalfNoise(inner=mechanism)
         case EachAction() | EachArm():
             return replace(mechanism, inner=HalfNoise(inner=mechanism.inner))
+        case WeightedArms():
+            return HalfNoiseArms(inner=mechanism)
     return HalfNoiseWhole(inner=mechanism)
 
 
@@ -681,6 +694,8 @@ def mechanisms_tried() -> Iterator[tuple[str, Mechanism]]:
     yield "SquareRoot", SquareRoot(rho=ONE, leaves=7, actions=2, grid=grid)
     for law in ("laplace", "exponential", "permute-and-flip"):
         yield f"NoisyMax, {law}", NoisyMax(epsilon=ONE, grid=grid, selection=law)
+    shared = LazyForgetful(epsilon=ONE * 2 / 3, grid=grid)
+    yield "WeightedArms", WeightedArms(inner=shared, kinds=(1, 2), epsilon=ONE, width=2)
 
 
 def twin(

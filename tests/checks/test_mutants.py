@@ -32,7 +32,7 @@ def leaves_open(patch: pytest.MonkeyPatch, count_of: Callable[[int], int]) -> No
     """A release leaves its blocks as they were, but for their counts."""
     honest = Vault.release
 
-    def release(self: Vault, books: Any, read: Any, drop: Any = (), arms: Any = None) -> Any:
+    def release(self: Vault, books: Any, read: Any, drop: Any = (), *more: Any) -> Any:
         after, answers = honest(self, books, read, drop, arms)
         before = {key: books.blocks[key] for key in read}
         left = {key: OpenBlock(count_of(count), sums) for key, (count, sums) in before.items()}

@@ -175,7 +175,7 @@ def never_emptied(patch: pytest.MonkeyPatch) -> None:
     """BROKEN ON PURPOSE: what a release read is in the next block, too."""
     honest, left = Vault.release, dict[int, Any]()
 
-    def release(self: Vault, books: Any, read: Any, drop: Any = (), arms: Any = None) -> Any:
+    def release(self: Vault, books: Any, read: Any, drop: Any = (), *more: Any) -> Any:
         for key in read:
             count, sums = books.blocks[key]
             before = left.get(len(sums), (0,) * len(sums))
