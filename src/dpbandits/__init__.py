@@ -134,7 +134,6 @@ from dpbandits.policies.recommended import recommend
 from dpbandits.policies.weights import arm_weights
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import Decision
-from dpbandits.session.estimator import Estimate, Estimator, estimate
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.ranges import Range
@@ -150,16 +149,6 @@ from dpbandits.simulation.delays import (
 )
 from dpbandits.simulation.runs import Runs
 from dpbandits.simulation.simulate import simulate
-from dpbandits.simulation.stopping import Estimates, Identification, estimates, identify
-from dpbandits.theory import (
-    instance_independent_bound,
-    list_policies,
-    lower_bound,
-    regret_order,
-    shariff_sheffet,
-    stopping_time_bound,
-    upper_bound,
-)
 from dpbandits.version import __version__
 
 if TYPE_CHECKING:
@@ -169,6 +158,17 @@ if TYPE_CHECKING:
     from dpbandits.forecasting.outcome import Forecast, Prior
     from dpbandits.local.client import Client
     from dpbandits.service.opening import open_async_store, open_store
+    from dpbandits.session.estimator import Estimate, Estimator, estimate
+    from dpbandits.simulation.stopping import Estimates, Identification, estimates, identify
+    from dpbandits.theory import (
+        instance_independent_bound,
+        list_policies,
+        lower_bound,
+        regret_order,
+        shariff_sheffet,
+        stopping_time_bound,
+        upper_bound,
+    )
 
 __all__ = [
     "CTBTT",
@@ -339,12 +339,26 @@ __all__ = [
 WHERE_USED = {
     "AuditReport": "dpbandits.auditing.report",
     "Client": "dpbandits.local.client",
+    "Estimate": "dpbandits.session.estimator",
+    "Estimates": "dpbandits.simulation.stopping",
+    "Estimator": "dpbandits.session.estimator",
     "Forecast": "dpbandits.forecasting.outcome",
+    "Identification": "dpbandits.simulation.stopping",
     "Prior": "dpbandits.forecasting.outcome",
     "audit": "dpbandits.auditing.audit",
+    "estimate": "dpbandits.session.estimator",
+    "estimates": "dpbandits.simulation.stopping",
     "forecast": "dpbandits.forecasting.forecast",
+    "identify": "dpbandits.simulation.stopping",
+    "instance_independent_bound": "dpbandits.theory",
+    "list_policies": "dpbandits.theory",
+    "lower_bound": "dpbandits.theory",
     "open_async_store": "dpbandits.service.opening",
     "open_store": "dpbandits.service.opening",
+    "regret_order": "dpbandits.theory",
+    "shariff_sheffet": "dpbandits.theory",
+    "stopping_time_bound": "dpbandits.theory",
+    "upper_bound": "dpbandits.theory",
 }
 """Names whose modules are imported when they are first used: most programs need none of them."""
 

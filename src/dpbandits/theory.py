@@ -273,7 +273,7 @@ def super_arm_lower_bound(
     >>> from dpbandits import Bernoulli, ExplicitSet
     >>> paths, coins = ExplicitSet([(0, 1), (2, 3)]), Bernoulli([0.6, 0.5, 0.4, 0.4])
     >>> [round(super_arm_lower_bound(paths, coins, 10**6, eps)) for eps in (None, 0.1)]
-    [93, 696]
+    [46, 151]
     """
     distances = Distances(environment)
     if not environment.apart or not distances.has_law or not distances.is_binary:
@@ -673,7 +673,7 @@ def list_policies() -> PolicyRows:
 
     Example:
         >>> [row.name for row in list_policies() if row.privacy == "zCDP"]
-        ['AdaCUCB', 'AdaCOFUL']
+        ['AdaCUCB', 'RootFTRL', 'AdaCOFUL']
     """
     every = sorted(EVERY_POLICY.items(), key=lambda item: item[1].about.privacy != "none")
     return PolicyRows(

@@ -13,10 +13,11 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.auditing import effort
-from dpbandits.auditing.replays import NO_TIME, NoTime, Witness
+from dpbandits.auditing.replays import NO_TIME, Witness
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.auditing.subjects import feed
 from dpbandits.auditing.transcript import transcript_level
+from dpbandits.core.errors import NoTime
 from dpbandits.mechanisms import Answer, LazyForgetful
 from dpbandits.mechanisms.base import Pure
 

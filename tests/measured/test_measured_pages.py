@@ -28,7 +28,6 @@ ELSEWHERE = {
     "benchmarks/results/service_steady.csv",
     "benchmarks/results/service_turns.csv",
     "benchmarks/results/service_turns_postgresql.csv",
-    "docs/measured/audit.md",
     "docs/measured/controls.md",
     "docs/measured/papers.md",
 }

@@ -250,8 +250,8 @@ def test_a_last_reading_of_what_was_read_would_be_found(monkeypatch: pytest.Monk
     """The audit's control: blocks that stay where they are after a release cost twice as much."""
     release = Vault.release
 
-    def stays(self: Any, books: Any, read: Any, drop: Any = (), arms: Any = None) -> Any:
-        after, found = release(self, books, read, drop, arms)
+    def stays(self: Any, books: Any, read: Any, drop: Any = (), *more: Any) -> Any:
+        after, found = release(self, books, read, drop, *more)
         kept = {key: books.blocks[key] for key in read}
         return after._replace(blocks={**after.blocks, **kept}), found
 

@@ -175,13 +175,13 @@ def never_emptied(patch: pytest.MonkeyPatch) -> None:
     """BROKEN ON PURPOSE: what a release read is in the next block, too."""
     honest, left = Vault.release, dict[int, Any]()
 
-    def release(self: Vault, books: Any, read: Any, drop: Any = (), *more: Any) -> Any:
+    def release(self: Vault, books: Any, read: Any, drop: Any = (), *given: Any) -> Any:
         for key in read:
             count, sums = books.blocks[key]
             before = left.get(len(sums), (0,) * len(sums))
             more, left[len(sums)] = added(sums, before), sums
             books = books._replace(blocks={**books.blocks, key: OpenBlock(count, more)})
-        return honest(self, books, read, drop, arms)
+        return honest(self, books, read, drop, *given)
 
     patch.setattr(Vault, "release", release)
 

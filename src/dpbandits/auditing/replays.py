@@ -33,7 +33,7 @@ from dpbandits.auditing.shown_noise import (
 )
 from dpbandits.auditing.subjects import Feeding, alone, longest
 from dpbandits.checks.tape import RecordedDraw, Recorder, Tape, loss
-from dpbandits.core.errors import Diverged, Foreign, Leak, Unclear, Undecided
+from dpbandits.core.errors import Diverged, Foreign, Leak, NoTime, Unclear, Undecided
 from dpbandits.core.inputs import Floats
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import Entered, Replay, Transcript, transcript
@@ -229,10 +229,6 @@ NO_TIME = "There was no time to repeat what was seen, and see whether it always 
 
 WATCHED = 3
 """Times as long as a plain replay takes one that is watched for randomness from outside."""
-
-
-class NoTime(Foreign):
-    """What a run showed could not be repeated within the budget; a shorter run may need less."""
 
 
 @final

@@ -15,7 +15,6 @@ from dpbandits.auditing.replays import (
     SHORT,
     AuditRun,
     Found,
-    NoTime,
     Pair,
     Priced,
     Witness,
@@ -32,7 +31,15 @@ from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.auditing.shown_noise import Changes
 from dpbandits.auditing.subjects import longest
 from dpbandits.checks.checks import replay_is_blind
-from dpbandits.core.errors import CheckFailed, Diverged, Foreign, Leak, RequestsDiffer, Unclear
+from dpbandits.core.errors import (
+    CheckFailed,
+    Diverged,
+    Foreign,
+    Leak,
+    NoTime,
+    RequestsDiffer,
+    Unclear,
+)
 from dpbandits.policies.contract import Policy
 
 # The search of a run's neighbours: which are replayed, and which of them are priced first.

@@ -663,7 +663,7 @@ class PrivateLinear(ContextualPolicy):
             )
         if Fraction(self.grid * STEPS << 10) ** 2 / (2 * self.budget) > 2**108:
             raise ValueError(
-                f"Expected a larger rho than {float(self.budget):.1g} for grid={self.grid}: with "
+                f"Expected a larger rho than {self.budget} for grid={self.grid}: with "
                 'release="shaped" the noise would not fit into 64 bits. Use a coarser grid.'
             )
 

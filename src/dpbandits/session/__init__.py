@@ -2,18 +2,14 @@
 
 from dpbandits.core.errors import DecisionError, LedgerError, NotRecordedError
 from dpbandits.session.decisions import Decision
-from dpbandits.session.estimator import Estimate, Estimator, estimate
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 
 __all__ = [
     "Decision",
     "DecisionError",
-    "Estimate",
-    "Estimator",
     "LedgerError",
     "NotRecordedError",
     "SegmentedSession",
     "Session",
-    "estimate",
 ]

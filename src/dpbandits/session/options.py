@@ -51,10 +51,8 @@ def warn_of(policy: Policy, guarantee: Guarantee | None) -> None:
             "the noise. dpbandits.recommend(arms=…, epsilon=1) returns a policy that is."
         )
     elif guarantee.noise == "secure" and (guarantee.epsilon or 0) > MOST_EPSILON:
-        epsilon = float(guarantee.epsilon or 0)
-        said = (
-            f"ε = {epsilon:g} promises little: {odds_words(epsilon)}. An ε of 1 or less is usual."
-        )
+        odds = odds_words(float(guarantee.epsilon or 0))
+        said = f"ε = {guarantee.epsilon} promises little: {odds}. An ε of 1 or less is usual."
     elif policy.arms == 1 and policy.about.goal == "regret" and not hasattr(policy, "problem"):
         said = f"{policy.name} has one arm, so there is nothing to decide. Give it two or more."
     else:

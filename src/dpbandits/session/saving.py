@@ -643,6 +643,7 @@ def state_of(
         contexts=contexts,
         elsewhere=public.elsewhere,
         batches=batches_of(public, policy.arms),
+        void=public.void,
     )
 
 
