@@ -116,7 +116,7 @@ def test_verdicts_outlive_a_run_that_was_stopped(tmp_path: Path) -> None:
     again = Kept(tmp_path, None)
     assert list(again.found.values()) == [judged]
     text = page(again, ["known"], 1, None, "the command")
-    assert "1 of 47 controls were judged" in text
+    assert "1 of 48 controls were judged" in text
     assert "| wrong | 1 | 1 | |" in text
     newer = judged._replace(verdict="passed", by="", commit="def")
     again.add(control, newer)

@@ -125,7 +125,7 @@ def research() -> None:
     )
     assert runs.regret(at=[100, 500]).shape == (4, 2)
     drift = dpb.Drift(0.1, "wave", periods=2)
-    changing = dpb.Changing([0.5, 0.4, 0.3], drift, rounds=300)
+    changing = drift.environment([0.5, 0.4, 0.3], rounds=300)
     late = dpb.simulate(policy, changing, 300, delay=dpb.LostAnswers(0.1, delay=5), seed=1)
     assert int(late.plays.sum()) == 300
     found: dpb.Forecast = dpb.forecast(
