@@ -41,6 +41,7 @@ MISSED = """[...document.querySelectorAll("a[href], button, input, summary")]
 
 NUMBERS = "[...document.querySelectorAll('data')].map(each => each.value)"
 LOADED = "performance.getEntriesByType('resource').map(each => each.name)"
+SHOWN = ("summary", "beliefs", "lift", "recent", "ledger", "spent", "harm", "uplift")
 WIDE = "document.documentElement.scrollWidth <= innerWidth"
 
 
@@ -97,7 +98,7 @@ def test_every_number_is_the_api_s(browser: Browser, store: Any, path: str, widt
             campaign = store[name]
             parts = [campaign, *(campaign[each] for each in campaign.segments)]
             for part in parts:
-                for view in ("summary", "beliefs", "recent", "ledger", "spent", "harm", "uplift"):
+                for view in SHOWN:
                     try:
                         seen = part._view(view)
                     except ValueError:
