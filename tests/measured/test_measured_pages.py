@@ -20,7 +20,6 @@ from tests.places import REPOSITORY
 
 MEASURED = REPOSITORY / "docs" / "measured"
 ELSEWHERE = {
-    "audit.md",
     "controls.md",
     "papers.md",
     "service_killed_server.md",
