@@ -59,6 +59,7 @@ MADE = {
     "cells": policy,
     "pilot": lambda: policy(public_contexts=None),
     "zCDP": lambda: policy(epsilon=None, rho=1),
+    "shaped": lambda: policy(epsilon=None, rho=1, release="shaped", public_contexts=None),
     "optimism": lambda: dpb.DPLinUCB(arms=["a", "b"], features=["p", "q"], epsilon=1),
     "vectors": lambda: dpb.AdaCOFUL(arms=2, features=2, rho=1, first=30),
     "not private": lambda: dpb.LinTS(arms=2, features=2, alpha=1.3),

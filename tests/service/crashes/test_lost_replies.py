@@ -32,6 +32,7 @@ class Proxy:
 
     def __init__(self, port: int) -> None:
         self.eats, self.eaten = "", 0
+        self._unheard = set[socket.socket]()  # whose next reply is thrown away
         self._to, self._listening = port, socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listening.getsockname()[1])
         threading.Thread(target=self._serve, daemon=True).start()
@@ -50,6 +51,8 @@ class Proxy:
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
             while said := source.recv(65_536):
+                if source in self._unheard:  # it is committed
+                    break
                 target.sendall(said)
         hang_up(source, target)
 
@@ -58,8 +61,8 @@ class Proxy:
             while said := client.recv(65_536):
                 if self.eats and b"COMMIT" in said:
                     way, self.eats, self.eaten = self.eats, "", self.eaten + 1
-                    client.shutdown(socket.SHUT_RDWR)  # before the reply can come
                     if way == "reply":
+                        self._unheard.add(database)
                         database.sendall(said)
                         return  # the other direction hangs up when the reply has come
                     break
