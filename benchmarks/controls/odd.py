@@ -508,7 +508,7 @@ RELEASES = (
         lambda: Reported(epsilon=ONE, grid=Grid(steps=1)),
         20_000,
     ),
-    odd("count told by decisions", 2, lambda: CountsByDecisions, 5_000),
+    odd("count told by decisions", 2, lambda: CountsByDecisions, 20_000),
     odd("exact sum as the number of draws", math.inf, lambda: feed(AllOfIt(**ALL)), 2_000),
     odd("noise used twice, three releases later", math.inf, lambda: feed(Reused(**ALL)), 10_000),
     odd("exact from release 3,000 on", math.inf, lambda: feed(Late(**ALL)), 10_000),

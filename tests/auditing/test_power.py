@@ -23,7 +23,9 @@ from dpbandits.auditing.subjects import MechanismSubject
 pytestmark = pytest.mark.long
 
 
-@pytest.mark.parametrize("odd", RELEASES, ids=lambda odd: odd.name)
+@pytest.mark.parametrize(
+    "odd", [odd for odd in RELEASES if hasattr(odd.make(), "mechanism")], ids=lambda odd: odd.name
+)
 def test_mechanisms_that_leak_by_their_answers(odd: Any) -> None:
     found = statistical_level(
         MechanismSubject(odd.make().mechanism()), ONE, workers=1, runs=odd.runs

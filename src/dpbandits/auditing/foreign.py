@@ -251,7 +251,7 @@ class ForeignSubject:
             late = [late_tapes(self.arms, n, whole=False) for n in longer if n in longest]
             both = 2 * self.rounds
             if both <= LATE and both * self.arms <= CELLS and self.lasts(self.rounds):
-                tapes.append(in_turn_with_another(self.arms, self.rounds))
+                late.insert(0, in_turn_with_another(self.arms, self.rounds))  # few of them show it
             self._pairs = mixed(tapes, late)
         return self._pairs
 

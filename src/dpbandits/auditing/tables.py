@@ -188,13 +188,13 @@ def counts_of_ones(arms: int, rounds: int) -> list[Neighbours]:
 def in_turn_with_another(arms: int, rounds: int) -> list[Neighbours]:
     """Pairs for two objects, one after the other, shape (2, rounds, arms): a record of the first
     one is replaced, and the second one sees rewards of 0. What code keeps from one object to the
-    next shows in the second one's decisions.
+    next shows in the second one's decisions. In an order without pattern.
     """
     after = np.zeros((rounds, arms))
     tables = {
         name: np.concatenate([table, after]) for name, table in backgrounds(arms, rounds).items()
     }
-    return [
+    found = [
         Replaced(
             table,
             row,
@@ -207,6 +207,7 @@ def in_turn_with_another(arms: int, rounds: int) -> list[Neighbours]:
         for name, table in tables.items()
         for verb, (high, low) in MOVES.items()
     ]
+    return [found[at] for at in np.random.default_rng(0).permutation(len(found))]
 
 
 ALL_ROWS = 8
