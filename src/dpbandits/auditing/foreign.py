@@ -184,6 +184,9 @@ class RandomizerSubject:
 # time.
 
 
+SOME = 12
+"""Pairs of tapes of two objects: what one leaves to the next shows in many of them."""
+
 LATER, LATE = 256, 3200
 """The numbers of rounds of the longest tapes, which show leaks that come late."""
 
@@ -251,7 +254,7 @@ class ForeignSubject:
             late = [late_tapes(self.arms, n, whole=False) for n in longer if n in longest]
             both = 2 * self.rounds
             if both <= LATE and both * self.arms <= CELLS and self.lasts(self.rounds):
-                late.insert(0, in_turn_with_another(self.arms, self.rounds))  # few of them show it
+                tapes.append(in_turn_with_another(self.arms, self.rounds)[:SOME])
             self._pairs = mixed(tapes, late)
         return self._pairs
 
