@@ -961,7 +961,8 @@ class Session:
     def _record(
         self, arm: int, outcomes: list[Any], batch: Batch | None
     ) -> Literal["recorded", "already"]:
-        """
+        """Record a batch whose outcomes are a list.
+
         Args:
             batch: None where a store knows which batches were recorded.
         """
