@@ -168,7 +168,7 @@ def test_counts_that_do_not_agree_are_refused(setup: str) -> None:
         ("public.learned.1.0", 10**6, "counts more than was asked"),
         ("public.history.arms", [], "beliefs"),
         ("public.arms", "[]", "arms"),
-        ("public.step_counts", [[0, -1]], "told"),
+        ("public.step_counts", [[0, -1]], "step_counts"),
         ("public.ledger.left", [[3, 0, 0]], "ledger"),
         ("public.ledger.left", [[EVERY, 0, 0]], "ledger"),
         ("policy.arms", ..., "parameters of DPKLUCB"),
