@@ -45,11 +45,14 @@ def test_every_law_has_an_example_that_is_one() -> None:
     (policy,) = POLICY["policies"]
     del policy["environments"]
     head = {"name": "a", "title": "b", "rounds": 10, "runs": 1, "policies": [policy]}
-    config = Config.model_validate(head | ENVIRONMENTS)
-    assert [type(setting) for setting in config.environments] == [LAWS[law] for law in ROWS]
-    for setting in config.environments:
-        if "path" not in type(setting).model_fields:  # else it names files that only a reader has
-            assert config.loaded[setting.name].environment.arms >= 2
+    written = ENVIRONMENTS["environments"]
+    assert [each["law"] for each in written] == list(ROWS)
+    for each in written:
+        if "path" in LAWS[each["law"]].model_fields:  # a file that only a reader has
+            LAWS[each["law"]].model_validate(each)
+        else:
+            config = Config.model_validate(head | {"environments": [each]})
+            assert config.loaded[each["name"]].environment.arms >= 2
 
 
 def test_which_policy_is_what_recommend_says() -> None:
