@@ -549,9 +549,10 @@ def session_of(
     seed = public.seed
     if seed is None:  # nobody tosses coins in a session that is only looked at
         seed = 0 if private is None else private.seed
-    session = Session._loading(
-        policy.bare if isinstance(policy, ContextualPolicy) else policy,
-        noise=noise,
+    bare = policy.bare if isinstance(policy, ContextualPolicy) else policy
+    session = Session(
+        bare,
+        noise=SimulatedNoise(0),  # replaced below: it does not repeat the warnings of secure noise
         seed=checked_seed(seed),
         default=public.default,
         campaign=public.campaign,
@@ -560,6 +561,7 @@ def session_of(
         guardrail=rail_from_data(public.guardrail),
         responsible=public.responsible,
     )
+    session._vault = session._vault_for(bare, noise)
     session.generation = public.generation
     session._assignment = assignment_from_data(public.assignment, policy.arms)
     state = state_of(policy, session, public, private, pending, contextual)

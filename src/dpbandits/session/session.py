@@ -64,7 +64,6 @@ from dpbandits.session.decisions import (
     swapped_arguments,
     whole_id,
 )
-from dpbandits.session.events import merged_events
 from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable
 from dpbandits.session.lift import Lift, Shares, lift_of, shares_of
@@ -111,6 +110,7 @@ from dpbandits.session.state import (
     Unread,
     View,
     id_runs,
+    merged_events,
     opened,
     recorded_by_action,
 )
@@ -255,56 +255,6 @@ class Session:
         guardrail: Guardrail | None = None,
         responsible: str | None = None,
     ) -> None:
-        self._begin(
-            policy,
-            noise=noise,
-            seed=seed,
-            default=default,
-            campaign=campaign,
-            max_pending=max_pending,
-            rewards=rewards,
-            privacy_unit=privacy_unit,
-            max_contributions=max_contributions,
-            window=window,
-            clock=clock,
-            user_key=user_key,
-            attribution_window=attribution_window,
-            assignment=assignment,
-            min_share=min_share,
-            guardrail=guardrail,
-            responsible=responsible,
-        )
-        if self._vault.noise.kind == "secure":
-            warn_about(self.policy, self.guarantee)
-
-    @classmethod
-    def _loading(cls, policy: Policy, **options: Any) -> Session:
-        """Return a session that is about to get a saved state: what it warns of was said."""
-        made = cls.__new__(cls)
-        made._begin(policy, **options)
-        return made
-
-    def _begin(
-        self,
-        policy: Policy,
-        *,
-        noise: Noise,
-        seed: int | None = None,
-        default: float | None = None,
-        campaign: str | None = None,
-        max_pending: int = PENDING,
-        rewards: Range | None = None,
-        privacy_unit: str = "round",
-        max_contributions: int | None = None,
-        window: timedelta | None = None,
-        clock: Clock | None = None,
-        user_key: bytes | None = None,
-        attribution_window: timedelta | None = None,
-        assignment: str = "planned",
-        min_share: float | Mapping[Any, float] | None = None,
-        guardrail: Guardrail | None = None,
-        responsible: str | None = None,
-    ) -> None:
         require_policy(policy)
         require_clock(clock, window, attribution_window)
         self.responsible = checked_responsible(responsible)
@@ -333,6 +283,8 @@ class Session:
         self._tables = Tables(people, attribution_of(attribution_window, clock))
         self._log, rng = opened(self.seed, self._first_state(policy), [])
         self._open(View(self.seed, self._log, self._tables, rng))
+        if self._vault.noise.kind == "secure":
+            warn_about(self.policy, self.guarantee)
 
     def _vault_for(self, policy: Policy, noise: Noise) -> Vault:
         unit = None if self.rewards is None else self.rewards.to_unit

@@ -78,6 +78,30 @@ class SessionEvent(NamedTuple):
     advice: str = ""
 
 
+OUT_OF_PLAY = ("pause", "retire", "suspend")
+"""After these events an arm is out of play."""
+
+
+def merged_events(
+    events: Sequence[SessionEvent], alarms: Sequence[SessionEvent]
+) -> tuple[SessionEvent, ...]:
+    """Return events and alarms in the order of decisions. At equal numbers a suspension comes
+    before a resume. An arm that is out of play is not suspended.
+    """
+    merged, out, left = list[SessionEvent](), set[str | int | None](), list(alarms)
+    for event in events:
+        while left and (left[0].asked, left[0].arm in out) < (event.asked, True):
+            alarm = left.pop(0)
+            merged.append(alarm)
+            if alarm.what in OUT_OF_PLAY:
+                out.add(alarm.arm)
+        merged.append(event)
+        if event.what in OUT_OF_PLAY:
+            out.add(event.arm)
+        out -= {event.arm} if event.what == "resume" else set()
+    return (*merged, *left)
+
+
 class Offer(NamedTuple):
     """What the decisions from `since` to `last` play.
 
