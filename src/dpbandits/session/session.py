@@ -59,7 +59,6 @@ from dpbandits.session.decisions import (
     User,
     already_resolved,
     checked_pairs,
-    find_pending,
     pair_refused,
     swapped_arguments,
     whole_id,
@@ -656,7 +655,7 @@ class Session:
             view = self._enter(me, not self._has_window)
             if view.log.state.closing is not None and self._is_dropped(decision, view):
                 return
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign, self._newest)
+            id, play = view.find_pending(decision, self.campaign, self._newest)
             if self._has_window:
                 self._hold_outcomes(
                     [(id, play, self._vault.checked(play.observe or play.action, reward))]
@@ -724,7 +723,7 @@ class Session:
             for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
                 if closed and self._is_dropped(decision, view):
                     continue
-                id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+                id, play = view.find_pending(decision, self.campaign)
                 if id in seen:
                     raise already_resolved()
                 seen.add(id)
@@ -756,7 +755,7 @@ class Session:
             DecisionError: unknown id, or resolved before. Nothing was recorded.
         """
         with OneCall(self, releases=not self._has_window) as view:
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+            id, play = view.find_pending(decision, self.campaign)
             self._require_time(id)
             if not self._has_window:
                 event = self._event(id, play, self._default(play), why="expired")
@@ -771,7 +770,7 @@ class Session:
         """
         with OneCall(self) as view:
             view = self._with_due_outcomes(view)
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+            id, play = view.find_pending(decision, self.campaign)
             self._append(view, [self._voided(id, play)])
             self._end(self._view)
 

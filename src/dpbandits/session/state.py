@@ -23,13 +23,22 @@ from functools import partial
 from typing import Any, NamedTuple, final
 
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release, begin_step
 from dpbandits.session.arms import Assignment, Roster
 from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import Contexts
-from dpbandits.session.decisions import NEW, Play, Unit
+from dpbandits.session.decisions import (
+    NEW,
+    Decision,
+    Play,
+    Unit,
+    is_unchanged,
+    unknown_decision,
+    whole_id,
+)
 from dpbandits.session.guardrail import Harm
 from dpbandits.session.history import HowChosen, KeptChoices
 from dpbandits.session.overdue import (
@@ -883,6 +892,37 @@ class View:
             if type(event) is not Asked:
                 waiting.pop(event.id, None)
         return waiting
+
+    def find_pending(
+        self, decision: Any, campaign: str, newest: Decision | None = None
+    ) -> tuple[int, Play]:
+        """Return the id and play of a pending decision.
+
+        Args:
+            decision: as it was made, or its id.
+            campaign: the session's name.
+            newest: the decision made last, recognised by identity.
+
+        Raises:
+            DecisionError: it is not pending, was changed, or is another session's.
+        """
+        # indices take less time than names
+        id = decision[0] if type(decision) is Decision else decision
+        if type(id) is not int:  # it may be a reward of a type with its own code
+            id = read_or_none(whole_id, id) or 0
+        play = self.pending.get(id)
+        if play is not None:
+            if decision is newest or type(decision) is not Decision:
+                return id, play
+            # usually each value is the very object that `ask` returned
+            if (
+                decision[1] is play.action
+                and decision[2] is id
+                and decision[3] is play.observe
+                and decision[4] is campaign
+            ) or is_unchanged(decision, (id, play.action, id, play.observe, campaign)):
+                return id, play
+        raise unknown_decision(decision, id, self.pending, self.asked, campaign)
 
     # The next decision
 

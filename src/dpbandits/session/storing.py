@@ -15,8 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.mechanisms.base import Answer, Around, Mechanism
-from dpbandits.mechanisms.batches import WeightedAnswer, WeightedArms
+from dpbandits.mechanisms.base import Answer, Around, Mechanism, WeightedAnswer, WeightedArms
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.sparse_vector import AboveThreshold, Halt
 from dpbandits.noise.protocol import Noise, Relay
