@@ -28,8 +28,14 @@ import numpy as np
 from dpbandits.core.contexts import FINE
 from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
-from dpbandits.mechanisms.base import Around, Block, Mechanism, Readings
-from dpbandits.mechanisms.batches import GaussianBatches, LazyForgetful
+from dpbandits.mechanisms.base import (
+    Around,
+    Block,
+    GaussianBatches,
+    LazyForgetful,
+    Mechanism,
+    Readings,
+)
 from dpbandits.noise.protocol import Noise, laplaces
 
 Layout = Literal["cells", "vector", "shaped"]
