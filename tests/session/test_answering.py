@@ -269,16 +269,3 @@ def test_slow_answers_are_waited_for() -> None:
     assert silent(s) == []
     s.ask(1_000)
     assert len(silent(s)) == 1
-
-
-def test_a_document_of_before_raises_no_alarm() -> None:
-    s = session(min_share=0.3)
-    s.ask(1_000)
-    data = document(s)
-    for name in ("answered", "expired"):
-        del data["public"][name]
-    data["public"]["unanswered"] = {"expired": [], "void": []}
-    del data["public"]["traffic"]["answers"]
-    again = loaded(data)
-    assert silent(again) == []
-    assert again.sample_ratio().answers == Answers((0, 0), (0, 0), 1.0)

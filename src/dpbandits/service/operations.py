@@ -236,7 +236,7 @@ class OperationModel(BaseModel):
         """What tells it from other calls with the same key."""
         fields = {field: getattr(self, field) for field in type(self).model_fields}
         if fields.get("user") is not None:
-            fields["user"] = named_bytes(fields["user"], False).hex()
+            fields["user"] = named_bytes(fields["user"]).hex()
         return json.dumps([self.name, fields], sort_keys=True, default=str)
 
     def kept(self, answer: Any) -> Any:
@@ -313,7 +313,7 @@ class Ask(OperationModel):
             if self.user is None:
                 raise refusal("user_needed")
             assert layout.side_key is not None
-            place = hashed_place(self.user, layout.side_key, layout.rule.typed)
+            place = hashed_place(self.user, layout.side_key)
             return [tx.part(layout.rule.side(place))]
         return [segment_part(tx, self.segment)]
 

@@ -410,8 +410,6 @@ class ReleaseHistory:
     @classmethod
     def reread(cls, reader: MeanReader, data: object) -> ReleaseHistory:
         """The same, of answers that are read so."""
-        if isinstance(data, dict) and "compared" not in data:
-            data = {**data, "compared": []}  # written before arms were compared in pairs
         fields = part(data, "beliefs", "first", "growth", "arms", "compared")
         growth = fields["growth"]
         if type(growth) not in (int, float) or not 1.0 <= growth <= 1000.0:

@@ -10,7 +10,7 @@ from types import GeneratorType
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from dpbandits.core.errors import DecisionError, MessageError, RewardError
+from dpbandits.core.errors import DecisionError, MessageError
 from dpbandits.core.plan import Action
 from dpbandits.local.messages import decision_to_json
 from dpbandits.mechanisms.rewards import PLAIN, read_or_none
@@ -151,10 +151,6 @@ def unknown_decision(
         "there is a reward, the decision "
         "comes first. Nothing was recorded."
     )
-
-
-MAY_BE_SWAPPED = (DecisionError, RewardError, TypeError)
-"""What a tell may raise whose arguments are swapped."""
 
 
 def swapped_arguments() -> DecisionError:

@@ -180,8 +180,7 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     """What may be shown to anyone. Names are those of `Session` and `State`.
 
     seed: None where it is private. pending: (id, place of its play in `plays`). counts: (key of an
-    open block, its records). answered: None in older documents. unanswered: of older documents
-    only, and not read.
+    open block, its records).
     """
 
     generation: Annotated[int, Meta(ge=1, le=SAVES)]
@@ -223,9 +222,8 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     batches: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count, Number]] = []
     void: Count = 0
     responsible: Annotated[str, Meta(max_length=LONGEST_WHY)] | None = None
-    answered: Count | None = None
+    answered: Count = 0
     expired: Count = 0
-    unanswered: Any = None
 
 
 class PrivatePart(Struct, forbid_unknown_fields=True):
@@ -629,7 +627,7 @@ def state_of(
         first=public.first,
         records=public.records,
         unread=public.unread,
-        answered=public.asked if public.answered is None else min(public.answered, public.asked),
+        answered=min(public.answered, public.asked),
         expired=public.expired,
         offer=offer,
         rng=public.rng,
