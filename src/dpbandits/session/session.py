@@ -8,7 +8,6 @@ noise source or oracle): either it happened or it did not, and the next call goe
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -33,6 +32,7 @@ from dpbandits.core.errors import (
     SharedError,
 )
 from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
+from dpbandits.core.locks import PROCESS
 from dpbandits.core.plan import Cycle, Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
@@ -137,17 +137,6 @@ SHUFFLE_STREAM = 4
 
 ONE_ENTRY = "recorded batches: where each person is one entry of one batch"
 """What a guarantee rests on once outcomes were recorded of people who were assigned elsewhere."""
-
-PROCESS = [object()]
-"""Marks this process; a forked child gets another mark."""
-
-
-def _mark_process() -> None:
-    PROCESS[0] = object()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_mark_process)
 
 
 class Call:
