@@ -152,7 +152,7 @@ async function uplift(name, show) {
   return part("uplift", "Policy against holdout", table("Both sides", heads, rows), difference);
 }
 
-const words = (alarm) => alarm.said ||
+const words = (alarm) => alarm.advice ||
   `${alarm.arm} passed the guardrail's limit after ${whole(alarm.asked)} decisions` +
   (alarm.what === "suspend" ? ", and was suspended. Resume it if the limit was wrong." : "; it is the last arm in play. Close the campaign, or add an arm.");
 
