@@ -193,14 +193,14 @@ def test_who_may_changes_arms(browser: Browser, store: Any) -> None:
     pressed = "[...document.querySelectorAll('button')].find(each => each.textContent === '{}')"
     with at_work(store) as address:
         ready(browser, f"{address}/static/index.html#/campaigns/trial")
-        browser.value(pressed.format("Pause") + ".click()")
-        browser.wait("document.body.innerText.includes('paused')")
-        assert [status for _, status in store["trial"].arms].count("paused") == 1
+        browser.value(pressed.format("Resume") + ".click()")  # of the arm that was suspended
+        browser.wait("!document.body.innerText.includes('green paused')")
+        assert {status for _, status in store["trial"].arms} == {"active"}
         key = Access(store.database, open=False).create("reader", ["read"])
         browser.value(f"sessionStorage.setItem('key', {json.dumps(key)})")
         browser.open(f"{address}/static/index.html?again#/campaigns/trial")
         browser.wait(pressed.format("Export decisions"))
-        assert browser.value(pressed.format("Resume") + " === undefined")
+        assert browser.value(pressed.format("Pause") + " === undefined")
 
 
 def test_a_key_is_asked_for(browser: Browser, store: Any) -> None:
