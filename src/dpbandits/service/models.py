@@ -519,10 +519,11 @@ class Alarm(Record):
 
 
 class Moment(Record):
-    """What was believed after one release. asked: decisions until then."""
+    """What was believed after one release. asked: decisions until then; at: seconds since 1970."""
 
     step: int
     asked: int
+    at: float
     arms: tuple[SentBelief, ...]
 
 
@@ -565,6 +566,14 @@ class SentGuardrail(Record):
 
     def made(self) -> Guardrail:
         return Guardrail(self.name, self.limit, self.confidence, self.default)
+
+
+class Rights(Record):
+    """What the caller's access key may do. campaign: the only one; None: any."""
+
+    name: str
+    roles: tuple[str, ...]
+    campaign: str | None
 
 
 class Scope(Record):
