@@ -92,6 +92,7 @@ from dpbandits.session.options import (
 )
 from dpbandits.session.overdue import overdue_words, silent_words
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
+from dpbandits.session.periods import OpenPeriod, periods_of, require_few
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
@@ -218,7 +219,8 @@ class Session:
             that share of its budget.
         window: with "user", the cap and the guarantee are for each window of this length. By
             default for ever.
-        clock: returns the time, for `window` and `attribution_window`. By default this machine's.
+        clock: returns the time, for `window`, `attribution_window` and `period`. By default this
+            machine's.
         user_key: a secret of at least 16 bytes under which users are known. Needed to save.
         attribution_window: how long an answer is waited for; a decision without one counts with
             `default`. Who answered is then as private as the reward.
@@ -226,6 +228,10 @@ class Session:
             one after the other. Its coins come from `seed`, which then has to stay secret.
         min_share: each arm's least share of rounds, by a coin a round; or those of single arms, by
             their names or numbers, such as {"control": 0.3}.
+        period: with `min_share`, so long the shares of all arms stand still; open blocks are
+            released at the end of each period, too, and the policy learns from them. Arms are
+            compared within periods only, so a change of rates that all arms share names nobody. For
+            policies whose batches add up, such as `DPRateIMED`. The first period begins now.
         guardrail: a second number of each record, told as (reward, harm), of which no arm may do
             more than declared (`dpbandits.Guardrail`). An arm that does is suspended.
         responsible: who answers for the session, and how to reach them; it stands in statements.
@@ -252,6 +258,7 @@ class Session:
         attribution_window: timedelta | None = None,
         assignment: str = "planned",
         min_share: float | Mapping[Any, float] | None = None,
+        period: timedelta | None = None,
         guardrail: Guardrail | None = None,
         responsible: str | None = None,
     ) -> None:
@@ -271,6 +278,7 @@ class Session:
             attribution_window=attribution_window,
             assignment=assignment,
             min_share=min_share,
+            period=period,
             guardrail=guardrail,
             responsible=responsible,
         )
@@ -302,15 +310,17 @@ class Session:
         attribution_window: timedelta | None = None,
         assignment: str = "planned",
         min_share: float | Mapping[Any, float] | None = None,
+        period: timedelta | None = None,
         guardrail: Guardrail | None = None,
         responsible: str | None = None,
     ) -> None:
         require_policy(policy)
-        require_clock(clock, window, attribution_window)
+        require_clock(clock, window, attribution_window, period)
         self.responsible = checked_responsible(responsible)
         given = {
             "assignment": assignment != "planned",
             "min_share": min_share is not None,
+            "period": period is not None,
             "guardrail": guardrail is not None,
         }
         require_for_contexts(policy, [option for option, is_given in given.items() if is_given])
@@ -330,7 +340,10 @@ class Session:
             require_choice(policy, "assignment= or min_share=")
             if campaign is None:  # the seed foretells who gets what, so decisions do not name it
                 self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
-        self._tables = Tables(people, attribution_of(attribution_window, clock))
+        attribution = attribution_of(attribution_window, clock)
+        waits = None if attribution is None else attribution.seconds
+        periods = periods_of(period, clock, policy, self._assignment, waits)
+        self._tables = Tables(people, attribution, periods)
         self._log, rng = opened(self.seed, self._first_state(policy), [])
         self._open(View(self.seed, self._log, self._tables, rng))
 
@@ -352,7 +365,7 @@ class Session:
             policy,
             policy.init(),
             self._vault.begin(),
-            Believed.of(policy, policy.labels),
+            Believed.of(policy, policy.labels, periods=self._tables.periods is not None),
             Roster.of(policy.arms, policy.labels),
             Traffic.of(policy.arms),
             plans={},
@@ -360,7 +373,14 @@ class Session:
             harm=harm,
             late=() if tracks_delays else None,
             contexts=contexts,
+            period=self._first_period(),
         )
+
+    def _first_period(self) -> OpenPeriod | None:
+        periods = self._tables.periods
+        if periods is None:
+            return None
+        return OpenPeriod(periods.number(periods.time() - periods.waits))
 
     def _open(self, view: View) -> None:
         """Take calls from now on, in this process."""
@@ -377,6 +397,8 @@ class Session:
             self._has_window or tables.people is not None or self._assignment is not None
         )
         self._contextual = self._state.contexts is not None
+        # with an attribution window periods end where outcomes are recorded
+        self._ends_periods = tables.periods is not None and not self._has_window
 
     def __repr__(self) -> str:
         return (
@@ -403,7 +425,8 @@ class Session:
             self._require_alone(me)
         for other in self._others:  # a call of theirs that was cut off may have taken a place
             other._refresh_view(releases=False)
-        if view.log is self._log and view.at == len(view.events) < FOLD and view.due is None:
+        is_current = view.log is self._log and view.at == len(view.events) < FOLD
+        if is_current and view.due is None and not (self._ends_periods and self._period_is_over()):
             return view
         return self._refresh_view(releases)
 
@@ -431,12 +454,13 @@ class Session:
         view, log = self._view, self._log
         if view.log is not log or view.at != len(log.events):
             view = self._rebuild_view()
-        if view.due is None:
+        is_over = releases and self._ends_periods and self._period_is_over()
+        if view.due is None and not is_over:
             return self._folded(view)
         if not releases:
             return view
         try:
-            return self._advance(view)
+            return self._with_ended_period(self._advance(view))
         except (HorizonError, LedgerError):  # no further call helps
             raise
         except Exception as error:
@@ -622,6 +646,7 @@ class Session:
         among = self._state.roster.in_play if arms is None else arms
         period = 0 if people is None else people.period()
         taken = 0 if people is None or who is None else people.taken(who, period)
+        number = self._period_now()
         view.begin_batch()
         for _ in range(count):
             place = None
@@ -633,7 +658,7 @@ class Session:
                 place = who, period, taken
             if draws:
                 assert assignment is not None
-                event = view.next_drawn(assignment, self.seed, among)
+                event = view.next_drawn(assignment, self.seed, among, number)
             else:
                 event = view.next_ask(arms)
             view.add_to_batch(event if place is None else event._replace(place=place))
@@ -905,7 +930,7 @@ class Session:
         view.begin_batch()
         for _ in range(people):
             if drawn is not None and view.draws(drawn, None):
-                law, event = view.drawn_ahead(drawn, arms)
+                law, event = view.drawn_ahead(drawn, arms, self._period_now())
             else:
                 event = view.next_ask()
                 played: Any = event.play.action
@@ -1028,17 +1053,19 @@ class Session:
         """Record, in the order of asking, every decision whose time has passed: its answer, or the
         default.
         """
-        window = self._tables.window
+        window, periods = self._tables.window, self._tables.periods
         if window is None:
-            return view
+            return self._with_ended_period(view)
         for id in window.passed():
             if id not in view.pending:  # void since the session was closed
                 continue
+            if periods is not None:  # it counts in the period in which its decision was made
+                view = self._with_ended_period(view, window.due[id])
             view.events.append(self._outcome(id, view.pending[id]))
             view.catch_up()
             if view.due is not None or view.at >= FOLD:
                 view = self._advance(view)
-        return view
+        return self._with_ended_period(view, window.latest)
 
     def _outcome(self, id: int, play: Play) -> Event:
         """Return the event of a decision whose time has passed."""
@@ -1091,6 +1118,58 @@ class Session:
             self._view = view = View(self.seed, log, self._tables, rng, view)
         return self._folded(view)
 
+    # Periods
+
+    def _period_now(self) -> int | None:
+        """Return the number of the period in which decisions are made now; None without periods."""
+        periods, window = self._tables.periods, self._tables.window
+        if periods is None:
+            return None
+        return periods.number(periods.latest if window is None else window.latest)
+
+    def _period_is_over(self, time: float | None = None) -> bool:
+        """Return whether the open period's blocks are to be closed.
+
+        Args:
+            time: by default now.
+        """
+        periods, period = self._tables.periods, self._state.period
+        if periods is None or period is None:
+            return False
+        closing = self._state.closing
+        if closing is not None and closing.releases is not None:
+            return False
+        return (periods.time() if time is None else time) >= periods.closes_at(period.number)
+
+    def _with_ended_period(self, view: View, time: float | None = None) -> View:
+        """Release all open blocks, each once, if their period is over, and begin the next one.
+        Empty blocks are not read. The policy learns from it as from a short block.
+
+        The released blocks and the next period are put in place by one assignment. When a period
+        ends depends on the time alone.
+
+        Args:
+            time: up to which outcomes were recorded; by default now.
+        """
+        periods = self._tables.periods
+        if periods is None or view.due is not None or not self._period_is_over(time):
+            return view
+        state = view.folded()
+        assert state.period is not None
+        number = periods.after(state.period.number, periods.latest if time is None else time)
+        after = state._replace(period=state.period.next(number))
+        read = tuple(sorted(state.books.blocks))
+        if read:
+            books, answers = self._read(self._vault.release, state.books, read, (), None, ())
+            told = told_by_action(state)
+            release = release_of(read, answers, state.records, told, self._vault.numbers)
+            unlearned = UnlearnedRelease(release, view.log.plan, None, state.period.ended)
+            after = after._replace(books=books, unlearned=unlearned)
+        # this is the moment at which it happens
+        self._log = log = Log(after, view.log.plan, view.events[view.at :])
+        self._view = view = View(self.seed, log, self._tables, view.rng, view)
+        return self._advance(view)
+
     def _note_release(self, released: UnlearnedRelease | None, learned: State) -> None:
         """Write a release into a store's journal, once: the call may have been cut off after it."""
         journal = self._tables.journal
@@ -1098,7 +1177,7 @@ class Session:
             return
         last = journal[-1] if journal else None
         if not (type(last) is Released and last.step == learned.step):
-            left, (release, plan, _) = learned.books.ledger.left, released
+            left, (release, plan, *_) = learned.books.ledger.left, released
             journal.append(Released(learned.step, release, plan, left, learned.asked))
 
     def _folded(self, view: View) -> View:
@@ -1147,7 +1226,7 @@ class Session:
     def _learned(self, state: State) -> State:
         """Return the state after the policy has learned from its answer."""
         assert state.unlearned is not None
-        release, plan, number = state.unlearned
+        release, plan, number, ended = state.unlearned
         if plan is None:
             empty = self._vault.empty_arms(state.books)
             learned = state.policy.dropped(state.learned, release, empty)
@@ -1163,7 +1242,7 @@ class Session:
         state = state._replace(
             overdue=overdue,
             learned=learned,
-            believed=state.believed.after(release, in_play(state)),
+            believed=state.believed.after(release, in_play(state), ended),
             step=state.step + 1,
             unlearned=None,
             told=(),
@@ -1180,8 +1259,9 @@ class Session:
         books, _ = (vault or self._vault).release(state.books, (), keys)
         release = Release((), (), state.records, told_by_action(state))
         contexts = None if state.contexts is None else state.contexts.without(keys)
+        period = None if state.period is None else state.period.incomparable(state.policy.arms)
         unlearned = UnlearnedRelease(release, None)
-        return state._replace(books=books, contexts=contexts, unlearned=unlearned)
+        return state._replace(books=books, contexts=contexts, unlearned=unlearned, period=period)
 
     def _replace_state(self, state: State) -> None:
         """Put a new state in place: the moment at which a verb without an event happens."""
@@ -1204,9 +1284,9 @@ class Session:
         not in a store, which keeps the outcomes.
         """
         window, idle = self._tables.window, self._tables.journal is None and not self._calls
-        if window is None or not idle or PROCESS[0] is not self._process:
+        if not idle or PROCESS[0] is not self._process:
             return
-        if window.due_now():
+        if self._period_is_over() or (window is not None and window.due_now()):
             with suppress(Exception):  # the next call that changes something says why
                 self.settle()
 
@@ -1383,7 +1463,8 @@ class Session:
             number += 1
             if journal is not None and number not in noted:
                 journal.append(Released(number, release, None, left, state.asked))
-            believed = state.believed.after(release, in_play(state))
+            ended = None if state.period is None else state.period.ended
+            believed = state.believed.after(release, in_play(state), ended)
             state = state._replace(believed=believed, step=number)
             if state.harm is not None:
                 state = with_harm(state, release, suspends=False)
@@ -1444,6 +1525,8 @@ class Session:
             require_choice(self.policy, "add_arm")
             roster = state.roster.joined(label)
             arms = len(roster.status)
+            if self._tables.periods is not None:
+                require_few(arms)
             if self._assignment is not None:
                 self._assignment.require_room(arms)
             policy = state.policy.with_arms(tuple(roster.labels) or arms)
@@ -1656,6 +1739,12 @@ class Session:
         return None if window is None else window.seconds
 
     @property
+    def period(self) -> float | None:
+        """For how many seconds shares stand still; None without periods."""
+        periods = self._tables.periods
+        return None if periods is None else periods.seconds
+
+    @property
     def events(self) -> tuple[SessionEvent, ...]:
         """What was done to the session besides asking and telling, in order."""
         noticed = self._seen.overdue.noticed
@@ -1809,7 +1898,7 @@ class Session:
         computed once for each release.
         """
         state = self._state
-        if state.roster.active is not None or state.closing is not None:
+        if state.roster.active is not None or state.closing or state.period is not None:
             return None  # what it plays of some arms alone is not foreseen
         key = state.step, state.policy.arms, delta, least
         if key not in self._sights:

@@ -48,6 +48,7 @@ from dpbandits.session.overdue import (
     usual_delay,
 )
 from dpbandits.session.people import Place, Register
+from dpbandits.session.periods import EndedPeriod, OpenPeriod, Periods
 from dpbandits.session.traffic import Traffic
 from dpbandits.vault import Books, OpenBlock, Parts, added
 
@@ -169,11 +170,13 @@ class UnlearnedRelease(NamedTuple):
         release: what was released; of nothing, where blocks were dropped.
         plan: the plan it ended; None if blocks were dropped though no plan said so.
         number: of a joint plan, its number.
+        ended: the period that ended with it, if one did.
     """
 
     release: Release
     plan: Plan | None
     number: int | None = None
+    ended: EndedPeriod | None = None
 
 
 class State(NamedTuple):
@@ -210,6 +213,7 @@ class State(NamedTuple):
         batches: in which batches, where no store keeps that.
         answered: decisions made when the newest answer was recorded.
         expired: decisions that expired since then.
+        period: the period that is under way; None without periods.
     """
 
     policy: Policy
@@ -240,6 +244,7 @@ class State(NamedTuple):
     void: int = 0
     answered: int = 0
     expired: int = 0
+    period: OpenPeriod | None = None
 
     def __repr__(self) -> str:
         return f"State(step={self.step}, asked={self.asked}, records={self.records})"
@@ -257,6 +262,7 @@ class AskChanges(NamedTuple):
         rng: position of the public randomness.
         traffic: how often each arm was drawn.
         overdue: requests that have waited for too long.
+        period: the period that is under way.
     """
 
     offer: Offer
@@ -264,6 +270,7 @@ class AskChanges(NamedTuple):
     rng: Any
     traffic: Traffic
     overdue: Overdue
+    period: OpenPeriod | None = None
 
 
 class Asked(NamedTuple):
@@ -396,6 +403,7 @@ class Tables:
         owners: whose place a pending decision took.
         people: who was asked for how often; None where people do not come back.
         window: when each pending decision's time has passed; None where answers count as they come.
+        periods: when periods end; None without them.
         held: answers that count only later, in grid steps, by decision. Private.
         journal: events since a store looked last; None without a store.
         follows: whether a recorded reward changes any of these.
@@ -409,11 +417,18 @@ class Tables:
         "noted",
         "owners",
         "people",
+        "periods",
         "placed",
         "window",
     )
 
-    def __init__(self, people: Register | None, window: AttributionWindow | None) -> None:
+    def __init__(
+        self,
+        people: Register | None,
+        window: AttributionWindow | None,
+        periods: Periods | None = None,
+    ) -> None:
+        self.periods = periods
         self.chosen: KeptChoices | None = KeptChoices()
         self.owners: dict[int, Place] = {}
         self.people, self.window = people, window
@@ -568,6 +583,7 @@ class View:
         "overdue",
         "overtaken",
         "pending",
+        "period",
         "pilot",
         "plans",
         "play",
@@ -609,6 +625,7 @@ class View:
         self.answered, self.expired = state.answered, state.expired
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
         self.elsewhere, self.batches, self.void = state.elsewhere, state.batches, state.void
+        self.period = state.period
         # [count, sums] of each open block; a single sum as a plain number
         # (those of a contextual policy stand in `contexts`)
         self.contexts = None if state.contexts is None else state.contexts.opened(state, log.plan)
@@ -695,6 +712,8 @@ class View:
                         blocks[key] = [block[0] + 1, added(block[1], steps)]
                 if progress is None:
                     self.told[unit] = self.told.get(unit, 0) + 1
+            if self.period is not None:
+                self.period = self.period.recorded(id, unit)
             if progress is None:
                 self.due = self._due_block()
             else:
@@ -740,6 +759,8 @@ class View:
                 self.blocks[key] = [block[0] + 1, block[1] + steps[0]]
             else:
                 self.blocks[key] = [block[0] + 1, added(block[1], steps)]
+        if self.period is not None:  # nobody knows here by which shares they were assigned
+            self.period = self.period.incomparable(self.policy.arms)
         assert self.progress is not None
         self.due = self.progress.count(play.unit)
         self.asked, self.records, self.elsewhere = id, self.records + 1, self.elsewhere + 1
@@ -772,7 +793,7 @@ class View:
         self.asked += 1
         if changes is not None:
             self.plans, self.position, self.traffic = changes.plans, changes.rng, changes.traffic
-            self.overdue = changes.overdue
+            self.overdue, self.period = changes.overdue, changes.period
             self._set_offer(changes.offer)
         if self.waiting is not None and play.learn:
             outstanding = self.waiting.get(play.unit)
@@ -845,6 +866,7 @@ class View:
             elsewhere=self.elsewhere,
             batches=self.batches,
             void=self.void,
+            period=self.period,
         )
 
     def shown_pending(self) -> dict[int, Play]:
@@ -896,6 +918,7 @@ class View:
         plans: Mapping[int, OpenPlan] | None = None,
         traffic: Traffic | None = None,
         overdue: Overdue | None = None,
+        period: OpenPeriod | None = None,
     ) -> Asked:
         """
         Args:
@@ -907,6 +930,7 @@ class View:
             self.rng.state(),
             self.traffic if traffic is None else traffic,
             self.overdue if overdue is None else overdue,
+            self.period if period is None else period,
         )
         return Asked(self.asked + 1, play, changes)
 
@@ -1060,22 +1084,30 @@ class View:
         events[0] = events[0]._replace(batch=batch)
         return events
 
-    def next_drawn(self, assignment: Assignment, seed: int, eligible: Sequence[int]) -> Asked:
-        """Return a decision for an arm that is drawn by chance (see `Assignment`)."""
+    def next_drawn(
+        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int | None = None
+    ) -> Asked:
+        """Return a decision for an arm that is drawn by chance (see `Assignment`).
+
+        Args:
+            number: the period it is made in; None without periods.
+        """
         self.at = -1
-        return self._drawn(assignment, seed, eligible)[1]
+        return self._drawn(assignment, seed, eligible, number)[1]
 
     def drawn_ahead(
-        self, assignment: Assignment, eligible: Sequence[int]
+        self, assignment: Assignment, eligible: Sequence[int], number: int | None
     ) -> tuple[dict[int, float], Asked]:
         """Return the law of the next decision by arm, and one that is drawn from it by other coins.
         It is not made.
         """
-        return self._drawn(assignment, AHEAD, eligible)
+        return self._drawn(assignment, AHEAD, eligible, number)
 
     def _drawn(
-        self, assignment: Assignment, seed: int, eligible: Sequence[int]
+        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int | None
     ) -> tuple[dict[int, float], Asked]:
+        if number is not None:
+            return self._drawn_in_period(assignment, seed, eligible, number)
         id, learned = self.asked + 1, self.log.state.learned
         _, overdue = self._look_through(id)
         beyond = self.asked_ahead()
@@ -1090,6 +1122,11 @@ class View:
         # a draw from a posterior is not kept, and without it nobody knows the law
         unknown = certain is None and assignment.needs_plan(rooms, eligible)
         shares = dict(zip(eligible, law, strict=True))
+        traffic = self._traffic_after(id, shares, arm)
+        play = self._arm(arm, None if unknown else share)
+        return shares, self._asked(play, None, traffic=traffic, overdue=overdue)
+
+    def _traffic_after(self, id: int, shares: Mapping[int, float], arm: int) -> Traffic:
         traffic = self.traffic
         while len(traffic.counts) < self.policy.arms:
             traffic = traffic.with_arm()
@@ -1097,8 +1134,29 @@ class View:
         traffic = traffic.played(every, arm)
         if self.tables.window is None:  # else who answered is private
             traffic = replace(traffic, answers=traffic.answers.with_drawn(id, every))
-        play = self._arm(arm, None if unknown else share)
-        return shares, self._asked(play, None, traffic=traffic, overdue=overdue)
+        return traffic
+
+    def _drawn_in_period(
+        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int
+    ) -> tuple[dict[int, float], Asked]:
+        """Return the same where shares stand still within a period: they follow what was known at
+        its first decision. Before every arm was released all arms have the same share, beyond the
+        least one.
+        """
+        id, period, learned = self.asked + 1, self.period, self.log.state.learned
+        assert period is not None
+        _, overdue = self._look_through(id)
+        is_new = period.settled_in != number
+        if is_new:
+            known = all(learned.rounds[arm] for arm in eligible)
+            period = period.settled(number, self._choice(eligible)[0] if known else None)
+        law = assignment.settled_law(period.planned, eligible)
+        arm, share = assignment.drawn(law, eligible, seed, id)
+        shares = dict(zip(eligible, law, strict=True))
+        period = period.drawn(id, [shares.get(at, 0.0) for at in range(self.policy.arms)])
+        traffic = self._traffic_after(id, shares, arm)
+        asked = self._asked(self._arm(arm, share), None, None, traffic, overdue, period)
+        return shares, asked
 
     def draws(self, assignment: Assignment | None, eligible: Sequence[int] | None) -> bool:
         """Return whether the next decision is drawn by chance."""
