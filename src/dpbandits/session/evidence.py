@@ -58,7 +58,7 @@ LEADING, TRAILING = mixture(12, 6.0, 0.7, 0.4), mixture(9, 0.5, 2.0, 0.0)
 """Of the arm that is said to be better, which most often has many more people, and of the other."""
 
 
-BETS = 0.5 ** np.arange(9.0)
+BETS = 0.5 ** np.arange(8.0)
 """Bets that one arm is better than another one, as shares of the largest that may be."""
 
 

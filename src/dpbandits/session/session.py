@@ -1157,14 +1157,17 @@ class Session:
         state = view.folded()
         assert state.period is not None
         number = periods.after(state.period.number, periods.latest if time is None else time)
-        after = state._replace(period=state.period.next(number))
-        read = tuple(sorted(state.books.blocks))
+        ended, read = state.period.ended, tuple(sorted(state.books.blocks))
         if read:
-            books, answers = self._read(self._vault.release, state.books, read, (), None, ())
+            books, answers = self._read(self._vault.release, state.books, read)
             told = told_by_action(state)
             release = release_of(read, answers, state.records, told, self._vault.numbers)
-            unlearned = UnlearnedRelease(release, view.log.plan, None, state.period.ended)
-            after = after._replace(books=books, unlearned=unlearned)
+            unlearned = UnlearnedRelease(release, view.log.plan, None, ended)
+            after = state._replace(books=books, unlearned=unlearned)
+        else:
+            nothing = Release((), (), state.records, ())
+            after = state._replace(believed=state.believed.after(nothing, in_play(state), ended))
+        after = after._replace(period=state.period.next(number))
         # this is the moment at which it happens
         self._log = log = Log(after, view.log.plan, view.events[view.at :])
         self._view = view = View(self.seed, log, self._tables, view.rng, view)

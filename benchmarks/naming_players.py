@@ -1,0 +1,212 @@
+"""Campaigns that are played to see when an arm is named: block by block where whole blocks can be
+drawn at once, period by period, or person by person in a `Session`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import dpbandits as dpb
+from dpbandits.core.inputs import Floats
+from dpbandits.core.plan import Hold, PublicRng
+from dpbandits.environments.changing import Drift, path_of
+from dpbandits.policies.contract import open_turn
+from dpbandits.session.arms import Assignment
+from dpbandits.session.beliefs import Believed
+from dpbandits.session.periods import EndedPeriod
+from dpbandits.vault import open_vault
+
+REWARDS = 5
+"""Sets the stream of rewards apart from others."""
+
+
+class Setting(NamedTuple):
+    """A kind of campaign.
+
+    Args:
+        means: of the arms at the beginning.
+        people: how many are asked for.
+        drift: how means change; None: they stay.
+        epsilon: the budget.
+        delay: after so many further people answers come, at most.
+        silent: how many of them never do.
+        min_share: see `Session`.
+        periods: how many there are.
+    """
+
+    means: tuple[float, ...]
+    people: int = 12_000
+    drift: Drift | None = None
+    epsilon: str = "1"
+    delay: int = 0
+    silent: float = 0.0
+    min_share: float | None = None
+    periods: int = 0
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether whole blocks can be drawn at once."""
+        return not (self.delay or self.silent or self.min_share)
+
+    @property
+    def length(self) -> int:
+        """People in a period."""
+        return -(-self.people // self.periods)
+
+    def path(self) -> Floats:
+        """Return the means in each round, shape (people, arms)."""
+        means = np.array(self.means)
+        if self.drift is None:
+            return np.broadcast_to(means, (self.people, len(means)))
+        return path_of(means, self.drift, self.people)
+
+    def policy(self, goal: str = "reward") -> Any:
+        return dpb.recommend(arms=len(self.means), epsilon=self.epsilon, goal=goal)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        words = [", ".join(f"{mean:g}" for mean in self.means)]
+        if self.drift is not None:
+            size = self.drift.size
+            words.append(
+                {
+                    "trend": f"rising by {size:g}",
+                    "step": f"a step of {size:g}",
+                    "wave": f"waves of {size:g}, {self.drift.periods:g} in all",
+                }[self.drift.shape]
+            )
+        words += [f"ε = {self.epsilon}"] if self.epsilon != "1" else []
+        words += [f"answers up to {self.delay:,} people late"] if self.delay else []
+        words += [f"{self.silent:.0%} never answer"] if self.silent else []
+        words += [f"min_share={self.min_share:g}"] if self.min_share else []
+        words += [f"{self.periods} periods"] if self.periods else []
+        return "; ".join(words)
+
+
+class Turn(NamedTuple):
+    """A campaign after a release: people so far, what is known, and how the policy goes on."""
+
+    people: int
+    known: Believed
+    policy: Any
+    state: Any
+    number: int
+
+
+def turns(setting: Setting, seed: int) -> Iterator[Turn]:
+    """Play a campaign: in the way that is fastest for it."""
+    if setting.in_blocks:
+        return in_blocks(setting, seed)
+    if setting.periods and not (setting.delay or setting.silent):
+        rng = np.random.default_rng([seed, REWARDS])
+        return in_periods(setting, seed, rng.random(setting.people), rng.random(setting.people))
+    return in_session(setting, seed)
+
+
+def in_blocks(setting: Setting, seed: int) -> Iterator[Turn]:
+    """Play a campaign whose answers come at once, block by block."""
+    policy, path = setting.policy(), setting.path()
+    rng, known = np.random.default_rng([seed, REWARDS]), Believed.of(policy)
+    vault = open_vault("bandit", policy.mechanism(), policy.arms, dpb.SimulatedNoise(seed), None)
+    steps, state, people, number = vault.vault.grid.steps, policy.init(), 0, 0
+    while True:
+        plan = open_turn(policy, state, number, partial(PublicRng, seed)).plan
+        if not isinstance(plan, Hold) or people + plan.rounds > setting.people:
+            return
+        arm, count = int(plan.action), plan.rounds  # type: ignore[arg-type]
+        ones = int((rng.random(count) < path[people : people + count, arm]).sum())
+        vault.add_block(arm, ones * steps, count)
+        people, number = people + count, number + 1
+        release = vault.release(plan.release, people, ((arm, count),), plan.drop)
+        state, known = policy.update(state, plan, release), known.after(release)
+        yield Turn(people, known, policy, state, number)
+
+
+def in_periods(setting: Setting, seed: int, coins: Floats, luck: Floats) -> Iterator[Turn]:
+    """Play a campaign with least shares and periods, whose answers come at once: what a `Session`
+    does, with whole stretches of people added at a time. Yields at the end of each period.
+
+    Args:
+        coins: by which arms are drawn, shape (people,). luck: who has a mean above it has a 1.
+    """
+    policy, path = setting.policy(), setting.path()
+    arms, known = range(policy.arms), Believed.of(policy, periods=True)
+    vault = open_vault("bandit", policy.mechanism(), policy.arms, dpb.SimulatedNoise(seed), None)
+    steps, state, number = vault.vault.grid.steps, policy.init(), 0
+    assignment = Assignment(False, setting.min_share or 0.0)
+    for start in range(0, setting.people, setting.length):
+        stop = min(start + setting.length, setting.people)
+        planned = None
+        if all(state.rounds):
+            ahead: Any = policy.ahead(state, {}, PublicRng(seed, number), arms)
+            planned = ahead.action
+        law = assignment.settled_law(planned, arms)
+        drawn = np.minimum(np.searchsorted(np.cumsum(law), coins[start:stop], "right"), len(law) - 1)
+        rewards = luck[start:stop] < path[np.arange(start, stop), drawn]
+        places = [np.flatnonzero(drawn == arm) for arm in arms]
+        sums = [np.concatenate([[0], np.cumsum(rewards[place])]) for place in places]
+        told, open_blocks, at = [0] * len(law), set[int](), 0  # told: in this period
+        while at < stop - start:
+            plan = policy.plan(state, PublicRng(seed, number))
+            ends = dict[int, int]()
+            for arm in arms:
+                last = told[arm] + policy.room(state, arm) - 1
+                if last < len(places[arm]):
+                    ends[int(places[arm][last])] = arm
+            first = min(ends, default=stop - start - 1)
+            counts = dict[int, int]()
+            for arm in arms:
+                now = int(np.searchsorted(places[arm], first, "right"))
+                if now > told[arm]:
+                    ones = int(sums[arm][now] - sums[arm][told[arm]])
+                    vault.add_block(arm, ones * steps, now - told[arm])
+                    counts[arm], told[arm] = now - told[arm], now
+                    open_blocks.add(arm)
+            at, is_full = first + 1, first in ends
+            if not is_full:
+                break
+            release = vault.release((ends[first],), start + at, tuple(counts.items()))
+            state, known, number = (
+                policy.update(state, plan, release),
+                known.after(release),
+                number + 1,
+            )
+            open_blocks.discard(ends[first])
+            counts = {}
+        read, ended = tuple(sorted(open_blocks)), EndedPeriod(tuple(law))
+        release = vault.release(read, stop, tuple(counts.items()))
+        known = known.after(release, arms, ended)
+        if read:
+            state, number = policy.update(state, plan, release), number + 1
+        yield Turn(stop, known, policy, state, number)
+
+
+def in_session(setting: Setting, seed: int) -> Iterator[Turn]:
+    """Play a campaign in a `Session`, person by person."""
+    policy, options = setting.policy(), dict[str, Any]()
+    now, people = [0.0], setting.people
+    if setting.min_share:
+        options["min_share"] = setting.min_share
+    if setting.periods:
+        options |= {"period": timedelta(seconds=setting.length), "clock": lambda: now[0]}
+    noise, rng = dpb.SimulatedNoise(seed), np.random.default_rng([seed, REWARDS])
+    session = dpb.Session(policy, noise=noise, seed=seed, max_pending=10**6, **options)
+    path, late = setting.path(), list[tuple[int, int, Any, float]]()
+    luck, waits = rng.random(people), rng.integers(0, setting.delay + 1, people)
+    answers, releases = rng.random(people) >= setting.silent, 0
+    for t in range(people):
+        now[0] = float(t)
+        decision = session.ask()
+        reward = float(luck[t] < path[t, decision.action])
+        if answers[t]:
+            heapq.heappush(late, (t + int(waits[t]), t, decision, reward))
+        while late and late[0][0] <= t:
+            session.tell(*heapq.heappop(late)[2:])
+        if session.releases != releases:
+            releases, state = session.releases, session._state
+            yield Turn(t + 1, state.believed, state.policy, state.learned, state.step)
