@@ -5,6 +5,7 @@ drawn at once, period by period, or person by person in a `Session`.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
@@ -13,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dpbandits as dpb
-from dpbandits.core.inputs import Floats
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.environments.changing import Drift, path_of
 from dpbandits.policies.contract import open_turn
 from dpbandits.session.arms import Assignment
 from dpbandits.session.beliefs import Believed
-from dpbandits.session.periods import EndedPeriod
+from dpbandits.session.periods import OpenPeriod
 from dpbandits.vault import open_vault
 
 REWARDS = 5
@@ -102,10 +103,16 @@ def turns(setting: Setting, seed: int) -> Iterator[Turn]:
     """Play a campaign: in the way that is fastest for it."""
     if setting.in_blocks:
         return in_blocks(setting, seed)
-    if setting.periods and not (setting.delay or setting.silent):
-        rng = np.random.default_rng([seed, REWARDS])
-        return in_periods(setting, seed, rng.random(setting.people), rng.random(setting.people))
+    if setting.periods and not setting.silent:
+        rng, people = np.random.default_rng([seed, REWARDS]), setting.people
+        coins, luck, waits = rng.random(people), rng.random(people), waits_of(setting, rng)
+        return in_periods(setting, seed, coins, luck, waits)
     return in_session(setting, seed)
+
+
+def waits_of(setting: Setting, rng: np.random.Generator) -> Integers:
+    """Return after how many further people each answer comes."""
+    return np.asarray(rng.integers(0, setting.delay + 1, setting.people), np.int64)
 
 
 def in_blocks(setting: Setting, seed: int) -> Iterator[Turn]:
@@ -127,60 +134,69 @@ def in_blocks(setting: Setting, seed: int) -> Iterator[Turn]:
         yield Turn(people, known, policy, state, number)
 
 
-def in_periods(setting: Setting, seed: int, coins: Floats, luck: Floats) -> Iterator[Turn]:
-    """Play a campaign with least shares and periods, whose answers come at once: what a `Session`
-    does, with whole stretches of people added at a time. Yields at the end of each period.
+def in_periods(
+    setting: Setting, seed: int, coins: Floats, luck: Floats, waits: Integers
+) -> Iterator[Turn]:
+    """Play a campaign with least shares and periods: what a `Session` does, with whole stretches of
+    answers added at a time. Yields at the end of each period.
 
     Args:
         coins: by which arms are drawn, shape (people,). luck: who has a mean above it has a 1.
+        waits: after how many further people each answer comes.
     """
-    policy, path = setting.policy(), setting.path()
+    policy, path, people = setting.policy(), setting.path(), setting.people
     arms, known = range(policy.arms), Believed.of(policy, periods=True)
     vault = open_vault("bandit", policy.mechanism(), policy.arms, dpb.SimulatedNoise(seed), None)
     steps, state, number = vault.vault.grid.steps, policy.init(), 0
-    assignment = Assignment(False, setting.min_share or 0.0)
-    for start in range(0, setting.people, setting.length):
-        stop = min(start + setting.length, setting.people)
-        planned = None
+    assignment, period = Assignment(False, setting.min_share or 0.0), OpenPeriod()
+    drawn, law_of = np.zeros(people, np.intp), np.zeros(people, np.intp)
+    comes = np.arange(people) + waits
+    order = np.argsort(comes, kind="stable")
+    for start in range(0, people, setting.length):
+        stop, planned = min(start + setting.length, people), None
         if all(state.rounds):
-            ahead: Any = policy.ahead(state, {}, PublicRng(seed, number), arms)
+            pending = Counter(drawn[:start][comes[:start] >= start].tolist())
+            ahead: Any = policy.ahead(state, pending, PublicRng(seed, number), arms)
             planned = ahead.action
         law = assignment.settled_law(planned, arms)
-        drawn = np.minimum(np.searchsorted(np.cumsum(law), coins[start:stop], "right"), len(law) - 1)
-        rewards = luck[start:stop] < path[np.arange(start, stop), drawn]
-        places = [np.flatnonzero(drawn == arm) for arm in arms]
+        period = period.settled(start, planned).drawn(start + 1, law)
+        edges = np.cumsum(law)
+        drawn[start:stop] = np.minimum(np.searchsorted(edges, coins[start:stop], "right"), arms[-1])
+        law_of[start:stop] = period.laws[-1].since
+        told_now = order[slice(*np.searchsorted(comes[order], [start, stop]))]
+        answered = drawn[told_now]
+        rewards = luck[told_now] < path[told_now, answered]
+        places = [np.flatnonzero(answered == arm) for arm in arms]
         sums = [np.concatenate([[0], np.cumsum(rewards[place])]) for place in places]
-        told, open_blocks, at = [0] * len(law), set[int](), 0  # told: in this period
-        while at < stop - start:
-            plan = policy.plan(state, PublicRng(seed, number))
-            ends = dict[int, int]()
+        told, open_blocks, at = [0] * len(law), set[int](), -1  # told: in this period
+        counts, plan = dict[int, int](), policy.plan(state, PublicRng(seed, number))
+        while at < len(told_now) - 1:
+            ends = {
+                int(places[arm][last]): arm
+                for arm in arms
+                if (last := told[arm] + policy.room(state, arm) - 1) < len(places[arm])
+            }
+            at, counts = min(ends, default=len(told_now) - 1), {}
             for arm in arms:
-                last = told[arm] + policy.room(state, arm) - 1
-                if last < len(places[arm]):
-                    ends[int(places[arm][last])] = arm
-            first = min(ends, default=stop - start - 1)
-            counts = dict[int, int]()
-            for arm in arms:
-                now = int(np.searchsorted(places[arm], first, "right"))
+                now = int(np.searchsorted(places[arm], at, "right"))
                 if now > told[arm]:
                     ones = int(sums[arm][now] - sums[arm][told[arm]])
                     vault.add_block(arm, ones * steps, now - told[arm])
                     counts[arm], told[arm] = now - told[arm], now
                     open_blocks.add(arm)
-            at, is_full = first + 1, first in ends
-            if not is_full:
+            if at not in ends:
                 break
-            release = vault.release((ends[first],), start + at, tuple(counts.items()))
-            state, known, number = (
-                policy.update(state, plan, release),
-                known.after(release),
-                number + 1,
-            )
-            open_blocks.discard(ends[first])
-            counts = {}
-        read, ended = tuple(sorted(open_blocks)), EndedPeriod(tuple(law))
-        release = vault.release(read, stop, tuple(counts.items()))
-        known = known.after(release, arms, ended)
+            full = ends[at]
+            release = vault.release((full,), vault.records, tuple(counts.items()))
+            state, known = policy.update(state, plan, release), known.after(release)
+            number, counts = number + 1, {}
+            plan = policy.plan(state, PublicRng(seed, number))
+            open_blocks.discard(full)
+        for law, arm in dict.fromkeys(zip(law_of[told_now].tolist(), answered.tolist())):
+            period = period.recorded(law, arm)
+        read = tuple(sorted(open_blocks))
+        release = vault.release(read, vault.records, tuple(counts.items()))
+        known, period = known.after(release, arms, period.ended), period.next(stop)
         if read:
             state, number = policy.update(state, plan, release), number + 1
         yield Turn(stop, known, policy, state, number)
@@ -197,7 +213,7 @@ def in_session(setting: Setting, seed: int) -> Iterator[Turn]:
     noise, rng = dpb.SimulatedNoise(seed), np.random.default_rng([seed, REWARDS])
     session = dpb.Session(policy, noise=noise, seed=seed, max_pending=10**6, **options)
     path, late = setting.path(), list[tuple[int, int, Any, float]]()
-    luck, waits = rng.random(people), rng.integers(0, setting.delay + 1, people)
+    luck, waits = rng.random(people), waits_of(setting, rng)
     answers, releases = rng.random(people) >= setting.silent, 0
     for t in range(people):
         now[0] = float(t)
