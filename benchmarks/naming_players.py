@@ -5,7 +5,6 @@ drawn at once, period by period, or person by person in a `Session`.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
@@ -155,8 +154,7 @@ def in_periods(
     for start in range(0, people, setting.length):
         stop, planned = min(start + setting.length, people), None
         if all(state.rounds):
-            pending = Counter(drawn[:start][comes[:start] >= start].tolist())
-            ahead: Any = policy.ahead(state, pending, PublicRng(seed, number), arms)
+            ahead: Any = policy.ahead(state, {}, PublicRng(seed, number), arms)
             planned = ahead.action
         law = assignment.settled_law(planned, arms)
         period = period.settled(start, planned).drawn(start + 1, law)

@@ -44,7 +44,7 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
-from dpbandits.session.arms import ArmStatus, Roster, assignment_of
+from dpbandits.session.arms import ArmStatus, Assignment, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
 from dpbandits.session.beliefs import Allocation, Beliefs, Believed, Sight, beliefs
 from dpbandits.session.contexts import Contexts
@@ -2018,7 +2018,7 @@ class Session:
             guardrail=self.guardrail,
             waits=self.attribution_window,
             default=self.default,
-            assignment=None if drawn is None else drawn.words([name for name, _ in self.arms]),
+            assignment=None if drawn is None else self._assignment_words(drawn),
             chooses=self.policy.chooses,
             events=[each[:3] for each in self.events if each.what != "overdue"],
             closing=self._closing_words(),
@@ -2036,6 +2036,15 @@ class Session:
             elsewhere=view.elsewhere,
             results=self._results(),
             in_store=self._tables.chosen is None,
+        )
+
+    def _assignment_words(self, drawn: Assignment) -> str:
+        said, periods = drawn.words([name for name, _ in self.arms]), self._tables.periods
+        if periods is None:
+            return said
+        return (
+            f"{said}. Shares stand still within each period of {periods.words}; at its end all "
+            "open blocks are released"
         )
 
     def _results(self) -> str:

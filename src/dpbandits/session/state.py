@@ -1146,10 +1146,13 @@ class View:
         id, period, learned = self.asked + 1, self.period, self.log.state.learned
         assert period is not None
         _, overdue = self._look_through(id)
-        is_new = period.settled_in != number
-        if is_new:
-            known = all(learned.rounds[arm] for arm in eligible)
-            period = period.settled(number, self._choice(eligible)[0] if known else None)
+        if period.settled_in != number:
+            planned = None
+            if all(learned.rounds[arm] for arm in eligible):  # whoever waits does not move it
+                ahead = self.policy.ahead(learned, {}, self.rng, eligible)
+                assert isinstance(ahead, Hold)
+                planned = int(ahead.action)  # type: ignore[arg-type]  # one arm
+            period = period.settled(number, planned)
         law = assignment.settled_law(period.planned, eligible)
         arm, share = assignment.drawn(law, eligible, seed, id)
         shares = dict(zip(eligible, law, strict=True))
