@@ -48,12 +48,10 @@ class Outcome(NamedTuple):
     Args:
         named: the arm that was named first, and after how many people; None: none.
         apart: the arm whose interval was above all others' at the end; None: none.
-        share: of the people of whom something was released, those with the best arm.
     """
 
     named: tuple[int, int] | None
     apart: int | None
-    share: float
 
 
 def outcome(setting: Setting, seed: int) -> Outcome:
@@ -64,9 +62,7 @@ def outcome(setting: Setting, seed: int) -> Outcome:
             best = beliefs(known, 1.0 - DELTA).best  # None while the mean of an arm has changed
             named = None if best is None else (int(best), people)
     assert known is not None
-    rounds = [0 if arm.newest is None else arm.newest.rounds for arm in known.arms]
-    share = rounds[int(np.argmax(setting.means))] / max(1, sum(rounds))
-    return Outcome(named, apart(known), share)
+    return Outcome(named, apart(known))
 
 
 def apart(known: Believed) -> int | None:
@@ -239,7 +235,6 @@ def power_cells(setting: Setting, runs: int) -> Cells:
     yield from named_cells(setting, [each.named for each in found])
     best = int(np.argmax(setting.means))
     yield "by intervals", f"{sum(each.apart == best for each in found) / runs:.0%}"
-    yield "people with the best arm", f"{np.mean([each.share for each in found]):.0%}"
 
 
 def winner_cells(setting: Setting, runs: int) -> Cells:
@@ -298,7 +293,7 @@ def main() -> None:
         for row in TABLES[name](given.runs, given.few):
             rows[name].append((name, *row))
             print(*row, sep="; ", flush=True)
-            if row[2] in ("wrong by intervals", "middle near", "people with the best arm"):
+            if row[2] in ("wrong by intervals", "by intervals", "middle near"):
                 every = [each for table in rows.values() for each in table]
                 write_columns(given.out, command, COLUMNS, every, NOTE)
         every = [each for table in rows.values() for each in table]

@@ -460,7 +460,8 @@ class Session:
         if not releases:
             return view
         try:
-            return self._with_ended_period(self._advance(view))
+            view = self._advance(view)
+            return self._with_ended_period(view) if is_over else view
         except (HorizonError, LedgerError):  # no further call helps
             raise
         except Exception as error:
