@@ -33,8 +33,8 @@ COLUMNS = ("table", "setting", "people", "what", "measured")
 NOTE = """A campaign names an arm at .95 confidence. The policy is the one that dpb.recommend
 returns, at ε = 1 unless it says otherwise; rewards are 0 or 1. "by intervals": by the rule before,
 the arm's interval lies above all others', at the end.
-The evidence was tuned on means (.3, .6), (.1, .3), (.5, .4), (.05, .09) at ε = 1, (.3, .6) at .25, .5
-and 3, (.3, .6, .4) and, within periods, (.3, .36), too: none of these is below.
+The evidence was tuned on means (.3, .6), (.1, .3), (.5, .4), (.05, .09) at ε = 1, (.3, .6) at
+ε = .25, .5 and 3, (.3, .6, .4) and, within periods, (.3, .36), too: none of these is below.
 Ranges of further people were tuned on (.2, .5), (.3, .5), (.2, .35, .1) and (.62, .35, .48, .2).
 """
 

@@ -190,8 +190,9 @@ def in_periods(
             number, counts = number + 1, {}
             plan = policy.plan(state, PublicRng(seed, number))
             open_blocks.discard(full)
-        for law, arm in dict.fromkeys(zip(law_of[told_now].tolist(), answered.tolist())):
-            period = period.recorded(law, arm)
+        by_law = zip(law_of[told_now].tolist(), answered.tolist(), strict=True)
+        for since, arm in dict.fromkeys(by_law):
+            period = period.recorded(since, arm)
         read = tuple(sorted(open_blocks))
         release = vault.release(read, vault.records, tuple(counts.items()))
         known, period = known.after(release, arms, period.ended), period.next(stop)

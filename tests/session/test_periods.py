@@ -88,7 +88,7 @@ SHARES = st.sampled_from([[0.5, 0.5], [0.05, 0.95], [0.1, 0.3, 0.6]])
 def test_no_common_change_moves_the_mean_of_a_bet(
     shares: list[float], means: list[tuple[float, ...]], centre: float
 ) -> None:
-    """It is one, exactly, if two arms are equal at each moment, and below if the other is better."""
+    """It is one, exactly, if two arms are equal at each moment, and less if the other is better."""
     path, law = np.array(means)[:, : len(shares)], [shares] * len(means)
     path[:, 1] = path[:, 0]
     assert mean_of_bets(path, law, shares, centre) == pytest.approx(1.0, abs=1e-9)
@@ -155,7 +155,7 @@ def test_a_session_does_what_is_played_in_the_tables(means: tuple[float, ...], d
 
 
 def test_every_record_is_released_once_by_the_end_of_its_period() -> None:
-    """Also where the clock jumps back, or nobody came for long; the shares stand still meanwhile."""
+    """Also where the clock jumps back, or nobody came for long; shares stand still meanwhile."""
     s, clock = session(noise=Exact(1))
     for number in range(1, 5):
         laws = set()

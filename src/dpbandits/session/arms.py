@@ -222,7 +222,7 @@ class Assignment:
         >>> Assignment(False, .05).settled_law(None, [0, 1])
         [0.5, 0.5]
         """
-        if planned in arms:
+        if planned is not None and planned in arms:
             return self.law({}, planned, arms)
         least = [self.least(arm) for arm in arms]
         rest = max(0.0, 1.0 - math.fsum(least)) / len(arms)

@@ -135,8 +135,9 @@ class Within(NamedTuple):
     def with_arm(self) -> Within:
         """One more arm."""
         more = Within.of(1)
-        three = (own + new for own, new in zip(self[:3], more[:3], strict=True))
-        return Within(*three, self.bets)  # type: ignore[arg-type]  # in their order
+        return Within(
+            self.before + more.before, self.recent + more.recent, self.last + more.last, self.bets
+        )
 
     def centre(self, one: int, other: int, shares: Sequence[float]) -> float:
         """A number near the means of two arms, nearer to that of the arm that is seen less, from
@@ -450,7 +451,10 @@ class Believed:
             rounds = trails.rounds + (0 if pair not in compared else before.rounds)
             compared[pair] = Compared(max(before.evidence, mean_bet(bets[pair])), max(1, rounds))
         recent = tuple(
-            (FADES * total + (row.total if row else 0.0), FADES * rounds + (row.rounds if row else 0))
+            (
+                FADES * total + (row.total if row else 0.0),
+                FADES * rounds + (row.rounds if row else 0),
+            )
             for (total, rounds), row in zip(within.recent, rows, strict=True)
         )
         last = tuple(
@@ -908,7 +912,9 @@ def people_in_periods(
     within = history.within
     assert within is not None
     means = {arm: within.recent[arm][0] / (within.recent[arm][1] or 1.0) for arm in rows}
-    if len(rows) < 2 or any(share <= 0.0 or not people for share, people in map(within.last.__getitem__, rows)):
+    if len(rows) < 2 or any(
+        share <= 0.0 or not people for share, people in map(within.last.__getitem__, rows)
+    ):
         return None
     people = sum(within.last[arm][1] for arm in rows)
     leader, most = max(rows, key=lambda arm: means[arm]), 0
@@ -918,7 +924,12 @@ def people_in_periods(
             continue
         shares = within.last[leader][0], within.last[arm][0]
         own, other = (
-            ReleasedRow(1, min(1.0, max(0.0, means[each])) * share * people, round(share * people), ((1, 1),))
+            ReleasedRow(
+                1,
+                min(1.0, max(0.0, means[each])) * share * people,
+                round(share * people),
+                ((1, 1),),
+            )
             for each, share in zip((leader, arm), shares, strict=True)
         )
         every = [share for share, _ in within.last]
@@ -973,7 +984,9 @@ ASSUMED = "This assumes that the mean of each arm stays the same."
 
 COMPARED = "Arms were compared within periods: no change that all arms share favours one of them."
 
-OVER_TIME = "With periods an arm's mean and interval are about all its people so far, at their times."
+OVER_TIME = (
+    "With periods an arm's mean and interval are about all its people so far, at their times."
+)
 
 METHOD = (
     "The intervals hold for all arms and at all times at once with this confidence, whatever is "

@@ -156,8 +156,7 @@ class Periods:
         return self.start + (number + 1) * self.seconds + self.waits
 
     def after(self, number: int, time: float) -> int:
-        """Return the number of the period whose blocks are open at a time after that one's closed.
-        """
+        """Return the number of the period whose blocks are open at a time after that one's closed."""
         return max(number + 1, self.number(time - self.waits))
 
     @property
@@ -274,5 +273,3 @@ def require_batches(policy: Policy) -> None:
             f"period= is not for {policy.name}: {why}. It is for policies whose batches add up: "
             f"{PREFERRED}."
         )
-
-
