@@ -17,9 +17,9 @@ from benchmarks.naming_players import REWARDS, Setting, turns
 from benchmarks.table import read, write_columns
 from dpbandits.environments.changing import Drift
 from dpbandits.session.beliefs import (
-    Believed,
     Interval,
     NoiseMoments,
+    ReleaseHistory,
     Sight,
     beliefs,
     best_apart,
@@ -65,7 +65,7 @@ def outcome(setting: Setting, seed: int) -> Outcome:
     return Outcome(named, apart(known))
 
 
-def apart(known: Believed) -> int | None:
+def apart(known: ReleaseHistory) -> int | None:
     """The arm that is named by intervals."""
     assert known.reader.law is not None
     noise, found = NoiseMoments(known.reader.law), dict[int, Interval]()

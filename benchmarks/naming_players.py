@@ -16,9 +16,9 @@ import dpbandits as dpb
 from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.environments.changing import Drift, path_of
-from dpbandits.policies.contract import open_turn
+from dpbandits.policies.contract import begin_step
 from dpbandits.session.arms import Assignment
-from dpbandits.session.beliefs import Believed
+from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.periods import OpenPeriod
 from dpbandits.vault import open_vault
 
@@ -92,7 +92,7 @@ class Turn(NamedTuple):
     """A campaign after a release: people so far, what is known, and how the policy goes on."""
 
     people: int
-    known: Believed
+    known: ReleaseHistory
     policy: Any
     state: Any
     number: int
@@ -117,11 +117,11 @@ def waits_of(setting: Setting, rng: np.random.Generator) -> Integers:
 def in_blocks(setting: Setting, seed: int) -> Iterator[Turn]:
     """Play a campaign whose answers come at once, block by block."""
     policy, path = setting.policy(), setting.path()
-    rng, known = np.random.default_rng([seed, REWARDS]), Believed.of(policy)
+    rng, known = np.random.default_rng([seed, REWARDS]), ReleaseHistory.of(policy)
     vault = open_vault("bandit", policy.mechanism(), policy.arms, dpb.SimulatedNoise(seed), None)
     steps, state, people, number = vault.vault.grid.steps, policy.init(), 0, 0
     while True:
-        plan = open_turn(policy, state, number, partial(PublicRng, seed)).plan
+        plan = begin_step(policy, state, number, partial(PublicRng, seed)).plan
         if not isinstance(plan, Hold) or people + plan.rounds > setting.people:
             return
         arm, count = int(plan.action), plan.rounds  # type: ignore[arg-type]
@@ -144,7 +144,7 @@ def in_periods(
         waits: after how many further people each answer comes.
     """
     policy, path, people = setting.policy(), setting.path(), setting.people
-    arms, known = range(policy.arms), Believed.of(policy, periods=True)
+    arms, known = range(policy.arms), ReleaseHistory.of(policy, periods=True)
     vault = open_vault("bandit", policy.mechanism(), policy.arms, dpb.SimulatedNoise(seed), None)
     steps, state, number = vault.vault.grid.steps, policy.init(), 0
     assignment, period = Assignment(False, setting.min_share or 0.0), OpenPeriod()
@@ -224,4 +224,4 @@ def in_session(setting: Setting, seed: int) -> Iterator[Turn]:
             session.tell(*heapq.heappop(late)[2:])
         if session.releases != releases:
             releases, state = session.releases, session._state
-            yield Turn(t + 1, state.believed, state.policy, state.learned, state.step)
+            yield Turn(t + 1, state.history, state.policy, state.learned, state.step)

@@ -144,14 +144,14 @@ def test_a_session_does_what_is_played_in_the_tables(means: tuple[float, ...], d
         if t and t % setting.length == 0:
             s.settle()
             turn = next(turns)
-            assert (s._state.believed, s.state) == (turn.known, turn.state)
+            assert (s._state.history, s.state) == (turn.known, turn.state)
         decision = s.ask()
         reward = float(luck[t] < path[t, decision.action])
         heapq.heappush(late, (t + int(waits[t]), t, decision, reward))
         while late and late[0][0] <= t:
             s.tell(*heapq.heappop(late)[2:])
-    assert s._state.believed.within is not None
-    assert s._state.believed.within.bets
+    assert s._state.history.within is not None
+    assert s._state.history.within.bets
 
 
 def test_every_record_is_released_once_by_the_end_of_its_period() -> None:
@@ -161,7 +161,7 @@ def test_every_record_is_released_once_by_the_end_of_its_period() -> None:
         laws = set()
         for _ in range(99):
             s.tell(s.ask(), 1.0)
-            laws.add(s._seen.period.laws[-1])
+            laws.add(s._current.period.laws[-1])
             clock.now += 1
         assert len(laws) == 1
         clock.now -= 60
@@ -186,12 +186,12 @@ def test_with_a_window_a_record_counts_in_the_period_of_its_decision() -> None:
         clock.now += 1
     before = s._state.period
     assert (before.number, before.settled_in) == (1, 1)
-    assert s._state.believed.within.last != ((0.0, 0), (0.0, 0))
-    assert sum(rounds for _, rounds in s._state.believed.within.last) == 100
+    assert s._state.history.within.last != ((0.0, 0), (0.0, 0))
+    assert sum(rounds for _, rounds in s._state.history.within.last) == 100
     assert not before.mixed
     clock.now = 230.0
     s.settle()
-    assert sum(rounds for _, rounds in s._state.believed.within.last) == 50
+    assert sum(rounds for _, rounds in s._state.history.within.last) == 50
     assert sum(read(s).values()) == 150
 
 
@@ -204,7 +204,7 @@ def test_what_was_drawn_by_other_shares_is_not_compared() -> None:
     def bets_after(people: int, late: int = 0) -> Any:
         ones(s, clock, people, late)
         s.settle()
-        return s._state.believed.within.bets
+        return s._state.history.within.bets
 
     first = bets_after(100, late=40)
     assert set(first) == {(0, 1), (1, 0)}

@@ -156,7 +156,7 @@ class Periods:
         return self.start + (number + 1) * self.seconds + self.waits
 
     def after(self, number: int, time: float) -> int:
-        """Return the number of the period whose blocks are open at a time after that one's closed."""
+        """Return the period whose blocks are open at a time, once those of another closed."""
         return max(number + 1, self.number(time - self.waits))
 
     @property
