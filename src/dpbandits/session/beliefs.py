@@ -989,7 +989,8 @@ ASSUMED = "This assumes that the mean of each arm stays the same."
 COMPARED = "Arms were compared within periods: no change that all arms share favours one of them."
 
 OVER_TIME = (
-    "With periods an arm's mean and interval are about all its people so far, at their times."
+    "An arm's mean and interval are about all its people so far, at their times; arms that were "
+    "seen at different times are compared by the name alone."
 )
 
 METHOD = (
