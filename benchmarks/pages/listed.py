@@ -80,7 +80,7 @@ PAGES = (
     Page("local.growth", "local_growth.csv", small=runs(4)),
     Page("delays", "delays.csv", small=runs(2)),
     Page("silence", "silence.csv", runs(40), runs(1)),
-    Page("naming", "naming.md", small=(*runs(4), "--few", "4")),
+    Page("naming", "naming.csv", small=(*runs(2), "--few", "2")),
     Page("changing", "changing.md", small=("--rounds", "2000", "--instances", "2")),
     Page("answering", "answering.md", small=(*runs(30), "--few", "4")),
     Page("contexts", "contexts.md", small=("--rounds", "2000", *runs(2))),

@@ -383,6 +383,7 @@ class SentBeliefs(Record):
     at_share: tuple[int | None, int | None, int | None] | None = None
     sight: tuple[int | None, int | None, int | None] | None = None
     is_over: bool = False
+    in_periods: bool = False
     advice: str = ""
 
     @classmethod

@@ -356,8 +356,12 @@ class Host:
 
     @property
     def settles(self) -> bool:
-        """Whether answers may become due without a call, and this process may record them."""
-        return not self._setting.looking and bool(self.layout.options.get("attribution_window"))
+        """Whether answers or releases may become due without a call, and this process may make
+        them.
+        """
+        options = self.layout.options
+        timed = options.get("attribution_window") or options.get("period")
+        return not self._setting.looking and bool(timed)
 
     # Calls
 

@@ -96,8 +96,8 @@ def require_clock(clock: object, *windows: object) -> None:
         )
     if windows and all(window is None for window in windows):
         raise ValueError(
-            "Expected no clock=: this session has nothing to time. Make it with window= or "
-            "attribution_window=, too."
+            "Expected no clock=: this session has nothing to time. Make it with window=, "
+            "attribution_window= or period=, too."
         )
 
 

@@ -206,6 +206,7 @@ OPTIONS_WITH_CONTEXTS: dict[str, str] = {
     "scope": "",
     "assignment": "its choice is a draw of its own",
     "min_share": "its choice is a draw of its own",
+    "period": "an arm has no one mean that could be compared within periods",
     "guardrail": "its blocks hold one number a record",
     "segments": "it learns for all visitors together; make the segment a feature, with 1 in the "
     "visitor's own and 0 in the others",

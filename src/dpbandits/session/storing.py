@@ -21,7 +21,7 @@ from dpbandits.mechanisms.sparse_vector import AboveThreshold, Halt
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import ArmStatus
-from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, beliefs
+from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, Within, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
 from dpbandits.session.options import require_recordable, require_same
@@ -530,7 +530,8 @@ def require_closable(session: Session, winner: str | int | None, read: bool) -> 
 
 def is_due(session: Session) -> bool:
     """Return whether outcomes are due, or the last releases of a session that was closed."""
-    return bool(due_now(session)) or (session.closed is not None and not session.closed.is_done)
+    is_open = session.closed is not None and not session.closed.is_done
+    return bool(due_now(session)) or is_open or session._period_is_over()
 
 
 def require_new_arm(session: Session, label: str | None) -> None:
@@ -701,7 +702,8 @@ class StoredHistory(NamedTuple):
         now = session._state.history
         arms = tuple(ArmHistory(arm.label) for arm in now.arms)
         reader = replace(now.reader, alone=False)  # nobody is named in what is shown so
-        return cls(session, replace(now, arms=arms, reader=reader, compared={}))
+        within = None if now.within is None else Within.of(len(arms))
+        return cls(session, replace(now, arms=arms, reader=reader, compared={}, within=within))
 
     @property
     def labels(self) -> tuple[str, ...]:

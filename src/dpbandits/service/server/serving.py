@@ -158,12 +158,12 @@ def poll_views(store: CampaignStore) -> None:
 
 
 def run_maintenance(store: CampaignStore) -> None:
-    """Record answers whose time has passed, and keep nothing that was written over. What is wrong
-    with one campaign keeps no other one waiting: whoever calls that next is told.
+    """Record answers whose time has passed, end periods, and keep nothing that was written over.
+    What is wrong with one campaign keeps no other one waiting: whoever calls that next is told.
     """
     for name in store:
         try:
-            if store[name].attribution_window is not None:
+            if {"attribution_window", "period"} & store[name].options.keys():
                 store[name].settle()
         except Exception as error:  # a user-defined policy, or a noise source
             logging.getLogger("dpbandits").warning(
