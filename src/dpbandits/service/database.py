@@ -673,6 +673,12 @@ class Rows:
             raise EditedRowsError(EDITED)
         return found
 
+    def kept_arm(self, pseudonym: str) -> bytes | None:
+        """Which arm a person keeps, sealed."""
+        c = tables.contribution.c
+        query = select(c.kept).where(c.group == self.group, c.pseudonym == pseudonym)
+        return self._connection.execute(query).scalar_one_or_none()
+
     def waiting_of(self, uid: str, pseudonym: str) -> list[int]:
         """The pending decisions of a person."""
         c = tables.decision.c
@@ -770,10 +776,16 @@ class Rows:
         held = [{"campaign": uid, "seq": seq, "body": body} for seq, body in change.held.items()]
         self._put(tables.held, held, "campaign", "seq")
 
-    def contribute(self, used: Mapping[str, tuple[int, int]]) -> None:
-        """Write how many places people have taken."""
+    def contribute(self, used: Mapping[str, tuple[int, int]], kept: Mapping[str, bytes]) -> None:
+        """Write how many places people have taken, and which arms they keep, sealed."""
         rows = [
-            {"group": self.group, "pseudonym": who, "window": window, "used": many}
+            {
+                "group": self.group,
+                "pseudonym": who,
+                "window": window,
+                "used": many,
+                "kept": kept.get(who),
+            }
             for who, (window, many) in used.items()
         ]
         self._put(tables.contribution, rows, "group", "pseudonym")

@@ -273,6 +273,7 @@ class Asked(NamedTuple):
         changes: None if it follows from the offer that stands.
         place: the person whose place it took, the window, and the places taken then.
         due: when its time has passed.
+        keeps: the person who keeps its arm, and the arm's mark (`Roster.mark`).
     """
 
     id: int
@@ -280,6 +281,7 @@ class Asked(NamedTuple):
     changes: AskChanges | None = None
     place: tuple[str, int, int] | None = None
     due: float | None = None
+    keeps: tuple[str, int] | None = None
 
 
 class Told(NamedTuple):
@@ -426,8 +428,13 @@ class Tables:
     def __repr__(self) -> str:
         return f"Tables(held={len(self.held)})"
 
-    def place(self, place: tuple[str, int, int], number: int) -> None:
-        """Count a person's place.
+    def place(
+        self,
+        place: tuple[str, int, int] | None,
+        number: int,
+        keeps: tuple[str, int] | None = None,
+    ) -> None:
+        """Count a person's place, and note the arm that a person keeps.
 
         Args:
             number: of its event, since the session began. An event that is applied again counts
@@ -435,7 +442,10 @@ class Tables:
         """
         assert self.people is not None
         if number > self.placed:
-            self.people.used[place[0]] = place[1:]
+            if place is not None:
+                self.people.used[place[0]] = place[1:]
+            if keeps is not None and self.people.kept is not None:
+                self.people.kept[keeps[0]] = keeps[1]
             self.placed = number
 
     def note(self, event: Event, number: int) -> None:
@@ -782,7 +792,7 @@ class View:
             outstanding.add(self.asked)
 
     def _follow_ask(self, event: Asked, number: int) -> None:
-        id, play, changes, place, due = event
+        id, play, changes, place, due, keeps = event
         self.pending[id] = play
         if play.context is not None and not play.learn and self.log.state.learned.pilot:
             self.pilot.append(play.context)
@@ -791,8 +801,9 @@ class View:
         # a decision without changes was chosen as the one before it, but for the first of a turn
         if tables.chosen is not None and (changes is not None or id == self.log.state.offer.since):
             tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
+        if place is not None or keeps is not None:
+            tables.place(place, number, keeps)
         if place is not None:
-            tables.place(place, number)
             tables.owners[id] = place[:2]
         if due is not None:
             assert tables.window is not None
@@ -867,7 +878,7 @@ class View:
         """
         id = self.asked + 1
         if id <= self.last and eligible is None:
-            return NEW(Asked, (id, self.play, None, None, None))
+            return NEW(Asked, (id, self.play, None, None, None, None))
         self.at = -1  # this view may be ahead of its log until the decision is made
         if eligible is not None:
             _, overdue = self._look_through(id)

@@ -41,6 +41,7 @@ class StatementFacts:
         users that were asked for in the window that is open; None: there is none, or they are not
         counted here. elsewhere: people whose outcomes were recorded in batches. results: what is
         known at the end of a session that was closed. in_store: whether a database keeps it.
+    sticky: whether people keep their arm.
     """
 
     campaign: str
@@ -77,6 +78,7 @@ class StatementFacts:
     elsewhere: int = 0
     results: str = ""
     in_store: bool = False
+    sticky: bool = False
 
 
 def statement(facts: StatementFacts) -> str:
@@ -200,6 +202,13 @@ def stored_words(facts: StatementFacts) -> str:
         said.append(
             f"a pseudonym of each user with a count of learned rounds, as long as the {life}"
         )
+    if facts.sticky:
+        said.append(
+            "encrypted, which arm each user keeps, as long as the campaign or until the user is "
+            "erased"
+            if facts.in_store
+            else f"which arm each user keeps, as long as the {life}"
+        )
     if facts.elsewhere:
         said.append(
             "of outcomes that were recorded in batches, a digest of each batch's key and its "
@@ -227,7 +236,7 @@ def participant_text(facts: StatementFacts) -> str:
     )
     parts.append(
         "What we record. Which option you got, when, and how it went for you (your answer), as "
-        "a number."
+        "a number." + (" If you come back, you get the same option again." if facts.sticky else "")
     )
     if guarantee is None:
         parts.append(
@@ -373,6 +382,11 @@ def choice_words(facts: StatementFacts) -> str:
     said = []
     if facts.assignment is not None:
         said.append(f"Assignment: {facts.assignment}.")
+    if facts.sticky:
+        said.append(
+            "A user gets the same arm at every visit, as long as it is in play. So an arm's mean "
+            "weighs users who return more often, up to the cap."
+        )
     if facts.chooses:
         said.append(
             "Arms may be added, paused or retired, and a decision may be restricted to some arms. "

@@ -232,7 +232,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     small = state._replace(pending={}, contexts=None)
     public = public_part(session, small._replace(learned=None) if apart else small, 1)
     private = private_part(session, small)
-    public.ledger.lines, public.chosen = [], None
+    public.ledger.lines, public.chosen, private.kept = [], None, []
     if tables.people is not None:
         public.people = public.people | {"used": [], "owners": []}
     if tables.window is not None:
@@ -672,10 +672,20 @@ def owned_by(session: Session, seq: int, who: str, window: int) -> None:
     session._tables.owners[seq] = who, window
 
 
-def share_places(session: Session, used: dict[str, tuple[int, int]]) -> None:
-    """Count people's places in this mapping from now on, together with other sessions."""
-    if session._tables.people is not None:
-        session._tables.people.used = used
+def share_places(session: Session, used: dict[str, tuple[int, int]], kept: dict[str, int]) -> None:
+    """Count people's places, and note the arms they keep, in these mappings from now on, together
+    with other sessions.
+    """
+    people = session._tables.people
+    if people is not None:
+        people.used = used
+        people.kept = None if people.kept is None else kept
+
+
+def is_sticky(session: Session) -> bool:
+    """Return whether people keep their arms."""
+    people = session._tables.people
+    return people is not None and people.kept is not None
 
 
 # Looking
