@@ -33,7 +33,7 @@ from dpbandits.core.errors import (
     SharedError,
 )
 from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
-from dpbandits.core.plan import Cycle, Hold, Plan
+from dpbandits.core.plan import Cycle, Hold
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
@@ -1740,8 +1740,8 @@ class Session:
         return self._state.learned
 
     @property
-    def plan(self) -> Plan:
-        """What is played until the next release."""
+    def plan(self) -> Hold | Any:
+        """What is played until the next release: a `Hold`, or a `Cycle` or `Draw`."""
         return self._log.plan
 
     @property
