@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -81,3 +82,20 @@ def test_the_file_does_not_tell_who_keeps_which_arm(tmp_path: Any) -> None:
             except dpb.StoreError:
                 refused += 1
     assert refused == 2
+
+
+@pytest.mark.parametrize("more", [{}, {"segments": ["DE", "FR"]}], ids=str)
+def test_the_statement_counts_users_and_those_of_the_window(make: Open, more: Any) -> None:
+    now = [1e9]
+    store = make(clock=lambda: now[0])
+    campaign = create(store, **STICKY, window=timedelta(days=7), **more)
+    where = {"segment": "FR"} if more else {}
+    for user in range(5):
+        campaign.ask(user=user, **where)
+    now[0] += 7 * 86_400
+    for user in range(3, 5):
+        campaign.ask(user=user, **where)
+    said = " ".join(campaign.statement().split())
+    over = ", over all parts of the campaign" if more else ""
+    assert f"Users asked for, whether learned from or not{over}: 5." in said
+    assert f"Users learned from in the window that is open{over}: 2." in said

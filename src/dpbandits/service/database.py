@@ -38,6 +38,7 @@ from sqlalchemy import (
     StaticPool,
     Table,
     bindparam,
+    case,
     create_engine,
     delete,
     event,
@@ -672,6 +673,15 @@ class Rows:
         if not all(type(window) is int and type(used) is int for window, used in found.values()):
             raise EditedRowsError(EDITED)
         return found
+
+    def people(self, window: int) -> tuple[int, int]:
+        """How many people were asked for, and how many were learned from in this window."""
+        c = tables.contribution.c
+        learned = func.sum(case(((c.window == window) & (c.used > 0), 1), else_=0))
+        found = self._connection.execute(
+            select(func.count(), learned).where(c.group == self.group)
+        ).one()
+        return int(found[0]), int(found[1] or 0)
 
     def kept_arm(self, pseudonym: str) -> bytes | None:
         """Which arm a person keeps, sealed."""

@@ -1923,13 +1923,17 @@ class Session:
         self._settle_to_show()
         return participant_text(self._statement_facts(None))
 
-    def _statement(self, users: int | None) -> str:
-        return statement(self._statement_facts(users))
+    def _statement(self, users: int | None, in_window: int | None = None, where: str = "") -> str:
+        return statement(self._statement_facts(users, in_window, where))
 
-    def _statement_facts(self, users: int | None) -> StatementFacts:
+    def _statement_facts(
+        self, users: int | None, in_window: int | None = None, where: str = ""
+    ) -> StatementFacts:
         """
         Args:
             users: how many were asked for; None if that is said elsewhere or not known here.
+            in_window: how many were learned from in the window that is open, where rows say so.
+            where: over what these are counted, in words.
         """
         about, view, drawn, people = (
             self.policy.about,
@@ -1968,7 +1972,8 @@ class Session:
             doubtful=self._doubtful_features,
             date=f"{datetime.now(UTC):%Y-%m-%d}",
             responsible=self.responsible,
-            in_window=None if people is None else people.in_window,
+            in_window=people.in_window if people is not None and in_window is None else in_window,
+            counted=where,
             sticky=people is not None and people.kept is not None,
             elsewhere=view.elsewhere,
             results=self._results(),

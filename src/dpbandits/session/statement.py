@@ -41,7 +41,7 @@ class StatementFacts:
         users that were asked for in the window that is open; None: there is none, or they are not
         counted here. elsewhere: people whose outcomes were recorded in batches. results: what is
         known at the end of a session that was closed. in_store: whether a database keeps it.
-    sticky: whether people keep their arm.
+    sticky: whether people keep their arm. counted: over what users are counted, in words.
     """
 
     campaign: str
@@ -79,6 +79,7 @@ class StatementFacts:
     results: str = ""
     in_store: bool = False
     sticky: bool = False
+    counted: str = ""
 
 
 def statement(facts: StatementFacts) -> str:
@@ -96,7 +97,7 @@ def statement(facts: StatementFacts) -> str:
         rail_words(facts.guardrail),
         arms_words(facts.arms),
         choice_words(facts),
-        people_words(facts.people, facts.in_window),
+        people_words(facts.people, facts.in_window, facts.counted),
         f"Decisions made: {facts.asked:,}. {record_words(facts.several)}: {facts.told:,}. Resolved "
         f"without reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
         ledger_words(facts),
@@ -367,13 +368,13 @@ def figure(guarantee: Guarantee) -> str:
     return f"ρ = {printed(guarantee.rho)}"
 
 
-def people_words(people: int | None, in_window: int | None = None) -> str:
-    """How many users took part."""
+def people_words(people: int | None, in_window: int | None = None, where: str = "") -> str:
+    """How many users took part. where: over what they are counted."""
     said = []
     if people is not None:
-        said.append(f"Users asked for, whether learned from or not: {people:,}.")
+        said.append(f"Users asked for, whether learned from or not{where}: {people:,}.")
     if in_window is not None:
-        said.append(f"Users learned from in the window that is open: {in_window:,}.")
+        said.append(f"Users learned from in the window that is open{where}: {in_window:,}.")
     return " ".join(said)
 
 

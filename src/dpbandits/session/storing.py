@@ -682,6 +682,22 @@ def share_places(session: Session, used: dict[str, tuple[int, int]], kept: dict[
         people.kept = None if people.kept is None else kept
 
 
+def statement_in(
+    session: Session, users: int | None, in_window: int | None, where: str = ""
+) -> str:
+    """Return the session's privacy statement.
+
+    Args:
+        users: how many rows there are of people; None where people do not come back.
+        in_window: of them, how many were learned from in the window that is open.
+        where: over what these are counted, in words.
+    """
+    people = session._tables.people
+    session._settle_to_show()
+    spans = people is not None and people.span is not None
+    return session._statement(users, in_window if spans else None, where)
+
+
 def is_sticky(session: Session) -> bool:
     """Return whether people keep their arms."""
     people = session._tables.people
