@@ -156,3 +156,10 @@ def test_segments_and_commands_have_the_page(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["campaign", *create, given, *place]).exit_code == 0
     seen = CliRunner().invoke(app, ["campaign", "view", "t", "participants", *place])
     assert "Ask Ada, ada@clinic.example." in words(seen.stdout)
+
+
+def test_the_tutorial_has_odds_as_they_are() -> None:
+    page = Path(__file__).parents[2] / "docs" / "guides" / "trial.md"
+    for epsilon in (0.1, 0.5, 1, 2, 4):
+        row = [f"{100 * posterior_after(before, epsilon):.1f} %" for before in (0.01, 0.1, 0.5)]
+        assert f"| {epsilon} | {' | '.join(row)} |" in page.read_text(encoding="utf-8")
