@@ -386,8 +386,8 @@ def choice_words(facts: StatementFacts) -> str:
     if facts.sticky:
         sentences.append(
             "A user gets the same arm at every visit, as long as it is in play; chance and least "
-            "shares are about first visits. So an arm's mean weighs users who return more often, up "
-            "to the cap."
+            "shares are about first visits. So an arm's mean weighs users who return more often, "
+            "up to the cap."
         )
     if facts.chooses:
         sentences.append(
