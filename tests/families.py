@@ -49,7 +49,7 @@ KEPT = {
     "auditing/test_transcript.py::test_tight_mechanisms_cost_their_claim": "^LazyForgetful",
     "checks/test_checks.py::test_one_arm": OF_COMPILED,
     "checks/test_mutants.py::test_mutant_is_caught": r"^(?!tree|hybrid)",
-    "docs/test_tutorials.py::test_tutorial": "experiment|full|practitioners",
+    "docs/test_tutorials.py::test_tutorial": "full|options|trial",
     "environments/test_environment_laws.py::test_summed_draws_have_the_law_of_the_lattice": "-0$",
     "environments/test_order_of_arms.py::test_the_order_of_the_data_changes_no_number": OF_COMPILED,
     "mechanisms/test_joint.py::test_the_draw_has_its_law": "-[13]$",

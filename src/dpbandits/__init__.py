@@ -148,7 +148,9 @@ if TYPE_CHECKING:
     from dpbandits.forecasting.outcome import Forecast, Prior
     from dpbandits.local.client import Client
     from dpbandits.policies.recommended import recommend
+    from dpbandits.service.campaign import Campaign as Campaign
     from dpbandits.service.opening import open_async_store, open_store
+    from dpbandits.service.store import CampaignStore as CampaignStore
     from dpbandits.session.estimator import Estimate, Estimator, estimate
     from dpbandits.simulation.delays import (
         DelayLaw,
@@ -338,6 +340,8 @@ __all__ = [
 
 WHERE_USED = {
     "AuditReport": "dpbandits.auditing.report",
+    "Campaign": "dpbandits.service.campaign",
+    "CampaignStore": "dpbandits.service.store",
     "Client": "dpbandits.local.client",
     "DelayLaw": "dpbandits.simulation.delays",
     "Estimate": "dpbandits.session.estimator",
@@ -368,7 +372,11 @@ WHERE_USED = {
     "stopping_time_bound": "dpbandits.theory",
     "upper_bound": "dpbandits.theory",
 }
-"""Names whose modules are imported when they are first used: most programs need none of them."""
+"""Names whose modules are imported when they are first used: most programs need none of them.
+
+`Campaign` and `CampaignStore`, for annotations, need the `service` extra; so `import *` leaves them
+out.
+"""
 
 
 def __getattr__(name: str) -> object:

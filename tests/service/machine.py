@@ -23,10 +23,10 @@ SETTINGS: list[dict[str, Any]] = [
     {"rewards": dpb.Range(0, 10, clip=True)},
     WINDOWED,
     PEOPLE,
-    {**PEOPLE, "window": timedelta(seconds=100)},
+    {**PEOPLE, "window": timedelta(seconds=100), "sticky": True},
     {**PEOPLE, **WINDOWED},
     {"segments": ["DE"]},
-    {"segments": ["DE", "FR"], **PEOPLE},
+    {"segments": ["DE", "FR"], **PEOPLE, "sticky": True},
     {"segments": ["DE", "FR"], **PEOPLE, **WINDOWED},
 ]
 

@@ -476,6 +476,7 @@ GIVEN: dict[str, Any] = {
     "assignment": "shuffled",
     "min_share": 0.1,
     "guardrail": dpb.Guardrail("refunds", limit=0.1),
+    "sticky": True,
     "segments": ["DE", "FR"],
     "holdout": 0.1,
     "rewards": dpb.Range(0, 4),

@@ -152,7 +152,7 @@ SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "reports": (dpb.LDPUCB(arms=2, epsilon=1), {}),
     "stopping": (dpb.DPNAS(alpha=0.9, beta=0.5, cap=40, epsilon=16, low=-1, high=1), {}),
     "by chance": (dpb.DPKLUCB(**KL), {"min_share": 0.2, "assignment": "shuffled"}),
-    "people": (dpb.DPKLUCB(**KL), {**PEOPLE, "rewards": dpb.Range(0, 2)}),
+    "people": (dpb.DPKLUCB(**KL), {**PEOPLE, "sticky": True, "rewards": dpb.Range(0, 2)}),
     "window": (dpb.DPKLUCB(**KL), LATE),
     "guardrail": (dpb.DPKLUCB(**SURE), RAIL),
     "periods": (dpb.DPKLUCB(**KL), {**PERIODS}),

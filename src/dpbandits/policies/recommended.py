@@ -4,7 +4,7 @@ docs/measured/regret.md.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, overload
 
 from dpbandits.core.inputs import shown, whole_number
 from dpbandits.oracles.base import DecisionSet
@@ -35,6 +35,40 @@ RECOMMENDED = (
 """Names of all policies that `recommend` returns."""
 
 
+@overload
+def recommend(
+    *,
+    epsilon: Fraction | float | str,
+    arms: int | Sequence[str],
+    features: int | Sequence[str],
+    model: str = "central",
+    feedback: str = "bandit",
+    grid: int | None = None,
+    goal: str = "reward",
+) -> DPLinTS: ...
+@overload
+def recommend(
+    *,
+    epsilon: Fraction | float | str,
+    problem: DecisionSet,
+    horizon: int | None = None,
+    model: Literal["central"] = "central",
+    feedback: str = "bandit",
+    grid: int | None = None,
+    goal: str = "reward",
+) -> DPJointMAT | DPJointCUCB: ...
+@overload
+def recommend(
+    *,
+    epsilon: Fraction | float | str,
+    arms: int | Sequence[str] | None = None,
+    problem: DecisionSet | None = None,
+    horizon: int | None = None,
+    model: str = "central",
+    feedback: str = "bandit",
+    grid: int | None = None,
+    goal: str = "reward",
+) -> PrivatePolicy: ...
 def recommend(
     *,
     epsilon: Fraction | float | str,

@@ -93,6 +93,7 @@ class NewCampaign(BaseModel):
     privacy_unit: str | None = None
     max_contributions: int | None = None
     window: Seconds | None = None
+    sticky: bool | None = None
     attribution_window: Seconds | None = None
     assignment: str | None = None
     min_share: float | dict[str, float] | None = None

@@ -40,6 +40,7 @@ from dpbandits.service.parts import (
     with_next_version,
 )
 from dpbandits.service.refusals import refusal
+from dpbandits.service.sealing import CampaignSeal
 from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow
 from dpbandits.service.witness import Mark, Witness
 from dpbandits.session.holdout import HoldoutRule
@@ -47,7 +48,9 @@ from dpbandits.session.storing import (
     advance_clock,
     cost_of,
     is_release_missing,
+    is_sticky,
     keeps_exact_sums,
+    load_contributions,
     refreshed,
     release_marker,
     restart_policy,
@@ -144,7 +147,7 @@ class Transaction:
         self._host, self.rows, self.now, self.heads = host, rows, now, heads
         self.layout = host.layout
         self.loaded = dict[str, Part]()
-        self.used = dict[str, tuple[int, int]]()
+        self.used, self.kept_arms = dict[str, tuple[int, int]](), dict[str, int]()
         self.responses = dict[str, str]()
         self._before = dict[str, tuple[object, object]]()
 
@@ -155,7 +158,7 @@ class Transaction:
             part = self._host.load(name, self.rows, self.heads)
             if part.is_doubtful:
                 raise FenceNeeded
-            part.begin(self.used)
+            part.begin(self.used, self.kept_arms)
             self.loaded[name] = part
             self._before[name] = part.marks(), release_marker(part.session)
         return part
@@ -228,6 +231,28 @@ class Transaction:
         generation = part.head.generation
         return self._host.witness.batch(place, generation) < generation
 
+    def read_places(self, part: Part, who: str) -> None:
+        """Read what is stored of a person, unless a call of this transaction did."""
+        if who in self.used:
+            return
+        load_contributions(part.session, self.rows, who)
+        body = self.rows.kept_arm(who) if is_sticky(part.session) else None
+        if body is not None:
+            mark = self._seal.opened_kept_arm(body, who)
+            if mark is not None:
+                self.kept_arms[who] = mark
+
+    def sealed_arms(self) -> dict[str, bytes]:
+        """The arms that people keep, as they are written: a row of one length for everybody."""
+        if not any(is_sticky(part.session) for part in self.loaded.values()):
+            return {}
+        kept = self.kept_arms
+        return {who: self._seal.kept_arm(who, kept.get(who)) for who in self.used}
+
+    @property
+    def _seal(self) -> CampaignSeal:
+        return self._host.seal_of(self.layout.row)
+
     def catch_up(self, part: Part) -> None:
         """Give a part the latest time that any part has seen. So a window never opens twice,
         whichever worker's clock is asked.
@@ -244,13 +269,14 @@ class Transaction:
 @dataclass(frozen=True)
 class Written:
     """What a transaction writes. before: the heads that it found; taken: the places that its people
-    had.
+    had; kept: the arms that people keep, sealed.
     """
 
     before: Mapping[str, HeadRow]
     taken: Mapping[str, tuple[int, int]]
     changes: Mapping[str, Change]
     used: Mapping[str, tuple[int, int]]
+    kept: Mapping[str, bytes]
     responses: Mapping[str, str]
 
     @classmethod
@@ -266,7 +292,7 @@ class Written:
         before = {uid: tx.heads[uid] for uid in sealed}
         is_kept = tx.used and any(change.releases for change in sealed.values())
         taken = tx.rows.used(list(tx.used)) if is_kept else {}
-        return cls(before, taken, sealed, tx.used, tx.responses)
+        return cls(before, taken, sealed, tx.used, tx.sealed_arms(), tx.responses)
 
     def is_next(self, heads: Mapping[str, HeadRow]) -> bool:
         """Whether nothing was written of these parts since."""
@@ -282,7 +308,7 @@ class Written:
                 rows.hold(uid, change)
             else:
                 rows.write(uid, change)
-        rows.contribute(self.used)
+        rows.contribute(self.used, self.kept)
         rows.respond(self.responses)
 
 
@@ -401,6 +427,10 @@ class Host:
         """Give up all that is open, as after the database was restored."""
         self._require_own_process()
         self._lock.run(lambda: self._fence(is_asked_for=True))
+
+    def seal_of(self, row: CampaignRow) -> CampaignSeal:
+        """The seal of this campaign, or of a part of it."""
+        return self._setting.seal.of(row)
 
     def load(self, name: str, rows: Rows, heads: Mapping[str, HeadRow], **how: bool) -> Part:
         """A part, brought up to date. The transaction has it until it is committed."""
@@ -738,7 +768,7 @@ class Host:
             seen.generation, 0, 0, 0, cost_of(part.session), step, "lost", part.head.version + 1
         )
         restarts = bool(unseen) or keeps_exact_sums(part.session)
-        part.begin({})
+        part.begin({}, {})
         void_and_drop_open(part.session)
         part.watch.note_lost()
         if restarts:

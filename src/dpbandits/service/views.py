@@ -37,7 +37,13 @@ from dpbandits.session.segments import ONE_SEGMENT, SegmentedTable, segmented_be
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import WIDTH
-from dpbandits.session.storing import StoredHistory, alarms_of, void_count
+from dpbandits.session.storing import (
+    StoredHistory,
+    alarms_of,
+    statement_in,
+    void_count,
+    window_of,
+)
 from dpbandits.session.traffic import SampleRatio
 
 LAST = 2**62
@@ -257,7 +263,10 @@ UNSEALED = (
 
 
 def statement_of(tx: Transaction, part: Part) -> str:
-    text, why = part.session.statement(), part.head.closed
+    window = window_of(part.session)
+    users, learned = (None, None) if window is None else tx.rows.people(window)
+    where = "" if tx.layout.is_whole else ", over all parts of the campaign"
+    text, why = statement_in(part.session, users, learned, where), part.head.closed
     if tx.layout.options.get("unsealed"):
         text += f"\n{fill(UNSEALED, WIDTH)}\n"
     if why is None or part.session.closed is not None:

@@ -37,20 +37,23 @@ Eligible = Iterable[str | int] | None
 class Decision(NamedTuple):
     """Public: play `action` in round `round` (counted from 1) and tell the reward under `id`.
 
-    action: an arm; a super arm; for a policy that spreads its stake (`weighted`) the weight of
-        every arm.
+    action: an arm's number; of a super arm the numbers of its arms, a tuple; for a policy that
+        spreads its stake (`weighted`) the weight of every arm, a tuple.
     observe: after a super arm, the arms whose rewards are to be told, in this order; else None.
     campaign: the session that asked; another one does not take it.
-    label: the name of the arm, or of each arm of a super arm; None where arms have no names.
+    label: the name of the arm; of a super arm a tuple of names; None where arms have no names.
     learn: whether its reward counts; one that does not is taken and never read.
+
+    Type checkers take an action for any value, a label for a text and `observe` for a tuple,
+    whatever the policy.
     """
 
     id: int
-    action: Action
+    action: Any
     round: int
-    observe: tuple[int, ...] | None = None
+    observe: tuple[int, ...] | Any = None
     campaign: str = ""
-    label: ArmLabel = None
+    label: str | Any = None
     learn: bool = True
 
     def to_json(self) -> str:

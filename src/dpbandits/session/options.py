@@ -188,6 +188,18 @@ def require_choice(policy: Policy, what: str) -> None:
         )
 
 
+def require_single_arms(policy: Policy, what: str) -> None:
+    """Refuse what is about policies that play one arm at a time.
+
+    Raises:
+        ValueError: this one plays several, or weighs all of them.
+    """
+    if policy.about.feedback != "bandit":
+        raise ValueError(
+            f"{policy.name} does not play one arm at a time, so {what} is not for it. Leave it out."
+        )
+
+
 OPTIONS_WITH_CONTEXTS: dict[str, str] = {
     "rewards": "",
     "default": "",
@@ -208,6 +220,7 @@ OPTIONS_WITH_CONTEXTS: dict[str, str] = {
     "min_share": "its choice is a draw of its own",
     "period": "an arm has no one mean that could be compared within periods",
     "guardrail": "its blocks hold one number a record",
+    "sticky": "it chooses anew for each visit, by what is known of the visitor then",
     "segments": "it learns for all visitors together; make the segment a feature, with 1 in the "
     "visitor's own and 0 in the others",
     "holdout": "it releases no mean of an arm, with which the holdout's mean could be compared",

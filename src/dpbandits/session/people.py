@@ -98,15 +98,23 @@ class Register:
     cap: learned rounds of one person, in all or in each window. window: seconds; None: for ever.
     used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
         a store loads those people only whom a call is about.
+    kept: by pseudonym, the arm that a person keeps (see `Roster.mark`); None: nobody keeps one.
     """
 
     def __init__(
-        self, cap: int, *, window: float | None, clock: Clock | None, key: bytes | None
+        self,
+        cap: int,
+        *,
+        window: float | None,
+        clock: Clock | None,
+        key: bytes | None,
+        sticky: bool = False,
     ) -> None:
         self.cap, self.window = cap, window
         self.has_random_key = key is None
         self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, EARLIEST
         self.used: dict[str, tuple[int, int]] = {}
+        self.kept: dict[str, int] | None = {} if sticky else None
         self.complete = True
 
     def pseudonym(self, user: object) -> str:
@@ -179,7 +187,7 @@ class Register:
         return f"all rewards of one window of {self.span} replaced, at most {rounds} in it"
 
     def to_data(self, owners: Mapping[int, Place]) -> dict[str, Any]:
-        """Plain data, for JSON: pseudonyms, no names and no key."""
+        """Plain data, for JSON: pseudonyms, no names and no key. Who keeps which arm is private."""
         used = [[who, *taken] for who, taken in self.used.items()]
         places = [[id, *place] for id, place in owners.items()]
         return {
@@ -189,6 +197,7 @@ class Register:
             "used": used,
             "owners": places,
             "key": self._mark(),
+            "sticky": self.kept is not None,
         }
 
     @classmethod
@@ -206,7 +215,8 @@ class Register:
         window = fields["window"]
         if window is not None and not (type(window) in (int, float) and 0 < window < 1e12):
             raise damaged("public.people.window is no number of seconds")
-        register = cls(cap, window=window, clock=clock, key=checked_user_key(key))
+        sticky = fields.get("sticky", False) is True
+        register = cls(cap, window=window, clock=clock, key=checked_user_key(key), sticky=sticky)
         if key is None or fields["key"] != register._mark():
             raise ValueError(
                 "Expected the user_key= that this session was made with: its people are known by "
@@ -264,6 +274,7 @@ def register_of(
     window: object,
     clock: Clock | None,
     key: object,
+    sticky: object,
 ) -> Register | None:
     """The register that these options ask for; None where rounds are the unit.
 
@@ -275,8 +286,15 @@ def register_of(
             f"Expected privacy_unit={shown(privacy_unit)} to be 'round' (each reward is another "
             "person's) or 'user' (people come back)."
         )
+    if not isinstance(sticky, bool):
+        raise TypeError(f"Expected sticky={shown(sticky)} to be True or False.")
     if privacy_unit == "round":
-        given = {"max_contributions": max_contributions, "window": window, "user_key": key}
+        given = {
+            "max_contributions": max_contributions,
+            "window": window,
+            "user_key": key,
+            "sticky": sticky or None,
+        }
         named = [name for name, value in given.items() if value is not None]
         if named:
             raise ValueError(
@@ -295,7 +313,12 @@ def register_of(
             "timedelta(days=7); None: one cap for ever."
         )
     span = None if window is None else window.total_seconds()
-    return Register(cap, window=span, clock=clock, key=checked_user_key(key))
+    if sticky and key is None:
+        raise ValueError(
+            "Expected user_key=secrets.token_bytes(32), too: sticky= remembers for each person "
+            "which arm they got, under a pseudonym that is made with this key."
+        )
+    return Register(cap, window=span, clock=clock, key=checked_user_key(key), sticky=sticky)
 
 
 def policy_for_users(policy: Policy, cap: int) -> Policy:

@@ -232,7 +232,8 @@ class PrivatePart(Struct, forbid_unknown_fields=True):
     """As sensitive as the rewards.
 
     sums: of each open block, in the order of `PublicPart.counts`. held: (decision, its answer in
-    grid steps). seed: where it foretells who gets which arm.
+    grid steps). seed: where it foretells who gets which arm. kept: (pseudonym, mark of the arm that
+    they keep).
     """
 
     sums: list[list[int]]
@@ -240,6 +241,7 @@ class PrivatePart(Struct, forbid_unknown_fields=True):
     noise: dict[str, Any]
     held: list[tuple[Number, list[int]]] = []
     seed: int | None = None
+    kept: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count]] = []
 
     def __repr__(self) -> str:
         return f"PrivatePart(open={len(self.sums)})"
@@ -316,7 +318,9 @@ def private_part(session: Session, state: State) -> PrivatePart:
     held = [(id, plain(steps)) for id, steps in session._tables.held.items() if id in waiting]
     seed = None if session._assignment is None else session.seed
     noise, memory = session._vault.noise.state(), state.books.memory
-    return PrivatePart([plain(block.sums) for block in blocks], memory, noise, held, seed)
+    people = session._tables.people
+    kept = [] if people is None or people.kept is None else list(people.kept.items())
+    return PrivatePart([plain(block.sums) for block in blocks], memory, noise, held, seed, kept)
 
 
 def plain(steps: Any) -> list[int]:
@@ -576,6 +580,7 @@ def session_of(
     state = state._replace(period=period)
     if private is not None:
         session._tables.held = held_of(session, private.held, state.pending)
+        put_kept(session, private)
     try:
         session._log, _ = opened(session.seed, state, [], first=False)
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
@@ -587,6 +592,15 @@ def session_of(
     except (ValueError, TypeError, LookupError, OverflowError):
         raise damaged("public.rng or public.step_counts does not fit the plan") from None
     return session
+
+
+def put_kept(session: Session, private: PrivatePart) -> None:
+    """Let the session know which arm each person keeps."""
+    people = session._tables.people
+    if private.kept and (people is None or people.kept is None):
+        raise damaged("private.kept has arms that nobody keeps")
+    if people is not None and people.kept is not None:
+        people.kept.update(private.kept)
 
 
 def state_of(

@@ -33,7 +33,7 @@ from dpbandits.core.errors import (
 )
 from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
 from dpbandits.core.locks import PROCESS
-from dpbandits.core.plan import Cycle, Hold, Plan
+from dpbandits.core.plan import Cycle, Hold
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
@@ -84,6 +84,7 @@ from dpbandits.session.options import (
     require_recordable,
     require_same,
     require_same_batch,
+    require_single_arms,
     require_user,
     too_many_pending,
     warn_about,
@@ -210,6 +211,12 @@ class Session:
         clock: returns the time, for `window`, `attribution_window` and `period`. By default this
             machine's.
         user_key: a secret of at least 16 bytes under which users are known. Needed to save.
+        sticky: with "user" and a `user_key`, True to show a person the same arm at every visit, as
+            long as it is in play and `eligible`. Repeated visits are learned from, within the cap,
+            where the policy takes `eligible=`; elsewhere `learn` is False. An arm that is paused,
+            suspended or retired ends it: the person's next arm is the one they keep. For policies
+            that play one arm at a time. Which arm is chosen never depends on the person's own
+            outcomes but through what was released, so it costs no privacy.
         attribution_window: how long an answer is waited for; a decision without one counts with
             `default`. Who answered is then as private as the reward.
         assignment: "shuffled": the first batches of all arms come in one random order instead of
@@ -243,6 +250,7 @@ class Session:
         window: timedelta | None = None,
         clock: Clock | None = None,
         user_key: bytes | None = None,
+        sticky: bool = False,
         attribution_window: timedelta | None = None,
         assignment: str = "planned",
         min_share: float | Mapping[Any, float] | None = None,
@@ -258,9 +266,12 @@ class Session:
             "min_share": min_share is not None,
             "period": period is not None,
             "guardrail": guardrail is not None,
+            "sticky": sticky is not False,
         }
         require_for_contexts(policy, [option for option, is_given in given.items() if is_given])
-        people = register_of(privacy_unit, max_contributions, window, clock, user_key)
+        people = register_of(privacy_unit, max_contributions, window, clock, user_key, sticky)
+        if people is not None and people.kept is not None:
+            require_single_arms(policy, "sticky=")
         if people is not None:
             policy = policy_for_users(policy, people.cap)
         self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
@@ -579,28 +590,43 @@ class Session:
         self, view: View, count: int, who: str | None, arms: tuple[int, ...] | None
     ) -> list[Asked]:
         """Compute the next decisions: by the plan, or by chance."""
-        people, assignment = self._tables.people, self._assignment
+        people, assignment, roster = self._tables.people, self._assignment, self._state.roster
         draws = view.draws(assignment, arms)
-        among = self._state.roster.in_play if arms is None else arms
+        among = roster.in_play if arms is None else arms
         period = 0 if people is None else people.period()
         taken = 0 if people is None or who is None else people.taken(who, period)
         number = self._period_now()
+        own = self._kept_arm(who, among)
         view.begin_batch()
         for _ in range(count):
-            place = None
-            if people is not None and who is not None:
-                if taken >= people.cap:
-                    view.add_to_batch(view.next_unread(arms))
-                    continue
-                taken += 1
-                place = who, period, taken
-            if draws:
+            chosen = arms if own is None else (own,)
+            is_full = people is not None and taken >= people.cap
+            if is_full or (own is not None and not self.policy.chooses):
+                event = view.next_unread(chosen)
+            elif draws and own is None:
                 assert assignment is not None
                 event = view.next_random(assignment, self.seed, among, number)
             else:
-                event = view.next_ask(arms)
-            view.add_to_batch(event if place is None else event._replace(place=place))
+                event = view.next_ask(chosen)
+            if own is not None:  # it was not drawn
+                event = event._replace(play=event.play._replace(propensity=1.0))
+            if people is not None and who is not None:
+                if event.play.learn:
+                    taken += 1
+                    event = event._replace(place=(who, period, taken))
+                if people.kept is not None:
+                    own = event.play.unit
+                    event = event._replace(keeps=(who, roster.mark(own)))
+            view.add_to_batch(event)
         return view.batch
+
+    def _kept_arm(self, who: str | None, among: Sequence[int]) -> int | None:
+        """Return the arm that a person keeps; None if that is for this visit to decide."""
+        people = self._tables.people
+        if people is None or people.kept is None or who is None:
+            return None
+        arm = self._state.roster.marked(people.kept.get(who))
+        return arm if arm in among else None
 
     def _next_in_contexts(
         self, view: View, contexts: list[Any], who: str | None, arms: tuple[int, ...] | None
@@ -1744,8 +1770,8 @@ class Session:
         return self._state.learned
 
     @property
-    def plan(self) -> Plan:
-        """What is played until the next release."""
+    def plan(self) -> Hold | Any:
+        """What is played until the next release: a `Hold`, or a `Cycle` or `Draw`."""
         return self._log.plan
 
     @property
@@ -1927,13 +1953,17 @@ class Session:
         self._settle_to_show()
         return participant_text(self._statement_facts(None))
 
-    def _statement(self, users: int | None) -> str:
-        return statement(self._statement_facts(users))
+    def _statement(self, users: int | None, in_window: int | None = None, where: str = "") -> str:
+        return statement(self._statement_facts(users, in_window, where))
 
-    def _statement_facts(self, users: int | None) -> StatementFacts:
+    def _statement_facts(
+        self, users: int | None, in_window: int | None = None, where: str = ""
+    ) -> StatementFacts:
         """
         Args:
             users: how many were asked for; None if that is said elsewhere or not known here.
+            in_window: how many were learned from in the window that is open, where rows say so.
+            where: over what these are counted, in words.
         """
         about, view, drawn, people = (
             self.policy.about,
@@ -1972,7 +2002,9 @@ class Session:
             doubtful=self._doubtful_features,
             date=f"{datetime.now(UTC):%Y-%m-%d}",
             responsible=self.responsible,
-            in_window=None if people is None else people.in_window,
+            in_window=people.in_window if people is not None and in_window is None else in_window,
+            counted=where,
+            sticky=people is not None and people.kept is not None,
             elsewhere=view.elsewhere,
             results=self._results(),
             in_store=self._tables.chosen is None,
@@ -2041,7 +2073,8 @@ class Session:
                 carries a MAC, and it is loaded with the same key only. Without a key a checksum
                 finds accidents, not intent.
             unsealed: True to save without a key though outcomes of single people stand in the
-                document (`attribution_window=`), or though the session had a key before.
+                document (`attribution_window=`), or which arm each person keeps (`sticky=`), or
+                though the session had a key before.
 
         Raises:
             ValueError: it needs a key. Nothing was saved.
@@ -2071,14 +2104,21 @@ class Session:
 
     def _require_key(self, key: bytes | None, unsealed: bool) -> None:
         """Refuse to write in clear what single people answered, or what was under a key before."""
-        if key is not None or unsealed is True or not (self._saved_with_key or self._has_window):
+        people = self._tables.people
+        is_sticky = people is not None and people.kept is not None
+        if key is not None or unsealed is True:
             return
-        why = (
-            "the outcomes of single people that this session holds until their time has passed "
-            "(attribution_window=) would stand in the document in clear"
-            if self._has_window
-            else "this session had a key before"
-        )
+        if self._has_window:
+            why = (
+                "the outcomes of single people that this session holds until their time has passed "
+                "(attribution_window=) would stand in the document in clear"
+            )
+        elif is_sticky:
+            why = "which arm each person keeps (sticky=) would stand in the document in clear"
+        elif self._saved_with_key:
+            why = "this session had a key before"
+        else:
+            return
         raise ValueError(
             "Expected key=secrets.token_bytes(32), a secret that is kept apart from the document: "
             f"{why}. To write it without one all the same say unsealed=True. Nothing was saved."

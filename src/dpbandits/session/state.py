@@ -315,6 +315,7 @@ class Asked(NamedTuple):
         changes: None if the decision follows from the current offer.
         place: the person's pseudonym, the window, and the contributions used in it.
         due: when its attribution window ends.
+        keeps: the person who keeps its arm, and the arm's mark (`Roster.mark`).
     """
 
     id: int
@@ -322,6 +323,7 @@ class Asked(NamedTuple):
     changes: AskChanges | None = None
     place: tuple[str, int, int] | None = None
     due: float | None = None
+    keeps: tuple[str, int] | None = None
 
 
 class Told(NamedTuple):
@@ -479,8 +481,13 @@ class Tables:
     def __repr__(self) -> str:
         return f"Tables(held={len(self.held)})"
 
-    def place(self, place: tuple[str, int, int], number: int) -> None:
-        """Set the contributions of a person.
+    def place(
+        self,
+        place: tuple[str, int, int] | None,
+        number: int,
+        keeps: tuple[str, int] | None = None,
+    ) -> None:
+        """Set the contributions of a person, and the arm that a person keeps.
 
         Args:
             number: the number of the event since the session began. An event that is applied again
@@ -488,7 +495,10 @@ class Tables:
         """
         assert self.people is not None
         if number > self.placed:
-            self.people.used[place[0]] = place[1:]
+            if place is not None:
+                self.people.used[place[0]] = place[1:]
+            if keeps is not None and self.people.kept is not None:
+                self.people.kept[keeps[0]] = keeps[1]
             self.placed = number
 
     def note(self, event: Event, number: int) -> None:
@@ -839,7 +849,7 @@ class View:
             outstanding.add(self.asked)
 
     def _follow_ask(self, event: Asked, number: int) -> None:
-        id, play, changes, place, due = event
+        id, play, changes, place, due, keeps = event
         self.pending[id] = play
         if play.context is not None and not play.learn and self.log.state.learned.pilot:
             self.pilot.append(play.context)
@@ -848,8 +858,9 @@ class View:
         # a decision without changes was chosen like the previous one, unless a step begins
         if tables.chosen is not None and (changes is not None or id == self.log.state.offer.since):
             tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
+        if place is not None or keeps is not None:
+            tables.place(place, number, keeps)
         if place is not None:
-            tables.place(place, number)
             tables.owners[id] = place[:2]
         if due is not None:
             assert tables.window is not None
@@ -956,7 +967,7 @@ class View:
         """
         id = self.asked + 1
         if id <= self.last and eligible is None:
-            return NEW(Asked, (id, self.play, None, None, None))
+            return NEW(Asked, (id, self.play, None, None, None, None))
         self.counted = -1  # this view may be ahead of its log until the decision is made
         if eligible is not None:
             _, overdue = self._check_requests(id)

@@ -235,7 +235,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     small = state._replace(pending={}, contexts=None)
     public = public_part(session, small._replace(learned=None) if contextual else small, 1)
     private = private_part(session, small)
-    public.ledger.lines, public.chosen = [], None
+    public.ledger.lines, public.chosen, private.kept = [], None, []
     if tables.people is not None:
         public.people = public.people | {"used": [], "owners": []}
     if tables.window is not None:
@@ -678,10 +678,38 @@ def set_owner(session: Session, seq: int, who: str, window: int) -> None:
     session._tables.owners[seq] = who, window
 
 
-def share_contributions(session: Session, used: dict[str, tuple[int, int]]) -> None:
-    """Count people's places in this mapping from now on, together with other sessions."""
-    if session._tables.people is not None:
-        session._tables.people.used = used
+def share_contributions(
+    session: Session, used: dict[str, tuple[int, int]], kept: dict[str, int]
+) -> None:
+    """Count people's places, and note the arms they keep, in these mappings from now on, together
+    with other sessions.
+    """
+    people = session._tables.people
+    if people is not None:
+        people.used = used
+        people.kept = None if people.kept is None else kept
+
+
+def statement_in(
+    session: Session, users: int | None, in_window: int | None, where: str = ""
+) -> str:
+    """Return the session's privacy statement.
+
+    Args:
+        users: how many rows there are of people; None where people do not come back.
+        in_window: of them, how many were learned from in the window that is open.
+        where: over what these are counted, in words.
+    """
+    people = session._tables.people
+    session._settle_to_show()
+    spans = people is not None and people.span is not None
+    return session._statement(users, in_window if spans else None, where)
+
+
+def is_sticky(session: Session) -> bool:
+    """Return whether people keep their arms."""
+    people = session._tables.people
+    return people is not None and people.kept is not None
 
 
 # Looking
