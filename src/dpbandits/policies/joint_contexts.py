@@ -120,7 +120,7 @@ class Snapshot(ContextLaw):
         for arm, root in enumerate(self.roots):
             width = np.linalg.norm(contexts @ root.T, axis=1)
             means[:, arm] += width * generator.standard_normal(len(contexts))
-        return means.argmax(axis=1)
+        return np.asarray(means.argmax(axis=1))
 
     def cell_of(self, contexts: Floats) -> Places:
         """The signed cell of each context, shape (contexts,): twice the direction it lies along
@@ -175,7 +175,7 @@ class JointDPLinTS(Policy):
 
     Source: ours. Guarantee: pure epsilon, delta = 0, joint differential privacy for one ask's
     context, decision and answer (also whether and when there is one). Regret: no bound is proved;
-    measured in docs/measured/private_contexts.md.
+    measured in docs/measured/regret.md.
 
     Args:
         features: numbers in a context, or their names.
@@ -184,7 +184,7 @@ class JointDPLinTS(Policy):
             protected may be among them.
         clip: whether contexts of a norm above 1 are shortened; by default they are refused.
         cells: signed cells at most; None stands for 4 for each feature. Directions of few public
-            contexts are left out.
+            contexts are left out; where there are too few, cells lie along the axes.
         width: v, how much the posterior's deviation counts.
         regularisation: λ, the weight of the ridge.
         variance_of_rewards: s₂, the variance of a reward around its law.
@@ -284,7 +284,7 @@ class JointDPLinTS(Policy):
             size = min(max(1, self.cells // 2), len(rows))
             stretch = whitening(rows)
             turned = spherical_means(rows @ stretch, size, np.random.default_rng(0))
-            if len(turned):
+            if len(turned) >= features:
                 directions = turned @ stretch.T
         blank = Snapshot(np.zeros((1, features)), np.zeros((1, features, features)), directions, 0)
         cell = blank.cell_of(rows)
@@ -375,9 +375,10 @@ class JointDPLinTS(Policy):
             place = snapshot.choices(known.rows, coins) * cells + known.cell
             counts += np.bincount(place, minlength=len(counts))
             np.add.at(sums, place, known.rows)
-        counts, sums = counts.reshape(arms, cells), sums.reshape(arms, cells, features)
-        means = (sums / REPEATS + SHRINK * known.means) / (counts / REPEATS + SHRINK)[:, :, None]
-        return counts / (REPEATS * len(known.rows)), means
+        by_arm = counts.reshape(arms, cells)
+        whole = sums.reshape(arms, cells, features) / REPEATS + SHRINK * known.means
+        means = whole / (by_arm / REPEATS + SHRINK)[:, :, None]
+        return by_arm / (REPEATS * len(known.rows)), means
 
     def index(self, arm: int, cell: int, one: int) -> int:
         """The place of a record in a histogram, as one number."""

@@ -173,7 +173,7 @@ class Tell(NamedTuple):
 
     word: str
     place: int
-    count: int
+    total: int
 
     def __repr__(self) -> str:
         return "Tell()"
@@ -618,8 +618,8 @@ class JointDPSession:
         if self._process != this_process():
             raise SharedError(
                 "This session was made before a fork; two processes would release its blocks "
-                "twice. Nothing was done. Save it with to_json(key=…) in the parent, and load it in "
-                "the process that goes on."
+                "twice. Nothing was done. Save it with to_json(key=…) in the parent, and load it "
+                "in the process that goes on."
             )
         self._finish_telling()
         if self._open.shown.closed and not closed:
@@ -659,7 +659,7 @@ class JointDPSession:
         """
         telling = self._telling
         if telling is not None:
-            self._open.counts[telling.place] = telling.count
+            self._open.counts[telling.place] = telling.total
             self._waiting.pop(telling.word, None)
             self._telling = None
 

@@ -64,7 +64,7 @@ class JointPlayer:
                 counts = counts + np.bincount(places, minlength=int(np.prod(policy.shape)))
             if played.t < end:  # a block at the very end is read by nobody
                 block = Block((EVERY,), counts, (stop - start,))
-                _, (answer,) = policy.reader.answer(None, block, noise)  # type: ignore[arg-type]
+                _, (answer,) = policy.reader.answer(None, block, noise)
                 state = policy.learned(state, answer)
                 ledger.append(Entry(EVERY, start, stop, policy.budget))
         return played.path(tuple(ledger), state)
