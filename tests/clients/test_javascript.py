@@ -26,7 +26,7 @@ NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
 @pytest.mark.skipif(NODE is None, reason="needs Node (Debian package nodejs)")
 def test_in_node() -> None:
     tests = sorted(map(str, (PACKAGE / "test").glob("*.test.js")))
-    assert len(tests) == 4
+    assert len(tests) == 5
     done = subprocess.run(
         [str(NODE), "--test", *tests], cwd=PACKAGE, capture_output=True, text=True, check=False
     )
