@@ -203,7 +203,7 @@ class JointDPLinTS(Policy):
         bound="",
         proof="joint_contexts",
         baseline="LinTS",
-        randomised=True,
+        privacy="joint",
         theory=False,
     )
     features: Any
