@@ -46,6 +46,9 @@ USED = 1.0
 LEAST_ERROR = 0.05
 """By how much of themselves foreseen numbers are off at least."""
 
+FEW = 2**16
+"""Numbers that all arms' roots at once may turn contexts into."""
+
 MOST_COUNTS = 2**20
 """The most counts of a histogram: each gets a draw at every release."""
 
@@ -117,10 +120,18 @@ class Snapshot(ContextLaw):
     def choices(self, contexts: Floats, generator: np.random.Generator) -> Places:
         """The arm of each context, shape (contexts,), drawn from this randomness."""
         means = contexts @ self.theta.T
-        for arm, root in enumerate(self.roots):
-            width = np.linalg.norm(contexts @ root.T, axis=1)
-            means[:, arm] += width * generator.standard_normal(len(contexts))
+        draws = generator.standard_normal((self.arms, len(contexts))).T
+        if contexts.size * self.arms <= FEW:
+            turned = (contexts @ self._stacked).reshape(len(contexts), *self.theta.shape)
+            means += np.sqrt(np.einsum("nap,nap->na", turned, turned)) * draws
+        else:
+            for arm, root in enumerate(self.roots):
+                means[:, arm] += np.linalg.norm(contexts @ root.T, axis=1) * draws[:, arm]
         return np.asarray(means.argmax(axis=1))
+
+    @cached_property
+    def _stacked(self) -> Floats:
+        return np.ascontiguousarray(self.roots.reshape(-1, self.theta.shape[1]).T)
 
     def cell_of(self, contexts: Floats) -> Places:
         """The signed cell of each context, shape (contexts,): twice the direction it lies along
