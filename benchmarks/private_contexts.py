@@ -93,8 +93,9 @@ def on_table(folder: Path, name: str, runs: int, rounds: int) -> list[Row]:
     given: dict[str, Any] = {"arms": table.arms, "features": table.features}
     entrants: list[tuple[str, Any]] = [("", dpb.LinTS(**given))]
     public: dict[str, Any] = {"public_contexts": table.contexts[drawn]}
-    for epsilon in ("1", "1/4"):
-        entrants.append((epsilon, dpb.JointDPLinTS(**given, **public, epsilon=epsilon)))
+    entrants += [
+        (epsilon, dpb.JointDPLinTS(**given, **public, epsilon=epsilon)) for epsilon in ("1", "1/4")
+    ]
     found, base = list[Row](), 0.0
     for epsilon, policy in entrants:
         made = dpb.simulate(policy, table, rounds, runs=runs, seed=1, workers=1, at=[rounds])

@@ -173,9 +173,8 @@ def played_in_contexts(
     for draw, world in enumerate(worlds):
         runs = simulate(policy, world, rounds, seed=seed, at=[rounds], first=draw, workers=1)
         lost = float(runs.regret()[0])
-        if not isinstance(
-            policy, (ContextualPolicy, JointDPLinTS)
-        ):  # which is measured against one best arm
+        # others are measured against one best arm
+        if not isinstance(policy, (ContextualPolicy, JointDPLinTS)):
             lost += rounds * (world.best - float(world.means.max()))
         losses.append(lost)
         plays.append(runs.plays_at([rounds])[0, 0])
