@@ -14,7 +14,7 @@ import numpy as np
 from dpbandits.checks.checks import require
 from dpbandits.checks.contexts import LEAST, ContextLoss, seen_loss, visitors
 from dpbandits.checks.tape import Recorder
-from dpbandits.core.errors import ClosedError, DecisionError, Diverged
+from dpbandits.core.errors import ClosedError, DecisionError, Diverged, NotRecordedError
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.releases_only import JointDPSession
@@ -56,7 +56,6 @@ def shown(session: JointDPSession) -> list[Any]:
         [each.counts.tolist() for each in session.released],
         (len(private.counts), len(private.waiting)),
         refusal_of(session),
-        sorted(vars(type(session))),
     ]
 
 
@@ -127,7 +126,7 @@ class JointRun:
         other = Recorder(self.seed, script=self.recorder.draws)
         try:
             actions, found = self._played(people, other)
-        except Diverged:
+        except (Diverged, NotRecordedError):
             return None
         mine, others = self.actions.copy(), actions.copy()
         mine[at] = others[at] = -1  # their own decision is theirs

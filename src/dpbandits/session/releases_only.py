@@ -22,7 +22,13 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from dpbandits.core.errors import ClosedError, DecisionError, RewardError, SharedError
+from dpbandits.core.errors import (
+    ClosedError,
+    DecisionError,
+    NotRecordedError,
+    RewardError,
+    SharedError,
+)
 from dpbandits.core.inputs import (
     Integers,
     as_int,
@@ -54,6 +60,7 @@ from dpbandits.session.saving import (
     sealed,
     unsealed,
 )
+from dpbandits.vault import without_frames
 from dpbandits.version import __version__
 
 FORMAT = "dpbandits session of releases"
@@ -316,6 +323,7 @@ class JointDPSession:
                 and the ask is counted, for a block's end must not tell. Or an option is given that
                 this session does not take; then nothing was done.
             ClosedError: the session is closed.
+            NotRecordedError: a release was due and failed. No decision was made.
         """
         refuse_options(options)
         with self._call():
@@ -670,11 +678,23 @@ class JointDPSession:
             self._put(self._with_block(shown))
 
     def _with_block(self, shown: Shown) -> Shown:
-        """What is shown once the open block is released."""
+        """What is shown once the open block is released.
+
+        Raises:
+            NotRecordedError: the noise source failed. Nothing was released; the next ask tries
+                again.
+        """
         visits = self._asked - shown.state.visits
         block = Block((EVERY,), self._open.counts, (visits,))
-        _, (answer,) = self._mechanism.answer(None, block, self._noise)
-        return Shown(self.policy.learned(shown.state, answer), (*shown.released, answer))
+        try:
+            _, (answer,) = self._mechanism.answer(None, block, self._noise)
+            return Shown(self.policy.learned(shown.state, answer), (*shown.released, answer))
+        except Exception as error:
+            failed = without_frames(error)  # they hold exact counts
+        raise NotRecordedError(
+            "The release that is due failed (see the cause above). Nothing was released, and no "
+            "decision was made. Ask again once the noise source works."
+        ) from failed
 
 
 class OneCall:
