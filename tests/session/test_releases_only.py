@@ -273,7 +273,7 @@ def test_a_block_at_once_has_the_law_of_one_ask_after_the_other() -> None:
     rng = np.random.default_rng(5)
     table = dpb.ContextTable(visitors(300), rng.random((300, 3)))
     policy = example()
-    many, rounds = 60, 150
+    many, rounds = 40, 100
     found = []
     for compiled in (True, False):
         runs = dpb.simulate(policy, table, rounds, runs=many, seed=9, workers=1, compiled=compiled)
