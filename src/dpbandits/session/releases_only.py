@@ -14,9 +14,10 @@ number of asks alone. So neither does it show who answered, nor when.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, Never, NoReturn
 
 import msgspec
 import numpy as np
@@ -265,7 +266,7 @@ class JointDPSession:
         rewards: Range | None = None,
         campaign: str = "joint",
         waits: int = WAITS,
-        **options: Any,
+        **options: Never,
     ) -> None:
         refuse_options(options)
         if not isinstance(policy, JointDPLinTS):
@@ -305,14 +306,15 @@ class JointDPSession:
             "to_json(key=…), and go on with the loaded one only."
         )
 
-    def __getattr__(self, name: str) -> Any:
-        if name in REFUSED:
-            raise AttributeError(f"A JointDPSession has no {name}: {REFUSED[name]}.")
-        raise AttributeError(f"A JointDPSession has no {name!r}.")
+    if not TYPE_CHECKING:  # a type checker knows what there is
+
+        def __getattr__(self, name: str) -> NoReturn:
+            why = REFUSED.get(name, "nor has any session")
+            raise AttributeError(f"A JointDPSession has no {name}: {why}.")
 
     # For the person concerned
 
-    def ask(self, context: Any = None, **options: Any) -> JointDecision:
+    def ask(self, context: Any = None, **options: Never) -> JointDecision:
         """Return the decision for one person, to be shown to them alone.
 
         Args:
@@ -716,7 +718,7 @@ class OneCall:
         self._held.__exit__(None, None, None)
 
 
-def refuse_options(options: dict[str, Any]) -> None:
+def refuse_options(options: Iterable[str]) -> None:
     """Refuse options that this session does not have.
 
     Raises:
