@@ -91,6 +91,7 @@ PAGES = (
         figure="contexts.png",
         reads="contexts.md",
     ),
+    Page("private_contexts", "private_contexts.csv", small=("--rounds", "2000", *runs(2))),
     Page("eligible", "eligible.csv", small=("--rounds", "2000", *runs(4))),
     Page("auditors", "auditors.md", small=("--seeds", "1", "--most", "1000")),
     Page("forecasts", "forecast.csv", small=("--repetitions", "1")),

@@ -116,6 +116,7 @@ from dpbandits.policies import (
     DPUCBBound,
     FollowTheLeader,
     HybridUCB,
+    JointDPLinTS,
     KalmanTS,
     LazyCUCB,
     LazyDPTS,
@@ -136,6 +137,7 @@ from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.ranges import Range
+from dpbandits.session.releases_only import JointDPSession
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
@@ -257,6 +259,8 @@ __all__ = [
     "HybridUCB",
     "Identification",
     "Influence",
+    "JointDPLinTS",
+    "JointDPSession",
     "KalmanTS",
     "LazyCUCB",
     "LazyDPTS",

@@ -11,6 +11,7 @@ import dpbandits as dpb
 from dpbandits.policies.recommended import MEASURED, RECOMMENDED
 
 MATROID = dpb.UniformMatroid(arms=5, rank=2)
+PUBLIC = {"epsilon": 1, "public_contexts": np.full((9, 2), 0.5)}
 PATHS = dpb.Paths([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")], "s", "t")
 
 
@@ -24,6 +25,10 @@ PATHS = dpb.Paths([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")], "s", "t")
         (
             {"arms": 5, "epsilon": 1, "model": "local", "goal": "winner"},
             dpb.CTBTT(arms=5, epsilon=1),
+        ),
+        (
+            {"arms": 5, "features": 2, "private": "everything", **PUBLIC},
+            dpb.JointDPLinTS(arms=5, features=2, **PUBLIC),  # type: ignore[arg-type]
         ),
         ({"arms": 5, "epsilon": 1, "features": 3}, dpb.DPLinTS(arms=5, features=3, epsilon=1)),
         (
@@ -78,6 +83,8 @@ def test_numbers_of_any_kind() -> None:
         ({"arms": 5, "model": ["local"]}, ValueError, "'central' or 'local'"),
         ({"arms": 5, "feedback": "semi"}, ValueError, "'bandit' or 'full'"),
         ({"arms": 5, "features": 3, "model": "local"}, ValueError, "Expected features= with arms="),
+        ({"arms": 5, "features": 2, "private": "everything"}, ValueError, "public_contexts="),
+        ({"arms": 5, "public_contexts": [[0.5]]}, ValueError, "Expected features="),
         ({"arms": 5, "features": 0}, ValueError, "features=0"),
         ({"features": 3}, ValueError, "got neither"),
         ({"problem": MATROID, "features": 3}, ValueError, "Expected features= with arms="),

@@ -17,6 +17,7 @@ from dpbandits.environments.contexts import ContextTable
 from dpbandits.forecasting.outcome import EQUAL, Foreseen
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import EVERY_POLICY, close_to
 from dpbandits.session.people import policy_for_users
 from dpbandits.simulation.simulate import simulate
@@ -148,7 +149,10 @@ def playable(name: object) -> type[Policy]:
 
 def made(cls: type[Policy], arms: int, visitors: Visitors, rounds: int, **budget: Any) -> Policy:
     """An instance for so many arms; it knows how many rounds there are if it can."""
-    known = {"features": visitors.contexts.shape[1], "horizon": rounds}
+    rows = visitors.contexts
+    known = {"features": rows.shape[1], "horizon": rounds}
+    if issubclass(cls, JointDPLinTS):  # cells are made of others like them
+        known["public_contexts"] = rows
     taken = {f.name for f in fields(cls)}
     return cls(arms=arms, **{n: v for n, v in known.items() if n in taken}, **budget)
 
@@ -169,7 +173,8 @@ def played_in_contexts(
     for draw, world in enumerate(worlds):
         runs = simulate(policy, world, rounds, seed=seed, at=[rounds], first=draw, workers=1)
         lost = float(runs.regret()[0])
-        if not isinstance(policy, ContextualPolicy):  # which is measured against one best arm
+        # others are measured against one best arm
+        if not isinstance(policy, (ContextualPolicy, JointDPLinTS)):
             lost += rounds * (world.best - float(world.means.max()))
         losses.append(lost)
         plays.append(runs.plays_at([rounds])[0, 0])

@@ -18,6 +18,7 @@ from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.people import Register
 from dpbandits.session.ranges import Range
@@ -34,6 +35,11 @@ def require_policy(policy: object) -> None:
         raise TypeError(
             "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
             f"{type(policy).__name__}."
+        )
+    if isinstance(policy, JointDPLinTS):
+        raise ValueError(
+            f"{policy.name} keeps decisions private, and sessions and stores show them: play it in "
+            "a dpbandits.JointDPSession, which shows releases only. Nothing was made."
         )
 
 
