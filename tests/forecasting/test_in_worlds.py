@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.forecasting.contexts import Visitors
+from dpbandits.forecasting.worlds import Visitors
 
 ROWS = np.random.default_rng(1).normal(size=(50, 3)) / 9
 
