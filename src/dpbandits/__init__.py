@@ -136,6 +136,7 @@ from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, Shares
+from dpbandits.session.predictions import Estimated, Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
@@ -239,6 +240,7 @@ __all__ = [
     "EnvironmentExhausted",
     "Error",
     "Estimate",
+    "Estimated",
     "Estimates",
     "Estimator",
     "ExplicitMatroid",
@@ -277,6 +279,7 @@ __all__ = [
     "PartitionMatroid",
     "Paths",
     "Policy",
+    "Predictions",
     "PrefixExponential",
     "Prior",
     "PrivacyWarning",
