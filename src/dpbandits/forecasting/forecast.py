@@ -448,7 +448,8 @@ def forecast(
         lasting: for rates that change: for how many visitors they last, on average. At random times
             all rates are drawn anew, and with them which arm has which. Losses are against the arm
             that is best at each time; policies that have a `lasting` of their own get this number.
-            By default `DPKalmanTS` is compared with `DPRateIMED`, in 40 draws. Nobody is named.
+            By default `DPKalmanTS` is compared with `DPRateIMED`, in 40 draws. Nobody is named, and
+            only what has a `lasting` is compared with itself without privacy.
 
     Raises:
         ValueError: rates outside the range of rewards, or a number or policy that cannot be used.

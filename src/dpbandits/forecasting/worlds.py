@@ -53,6 +53,10 @@ class Visitors:
         """What policies are told."""
         return {"features": self.contexts.shape[1]}
 
+    def takes(self, baseline: type[Policy]) -> bool:
+        """Whether this is played to be compared with."""
+        return True
+
     @classmethod
     def given(cls, features: Any, spread: object, seed: int) -> Visitors:
         """
@@ -127,6 +131,10 @@ class Lasting:
         """What policies are told."""
         return {"lasting": self.lasting}
 
+    def takes(self, baseline: type[Policy]) -> bool:
+        """Whether this is played to be compared with; others would take minutes."""
+        return "lasting" in {field.name for field in fields(baseline)}
+
     @property
     def words(self) -> str:
         return (
@@ -180,7 +188,7 @@ def entrants_in_worlds(
             policy = policy_for_users(made(cls, arms, how, rounds, epsilon=epsilon), cap)
             private.append(Entrant(cls.__name__, float(epsilon), policy))
         baseline = EVERY_POLICY.get(cls.about.baseline)
-        if baseline is not None:
+        if baseline is not None and how.takes(baseline):
             plain[baseline.__name__] = Entrant(
                 baseline.__name__, None, made(baseline, arms, how, rounds)
             )
