@@ -29,6 +29,7 @@ asked for before it was built; open: within two standard errors of it. AdaCOFUL 
 way. rho = epsilon^2/2, which is a weaker promise than epsilon. seconds: the processor's, of a run.
 """
 
+
 class Row(NamedTuple):
     table: str
     policy: str

@@ -479,7 +479,8 @@ def forecast(
     if cap is not None:
         cap = whole_number(cap, "max_contributions", 1, MOST_CONTRIBUTIONS)
     if apart:
-        if delay is not None or not how.are_plain or None not in (features, lasting):
+        both = features is not None and lasting is not None
+        if delay is not None or not how.are_plain or both:
             raise ValueError(
                 "Expected features= or lasting= alone, without one another and without delay=, "
                 "min_share=, silent= and drift=: such trials are not forecast."
