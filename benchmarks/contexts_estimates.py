@@ -130,11 +130,11 @@ def speed_rows(rounds: int) -> list[tuple[Any, ...]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=40)
-    parser.add_argument("--rounds", type=int, default=10_000)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=5_000)
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
-    rows = speed_rows(5 * asked.rounds) + coverage_rows(asked.rounds, asked.runs)
+    rows = speed_rows(10 * asked.rounds) + coverage_rows(asked.rounds, asked.runs)
     write_columns(asked.out, "python -m benchmarks.contexts_estimates", COLUMNS, rows, NOTE)
 
 

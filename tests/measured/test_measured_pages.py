@@ -71,9 +71,9 @@ def test_what_a_file_says_of_its_command_is_what_is_run(page: Any) -> None:
 def test_each_fraction_on_a_page_is_in_its_tables(page: str) -> None:
     tables = [REPOSITORY / RESULTS / f"{name}.csv" for name in OWN_TABLES[page]]
     shown = {cell for table in tables for row in read(table) for cell in row.values()}
-    said = re.findall(r"\b0?\.\d{2,}", (REPOSITORY / page).read_text(encoding="utf-8"))
+    said = re.findall(r"\b\d+\.\d{2,}", (REPOSITORY / page).read_text(encoding="utf-8"))
     assert len(said) > 30
-    assert {f"{float(each):.3f}" for each in said} <= shown
+    assert set(said) <= shown
 
 
 @pytest.mark.parametrize("page", sorted(BY_HAND - OWN_TABLES.keys()))
