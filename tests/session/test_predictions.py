@@ -117,17 +117,6 @@ def test_estimates_are_in_the_users_units(minimise: bool) -> None:
     assert np.allclose(effect.low, sign * (turned.high if minimise else turned.low))
 
 
-def test_the_variance_follows_the_means_that_were_released_before() -> None:
-    made: dict[str, Any] = {"arms": 2, "features": 2, "rho": 2, "release": "shaped"}
-    policy, contexts = dpb.DPLinTS(**made), [np.array([0.5, 0.0])]
-    fit = policy.init().fits[0]._replace(information=((2.0, 0.0), (0.0, 2.0)))
-    assert policy._variance_now(fit, contexts) == 0.15
-    for weight, expected in ((0.2, 0.05 * 0.95), (0.0, 0.15 / 8), (2.0, 0.15)):
-        law = fit._replace(weighted=(weight, 0.0), releases=1)
-        assert policy._variance_now(law, contexts) == pytest.approx(expected)
-        assert dpb.DPLinUCB(**made)._variance_now(law, contexts) == 0.25
-
-
 def test_an_arm_without_a_release_is_not_estimated() -> None:
     session = told(dpb.DPLinTS(arms=2, features=2, rho=2, release="shaped"), rounds=5)
     found = session.predictions()

@@ -72,7 +72,6 @@ class ArmFit(NamedTuple):
         open: records since then.
         need: records that the open block takes.
         releases: how often it was read.
-        least: the smallest s₂ that a block was weighted with; 0 before any.
     """
 
     information: Rows
@@ -82,7 +81,6 @@ class ArmFit(NamedTuple):
     open: int
     need: int
     releases: int = 0
-    least: float = 0.0
 
 
 class ContextState(NamedTuple):
@@ -300,15 +298,13 @@ class ContextualPolicy(Policy):
         """How many deviations by `covariances` the ridge moves weights of norm 1 at most."""
         return math.sqrt(self.prior / max(1.0, 0.25 / self.variance))
 
-    def radii(self, state: ContextState, information: Floats, delta: float) -> Floats:
+    def radii(self, information: Floats, delta: float) -> Floats:
         """How many deviations by `covariances` each arm's weights are within, at all times at once
         with probability 1 − delta, shape (arms,). See proofs/context.md, Theorem 2.
         """
         grown = np.linalg.slogdet(information)[1] - self.dimension * math.log(self.prior)
         chance = 2.0 * math.log(self.arms / delta)
-        least = np.array([fit.least or self.variance for fit in state.fits])
-        more = np.maximum(1.0, 0.25 / least) / max(1.0, 0.25 / self.variance)
-        return np.asarray(np.sqrt(more * (chance + grown)) + self.ridge_bias, np.float64)
+        return np.asarray(np.sqrt(chance + grown) + self.ridge_bias, np.float64)
 
     @final
     def plan(self, state: ContextState, rng: PublicRng) -> Plan:
@@ -583,7 +579,7 @@ class AdaCOFUL(ContextualPolicy):
     def ridge_bias(self) -> float:
         return math.sqrt(self.prior / max(0.25, float(self.variance_of_rewards)))
 
-    def radii(self, state: ContextState, information: Floats, delta: float) -> Floats:
+    def radii(self, information: Floats, delta: float) -> Floats:
         raise ValueError(
             f"Expected always=False with {self.name}: no interval is proved for how it adds noise."
         )
@@ -605,10 +601,6 @@ class AdaCOFUL(ContextualPolicy):
 # With privacy: cells.
 
 
-LEAST_VARIANCE = 1 / 8
-"""The least s₂ that follows released means, as a share of `variance_of_rewards`."""
-
-
 @policy_dataclass
 class PrivateLinear(ContextualPolicy):
     """Linear laws fitted to noised sums.
@@ -625,15 +617,12 @@ class PrivateLinear(ContextualPolicy):
             with "shaped" none are needed.
         regularisation: λ, the weight of the ridge; None stands for .1 with "cells" and .3 with
             "shaped".
-        variance_of_rewards: s₂, the variance of a reward around its law; of `DPLinTS` the most of
-            it: where fitted means are near 0 or 1, it is less.
+        variance_of_rewards: s₂, the variance of a reward around its law.
         alpha: growth of an arm's records at which its block ends, above 1.
         first: records in an arm's first block; None stands for ⌈12 √(features · variance of the
             noise)⌉ + features.
     """
 
-    # whether s₂ follows released means
-    follows: ClassVar[bool] = True
     epsilon: Fraction | float | str | None = None
     rho: Fraction | float | str | None = None
     release: str = "cells"
@@ -764,17 +753,6 @@ class PrivateLinear(ContextualPolicy):
         )
         return ContextState(fits, False, state.t)
 
-    def _variance_now(self, fit: ArmFit, contexts: Sequence[Floats] | Floats) -> float:
-        """s₂ of an arm's next block: a reward in [0, 1] of mean m has a variance of m(1 − m) at
-        most, and m is fitted to what was released before.
-        """
-        if not self.follows or not fit.releases or not len(contexts):
-            return self.variance
-        law = np.linalg.solve(np.array(fit.information), np.array(fit.weighted))
-        means = np.clip(np.asarray(contexts) @ law, 0.0, 1.0)
-        most = float((means * (1.0 - means)).mean())
-        return min(self.variance, max(most, self.variance * LEAST_VARIANCE))
-
     def _need(self, read: int) -> int:
         return max(self.first or 1, math.ceil((self.alpha - 1.0) * read))
 
@@ -785,9 +763,8 @@ class PrivateLinear(ContextualPolicy):
             matrices = shaping_matrices(contexts)
             return fit._replace(book=rows_of(matrices), need=need, open=0)
         rng = np.random.default_rng([arm, fit.read])  # public, and the same wherever it is played
-        variance = self._variance_now(fit, contexts)
         book = codebook(
-            contexts, self.dimension, need, information, variance, self.noise_variance, rng
+            contexts, self.dimension, need, information, self.variance, self.noise_variance, rng
         )
         return fit._replace(book=rows_of(book), need=need, open=0)
 
@@ -807,28 +784,30 @@ class PrivateLinear(ContextualPolicy):
         shapes = [
             Shape(matrix, largest) for matrix, largest in zip(matrices, reach.tolist(), strict=True)
         ]
-        before, moments = np.array(fit.information), counts.directions
-        variance = self._variance_now(fit, recent)
+        before = np.array(fit.information)
         values = [
-            np.linalg.slogdet(before + self._weights(shape, moments, variance) @ moments)
+            np.linalg.slogdet(before + self._weights(shape, counts.directions) @ counts.directions)
             for shape in shapes
         ]
         return shapes[int(np.argmax([value for _, value in values]))]
 
-    def _weights(self, shape: Shape, moments: Floats, variance: float) -> Floats:
+    def _shaped_weights(self, fit: ArmFit, answer: ContextAnswer) -> Floats:
+        shape = self.shape_of(fit, answer, answer.recent)
+        return self._weights(shape, answer.directions)
+
+    def _weights(self, shape: Shape, moments: Floats) -> Floats:
         """V·(s₂V + N)⁻¹ of a block with Σ x xᵀ = V and noise of covariance N."""
         noise = shape.covariance(float(self.budget))
-        return np.asarray(np.linalg.solve(variance * moments + noise, moments).T, np.float64)
+        return np.asarray(np.linalg.solve(self.variance * moments + noise, moments).T, np.float64)
 
     def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
         """The fit after one block: each released number counts by its own variance."""
-        directions, variance = answer.directions, self._variance_now(fit, answer.recent)
+        directions = answer.directions
         if self.release == "shaped":
-            shape = self.shape_of(fit, answer, answer.recent)
-            sums, weights = answer.totals, self._weights(shape, directions, variance)
+            sums, weights = answer.totals, self._shaped_weights(fit, answer)
         else:
             sums = answer.totals - answer.negatives  # Σ ±r, noised
-            weights = directions.T / (variance * answer.counts + self.noise_variance)
+            weights = directions.T / (self.variance * answer.counts + self.noise_variance)
         information = np.array(fit.information) + weights @ directions
         information = (information + information.T) / 2.0
         weighted = np.array(fit.weighted) + weights @ sums
@@ -837,7 +816,6 @@ class PrivateLinear(ContextualPolicy):
             weighted=tuple(weighted.tolist()),
             read=fit.read + answer.rounds,
             releases=fit.releases + 1,
-            least=min(fit.least or variance, variance),
         )
         return self._reopened(learned, arm, information, answer.recent)
 
@@ -902,7 +880,6 @@ class DPLinUCB(PrivateLinear):
         theory=False,
     )
     sampled: ClassVar[bool] = False
-    follows: ClassVar[bool] = False
     variance_of_rewards: float = 0.25
     width: float | None = None
     delta: float = 0.001

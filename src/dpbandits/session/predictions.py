@@ -89,7 +89,7 @@ class Predictions:
         self._normal = 0.0 if always else NormalDist().inv_cdf(0.5 + float(level) / 2)
         self._added = np.full(policy.arms, policy.ridge_bias)
         if always:
-            self._added = policy.radii(state, information, 1.0 - float(level))
+            self._added = policy.radii(information, 1.0 - float(level))
 
     def __repr__(self) -> str:
         always = ", always=True" if self.always else ""
