@@ -129,10 +129,10 @@ def speed_rows(rounds: int) -> list[tuple[Any, ...]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--rounds", type=int, default=2_000)
+    parser.add_argument("--rounds", type=int, default=20_000)
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
-    rows = coverage_rows(asked.rounds, asked.runs) + speed_rows(25 * asked.rounds)
+    rows = coverage_rows(asked.rounds, asked.runs) + speed_rows(5 * asked.rounds // 2)
     write_columns(asked.out, "python -m benchmarks.contexts_estimates", COLUMNS, rows, NOTE)
 
 
