@@ -136,6 +136,7 @@ from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, Shares
+from dpbandits.session.predictions import Estimated, Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.releases_only import JointDPSession
 from dpbandits.session.segments import SegmentedSession
@@ -243,6 +244,7 @@ __all__ = [
     "EnvironmentExhausted",
     "Error",
     "Estimate",
+    "Estimated",
     "Estimates",
     "Estimator",
     "ExplicitMatroid",
@@ -283,6 +285,7 @@ __all__ = [
     "PartitionMatroid",
     "Paths",
     "Policy",
+    "Predictions",
     "PrefixExponential",
     "Prior",
     "PrivacyWarning",

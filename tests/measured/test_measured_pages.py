@@ -33,8 +33,16 @@ ELSEWHERE = {
 }
 """Written by `soak`, `killed_server`, `steady`, `turns`, `controls` and `papers-full`."""
 
-BY_HAND = {"docs/measured/naming.md", "docs/measured/regret.md", "docs/measured/speed.md"}
+BY_HAND = {
+    "docs/measured/contexts.md",
+    "docs/measured/naming.md",
+    "docs/measured/regret.md",
+    "docs/measured/speed.md",
+}
 """They say what the tables show."""
+
+OWN_TABLES = {"docs/measured/contexts.md": ("contexts", "contexts_estimates")}
+"""Pages that say the numbers of these tables in tables of their own."""
 
 CELLS = "docs/reference/private_contextual_bandits.md"
 
@@ -62,7 +70,16 @@ def test_what_a_file_says_of_its_command_is_what_is_run(page: Any) -> None:
     assert all(part.startswith("elsewhere/") for part in written)
 
 
-@pytest.mark.parametrize("page", sorted(BY_HAND | {CELLS}))
+@pytest.mark.parametrize("page", OWN_TABLES)
+def test_each_fraction_on_a_page_is_in_its_tables(page: str) -> None:
+    tables = [REPOSITORY / RESULTS / f"{name}.csv" for name in OWN_TABLES[page]]
+    shown = {cell for table in tables for row in read(table) for cell in row.values()}
+    said = re.findall(r"\b\d+\.\d{2,}", (REPOSITORY / page).read_text(encoding="utf-8"))
+    assert len(said) > 30
+    assert set(said) <= shown
+
+
+@pytest.mark.parametrize("page", sorted(BY_HAND - OWN_TABLES.keys() | {CELLS}))
 def test_what_a_page_says_is_in_the_tables_it_names(page: str) -> None:
     """Each number of an answer, but for small whole ones, stands in a table that its row names."""
     answers = 0

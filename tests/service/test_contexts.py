@@ -242,6 +242,22 @@ def test_who_is_erased_is_in_no_row(kind: str, tmp_path: Path) -> None:
     assert "Whoever is erased, their contexts are deleted." in " ".join(other.statement().split())
 
 
+def test_noise_covers_a_far_context_that_is_erased_before_its_block_is_read(tmp_path: Path) -> None:
+    """Contexts of earlier blocks are not taken for those of the open one."""
+    campaign = create(Lite(tmp_path).open(), MADE["shaped"](), **PEOPLE)
+    for at in range(36):
+        near = campaign.ask(context=[0.5, 0.001 * at], user=f"user {at}", eligible=[0])
+        campaign.tell(near, 1)
+    far = campaign.ask(context=[0, 0.9], user="far", eligible=[0])
+    campaign.tell(far, 1)
+    campaign.erase("far")
+    state = inside(campaign, lambda part, _: part.session._seen.folded())
+    counts = state.contexts.open[0].counts.sum()
+    (shape,) = state.contexts.shapes(state, [0])
+    assert 1 < counts < 36
+    assert np.linalg.norm(shape.matrix @ [0, int(0.9 * 2**20)]) <= shape.sensitivity
+
+
 def test_who_is_erased_in_the_transaction_of_their_answer_is_in_no_row(tmp_path: Path) -> None:
     from dpbandits.service.operations import Ask, Erase, Tell, TellItem
     from dpbandits.service.transaction import QueuedCall

@@ -1,35 +1,37 @@
-"""A forecast for policies that decide by contexts: visitors differ, and what is best for one need
-not be best for another.
+"""Forecasts in which no arm is best for everybody: visitors differ (policies that decide by
+contexts), or rates change in the course of the trial.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from dpbandits.core.contexts import UnitContexts, checked_rows
-from dpbandits.core.inputs import Floats, Integers, real_number, shown, whole_number
+from dpbandits.core.inputs import MOST, Floats, Integers, real_number, shown, whole_number
 from dpbandits.core.privacy import as_fraction
+from dpbandits.environments.changing import ChangingMeans
 from dpbandits.environments.contexts import ContextTable
-from dpbandits.forecasting.outcome import EQUAL, Foreseen
+from dpbandits.forecasting.outcome import EQUAL, EachRate, Foreseen, Prior, drawn_means
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import EVERY_POLICY, close_to
 from dpbandits.session.people import policy_for_users
+from dpbandits.session.ranges import Range
 from dpbandits.simulation.simulate import simulate
-
-USUAL = ("DPLinTS", "DPRateIMED")
-"""What is forecast where no policies are named: by contexts, and without them."""
 
 ROWS = 2_000
 """Visitors that are made up where only the number of features is given."""
 
-WEIGHTS, MADE_UP = 3, 4
-"""Set the streams of laws and of made-up visitors apart from all others."""
+MOST_PIECES = 1_000
+"""Times that rates may be drawn anew in a trial, as expected."""
+
+WEIGHTS, MADE_UP, CHANGES = 3, 4, 5
+"""Set the streams of laws, of made-up visitors and of changes apart from all others."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,16 @@ class Visitors:
     contexts: Floats
     spread: float
     words: str
+    usual: ClassVar[tuple[str, str]] = ("DPLinTS", "DPRateIMED")
+
+    @property
+    def known(self) -> dict[str, int]:
+        """What policies are told."""
+        return {"features": self.contexts.shape[1]}
+
+    def takes(self, baseline: type[Policy]) -> bool:
+        """Whether this is played to be compared with."""
+        return True
 
     @classmethod
     def given(cls, features: Any, spread: object, seed: int) -> Visitors:
@@ -88,7 +100,61 @@ class Visitors:
         return ContextTable(self.contexts, np.clip(means * (1.0 + self.spread * along), 0.0, 1.0))
 
 
-class ContextEntrant(NamedTuple):
+@dataclass(frozen=True)
+class Lasting:
+    """Rates that are drawn anew, with which arm has which, at random times.
+
+    Args:
+        lasting: visitors from one time to the next, on average.
+        prior: what the rates may be at a time. ruler: the range of rewards.
+        visitors: in the trial.
+    """
+
+    lasting: int
+    prior: Prior | EachRate
+    ruler: Range
+    visitors: int
+    usual: ClassVar[tuple[str, str]] = ("DPKalmanTS", "DPRateIMED")
+
+    @classmethod
+    def given(
+        cls, lasting: object, prior: Prior | EachRate, ruler: Range, visitors: int
+    ) -> Lasting:
+        """
+        Raises:
+            ValueError: not a whole number, or one for which rates change too often.
+        """
+        least = -(-visitors // MOST_PIECES)
+        return cls(whole_number(lasting, "lasting", least, MOST), prior, ruler, visitors)
+
+    @property
+    def known(self) -> dict[str, int]:
+        """What policies are told."""
+        return {"lasting": self.lasting}
+
+    def takes(self, baseline: type[Policy]) -> bool:
+        """Whether this is played to be compared with; others would take minutes."""
+        return "lasting" in {field.name for field in fields(baseline)}
+
+    @property
+    def words(self) -> str:
+        return (
+            f"they last {self.lasting:,} visitors on average, then they and which arm has which "
+            "are drawn anew; losses are against the arm that is best at each time"
+        )
+
+    def world(self, seed: int, draw: int) -> ChangingMeans:
+        rng = np.random.default_rng([seed, draw, CHANGES])
+        changes = rng.binomial(self.visitors - 1, 1.0 / self.lasting)
+        starts = np.sort(rng.choice(self.visitors - 1, changes, replace=False)) + 1
+        rates = drawn_means(self.prior, self.ruler, changes + 1, int(rng.integers(2**32)))
+        return ChangingMeans(rng.permuted(rates, axis=1), [0, *starts], self.visitors)
+
+
+World = ContextTable | ChangingMeans
+
+
+class Entrant(NamedTuple):
     """A policy under a label. epsilon: None: no privacy."""
 
     label: str
@@ -96,85 +162,90 @@ class ContextEntrant(NamedTuple):
     policy: Policy
 
 
-def entrants_in_contexts(
+def entrants_in_worlds(
     policies: Sequence[Any] | Any,
     epsilons: Any,
     arms: int,
-    visitors: Visitors,
+    how: Visitors | Lasting,
     rounds: int,
     cap: int,
-) -> tuple[list[ContextEntrant], list[ContextEntrant]]:
+) -> tuple[list[Entrant], list[Entrant]]:
     """The policies at every ε, small ones first; and what they are without privacy.
 
     Raises:
         ValueError: no such policy, or one that does not play single arms at an ε.
     """
-    named = USUAL if policies is None else policies
+    named = how.usual if policies is None else policies
     if isinstance(named, (str, type)):
         named = [named]
     given = epsilons if isinstance(epsilons, (list, tuple)) else [epsilons]
     budgets = sorted({as_fraction(epsilon, "epsilon") for epsilon in given})
     if not budgets or not named:
         raise ValueError("Expected one ε and one policy at least: epsilon=[.5, 1], for example.")
-    private, plain = list[ContextEntrant](), dict[str, ContextEntrant]()
+    private, plain = list[Entrant](), dict[str, Entrant]()
     for name in dict.fromkeys(named):
-        cls = playable(name)
+        cls = playable(name, how)
         for epsilon in budgets:
-            policy = policy_for_users(made(cls, arms, visitors, rounds, epsilon=epsilon), cap)
-            private.append(ContextEntrant(cls.__name__, float(epsilon), policy))
+            policy = policy_for_users(made(cls, arms, how, rounds, epsilon=epsilon), cap)
+            private.append(Entrant(cls.__name__, float(epsilon), policy))
         baseline = EVERY_POLICY.get(cls.about.baseline)
-        if baseline is not None:
-            plain[baseline.__name__] = ContextEntrant(
-                baseline.__name__, None, made(baseline, arms, visitors, rounds)
+        if baseline is not None and how.takes(baseline):
+            plain[baseline.__name__] = Entrant(
+                baseline.__name__, None, made(baseline, arms, how, rounds)
             )
     return private, list(plain.values())
 
 
-def playable(name: object) -> type[Policy]:
+def playable(name: object, how: Visitors | Lasting) -> type[Policy]:
     known = EVERY_POLICY
     cls: Any = known.get(name) if isinstance(name, str) else name
     takes = (
         {f.name for f in fields(cls)} if isinstance(cls, type) and issubclass(cls, Policy) else {}
     )
     fits = bool(takes) and cls.about.feedback == "bandit" and cls.about.goal == "regret"
-    if not fits or not {"arms", "epsilon"} <= set(takes):
+    missing = {"features", "lasting"} & set(takes) - set(how.known)
+    if not fits or not {"arms", "epsilon"} <= set(takes) or missing:
         close = close_to(name, known) if isinstance(name, str) else ""
         raise ValueError(
-            f"Expected policies={shown(name)} to be a policy that plays single arms at an ε, by "
-            f"contexts or without, such as {USUAL[0]!r}{close}; `dpbandits list` lists them."
+            f"Expected policies={shown(name)} to be a policy that plays single arms at an ε, with "
+            f"{next(iter(how.known))}= or without, such as {how.usual[0]!r}{close}; `dpbandits "
+            "list` lists them."
         )
     found: type[Policy] = cls
     return found
 
 
-def made(cls: type[Policy], arms: int, visitors: Visitors, rounds: int, **budget: Any) -> Policy:
+def made(
+    cls: type[Policy], arms: int, how: Visitors | Lasting, rounds: int, **budget: Any
+) -> Policy:
     """An instance for so many arms; it knows how many rounds there are if it can."""
-    rows = visitors.contexts
-    known = {"features": rows.shape[1], "horizon": rounds}
-    if issubclass(cls, JointDPLinTS):  # cells are made of others like them
-        known["public_contexts"] = rows
+    known = {**how.known, "horizon": rounds}
+    if issubclass(cls, JointDPLinTS) and isinstance(how, Visitors):  # its cells are of such people
+        known["public_contexts"] = how.contexts
     taken = {f.name for f in fields(cls)}
     return cls(arms=arms, **{n: v for n, v in known.items() if n in taken}, **budget)
 
 
 class Played(NamedTuple):
-    """By draw, what was lost against every visitor's own best arm, and how often each arm was
-    played; shapes (draws,) and (draws, arms).
+    """By draw, what was lost against the arm that is best for each visitor or at each time, and how
+    often each arm was played; shapes (draws,) and (draws, arms).
     """
 
     losses: Floats
     plays: Integers
 
 
-def played_in_contexts(
-    policy: Policy, worlds: Sequence[ContextTable], rounds: int, seed: int, tell: Callable[[], None]
+def played_in_worlds(
+    policy: Policy, worlds: Sequence[World], rounds: int, seed: int, tell: Callable[[], None]
 ) -> Played:
     losses, plays = list[float](), list[Any]()
     for draw, world in enumerate(worlds):
         runs = simulate(policy, world, rounds, seed=seed, at=[rounds], first=draw, workers=1)
         lost = float(runs.regret()[0])
-        # others are measured against one best arm
-        if not isinstance(policy, (ContextualPolicy, JointDPLinTS)):
+        if isinstance(world, ContextTable) and not isinstance(
+            policy, (ContextualPolicy, JointDPLinTS)
+        ):
+            # which is measured against one best arm
             lost += rounds * (world.best - float(world.means.max()))
         losses.append(lost)
         plays.append(runs.plays_at([rounds])[0, 0])
@@ -182,10 +253,10 @@ def played_in_contexts(
     return Played(np.array(losses), np.array(plays))
 
 
-def foreseen_in_contexts(
-    private: Sequence[ContextEntrant],
-    plain: Sequence[ContextEntrant],
-    worlds: Sequence[ContextTable],
+def foreseen_in_worlds(
+    private: Sequence[Entrant],
+    plain: Sequence[Entrant],
+    worlds: Sequence[World],
     rounds: int,
     seed: int,
     span: float,
@@ -202,7 +273,9 @@ def foreseen_in_contexts(
 
     if progress is not None:
         progress(0, total)
-    equal = np.array([rounds * (world.best - float(world.means.mean())) for world in worlds])
+    most = [float(world.best_until(rounds)) for world in worlds]
+    mean = [rounds * float(world.means.mean()) for world in worlds]
+    equal = np.array(most) - np.array(mean)
     arms = worlds[0].arms
     shares = Played(equal, np.full((len(worlds), arms), rounds // arms))
     best = np.array([int(world.means.argmax()) for world in worlds])
@@ -230,13 +303,13 @@ def foreseen_in_contexts(
         )
 
     without = {
-        each.label: played_in_contexts(each.policy, worlds, rounds, seed, tell) for each in plain
+        each.label: played_in_worlds(each.policy, worlds, rounds, seed, tell) for each in plain
     }
     rows = [
         row(
             each.label,
             each.epsilon,
-            played_in_contexts(each.policy, worlds, rounds, seed, tell),
+            played_in_worlds(each.policy, worlds, rounds, seed, tell),
             without.get(each.policy.about.baseline),
         )
         for each in private
