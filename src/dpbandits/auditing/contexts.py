@@ -4,10 +4,10 @@ replaced and the same noised values.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 
+from dpbandits.auditing.effort import clock
 from dpbandits.auditing.replays import as_float
 from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.checks.contexts import (
@@ -46,16 +46,16 @@ def context_level(
         replays: of every run, at most.
         budget: seconds, in place of a number of replays.
     """
-    start = time.perf_counter()
+    start = clock()
     if claim is None and rho is None:
         return LevelResult(LEVEL, "not applicable", evidence="It claims no privacy.")
 
     def has_time() -> bool:
-        return budget is None or time.perf_counter() - start < budget
+        return budget is None or clock() - start < budget
 
     runs = list(runs_of(policy, seed))
     found = largest_loss_in_contexts(runs, replays if budget is None else 10**9, has_time)
-    return replace(verdict(found, runs, claim, rho), seconds=time.perf_counter() - start)
+    return replace(verdict(found, runs, claim, rho), seconds=clock() - start)
 
 
 def verdict(
