@@ -133,7 +133,7 @@ def test_shapes(subject: Any, outcome: str, loss: float | None) -> None:
 
 @pytest.mark.long
 def test_long_runs_hide_no_more_than_short_ones() -> None:
-    """Of more than 600 draws only small moves were tried, and 1 was certified where .434 is true."""
+    """Of more than 600 draws only small moves were tried: 1 was certified where .434 is true."""
     found = replayed(lambda t, c, n: lap(n, t) % 2, rounds=700, replays=4)
     assert (found.outcome, found.lower_bound) == ("passed", 0.0)
 
