@@ -35,7 +35,6 @@ from dpbandits.auditing.report import AuditReport, LevelResult, conclusion, figu
 from dpbandits.auditing.statistical import statistical_level
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
-    EachArm,
     LazyForgetful,
     LocalLaplace,
     NoisyMax,
@@ -46,15 +45,6 @@ from dpbandits.noise import Noise
 from dpbandits.noise.laws import published_loss
 from dpbandits.policies.contract import Policy
 from tests.auditing.boxes import ONE, Coin, Leader
-
-
-def test_policy() -> None:
-    report = dpb.audit(dpb.AnytimeLazyUCB(arms=2, epsilon="1/2"), levels=["transcript"], runs=1000)
-    assert report.passed
-    assert report.claim == Fraction(1, 2)
-    assert report.lower_bound == 0.5
-    assert report.confidence == 1.0
-    assert [level.level for level in report.levels] == ["transcript"]
 
 
 def test_claim_can_be_put_to_it() -> None:
@@ -88,7 +78,7 @@ def test_objects_that_cannot_be_audited() -> None:
     [*({"budget": x} for x in (0, -1, math.nan, math.inf)), *({"runs": x} for x in (0, 2.5, True))],
 )
 def test_amounts_that_are_none(amount: Any) -> None:
-    with pytest.raises(ValueError, match="seconds > 0|whole number of at least 1"):
+    with pytest.raises(ValueError, match=r"seconds > 0|whole number of at least 1"):
         dpb.audit("AnytimeLazyUCB", **amount)
 
 
@@ -111,13 +101,6 @@ def test_an_epsilon_that_would_be_ignored_is_refused() -> None:
             dpb.audit(name, epsilon=1)
     with pytest.raises(ValueError, match="both are what it is held to"):
         dpb.audit(Leader, 1, epsilon=2)
-
-
-def test_a_class_that_needs_more_is_named() -> None:
-    with pytest.raises(
-        TypeError, match=r"EachArm cannot be made from nothing alone .* Pass an instance"
-    ):
-        dpb.audit(EachArm)
 
 
 @pytest.mark.long
@@ -240,15 +223,6 @@ def test_with_a_number_of_runs_the_clock_is_not_asked(monkeypatch: pytest.Monkey
     assert [replace(level, seconds=0.0) for level in slow.levels] == [
         replace(level, seconds=0.0) for level in quick.levels
     ]
-
-
-@pytest.mark.long
-def test_published_noise_of_a_noisy_maximum_is_refuted_by_runs() -> None:
-    """It keeps 2 and was published as 1."""
-    policy = dpb.RNMFTNL(actions=2, epsilon=1, preset="published")
-    report = dpb.audit(policy, 1, levels=["statistical"], runs=20_000, workers=1)
-    assert report.failed
-    assert 1.1 <= report.lower_bound <= 2
 
 
 # Objects of other libraries.
@@ -574,13 +548,6 @@ def test_randomised_response_costs_its_claim(grid: int, width: int) -> None:
         assert less.outcome == "failed"
 
 
-def test_bernoulli_rounding_leaves_two_rewards() -> None:
-    made = RandomizedResponse(epsilon=ONE, grid=Grid(steps=7, rounding="bernoulli"))
-    result = randomised_response_level(made)
-    assert result.outcome == "passed"
-    assert result.details["rewards_of"] == 2
-
-
 @pytest.mark.parametrize("grid", [1, 7, 1024])
 def test_a_reward_told_without_noise_has_no_epsilon(grid: int) -> None:
     raw = law_level(lambda self, steps, noise: steps, grid)
@@ -631,3 +598,12 @@ def test_noisy_max_with_the_published_noise(rounds: int, loss: float) -> None:
     assert published == pytest.approx(loss, abs=1e-3)
     assert published == pytest.approx(published_loss(rounds, 1.0), abs=1e-3)
     assert noisy_max_loss(NoisyMax(epsilon=ONE, grid=Grid(steps=1024)), rounds) < 1
+
+
+@pytest.mark.long
+def test_published_noise_of_a_noisy_maximum_is_refuted_by_runs() -> None:
+    """It keeps 2 and was published as 1."""
+    policy = dpb.RNMFTNL(actions=2, epsilon=1, preset="published")
+    report = dpb.audit(policy, 1, levels=["statistical"], runs=20_000, workers=1)
+    assert report.failed
+    assert 1.1 <= report.lower_bound <= 2

@@ -8,7 +8,6 @@ import itertools
 import random
 import time
 import tracemalloc
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,7 +25,6 @@ from dpbandits import (
     AnytimeLazyUCB,
     NaiveFTNL,
     PrefixExponential,
-    Session,
     SimulatedNoise,
 )
 from dpbandits.auditing import subjects as grouped_runs
@@ -48,7 +46,6 @@ from dpbandits.auditing.tables import (
     TwoTables,
     in_turn_with_another,
     neighbouring,
-    with_drawn_levels,
 )
 from dpbandits.core.errors import MixedRuns
 from dpbandits.core.inputs import Floats
@@ -56,8 +53,6 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import AboveThreshold, Answer, Block, LazyForgetful, NoisyMax
 from dpbandits.mechanisms.base import Pure, PurePrice
 from dpbandits.noise import Noise
-from dpbandits.policies.contract import Policy
-from dpbandits.simulation.transcript import decisions
 from tests.auditing.boxes import Clock, Coin, HandNoisyMax, OneRelease
 
 
@@ -70,22 +65,6 @@ def test_nine_tenths_of_a_tight_mechanism(epsilon: str, runs: int) -> None:
     assert result.outcome == "not refuted"
     assert 0.9 * claim <= result.lower_bound <= claim
     assert result.confidence == 1 - 1e-6
-
-
-@pytest.mark.long
-def test_half_noise_is_caught() -> None:
-    """Tables are looked for, too. Of an event with probabilities 1/2 and .07 the bound of 20,000
-    runs is above 1.6 in all but 1e-6.
-    """
-    result = statistical_level(
-        MechanismSubject(LazyForgetful(epsilon=Fraction(2))),
-        Fraction(1),
-        seed=2,
-        runs=20_000,
-        workers=1,
-    )
-    assert result.outcome == "failed"
-    assert result.lower_bound > 1.5
 
 
 def test_noise_drawn_many_at_once_has_the_law_of_one() -> None:
@@ -109,19 +88,6 @@ def test_mechanism_that_branches_is_run_one_at_a_time() -> None:
     assert not subject._vectorised.value
 
 
-def test_policy_runs_are_the_sessions() -> None:
-    """The quick host makes a session's decisions on the same noise."""
-    policy = AnytimeLazyUCB(arms=2, epsilon=1)
-    table = np.array([[1.0, 0.0]] * 8)
-    session = Session(policy, noise=SimulatedNoise(9 << 32), seed=9 << 32)
-    played: list[Any] = []
-    for row in table.tolist():
-        decision = session.ask()
-        played.append(decision.action)
-        session.tell(decision, row[decision.action])
-    assert played == decisions(policy, table.tolist(), noise=SimulatedNoise(9 << 32), seed=9 << 32)
-
-
 @pytest.mark.long
 def test_grouped_runs_have_the_law_of_single_ones() -> None:
     """Chi-square of decision sequences against runs played one by one; false alarm 1e-6 a
@@ -133,6 +99,9 @@ def test_grouped_runs_have_the_law_of_single_ones() -> None:
         AnytimeLazyUCB(arms=2, epsilon=1, grid=1),
         RNMFTNL(actions=2, epsilon=1, grid=1),
         DPUCB(arms=2, epsilon=1, horizon=8),
+        # public coins of their own
+        PrefixExponential(actions=2, epsilon=1, grid=1),
+        NaiveFTNL(actions=2, epsilon=1, grid=1),
     ):
         subject = PolicySubject(policy)
         table = subject.pairs()[0].a
@@ -163,15 +132,6 @@ def test_array_coins_keep_their_value() -> None:
         assert MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=tell)).is_run_by_run(
             np.zeros((2, 1))
         )
-
-
-@pytest.mark.long
-def test_decisions_of_a_policy() -> None:
-    result = statistical_level(
-        PolicySubject(AnytimeLazyUCB(arms=2, epsilon=4, grid=1)), Fraction(4), seed=3, runs=20_000
-    )
-    assert result.outcome == "not refuted"
-    assert 2 < result.lower_bound <= 4
 
 
 def test_records_of_a_block_are_rounded_one_by_one() -> None:
@@ -290,40 +250,6 @@ def test_rare_coins_of_its_own_do_not_tie_runs_together() -> None:
 # Runs are independent of each other.
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [PrefixExponential(actions=2, epsilon=1, grid=1), NaiveFTNL(actions=2, epsilon=1, grid=1)],
-    ids=repr,
-)
-@pytest.mark.long
-def test_grouped_runs_toss_their_own_public_coins(policy: Policy) -> None:
-    """20,000 grouped runs against as many played one by one: every decision sequence within 6
-    standard errors of their difference (fewer than 60 sequences: false alarm below 1e-6). With
-    coins shared by a lot, frequencies were those of a handful of coins.
-    """
-    runs, table = 20_000, np.tile([1.0, 0.0], (8, 1))
-    grouped = Counter(map(tuple, PolicySubject(policy).outcomes(table, runs, 3).tolist()))
-    noise = SimulatedNoise(4)
-    single = Counter(
-        tuple(shown_by(policy, table, noise=noise, seed=10**6 + run)) for run in range(runs)
-    )
-    assert len(single) > 1
-    for played in grouped.keys() | single.keys():
-        a, b = grouped[played], single[played]
-        assert abs(a - b) <= 6 * np.sqrt(a + b), (played, a, b)
-
-
-@pytest.mark.long
-def test_any_part_of_the_runs_is_like_any_other() -> None:
-    """Groups come sorted by what they drew; events are learnt on one part and chosen on another."""
-    outcomes = PolicySubject(AnytimeLazyUCB(arms=2, epsilon=1, grid=1)).outcomes(
-        np.tile([1.0, 0.0], (8, 1)), 20_000, 5
-    )
-    halves = [part.mean(axis=0) for part in np.split(outcomes, 2)]
-    assert np.abs(halves[0] - halves[1]).max() < 6 * np.sqrt(0.5 / 10_000)
-    assert outcomes.std(axis=0).max() > 0.1
-
-
 @pytest.mark.long
 def test_code_that_mixes_runs_is_played_run_by_run() -> None:
     """`int(np.argmax(...))` over arrays of runs is one number for all of them, without an error."""
@@ -359,16 +285,6 @@ def test_copies_of_a_process_do_not_repeat_each_other() -> None:
     with Players(Global(), 2) as players:
         lot = players.play(Global().pairs()[0], 1000, 0)
     assert len(np.unique(np.concatenate([lot.a, lot.b]))) == 1000
-
-
-@pytest.mark.long
-def test_where_nothing_varies_nothing_was_seen() -> None:
-    class Constant(Global):
-        def outcomes(self, table: Any, runs: int, seed: int) -> Any:
-            return np.zeros((runs, 1))
-
-    found = statistical_level(Constant(), Fraction(1), workers=1, runs=500)
-    assert (found.outcome, found.lower_bound) == ("not applicable", 0.0)
 
 
 @pytest.mark.long
@@ -514,24 +430,6 @@ def test_runs_that_share_a_seed_refute_nothing(runs: int, monkeypatch: pytest.Mo
     assert report.lower_bound == 0
 
 
-def test_what_a_clock_tosses_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Private: it never looks, and plays by a coin of the second."""
-    clock = Second(100)
-    monkeypatch.setattr(time, "sleep", lambda _: setattr(clock, "played", clock.played + 100))
-
-    class Clocked:
-        def __init__(self) -> None:
-            self.coins = clock.coins()
-
-        def select(self) -> int:
-            return self.coins.randrange(2)
-
-        def update(self, arm: int, reward: float) -> None:
-            pass
-
-    assert dpb.audit(Clocked, 1, runs=500, workers=1).verdict == "no verdict"
-
-
 def test_tables_take_turns_where_runs_do_not_follow_their_seed() -> None:
     """Private: coins of a pool that was filled once, handed out in turn. What comes later is
     another part of the pool on both tables.
@@ -632,19 +530,6 @@ def narrow(rewards: Any, seed: int) -> float:
 def test_a_narrow_band_of_rewards_is_hit() -> None:
     """Records moved between 0, 1/4, 1/2, 1, .02 and .97: not refuted. It leaks ln 9."""
     assert dpb.audit(narrow, 1, runs=10_000, workers=1).failed
-
-
-def test_drawn_levels_are_those_of_the_seed() -> None:
-    pairs = neighbouring(2, 8, whole=False, apart=True)
-    some, again, others = (
-        [pair.label for pair in with_drawn_levels(pairs, seed)] for seed in (1, 1, 2)
-    )
-    assert some == again != others
-    assert len(some) == len(pairs) + len(pairs) // 8
-    for pair in with_drawn_levels(pairs, 1):
-        moved = np.argwhere(pair.a != pair.b)
-        assert len(moved) == 1, pair.label
-        assert (np.abs(100 * pair.a - np.rint(100 * pair.a)) < 1e-9).all()
 
 
 @pytest.mark.long

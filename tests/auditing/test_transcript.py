@@ -165,66 +165,6 @@ def test_mutants_are_caught(mutate: Patch, policy: Policy, monkeypatch: pytest.M
     assert result.outcome == "failed"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shallow(BinaryTree):
-    """One level short, as a tree of ceil(lg N) levels is for N a power of two."""
-
-    @property
-    def levels(self) -> int:
-        return max(1, (self.leaves - 1).bit_length())
-
-    def start(self) -> Any:
-        return BinaryTree(epsilon=self.epsilon, leaves=self.leaves).start()
-
-    def step(self, memory: Any, total: int, count: int, noise: Any) -> Any:
-        deep = BinaryTree(
-            epsilon=self.epsilon * self.leaves.bit_length() / self.levels,
-            leaves=self.leaves,
-            grid=self.grid,
-        )
-        return deep.step(memory, total, count, noise)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Impatient(LazyForgetful):
-    """The first block of an arm is not noised."""
-
-    def start(self) -> Any:
-        return []
-
-    def step(self, memory: Any, total: int, count: int, noise: Any) -> Any:
-        if not memory:
-            return [1], Answer(total / self.grid.steps, count, 0)
-        return [1], LazyForgetful(epsilon=self.epsilon, grid=self.grid).step(
-            None, total, count, noise
-        )[1]
-
-
-def test_wrong_depth_costs_a_level_more() -> None:
-    result = transcript_level(feed(Shallow(epsilon=Fraction(1), leaves=16)))
-    assert result.outcome == "failed"
-    assert result.details["loss"] == "5/4"
-    assert result.lower_bound == 1.25
-
-
-def test_unnoised_first_block_has_no_epsilon() -> None:
-    result = transcript_level(feed(Impatient(epsilon=Fraction(1))), rounds=32)
-    assert (result.outcome, result.lower_bound) == ("failed", float("inf"))
-
-
-@pytest.mark.long
-def test_unsplit_budget_of_a_record_is_caught() -> None:
-    """Each of three arms of one record read at the whole epsilon."""
-    assert (
-        transcript_level(
-            feed(EachArm(inner=LazyForgetful(epsilon=Fraction(1)), width=3)),
-            claim=Fraction(1),
-            rounds=64,
-        ).outcome
-        == "failed"
-    )
-
-
 @pytest.mark.long
 def test_every_pair_is_replayed_if_there_are_replays_enough() -> None:
     some, all_ = (
