@@ -46,7 +46,7 @@ class Feature(NamedTuple):
             case "difference":
                 return rows[:, self.j] - rows[:, self.i]
             case "total":
-                return rows.sum(axis=1)
+                return np.asarray(rows.sum(axis=1))
         return rows[:, self.i]
 
 
