@@ -242,7 +242,7 @@ def test_it_is_said_that_nobody_answers() -> None:
     assert silent(s) == []
     s.ask()
     (alarm,) = silent(s)
-    assert alarm.said.startswith("Nobody has answered since decision 1: 300 decisions were made")
+    assert alarm.advice.startswith("Nobody has answered since decision 1: 300 decisions were made")
     assert silent(loaded(s)) == [alarm]
     s.tell(s.pending[0], 1.0)
     assert silent(s) == []
@@ -254,7 +254,7 @@ def test_expired_decisions_are_enough() -> None:
     answered_so(s, 99, (0.0, 0.0))
     assert silent(s) == []
     answered_so(s, 1, (0.0, 0.0))
-    assert "since decision 51: 100 decisions were made and 100 expired" in silent(s)[0].said
+    assert "since decision 51: 100 decisions were made and 100 expired" in silent(s)[0].advice
     s.close("nobody answers")
     assert silent(s) == []
 

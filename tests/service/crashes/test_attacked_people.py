@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import dpbandits as dpb
-from dpbandits.service.server.serving import keep_house
+from dpbandits.service.server.serving import run_maintenance
 from tests.service.timelines import Lite, create
 
 USER = {"privacy_unit": "user", "max_contributions": 2}
@@ -53,7 +53,7 @@ def test_no_file_keeps_the_open_sums_of_before(tmp_path: Path, monkeypatch: Any)
             campaign.tell(decision, 1)
         sums = rb'[{]"sums":[^\]]*'
         assert len(written(tmp_path, sums)) > 1
-        keep_house(store)
+        run_maintenance(store)
         assert len(written(tmp_path, sums)) == 1
         campaign.tell(campaign.ask(), 1)
 

@@ -68,7 +68,7 @@ def test_open_sums_hold_every_reward_once(make: Open) -> None:
             found = interrupted(lambda: campaign.tell_many(answers), drawn.random() / 100)  # noqa: B023
             rung += found is None
         assert {*found} <= {"recorded", "already"}
-        blocks = inside(campaign, lambda part, _: part.session._seen.folded().books.blocks)
+        blocks = inside(campaign, lambda part, _: part.session._current.folded().books.blocks)
         (block,) = blocks.values()
         assert (block.count, list(block.sums)) == (12, [sum(2 ** (20 - k) for k in range(1, 13))])
     assert rung > 5

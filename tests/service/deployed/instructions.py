@@ -13,7 +13,8 @@ from dpbandits.terminal.cli import app
 from tests.places import REPOSITORY
 
 DOCKERFILE = REPOSITORY / "deploy" / "Dockerfile"
-GUIDE = REPOSITORY / "docs" / "guides" / "service.md"
+GUIDE = REPOSITORY / "docs" / "guides" / "operating.md"
+SERVICE = REPOSITORY / "docs" / "guides" / "service.md"
 IMAGE = "dpbandits"
 
 
@@ -55,7 +56,7 @@ def steps() -> list[list[str]]:
 
 def typed(first: str, last: str) -> list[str]:
     """The guide's blocks of shell commands from one heading to another."""
-    text = GUIDE.read_text("utf-8")
+    text = SERVICE.read_text("utf-8")
     part = text[text.index(f"\n{first}\n") : text.index(f"\n{last}\n")]
     return re.findall(r"^```sh\n(.*?)^```$", part, flags=re.MULTILINE | re.DOTALL)
 
