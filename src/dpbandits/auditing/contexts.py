@@ -4,11 +4,11 @@ replaced and the same noised values.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from dpbandits.auditing.effort import clock
 from dpbandits.auditing.replays import as_float
 from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.checks.contexts import (
@@ -50,16 +50,16 @@ def context_level(
         replays: of every run, at most.
         budget: seconds, in place of a number of replays.
     """
-    start = time.perf_counter()
+    start = clock()
     if claim is None and rho is None:
         return LevelResult(LEVEL, "not applicable", evidence="It claims no privacy.")
 
     def has_time() -> bool:
-        return budget is None or time.perf_counter() - start < budget
+        return budget is None or clock() - start < budget
 
     runs = list(runs_of(policy, seed))
     found = largest_loss_in_contexts(runs, replays if budget is None else 10**9, has_time)
-    return replace(verdict(found, runs, claim, rho), seconds=time.perf_counter() - start)
+    return replace(verdict(found, runs, claim, rho), seconds=clock() - start)
 
 
 def joint_level(
@@ -79,15 +79,15 @@ def joint_level(
         claim, rho, replays, budget: see `context_level`.
         host: what plays it.
     """
-    start = time.perf_counter()
+    start = clock()
 
     def has_time() -> bool:
-        return budget is None or time.perf_counter() - start < budget
+        return budget is None or clock() - start < budget
 
     runs = joint_runs_of(policy, seed, host)
     found = largest_joint_loss(runs, replays if budget is None else 10**9, has_time)
     result = verdict(found, runs, claim, rho, "record", "late answers")
-    return replace(result, seconds=time.perf_counter() - start)
+    return replace(result, seconds=clock() - start)
 
 
 def verdict(
