@@ -122,14 +122,6 @@ def test_where_answers_wait_nothing_is_held_for_another(lite: Lite) -> None:
         assert campaign.tell_many([(d, 1) for d in new]) == ["recorded"] * 3
 
 
-def test_an_ask_that_is_made_again_gives_the_names_it_gave(lite: Lite) -> None:
-    with lite.open() as store:
-        made = create(store).ask(3, key="visit")
-    with lite.open() as store:
-        assert store["c"].ask(3, key="visit") == made
-        assert {*store["c"].tell_many([(d, 1) for d in made])} == {"recorded"}
-
-
 def test_a_number_has_another_name_in_every_transaction() -> None:
     ids, nonces = DecisionNames.fresh(), [fresh_nonce() for _ in range(200)]
     assert len({*nonces}) == 200

@@ -18,8 +18,6 @@ import httpx
 import pytest
 from benchmarks.service.postgres import free_port
 
-from tests.service.deployed.test_image import answered
-
 MOST, SECONDS = 12, 2
 LONG = 60
 """Seconds within which whatever happens has happened: much longer than it takes."""
@@ -57,6 +55,17 @@ class Server(NamedTuple):
             row[1].endswith(f":{self.port:04X}") and row[2].endswith(ours) and row[3] == "01"
             for row in rows
         )
+
+
+def answered(address: str, process: subprocess.Popen[bytes]) -> int:
+    """What a server that is starting says once it says anything."""
+    for _ in range(600):
+        assert process.poll() is None
+        try:
+            return httpx.get(address).status_code
+        except httpx.HTTPError:
+            time.sleep(0.1)
+    raise AssertionError("The server did not answer within a minute.")
 
 
 @pytest.fixture(scope="module")
