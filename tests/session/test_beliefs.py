@@ -39,13 +39,6 @@ def released(*arms: tuple[float, int, int]) -> Believed:
     return history.after(Release(tuple(at for at, _ in known), tuple(a for _, a in known), 9, ()))
 
 
-def test_nothing_is_believed_before_a_release() -> None:
-    found = beliefs(Believed.of(POLICY, ["a", "b", "c"]))
-    assert [tuple(row) for row in found] == [(name, 0, None, None, None, None) for name in "abc"]
-    assert (found.best, found.more) == (None, None)
-    assert "No arm is named" in found.advice
-
-
 def test_rows_have_what_was_released() -> None:
     found = beliefs(released((50.0, 100, 2), (0.0, 0, 0), (-3.0, 20, 1)))
     first, second, third = found
@@ -107,13 +100,6 @@ def test_in_the_users_units() -> None:
     assert costs.mean == 15.0
     assert costs.low == 20 - 10 * plain.high
     assert costs.chance_best == plain.chance_best
-
-
-def test_the_best_arm_is_named_once_its_interval_is_apart() -> None:
-    found = beliefs(released((600.0, 1000, 3), (300.0, 1000, 3), (310.0, 1000, 3)))
-    assert found.best == "0"
-    assert found.more is None
-    assert "named at .95 confidence: 0" in found.advice
 
 
 def test_the_advice_is_enough_people() -> None:
@@ -192,30 +178,6 @@ def test_chances_agree_with_drawn_posteriors() -> None:
     best = np.random.default_rng(4).normal(means, spread, (100_000, 3)).argmax(axis=1)
     drawn = np.bincount(best, minlength=3) / 100_000
     assert np.abs(found - drawn).max() < 5 * 0.5 / np.sqrt(100_000) + 1e-3
-
-
-def test_tables() -> None:
-    found = beliefs(released((50.0, 100, 2), (0.0, 0, 0)))
-    frame = found.to_polars()
-    assert frame.columns == ["label", "people", "mean", "low", "high", "chance_best"]
-    assert frame["mean"].to_list() == [0.5, None]
-    text = str(found)
-    assert repr(found) == text
-    assert text.splitlines()[0].split() == ["arm", "people", "mean", "low", "high", "best?"]
-    assert "at all times at once" in text
-    assert isinstance(found, Beliefs)
-    with pytest.raises(KeyError, match="label"):
-        found["blue"]
-
-
-def test_a_table_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = beliefs(released((50.0, 100, 2)))
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    monkeypatch.setitem(__import__("sys").modules, "polars", None)
-    with pytest.raises(ImportError, match="pip install pandas"):
-        found.to_pandas()
-    with pytest.raises(ImportError, match=r"dpbandits\[experiments\]"):
-        found.to_polars()
 
 
 def test_of_arms_that_are_played_together_none_is_the_best() -> None:
@@ -311,11 +273,6 @@ def test_damaged_beliefs_are_refused(path: tuple[Any, ...], value: Any) -> None:
         Believed.restored(POLICY, data)
 
 
-def test_labels_are_as_many_as_arms() -> None:
-    with pytest.raises(ValueError, match="3 names"):
-        Believed.of(POLICY, ["a"])
-
-
 def test_grids_widen_by_half_a_step_unless_rewards_are_on_them() -> None:
     assert Believed.of(POLICY).reader.rounding == 0.5 / 1024
     assert Believed.of(dpb.DPKLUCB(arms=2, epsilon=1, grid=1)).reader.rounding == 0.0
@@ -327,7 +284,6 @@ def test_grids_widen_by_half_a_step_unless_rewards_are_on_them() -> None:
 
 
 ALARM, CAMPAIGNS = 1e-6, 60
-NOTHING = Beliefs((Belief("a", 0, None, None, None, None),), 0.95, None, None)
 
 
 def rows(*found: tuple[int, float, float, float]) -> Beliefs:
@@ -347,14 +303,6 @@ def test_all_arms_count_by_their_people() -> None:
     assert "higher at .9 confidence" in str(found)
     assert "lower at .9 confidence" in uplift_of(rows((20, 0.1, 0.0, 0.1)), policy, 0.9).advice
     assert "no difference" in uplift_of(policy, policy, 0.9).advice
-
-
-def test_until_both_were_released_there_is_no_difference() -> None:
-    for sides in ((NOTHING, rows((20, 0.25, 0.2, 0.3))), (rows((20, 0.2, 0.1, 0.3)), NOTHING)):
-        found = uplift_of(*sides, confidence=0.95)
-        assert (found.mean, found.low, found.high) == (None, None, None)
-        assert found.policy.people + found.holdout.people == 20
-        assert "nothing was released yet" in str(found)
 
 
 def compared(seed: int, policy: dpb.Policy) -> tuple[Uplift, float]:

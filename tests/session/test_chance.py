@@ -178,16 +178,6 @@ def test_no_arm_is_added_beyond_the_least_shares() -> None:
     assert (len(s.arms), s.policy.arms, s.events) == (3, 3, ())
 
 
-def test_a_table_of_decisions_stays_as_it_was_and_has_nothing_of_the_session_s_own() -> None:
-    session = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1))
-    first, *_ = session.ask(3)
-    table = session.decisions()
-    session.tell(first, 1)
-    assert [row.waiting for row in table] == [True] * 3
-    assert [row.waiting for row in session.decisions()] == [False, True, True]
-    assert isinstance(table.waiting, frozenset)
-
-
 SEED = 987654321987
 CHANCE: list[dict[str, Any]] = [{"assignment": "shuffled"}, {"min_share": 0.1}]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 from scipy.stats import binom
 
-from dpbandits.session.holdout import HoldoutRule, hashed_place, rule_of
+from dpbandits.session.holdout import hashed_place, rule_of
 
 ALARM = 1e-6
 PEOPLE = 20_000
@@ -29,12 +27,6 @@ def test_places_are_of_the_key_and_the_name() -> None:
     assert hashed_place("1", KEY) != hashed_place(1, KEY, typed=True)
     with pytest.raises(TypeError, match="own name or number"):
         hashed_place(1.5, KEY)
-
-
-def test_a_rule_is_the_same_after_a_trip_through_json() -> None:
-    rule = rule_of(0.05, 2)
-    assert rule.holdout == Fraction(1, 20)
-    assert HoldoutRule.restored(rule.to_data()) == rule
 
 
 @pytest.mark.parametrize("holdout", [0, 1, 2, -0.1, "many", float("nan"), True, [0.1], None])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -15,20 +14,6 @@ from dpbandits.noise import SimulatedNoise
 
 POLICY = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)
 SEED = 987654321987
-
-
-def test_asks_take_the_same_in_the_same_order() -> None:
-    """By place or by name."""
-    with dpb.open_store("memory:", noise=SimulatedNoise(1)) as store:
-        made: list[Any] = [
-            store.create("trial", POLICY),
-            dpb.Session(POLICY, noise=SimulatedNoise(1)),
-        ]
-        for each in made:
-            taken = list(inspect.signature(each.ask).parameters.values())
-            assert [parameter.name for parameter in taken[:3]] == ["count", "eligible", "user"]
-            assert {p.kind for p in taken} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
-            assert [d.action for d in each.ask(2, [1], None)] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -57,17 +42,6 @@ def test_no_public_table_of_a_store_says_a_seed_that_foretells(tmp_path: Path, c
         }
     saying = {name for name, said in rows.items() if str(SEED) in said or f"{SEED:x}" in said}
     assert saying <= {"dpbandits_private_state", "dpbandits_held"}
-
-
-def test_a_store_that_keeps_people_apart_gives_no_wrong_number() -> None:
-    with dpb.open_store("memory:", key=bytes(32), noise=SimulatedNoise(1)) as store:
-        trial = store.create("trial", POLICY, privacy_unit="user", max_contributions=3)
-        trial.expire(trial.ask(user="ann"))
-        said = " ".join(trial.statement().split())
-        assert "Users asked for" not in said
-        assert "ε = 1/3 for each learned round" in said
-        assert "in one random order" in said
-        assert sum(trial.sample_ratio().answers.told) == 0
 
 
 def test_what_a_store_cannot_open_again_is_refused() -> None:

@@ -193,31 +193,6 @@ def test_a_name_of_another_kind_is_the_same_person() -> None:
     assert learned == [True, False, False, True, False, False, True]
 
 
-SPELLINGS = ["Zo\u00eb \u1e69", "Zoe\u0308 s\u0323\u0307", "Zoe\u0308 s\u0307\u0323"]
-"""Of one text."""
-
-OTHERS = ["zo\u00eb \u1e69", "Zo\u00eb\u200b \u1e69", "Zo\u00eb \u1e69 ", "Zoe s", "1", "\u2460"]
-
-
-@pytest.mark.parametrize("segments", [None, ["DE", "FR"]])
-def test_two_spellings_of_a_name_are_one_person(segments: Any) -> None:
-    """Texts that are another one are not: neither capitals nor spaces, nor "\u2460" beside "1"."""
-    s = for_users(2, segments=segments)
-    where = [{}] * 3 if segments is None else [{"segment": name} for name in ("DE", "FR", "DE")]
-    learned = [s.ask(user=name, **at).learn for name, at in zip(SPELLINGS, where, strict=True)]
-    assert learned == [True, True, False]
-    for name in OTHERS:
-        assert [s.ask(user=name, **at).learn for at in where] == [True, True, False], name
-
-
-def test_nobody_has_an_empty_name() -> None:
-    s = for_users(2)
-    for name in ("", " ", "\t\n", "\u00a0\u2003", "\u200b\ufeff", "\0"):
-        with pytest.raises(ValueError, match=r"empty or has nothing to be seen.*Nothing was done"):
-            s.ask(user=name)
-    assert not s.pending
-
-
 def test_no_report_is_asked_for_where_nobody_learns() -> None:
     """In the local model a report costs its user whether it is read or not."""
     s = for_users(2, dpb.LDPKLUCB(arms=2, epsilon=1))

@@ -91,17 +91,6 @@ def test_two_silent_people_an_arm_keep_none_unread(name: str, options: Any) -> N
     assert min(s.state.rounds) > 0
 
 
-@pytest.mark.parametrize("name", CHOOSING)
-def test_eligible_arms_and_segments_are_read_as_well(name: str) -> None:
-    s = session(POLICY[name])
-    answered(s, 100, first_two(), eligible=["blue", "red"])
-    assert [rounds > 0 for rounds in s.state.rounds] == [True, False, True]
-    s = session(POLICY[name], segments=["DE", "FR"])
-    for segment in ("DE", "FR"):
-        answered(s, 150, first_two(), segment=segment)
-        assert min(s[segment].state.rounds) > 0
-
-
 def test_plans_that_play_arms_in_turn_are_topped_up_and_not_begun_anew() -> None:
     """One person in twenty is silent. An epoch that was begun anew for each arm that lacks answers
     took up to 2.7 times as many people as answer.
