@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpbandits.core.errors import DataError
-from dpbandits.datasets import Films, data_folder, movielens
+from dpbandits.datasets import Films, movielens
 
 # Films 30 and 10 have two viewers each, 20 three, 40 one, 50 none. User 9 comes before user 7 in
 # the files.
@@ -122,23 +122,6 @@ def test_ratings_of_unlisted_films_can_be_left_out(tmp_path: Path) -> None:
         movielens(folder(tmp_path, rated="userId,movieId\n1,21\n"), drop_unlisted=True)
 
 
-def test_films_are_environments(tmp_path: Path) -> None:
-    films = movielens(folder(tmp_path), films=4)
-    assert films.independent().means.tolist() == films.means.tolist()
-    users = films.users()
-    assert users.resample
-    assert users.means.tolist() == pytest.approx(films.means.tolist(), rel=1e-12)
-    assert films.users(seed=None, resample=False).rewards.tolist() == [
-        [1, 1, 0, 0],
-        [1, 1, 1, 1],
-        [1, 0, 1, 0],
-    ]
-    assert films.users(resample=False).length == 3
-    assert sorted(films.users(seed=5).rewards.tolist()) == sorted(
-        films.users(seed=None).rewards.tolist()
-    )
-
-
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -186,11 +169,3 @@ def test_what_is_no_movielens_set_is_refused(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(DataError, match=r"set\.zip cannot be read"):
             movielens(path)
-
-
-def test_where_data_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DPBANDITS_DATA", str(tmp_path / "mine"))
-    assert data_folder() == tmp_path / "mine"
-    monkeypatch.delenv("DPBANDITS_DATA")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert data_folder() == tmp_path / "dpbandits"

@@ -115,12 +115,3 @@ def test_movielens_latest_small(real: Path) -> None:
     rank, total = best_basis(films)
     assert rank == 17
     assert total / 610 == pytest.approx(6.480, abs=5e-4)
-
-
-@pytest.mark.parametrize("real", ["ml-latest-small"], indirect=True)
-def test_films_of_one_user_are_correlated(real: Path) -> None:
-    films = movielens(real, drop_unlisted=True)
-    assert films.watched is not None
-    correlations = np.corrcoef(films.watched.T)
-    assert (correlations.sum() - 100) / 9_900 == pytest.approx(0.251, abs=5e-4)
-    assert films.users().means == pytest.approx(films.independent().means, rel=1e-12)

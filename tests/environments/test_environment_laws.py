@@ -151,24 +151,6 @@ def test_the_uniform_lattice_is_its_closed_form(steps: int) -> None:
     np.testing.assert_allclose(whole, inner, rtol=1e-9)
 
 
-def test_a_narrow_uniform_lattice_is_its_closed_form() -> None:
-    law = lattice(dpb.Uniform([0.25], [0.75]), dpb.Grid(steps=4))
-    np.testing.assert_allclose(law.probabilities[0], [0, 0.25, 0.5, 0.25, 0], atol=1e-15)
-
-
-def test_a_uniform_law_of_no_width_rounds_as_its_value_does() -> None:
-    one_value = dpb.Uniform([0.5, 0.3], [0.5, 0.3])
-    for steps in (1, 2, 3, 10):  # one half lies on a half step where steps is odd
-        law = lattice(one_value, dpb.Grid(steps=steps))
-        assert [law.values[row.argmax()] for row in law.probabilities] == [
-            round(0.5 * steps),
-            round(0.3 * steps),
-        ]
-        assert one_value.block(0, 7, dpb.Grid(steps=steps), np.random.default_rng(0)) == 7 * round(
-            0.5 * steps
-        )
-
-
 def test_the_beta_lattice_is_its_closed_form() -> None:
     law = lattice(dpb.Beta([2], [1]), dpb.Grid(steps=8))
     edges = np.clip((np.arange(10) - 0.5) / 8, 0, 1)
@@ -177,21 +159,9 @@ def test_the_beta_lattice_is_its_closed_form() -> None:
     np.testing.assert_allclose(law.probabilities[0], np.diff(beta.cdf(edges, 0.3, 4.5)), rtol=1e-9)
 
 
-def test_categorical_values_that_share_a_grid_point_are_one_value() -> None:
-    law = lattice(dpb.Categorical([0.24, 0.26, 0.9], [[0.2, 0.3, 0.5]]), dpb.Grid(steps=4))
-    assert law.values.tolist() == [1, 4]
-    np.testing.assert_allclose(law.probabilities, [[0.5, 0.5]], rtol=1e-15)
-
-
 def test_a_long_block_costs_one_draw_and_stays_in_range() -> None:
     rng, grid = np.random.default_rng(4), dpb.Grid(steps=1024)
     for environment in ENVIRONMENTS.values():
         total = environment.block(0, 10**12, grid, rng)
         mean = (lattice(environment, grid).probabilities @ lattice(environment, grid).values)[0]
         assert abs(total / 10**12 - mean) < 1024 * 4e-6  # Hoeffding at 1e-6 is 2.7e-6 of the range
-
-
-def test_an_environment_of_independent_rounds_is_its_own_fresh_copy(
-    environment: Environment,
-) -> None:
-    assert environment.fresh() is environment

@@ -11,7 +11,6 @@ from fractions import Fraction
 
 import pytest
 
-import dpbandits as dpb
 from dpbandits.noise import SecureNoise
 
 
@@ -36,19 +35,3 @@ def test_a_copy_draws_for_itself(copied: Callable[[SecureNoise], SecureNoise]) -
     again = copied(noise)
     assert type(again) is SecureNoise
     assert draws(noise) != draws(again)  # equal by chance with probability below 1e-30
-
-
-def test_two_copies_of_a_session_never_share_a_draw() -> None:
-    """Told other rewards, their answers would differ by exactly the sums' difference."""
-    s = dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon="1/10", grid=1), noise=SecureNoise(), seed=1)
-    other = copy.deepcopy(s)
-    told: list[list[float]] = [[], []]
-    for session, reward, totals in ((s, 0.0, told[0]), (other, 1.0, told[1])):
-        for _ in range(127):
-            before = session.releases
-            session.tell(session.ask(), reward)
-            if session.releases > before:
-                totals.append(session.state.totals[0])
-    differences = [two - one for one, two in zip(*told, strict=True)]
-    assert len(differences) == 7
-    assert differences != [1, 2, 4, 8, 16, 32, 64]  # by chance with probability below 1e-9

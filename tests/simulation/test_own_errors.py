@@ -25,15 +25,6 @@ class Unmade(dpb.DPKLUCB):
         raise LookupError("no such table")
 
 
-PAIR = dpb.Bernoulli([0.6, 0.4])
-
-
-def test_a_note_says_what_was_played() -> None:
-    with pytest.raises(LookupError, match="no such table") as caught:
-        dpb.simulate(Fails(arms=2, epsilon=1), PAIR, 1000, runs=3, first=7, workers=1)
-    assert caught.value.__notes__ == ["In run 7 of Fails on Bernoulli."]
-
-
 @pytest.mark.parametrize("kind", [Fails, Unmade])
 def test_a_forecast_hides_no_error(kind: type[dpb.Policy]) -> None:
     with pytest.raises(LookupError, match="no such table"):

@@ -41,17 +41,6 @@ def test_a_sweep_file_with_such_a_class_is_refused(name: str, words: str, tmp_pa
         load_config(file)
 
 
-def test_a_file_that_cannot_be_imported_is_named_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "own_broken.py").write_text("x = 1\ny = x.no\n", encoding="utf-8")
-    file = tmp_path / "own.toml"
-    file.write_text(
-        SWEEP.replace("tests.simulation.test_own_errors:Fails", "own_broken:A"),
-        encoding="utf-8",
-    )
-    with pytest.raises(dpb.ConfigError, match=r"has no attribute 'no' \(own_broken.py, line 2\)"):
-        load_config(file)
-
-
 SWEEP = """
 name = "own"
 title = "Own"

@@ -28,20 +28,6 @@ def test_what_is_no_reward_is_not_repeated() -> None:
     assert "0.12.3" not in said
 
 
-def test_a_forecast_says_what_it_took_two_numbers_for() -> None:
-    said = dpbandits(
-        "forecast", "--base", ".03", "--best", "20", "--visitors", "10", "--draws", "2"
-    )
-    assert "a rate of 0.03 today, and of 0.63 for the best arm, 2000 % more." in said.stdout
-
-
-def test_budgets_may_be_given_one_by_one() -> None:
-    sizes = "--rates .5,.4 --visitors 10 --draws 2 --epsilon"
-    said = dpbandits("forecast", *sizes.split(), "1", "--epsilon", "2,3").stdout
-    lines = [line.split() for line in said.splitlines() if line.split()[:1] == ["DPRateIMED"]]
-    assert [line[1] for line in lines] == ["1", "2", "3"]
-
-
 def test_a_fault_is_shown_without_local_variables() -> None:
     """A reward is one, where an answer is told; by itself Typer 0.15 shows them."""
     assert app.pretty_exceptions_show_locals is False

@@ -49,9 +49,3 @@ def test_few_indices_are_computed() -> None:
 
     largest_below(above_indices(totals, rounds, level, eps), index)
     assert len(asked) < 20
-
-
-def test_ties_go_to_the_lower_number() -> None:
-    scores = [0.5, 0.7, 0.7, 0.7, 0.2]
-    for ceilings in ([1.0] * 5, [0.5, 0.7, 0.7, 0.7, 0.2], [0.6, 0.7, 0.9, 0.8, 0.9]):
-        assert largest_below(np.array(ceilings), scores.__getitem__) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
@@ -142,18 +141,6 @@ def test_who_leads_among_equal_means_is_the_one_with_most_rounds() -> None:
     assert policy.batch(unseen, 1) == 27
 
 
-def test_presets_give_way_to_arguments() -> None:
-    policy = dpb.DPRateIMED(arms=3, epsilon=0.1, preset="safe", first=5, alpha=3, level=1)
-    assert (policy.first, policy.alpha, policy.level) == (5, 3, 1)
-    assert dpb.DPRateIMED(arms=3, epsilon="1/3").first == 81
-    for name, constants in dpb.DPRateIMED.presets.items():
-        policy = dpb.DPRateIMED(arms=3, epsilon=1, preset=name)
-        told = constants._asdict()
-        assert told.pop("blurred") == (1.0 if name == "balanced" else 0.0)
-        assert told == {field: getattr(policy, field) for field in told}
-        assert (policy.level or 0) >= 1
-
-
 @pytest.mark.parametrize(
     ("epsilon", "doubt"),
     [("10", 0.28), ("1", 0.28), ("1/2", 0.78), ("1/10", 1.18), ("1/1000", 1.279)],
@@ -163,17 +150,6 @@ def test_the_balanced_doubt_is_larger_where_noise_is_more(epsilon: str, doubt: f
     policy = dpb.DPRateIMED(arms=3, epsilon=epsilon)
     assert policy.discount == (pytest.approx(doubt, abs=1e-3), 0.75)
     assert dpb.DPRateIMED(arms=3, epsilon=epsilon, preset="safe").discount == (4.0, 0.6)
-
-
-def test_a_level_of_ones_own_has_no_doubt_but_ones_own() -> None:
-    """So a session that was saved with its level, before there was a doubt, goes on as it did."""
-    given: dict[str, Any] = {"arms": 3, "epsilon": 1, "preset": "safe"}
-    assert dpb.DPRateIMED(**given).discount == (4.0, 0.6)
-    assert dpb.DPRateIMED(**given, level=2).discount == (0.0, 1.0)
-    assert dpb.DPRateIMED(**given, level=2, doubt=3, trust=0.5).discount == (3, 0.5)
-    assert dpb.DPRateIMED(**given, doubt=3).discount == (3, 0.6)
-    whole = dpb.DPRateIMED(**given)
-    assert dataclasses.replace(whole, arms=5).discount == whole.discount
 
 
 def test_evidence_of_preset_safe_counts_for_less() -> None:

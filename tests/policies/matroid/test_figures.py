@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -46,20 +45,6 @@ def test_seven_vectors(policy: Any, reference: float, runs: int) -> None:
     """
     found, error = final_return(policy, SEVEN_MEANS, 10_000, runs)
     assert abs(found - reference) <= 0.03 * reference + 5 * error
-
-
-@pytest.mark.long
-def test_ours_on_the_seven_vectors() -> None:
-    regret = dpb.simulate(
-        DPKLMAT(problem=SEVEN, epsilon=2),
-        dpb.Bernoulli(SEVEN_MEANS),
-        10_000,
-        runs=200,
-        seed=7,
-        at=[],
-    ).regret()
-    assert regret.mean() <= 80
-    assert np.quantile(regret, 0.99) < 120
 
 
 @pytest.mark.long
