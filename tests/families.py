@@ -70,7 +70,6 @@ KEPT = {
     "policies/super_arms/test_joint_oracles.py::test_every_oracle_is_played_by_every_host": (
         "coverage"
     ),
-    "service/restored/test_losses.py::test_noise_that_is_used_again_is_no_noise": "inf",
     "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
     "session/test_intervals.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",
     "session/test_traffic.py::test_false_alarms_at_all_times": "1000.0-turning",

@@ -76,7 +76,7 @@ def test_a_role_without_rights_to_private_tables_is_enough(
     """One that may do what the guide says, and nothing else."""
     import psycopg
 
-    guide = Path(__file__).parents[2] / "docs/guides/service.md"
+    guide = Path(__file__).parents[2] / "docs/guides/operating.md"
     granted = guide.read_text(encoding="utf-8").split("```sql\n")[1].split("```")[0]
     role, clock, witness = f"reader_{secrets.token_hex(4)}", Time(), tmp_path / "witness"
     with open_store(url, key=bytes(32), witness=witness, clock=clock) as store:
