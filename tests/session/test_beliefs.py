@@ -5,6 +5,7 @@ checked; and a policy's people against holdout people.
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -220,11 +221,25 @@ def test_rows_stay_few_where_every_round_is_released() -> None:
     assert releases == wanted, "settled beforehand where noise is drawn anew"
 
 
-def test_small_first_blocks_are_left_out() -> None:
-    history = campaign(dpb.AdaPUCB(arms=1, epsilon="1/2"), [0.5], 600, 1)
-    arm = history.arms[0]
-    assert arm.kept[0].rounds >= 4 * np.sqrt(8)
-    assert arm.kept[0].draws == ((1, 1),)
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
+def test_small_first_blocks_are_left_out(epsilon: float) -> None:
+    """Rows start with the first block that has 4 rewards for each unit of its noise's standard
+    deviation, or 16 of both together with the block before it.
+    """
+    policy = dpb.AdaPUCB(arms=1, epsilon=epsilon)
+    history, sizes = Believed.of(policy), [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+    spread = np.sqrt(2) / epsilon  # of a draw of Laplace noise
+    first = next(
+        now
+        for before, now in pairwise([0, *sizes])
+        if now >= 4 * spread or before + now >= 16 * spread * np.sqrt(1 + (before > 0))
+    )
+    for at, size in enumerate(sizes, 1):
+        history = history.after(Release((0,), (Answer(size / 2, size, 1),), at, ()))
+    assert history.arms[0].kept[0].rounds == first
+    assert history.arms[0].kept[0].draws == ((1, 1),)
+    forgets_nothing = campaign(dpb.DPUCB(arms=1, epsilon=1, horizon=99), [0.5], 9, 1)
+    assert forgets_nothing.arms[0].kept[0].rounds == 1
 
 
 @pytest.mark.parametrize("name", POLICIES)
