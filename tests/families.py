@@ -72,6 +72,12 @@ KEPT = {
     ),
     "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
     "session/test_intervals.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",
+    "session/test_intervals.py"
+    "::test_noise_costs_less_than_half_the_width_where_it_does_not_rule": "DPKLUCB-0.1",
+    "session/test_intervals.py"
+    "::test_at_small_epsilon_that_begins_where_noise_is_no_larger_than_chance": "DPKLUCB",
+    "session/test_intervals.py"
+    "::test_where_noise_rules_no_other_interval_of_this_kind_is_much_narrower": "DPKLUCB-0.5",
     "session/test_traffic.py::test_false_alarms_at_all_times": "1000.0-turning",
     "session/test_saving.py"
     "::test_with_all_options_at_once_a_loaded_session_goes_on_as_it_would_have": (

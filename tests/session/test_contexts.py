@@ -429,6 +429,8 @@ def largest_loss(others: tuple[float | None, ...] = (0.0, 1.0), **options: Any) 
         for other in others:
             if other != answers[at]:
                 found = max(found, loss(answers, at, other, **options))
+                if found > 1.0:  # more than was promised
+                    return found
     return found
 
 

@@ -118,6 +118,7 @@ def test_super_arms_most_of_whose_people_are_silent_are_read(name: str) -> None:
     assert min(s.state.rounds) > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["IMED"])
 def test_the_best_arm_gets_about_as_many_people(name: str) -> None:
     """Share of the best arm, 8 seeds. Over 200 seeds it was .004 lower with 5 % silent and .025
