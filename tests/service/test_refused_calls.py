@@ -74,10 +74,7 @@ class Played:
         return sum(line.kind == "read" for part in parts for line in part)
 
 
-KINDS = ["memory", "sqlite"]
-
-
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.long)])
 def where(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -311,27 +308,3 @@ def test_a_reply_that_was_edited_draws_nothing_anew(tmp_path: Path) -> None:
                     call()
                 assert played.readings() == played.noise.drawn > 0
         assert campaign.generation == 1
-
-
-def test_a_session_that_refuses_an_ask_draws_nothing_anew() -> None:
-    """In one process, too."""
-    noise, now = Counted(), [0.0]
-    session = dpb.Session(
-        dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=2),
-        noise=noise,
-        clock=lambda: now[0],
-        max_pending=MOST,
-        assignment="shuffled",
-        **WINDOWED,
-        **RAIL,
-    )
-    said = set[str]()
-    for decision in session.ask(MOST - 1, eligible=["b"]):
-        session.tell(decision, (1, 1))
-    now[0] += WINDOW + 1
-    for _ in range(50):
-        with pytest.raises((ValueError, RuntimeError)) as refused:
-            session.ask(MOST + 1, eligible=["b"])
-        said.add(str(refused.value))
-    assert len(said) == 1
-    assert noise.drawn == len(session.ledger) > 0
