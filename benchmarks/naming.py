@@ -16,11 +16,11 @@ import numpy as np
 
 import dpbandits as dpb
 from dpbandits.core.plan import Hold, PublicRng
-from dpbandits.policies.contract import open_turn
+from dpbandits.policies.contract import begin_step
 from dpbandits.session.beliefs import (
-    Believed,
     Interval,
     NoiseMoments,
+    ReleaseHistory,
     Sight,
     beliefs,
     best_apart,
@@ -108,13 +108,13 @@ class Turn(NamedTuple):
     """A campaign after a release: people so far, what is known, and how the policy goes on."""
 
     people: int
-    known: Believed
+    known: ReleaseHistory
     policy: Any
     state: Any
     number: int
 
 
-def blocks(setting: Setting, seed: int) -> Iterator[tuple[int, Believed]]:
+def blocks(setting: Setting, seed: int) -> Iterator[tuple[int, ReleaseHistory]]:
     """A campaign whose answers come at once, block by block: people so far, and what is known."""
     for turn in turns(setting, seed):
         yield turn.people, turn.known
@@ -122,11 +122,11 @@ def blocks(setting: Setting, seed: int) -> Iterator[tuple[int, Believed]]:
 
 def turns(setting: Setting, seed: int) -> Iterator[Turn]:
     policy: Any = dpb.recommend(arms=len(setting.means), epsilon=setting.epsilon)
-    rng, known = np.random.default_rng([seed, 5]), Believed.of(policy)
+    rng, known = np.random.default_rng([seed, 5]), ReleaseHistory.of(policy)
     vault = open_vault("bandit", policy.mechanism(), policy.arms, dpb.SimulatedNoise(seed), None)
     steps, state, people, number = vault.vault.grid.steps, policy.init(), 0, 0
     while True:
-        plan = open_turn(policy, state, number, partial(PublicRng, seed)).plan
+        plan = begin_step(policy, state, number, partial(PublicRng, seed)).plan
         if not isinstance(plan, Hold) or people + plan.rounds > setting.people:
             return
         arm, count = int(plan.action), plan.rounds  # type: ignore[arg-type]
@@ -149,7 +149,7 @@ def session_turns(setting: Setting, seed: int) -> Iterator[Turn]:
         session.tell(decision, float(rng.random() < setting.means[arm]))
         if session.releases != releases:
             releases, now = session.releases, session._state
-            yield Turn(t + 1, now.believed, now.policy, now.learned, now.step)
+            yield Turn(t + 1, now.history, now.policy, now.learned, now.step)
 
 
 class Foreseen(NamedTuple):
@@ -225,7 +225,7 @@ def sight_rows(runs: int) -> Iterator[list[str]]:
             ]
 
 
-def rounds(setting: Setting, seed: int) -> Iterator[tuple[int, Believed]]:
+def rounds(setting: Setting, seed: int) -> Iterator[tuple[int, ReleaseHistory]]:
     """A campaign in a `Session`, person by person."""
     policy = dpb.recommend(arms=len(setting.means), epsilon=setting.epsilon)
     options = {} if setting.min_share is None else {"min_share": setting.min_share}
@@ -243,7 +243,7 @@ def rounds(setting: Setting, seed: int) -> Iterator[tuple[int, Believed]]:
             session.tell(*heapq.heappop(late)[2:])
         if session.releases != releases:
             releases = session.releases
-            yield t + 1, session._state.believed
+            yield t + 1, session._state.history
 
 
 def winner(setting: Setting, seed: int) -> tuple[int, int] | None:
@@ -262,7 +262,7 @@ def winner(setting: Setting, seed: int) -> tuple[int, int] | None:
     return None
 
 
-def apart(known: Believed) -> int | None:
+def apart(known: ReleaseHistory) -> int | None:
     """The arm that is named by intervals."""
     assert known.reader.law is not None
     noise, found = NoiseMoments(known.reader.law), dict[int, Interval]()

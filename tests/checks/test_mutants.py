@@ -15,7 +15,7 @@ from dpbandits.core.errors import CheckFailed
 from dpbandits.core.plan import Hold, Progress
 from dpbandits.mechanisms import Answer, BinaryTree, GaussianBatches, LazyForgetful
 from dpbandits.mechanisms import counters as hybrid_module
-from dpbandits.policies.contract import Policy, Turn
+from dpbandits.policies.contract import Policy, Step
 from dpbandits.session.state import Told, View, counted, open_block
 from dpbandits.simulation import plain
 from dpbandits.vault import OpenBlock, Vault, added
@@ -121,13 +121,13 @@ def early_at_horizon(patch: pytest.MonkeyPatch) -> None:
                 else plan
             )
 
-    opened, following = plain.open_turn, plain.next_turn
+    opened, following = plain.begin_step, plain.next_step
 
-    def hasty(turn: Turn) -> Turn:
+    def hasty(turn: Step) -> Step:
         return turn._replace(progress=Hasty(turn.plan))
 
-    patch.setattr(plain, "open_turn", lambda *given: hasty(opened(*given)))
-    patch.setattr(plain, "next_turn", lambda *given: hasty(following(*given)))
+    patch.setattr(plain, "begin_step", lambda *given: hasty(opened(*given)))
+    patch.setattr(plain, "next_step", lambda *given: hasty(following(*given)))
 
 
 def laplace_scale_halved(patch: pytest.MonkeyPatch) -> None:

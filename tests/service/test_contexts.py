@@ -121,10 +121,10 @@ def test_every_kind_of_store_keeps_contexts(make: Any) -> None:
         session.tell(ours, at % 3 == 0)
         if at == 60:
             assert one.add_arm("d") == session.add_arm("d")
-    contexts = inside(other, lambda part, _: part.session._seen.folded().contexts)
+    contexts = inside(other, lambda part, _: part.session._current.folded().contexts)
     before = sum(map(len, contexts.recent))
     one.erase("user 3")
-    contexts = inside(other, lambda part, _: part.session._seen.folded().contexts)
+    contexts = inside(other, lambda part, _: part.session._current.folded().contexts)
     assert sum(map(len, contexts.recent)) == before - 2
     waiting = one.ask(context=PLACES[0], user="late")
     other.fence()
@@ -235,7 +235,7 @@ def test_who_is_erased_is_in_no_row(kind: str, tmp_path: Path) -> None:
     assert campaign.erase("user 4") == sum(at % 3 == 0 for at in range(4, 60, 12))
     assert kept() == before - theirs
     for each in (campaign, other, lite.open()["c"]):
-        now = inside(each, lambda part, _: part.session._seen.folded().contexts)
+        now = inside(each, lambda part, _: part.session._current.folded().contexts)
         held = {packed(context) for some in (*now.recent, now.pilot) for context in some}
         assert held == {row[-1] for row in rows(lite, "context")}
     assert other.tell(other.ask(context=PLACES[61], user="new"), 1) == "recorded"
@@ -244,15 +244,15 @@ def test_who_is_erased_is_in_no_row(kind: str, tmp_path: Path) -> None:
 
 def test_who_is_erased_in_the_transaction_of_their_answer_is_in_no_row(tmp_path: Path) -> None:
     from dpbandits.service.operations import Ask, Erase, Tell, TellItem
-    from dpbandits.service.transaction import Ticket
+    from dpbandits.service.transaction import QueuedCall
 
     lite = Lite(tmp_path)
     campaign = create(lite.open(), **PEOPLE)
     first = campaign.ask(context=PLACES[0], user="anna")
     queue = campaign._calls.host._queue
-    queue.append(Ticket(Tell(tells=[TellItem(id=first.id, reward=1.0)])))
-    queue.append(Ticket(Ask(context=PLACES[1], user="anna")))
-    queue.append(Ticket(Ask(context=PLACES[2], user="ben")))
+    queue.append(QueuedCall(Tell(tells=[TellItem(id=first.id, reward=1.0)])))
+    queue.append(QueuedCall(Ask(context=PLACES[1], user="anna")))
+    queue.append(QueuedCall(Ask(context=PLACES[2], user="ben")))
     assert campaign.do(Erase(user="anna")) == 1
     assert rows(lite, "context") == []
     assert [row[-1] for row in rows(lite, "decision")] == [None, None, packed(PLACES[2])]
@@ -312,7 +312,7 @@ def test_a_database_that_was_put_back_is_fenced(tmp_path: Path) -> None:
     assert len(rows(lite, "context")) == 9
     assert all(row[-1] is None for row in rows(lite, "decision"))
     session = inside(campaign, lambda part, _: part.session)
-    assert not session._seen.folded().books.blocks
+    assert not session._current.folded().books.blocks
     for place in PLACES:
         assert campaign.tell(campaign.ask(context=place), 1) == "recorded"
     assert campaign.spent == 1
@@ -378,7 +378,7 @@ def test_a_call_that_was_cut_off_counts_once(
     assert (summary.asked, summary.told, summary.generation) == (40, 40, 1)
     read = read_in(campaign.ledger)
     assert len(read) == len({*read}) > 16
-    blocks = inside(campaign, lambda part, _: part.session._seen.folded().books.blocks)
+    blocks = inside(campaign, lambda part, _: part.session._current.folded().books.blocks)
     assert len(read) + sum(block.count for block in blocks.values()) == 40
     assert len(rows(lite, "context")) == 40
     sums = sum(len(answer[0]) for each in campaign.releases() for answer in each.answers)

@@ -24,7 +24,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.policies import contextual
 from dpbandits.service.operations import Ask
-from dpbandits.service.transaction import Ticket
+from dpbandits.service.transaction import QueuedCall
 from tests.service.counted import Counted
 
 KEY = bytes(range(32))
@@ -569,7 +569,7 @@ def test_a_segment_that_was_edited_undoes_no_release_of_another(tmp_path: Path) 
     written(made, edit)
     campaign = made.opened()["trial"]
     for times in range(3):
-        other = Ticket(Ask(segment="FR"))
+        other = QueuedCall(Ask(segment="FR"))
         campaign._calls.host._queue.append(other)
         assert len(campaign.ask(1 + times, segment="DE")) == 1 + times
         with pytest.raises(dpb.StoreError):

@@ -89,7 +89,7 @@ def test_no_outcome_is_kept_or_shown() -> None:
             part = inside(campaign, lambda part, rows: rows.decisions(part.uid, 0, 10))
             said.append([each._replace(nonce=0, asked_at=0) for each in part])
             op = RecordOutcomes(arm="a", people=3, successes=ones, key="w")
-            said.append([repr(op), op.said()])
+            said.append([repr(op), op.identity()])
             said.append([repr(RecordOutcomes(arm="a", outcomes=[0.7312549], key="w"))])
             assert "7312549" not in str(said)
     assert said[:3] == said[3:]

@@ -225,7 +225,7 @@ def test_expired_decisions_are_enough() -> None:
     answered_so(s, 99, (0.0, 0.0))
     assert silent(s) == []
     answered_so(s, 1, (0.0, 0.0))
-    assert "since decision 51: 100 decisions were made and 100 expired" in silent(s)[0].said
+    assert "since decision 51: 100 decisions were made and 100 expired" in silent(s)[0].advice
     s.close("nobody answers")
     assert silent(s) == []
 

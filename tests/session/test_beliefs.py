@@ -21,8 +21,8 @@ from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import (
     Belief,
     Beliefs,
-    Believed,
     MeanReader,
+    ReleaseHistory,
     Uplift,
     beliefs,
     level,
@@ -33,9 +33,9 @@ from tests.session.campaigns import campaign
 POLICY = dpb.DPKLUCB(arms=3, epsilon=1)
 
 
-def released(*arms: tuple[float, int, int]) -> Believed:
+def released(*arms: tuple[float, int, int]) -> ReleaseHistory:
     """Each arm's total, rounds and draws, in one release; rounds 0: nothing of this arm."""
-    history = Believed.of(dpb.DPKLUCB(arms=len(arms), epsilon=1))
+    history = ReleaseHistory.of(dpb.DPKLUCB(arms=len(arms), epsilon=1))
     known = [(at, Answer(*arm)) for at, arm in enumerate(arms) if arm[1]]
     return history.after(Release(tuple(at for at, _ in known), tuple(a for _, a in known), 9, ()))
 
@@ -132,7 +132,7 @@ def test_retired_arms_need_not_be_compared() -> None:
 
 def test_arms_added_share_what_is_left() -> None:
     """The shares of all arms there will ever be add up to the failure probability."""
-    history = Believed.of(POLICY)
+    history = ReleaseHistory.of(POLICY)
     for at in range(3, 400):
         history = history.with_arm(str(at))
     shares = [2 * 16 * np.exp(-level(history, arm, 0.05, 16)) for arm in range(400)]
@@ -140,7 +140,7 @@ def test_arms_added_share_what_is_left() -> None:
 
 
 def test_a_mean_that_changes_is_told() -> None:
-    history = Believed.of(dpb.KLUCB(arms=1), growth=1.0)
+    history = ReleaseHistory.of(dpb.KLUCB(arms=1), growth=1.0)
     total = 0.0
     for at in range(1, 401):
         total += float(at <= 100)
@@ -153,7 +153,7 @@ def test_a_mean_that_changes_is_told() -> None:
 @pytest.mark.parametrize("confidence", [0, 1, 1.5, "95 %", True, None, float("nan")])
 def test_a_confidence_is_between_0_and_1(confidence: Any) -> None:
     with pytest.raises(ValueError, match="confidence="):
-        beliefs(Believed.of(POLICY), confidence)
+        beliefs(ReleaseHistory.of(POLICY), confidence)
 
 
 def test_local_bits_are_read_as_rewards() -> None:
@@ -161,7 +161,7 @@ def test_local_bits_are_read_as_rewards() -> None:
     low, high = policy.randomizer().ends
     n = 100_000
     total = n * (low + 0.3 * (high - low))
-    row = beliefs(Believed.of(policy).after(Release((0,), (Answer(total, n, 0),), n, ())))[0]
+    row = beliefs(ReleaseHistory.of(policy).after(Release((0,), (Answer(total, n, 0),), n, ())))[0]
     assert row.mean == pytest.approx(0.3)
     assert row.low is not None
     assert row.high is not None
@@ -227,7 +227,7 @@ def test_small_first_blocks_are_left_out(epsilon: float) -> None:
     deviation, or 16 of both together with the block before it.
     """
     policy = dpb.AdaPUCB(arms=1, epsilon=epsilon)
-    history, sizes = Believed.of(policy), [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+    history, sizes = ReleaseHistory.of(policy), [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
     spread = np.sqrt(2) / epsilon  # of a draw of Laplace noise
     first = next(
         now
@@ -246,7 +246,7 @@ def test_small_first_blocks_are_left_out(epsilon: float) -> None:
 def test_every_policy_survives_json(name: str) -> None:
     for policy in examples(name):
         history = campaign(policy, np.linspace(0.8, 0.3, policy.arms), 40, 2)
-        again = Believed.restored(policy, json.loads(json.dumps(history.to_data())))
+        again = ReleaseHistory.restored(policy, json.loads(json.dumps(history.to_data())))
         assert again == history
         found = beliefs(again)
         assert len(found) == policy.arms
@@ -285,14 +285,14 @@ def test_damaged_beliefs_are_refused(path: tuple[Any, ...], value: Any) -> None:
     if path == ("arms", 0, 2) and value == []:
         return  # an arm of which no row is kept yet
     with pytest.raises(DamagedSessionError, match="beliefs"):
-        Believed.restored(POLICY, data)
+        ReleaseHistory.restored(POLICY, data)
 
 
 def test_grids_widen_by_half_a_step_unless_rewards_are_on_them() -> None:
-    assert Believed.of(POLICY).reader.rounding == 0.5 / 1024
-    assert Believed.of(dpb.DPKLUCB(arms=2, epsilon=1, grid=1)).reader.rounding == 0.0
-    assert Believed.of(dpb.ThompsonBeta(arms=2)).reader.rounding == 0.0
-    assert Believed.of(dpb.LDPKLUCB(arms=2, epsilon=1, grid=10)).reader.rounding == 0.05
+    assert ReleaseHistory.of(POLICY).reader.rounding == 0.5 / 1024
+    assert ReleaseHistory.of(dpb.DPKLUCB(arms=2, epsilon=1, grid=1)).reader.rounding == 0.0
+    assert ReleaseHistory.of(dpb.ThompsonBeta(arms=2)).reader.rounding == 0.0
+    assert ReleaseHistory.of(dpb.LDPKLUCB(arms=2, epsilon=1, grid=10)).reader.rounding == 0.05
 
 
 # Uplift: the difference holds at all times

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.session.statement import believed_after
+from dpbandits.session.statement import posterior_after
 from tests.service.http.web import client_of, remote
 from tests.session.small import Exact
 
@@ -123,6 +123,6 @@ def test_odds_are_those_of_epsilon() -> None:
     """Odds move by the factor e^ε at most."""
     for before in (0.01, 0.1, 0.5, 0.9):
         for epsilon in (0.1, 1.0, 4.0):
-            after = believed_after(before, epsilon)
+            after = posterior_after(before, epsilon)
             odds = (after / (1 - after)) / (before / (1 - before))
             assert odds == pytest.approx(2.718281828459045**epsilon)

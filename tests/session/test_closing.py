@@ -47,7 +47,7 @@ def windowed(policy: Any = KL, **options: Any) -> tuple[Any, Days]:
 
 def answers(s: dpb.Session) -> list[int]:
     """How often each arm was released."""
-    return [arm.answers for arm in s._state.believed.arms]
+    return [arm.answers for arm in s._state.history.arms]
 
 
 def played(s: dpb.Session, rounds: int, seed: int = 0) -> list[dpb.Decision]:
@@ -121,10 +121,10 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
     left = played(s, 60)
     clock.now = 20.0
     s.settle()
-    assert s._seen.due is None
+    assert s._current.due is None
     open_blocks, was_read, learned = counts(s), read(s), s.state
     last, arms = readable(s, open_blocks), answers(s)
-    people = [arm.newest.rounds if arm.newest else 0 for arm in s._state.believed.arms]
+    people = [arm.newest.rounds if arm.newest else 0 for arm in s._state.history.arms]
     s.close("enough")
     assert s.state is learned or s.state == learned
     assert s.closed is not None
@@ -135,7 +135,7 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
     assert read(s) == {c: n for c, n in wanted.items() if n}
     if s.policy.reader.law is not None and last:
         assert sum(answers(s)) > sum(arms)
-        now = [arm.newest.rounds if arm.newest else 0 for arm in s._state.believed.arms]
+        now = [arm.newest.rounds if arm.newest else 0 for arm in s._state.history.arms]
         law = s.policy.reader.law
         assert sum(now) == sum(people) + sum(last.values()) * per_record(s) or law.forgets
     budget = s._vault.guarantee

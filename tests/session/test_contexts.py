@@ -192,7 +192,7 @@ def test_a_new_arm_does_not_begin_the_public_draws_anew(made: Any) -> None:
     for x in PLACES[:6]:
         for _ in range(3):
             s.ask(context=x)
-            position = s._seen.folded().rng
+            position = s._current.folded().rng
             assert position is not None
             places.append((s._state.step, position["state"]["state"]))
         s.add_arm()
@@ -200,7 +200,7 @@ def test_a_new_arm_does_not_begin_the_public_draws_anew(made: Any) -> None:
     steps = {step for step, _ in places}
     assert len(steps) > 1
     again = dpb.Session.from_json(s.to_json(), noise=dpb.SimulatedNoise(1))
-    assert again._seen.folded().rng == s._seen.folded().rng
+    assert again._current.folded().rng == s._current.folded().rng
 
 
 def test_blocks_that_were_open_when_an_arm_was_retired_are_read_with_the_others() -> None:

@@ -137,7 +137,7 @@ def named_session() -> Any:
     while s.releases % 5 or s.beliefs().best is None:
         decision = s.ask()
         s.tell(decision, float(rng.random() < (0.2, 0.8)[decision.action]))
-        assert s._seen.asked < 5_000
+        assert s._current.asked < 5_000
     return s
 
 
@@ -153,7 +153,7 @@ def test_a_name_stays_until_a_compared_arm_has_changed() -> None:
     while s.releases % 5 or not s.beliefs().changed:
         decision = s.ask()
         s.tell(decision, 0.0)
-        assert s._seen.asked < 20_000
+        assert s._current.asked < 20_000
     assert s.beliefs().best is None
 
 
@@ -161,10 +161,10 @@ def test_arms_are_compared_when_the_one_that_trails_was_released() -> None:
     s, before = named_session(), 0
     rng = np.random.default_rng(2)
     for _ in range(400):
-        known, arms = s._state.believed.compared, s._state.believed.arms
+        known, arms = s._state.history.compared, s._state.history.arms
         decision = s.ask()
         s.tell(decision, float(rng.random() < (0.2, 0.8)[decision.action]))
-        now = s._state.believed
+        now = s._state.history
         if now.compared != known:
             before += 1
             trailing = {
@@ -186,8 +186,8 @@ def test_arms_of_one_record_are_not_compared_in_pairs() -> None:
         dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=3, rank=2), epsilon=1),
     ):
         s = begun(policy, noise=dpb.SimulatedNoise(1), seed=1)
-        assert not s._state.believed.reader.alone
+        assert not s._state.history.reader.alone
     for of_one in (dpb.DPKLUCB, dpb.LDPKLUCB, dpb.AdaCUCB, dpb.LazyDPTS):
         budget = {"rho": 1} if of_one is dpb.AdaCUCB else {"epsilon": 1}
         policy = of_one(arms=2, **budget)
-        assert begun(policy, noise=dpb.SimulatedNoise(1), seed=1)._state.believed.reader.alone
+        assert begun(policy, noise=dpb.SimulatedNoise(1), seed=1)._state.history.reader.alone

@@ -169,7 +169,7 @@ class Game:
         self.session = dpb.Session(policy, noise=self.noise, seed=7, **options, **clock)
 
     def ask(self, user: str = "") -> dpb.Decision:
-        asked = self.session._seen.asked
+        asked = self.session._current.asked
         name = user or f"user {asked}"
         if self.setup.endswith("contexts"):
             return self.session.ask(context=PLACES[asked % len(PLACES)])
@@ -403,7 +403,7 @@ def short_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Logs are folded after nine events, so calls that fold one are cut off too; and first
     codebooks are made early.
     """
-    monkeypatch.setattr(session_module, "FOLD", 9)
+    monkeypatch.setattr(session_module, "FOLD_AFTER", 9)
     monkeypatch.setattr(contextual, "PILOT", FIRST)
 
 

@@ -21,7 +21,7 @@ from dpbandits.mechanisms import Block, LocalLaplace, RandomizedResponse
 from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
 from dpbandits.session.saving import private_part
-from dpbandits.session.storing import Watch, rows_in
+from dpbandits.session.storing import ChangeRecorder, rows_in
 from dpbandits.vault import checked_report
 from tests.session.small import Exact, begun, content, reward_of, session
 from tests.session.test_interruption import PACKAGE
@@ -243,9 +243,9 @@ def test_no_repr_shows_a_reward_or_a_sum() -> None:
     for setup in ("batches", "window", "joint", "super arms", "guardrail"):
         work = Work(setup, dpb.SimulatedNoise(1))
         of = work.session
-        watch = Watch(of)
+        watch = ChangeRecorder(of)
         of.tell_many(work.pairs()[:2])
-        view, log = of._seen, of._log
+        view, log = of._current, of._log
         state = view.folded()
         shown = [of, view, log, log.events, state, state.books, state.books.blocks, of._tables]
         shown += [of._vault, watch, watch.changes(), rows_in(of), *log.events]
@@ -257,7 +257,7 @@ def test_no_repr_shows_a_reward_or_a_sum() -> None:
         work.now += 1e6
         with contextlib.suppress(LookupError):
             of.settle()
-        assert DIGITS not in repr(of._seen.folded())
+        assert DIGITS not in repr(of._current.folded())
 
 
 # What came is not repeated

@@ -22,7 +22,8 @@ def session(policy: Any = POLICY, **options: Any) -> dpb.Session:
 
 
 def facts(s: dpb.Session) -> Any:
-    return s.state, s.ledger, s._seen.asked, s._seen.records, s._seen.elsewhere, s.pending
+    now = s._current
+    return s.state, s.ledger, now.asked, now.records, now.elsewhere, s.pending
 
 
 def test_a_batch_counts_once() -> None:
@@ -39,7 +40,7 @@ def test_a_batch_counts_once() -> None:
             s.record(arm, outcomes, key="week 1")
     assert facts(s) == before
     assert s.state.pulls[1] == s.state.t == 6
-    assert s._seen.records == len(s.decisions()) == 6
+    assert s._current.records == len(s.decisions()) == 6
 
 
 def test_a_saved_session_knows_its_batches() -> None:
@@ -60,7 +61,7 @@ def test_a_batch_is_released_as_if_it_had_been_told() -> None:
     s, outcomes = session(), [1.0, 0.0, 1.0, 1.0] * 25
     s.record("green", outcomes, key="all")
     left, _ = s._state.books.ledger.left[2]
-    count, ones = s._seen.blocks[2]
+    count, ones = s._current.blocks[2]
     assert left + count == 100
     assert s.state.totals[2] + ones == 75
     assert [line.releases for line in s.ledger] == [1] * len(s.ledger)
@@ -75,7 +76,7 @@ def test_outcomes_that_come_sorted_fill_no_block_alone() -> None:
     """
     s = session(dpb.DPKLUCB(arms=2, epsilon=1, first=16, grid=1))
     s.record(0, (64, 32), key="sorted")
-    first = s._state.believed.arms[0].kept[0]
+    first = s._state.history.arms[0].kept[0]
     assert first.rounds == 16
     assert 0 < first.total < 16
 
@@ -87,7 +88,7 @@ def test_secure_sessions_shuffle_with_secret_coins() -> None:
             dpb.DPKLUCB(arms=2, epsilon=10**6, first=16, grid=1), noise=dpb.SecureNoise(), seed=1
         )
         s.record(0, (64, 32), key="sorted")
-        totals.add(round(s._state.believed.arms[0].kept[0].total))
+        totals.add(round(s._state.history.arms[0].kept[0].total))
     assert len(totals) > 1
 
 
@@ -181,7 +182,7 @@ def test_a_release_that_fails_leaves_the_batch_recorded() -> None:
         s.record("control", (40, 20), key="k")
     noise.failing = False
     assert s.record("control", (40, 20), key="k") == "already"
-    assert s._seen.records == 40
+    assert s._current.records == 40
     whole = session()
     whole.record("control", (40, 20), key="k")
     assert facts(s) == facts(whole)

@@ -214,7 +214,7 @@ def test_where_everybody_answers_decisions_are_as_they_were(kind: str) -> None:
             dpb.Session(policy, noise=dpb.SimulatedNoise(3), seed=3) for _ in range(2)
         )
         log = unwatched._log
-        unwatched._log = log._replace(state=log.state._replace(late=None))
+        unwatched._log = log._replace(state=log.state._replace(delays=None))
         assert late_play(watched, 100, kind) == late_play(unwatched, 100, kind), policy
         assert watched.events == ()
 
@@ -229,7 +229,7 @@ def test_with_an_attribution_window_nobody_is_overdue() -> None:
         if t % 3:
             s.tell(decision, 1.0)
     assert (s.events, s.alarms) == ((), ())
-    assert json.loads(s.to_json(unsealed=True))["public"]["late"] is None
+    assert json.loads(s.to_json(unsealed=True))["public"]["delays"] is None
 
 
 def act(s: Any, queue: list[dpb.Decision], rng: np.random.Generator, silent: float) -> Any:
@@ -293,9 +293,9 @@ def test_a_session_that_is_saved_at_any_time_goes_on_as_it_would_have(
 @pytest.mark.parametrize(
     ("part", "value"),
     [
-        ("late", [[4, 1], [4, 1]]),
-        ("late", [[3, 1]]),
-        ("late", [[4, -1]]),
+        ("delays", [[4, 1], [4, 1]]),
+        ("delays", [[3, 1]]),
+        ("delays", [[4, -1]]),
         ("blocks", [[0, 2, 1]]),
         ("blocks", [[3, 2, 1, 1]]),
         ("blocks", [[0, 2, 10**6, 1]]),
@@ -314,8 +314,8 @@ def test_edited_documents_are_refused(part: str, value: Any) -> None:
     data = json.loads(s.to_json())
     public = data["public"]
     assert public["overdue"][PARTS.index("total")] == 6
-    if part == "late":
-        public["late"] = value
+    if part == "delays":
+        public["delays"] = value
     else:
         public["overdue"][PARTS.index(part)] = value
     with pytest.raises(ValueError, match="damaged"):
@@ -335,7 +335,7 @@ def test_an_arm_that_waits_is_said_until_it_waits_no_more() -> None:
     s = waiting_for_green()
     (alarm,) = s.alarms
     assert (alarm.what, alarm.arm) == ("overdue", "green")
-    assert alarm.said.startswith(
+    assert alarm.advice.startswith(
         "green waits for 1 answer since decision 6; nothing is learned of it until they are "
         "recorded or expired"
     )
@@ -353,7 +353,7 @@ def test_the_answer_of_an_overdue_request_is_recorded() -> None:
     assert s.state.rounds[1] >= 4
     assert s.alarms == s.pending == ()
     assert s.resolved == 40
-    open_rounds = sum(many for _, many in json.loads(s.to_json())["public"]["told"])
+    open_rounds = sum(many for _, many in json.loads(s.to_json())["public"]["step_counts"])
     assert sum(s.state.pulls) + open_rounds == 40
 
 

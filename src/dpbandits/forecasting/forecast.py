@@ -50,9 +50,9 @@ from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.session.arms import assignment_of
 from dpbandits.session.beliefs import (
     Belief,
-    Believed,
     MeanReader,
     NoiseMoments,
+    ReleaseHistory,
     least_bounds,
     level,
 )
@@ -270,7 +270,7 @@ def schedule_of(policy: Policy, visitors: int) -> Schedule | None:
     if law is None or not kept:
         return None
     noise = NoiseMoments(law)
-    u = level(Believed.of(policy), 0, 1.0 - CONFIDENCE, len(noise.thetas))
+    u = level(ReleaseHistory.of(policy), 0, 1.0 - CONFIDENCE, len(noise.thetas))
     if law.redraws:  # as many rows as `beliefs` keeps
         rows = 12.0 + np.log(visitors) / np.log(1.1)
         u += float(np.log(rows * (rows + 1.0)))
@@ -289,9 +289,9 @@ def plain_schedule(arms: int) -> Schedule:
     return Schedule(np.array([1]), nothing, noise.thetas, u, (0.0, 1.0), False, True)
 
 
-def one_arm_alone(policy: Policy, visitors: int) -> Believed:
+def one_arm_alone(policy: Policy, visitors: int) -> ReleaseHistory:
     """All releases of an arm that is played by itself; rewards are nobody's."""
-    history, state, t = Believed.of(policy, growth=1.0), policy.init(), 0
+    history, state, t = ReleaseHistory.of(policy, growth=1.0), policy.init(), 0
     mechanism, noise = policy.reader, SimulatedNoise(0)
     memory = mechanism.init(1)
     for step in range(MOST_RELEASES):

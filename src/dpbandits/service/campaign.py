@@ -110,10 +110,10 @@ class Campaign:
     def _repr_html_(self) -> str:
         """Return where the campaign stands, for a notebook."""
         try:
-            said, beliefs = self.summary(), self.beliefs()
+            summary, beliefs = self.summary(), self.beliefs()
         except Exception:  # a notebook shows what it can
             return f"<p>{escape(repr(self))}</p>"
-        lines = "".join(f"<p>{escape(line)}</p>" for line in str(said).splitlines())
+        lines = "".join(f"<p>{escape(line)}</p>" for line in str(summary).splitlines())
         return lines + beliefs._repr_html_()
 
     def __getitem__(self, segment: str) -> Campaign:
@@ -211,8 +211,8 @@ class Campaign:
             RewardError: no number in the declared range. Nothing was recorded.
             TypeError, ValueError: neither a decision nor its id. Nothing was recorded.
         """
-        found: TellStatus = self._do(ops.told_pairs([(required_id(decision), reward)]), None, only)
-        return found
+        status: TellStatus = self._do(ops.told_pairs([(required_id(decision), reward)]), None, only)
+        return status
 
     def tell_many(
         self, tells: Iterable[tuple[CampaignDecision | str | UUID, object]]
@@ -227,13 +227,13 @@ class Campaign:
             RewardError: one of them is no reward. None was recorded.
             TypeError: one of them is no pair, or not of a decision or its id. None was recorded.
         """
-        found: list[TellStatus] = self._do(ops.told_pairs(tells), None, same)
-        return found
+        statuses: list[TellStatus] = self._do(ops.told_pairs(tells), None, same)
+        return statuses
 
     def tell_message(self, decision: CampaignDecision | str | UUID, message: str) -> TellStatus:
         """In the local model: record a user's answer as their device sent it."""
-        found: TellStatus = self._do(ops.told_message(decision, message), None, only)
-        return found
+        status: TellStatus = self._do(ops.told_message(decision, message), None, only)
+        return status
 
     def record(
         self,
@@ -260,8 +260,8 @@ class Campaign:
     def expire(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Nobody answered: the declared default counts (see `Session.expire`)."""
         op = ops.Expire.model_construct(decisions=[id_of(each) for each in decisions], key=None)
-        found: list[TellStatus] = self._do(op, None, same)
-        return found
+        statuses: list[TellStatus] = self._do(op, None, same)
+        return statuses
 
     def pending(
         self, after: int = 0, limit: int = 1_000, *, segment: str | None = None
@@ -279,14 +279,14 @@ class Campaign:
         """
         own = self._segment if segment is None else segment
         op = made(ops.Pending, after=after, limit=limit, segment=own)
-        found: list[CampaignDecision] = self._do(op, None, same)
-        return found
+        decisions: list[CampaignDecision] = self._do(op, None, same)
+        return decisions
 
     def void(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Decisions that were never carried out (see `Session.void`)."""
         op = ops.Void.model_construct(decisions=[id_of(each) for each in decisions], key=None)
-        found: list[TellStatus] = self._do(op, None, same)
-        return found
+        statuses: list[TellStatus] = self._do(op, None, same)
+        return statuses
 
     def add_arm(
         self, label: str | None = None, *, by: str | None = None, key: str | None = None
@@ -471,12 +471,12 @@ class Campaign:
         """
         if limit is not None:
             return self._view("decisions", after=after, limit=limit)  # type: ignore[no-any-return]
-        found, next = list[StoredDecision](), after
+        rows, next = list[StoredDecision](), after
         while True:
             page: DecisionPage = self._view("decisions", after=next, limit=PAGE_ROWS)
-            found += page.decisions
+            rows += page.decisions
             if page.after is None:
-                return DecisionPage(decisions=tuple(found), after=None)
+                return DecisionPage(decisions=tuple(rows), after=None)
             next = page.after
 
     def events(self, limit: int = 100) -> list[CampaignEvent]:

@@ -32,30 +32,30 @@ from dpbandits.service.parts import (
     TransactionClock,
     change_of,
     compact,
-    goes_on,
+    if_changed,
+    is_continued_by,
     loaded,
-    moved_on,
     next_chain,
     settle,
-    to_be_written,
+    with_next_version,
 )
 from dpbandits.service.refusals import refusal
 from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow
 from dpbandits.service.witness import Mark, Witness
 from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.storing import (
-    begin_anew,
+    advance_clock,
     cost_of,
-    give_up,
+    is_release_missing,
     keeps_exact_sums,
-    left_half_done,
-    not_before,
-    put_in_order,
-    turns_of,
+    refreshed,
+    release_marker,
+    restart_policy,
+    void_and_drop_open,
     window_of,
 )
 
-TOGETHER = 256
+MOST_TOGETHER = 256
 """Calls that one transaction runs."""
 
 WITNESSED_IN, PAUSE = 5.0, 0.01
@@ -63,18 +63,18 @@ WITNESSED_IN, PAUSE = 5.0, 0.01
 of its attempts.
 """
 
-WHOLE = ""
+ONLY_PART = ""
 """The name of the only part of a campaign without parts."""
 
-PUT_BACK = (
+RESTORED = (
     "The database is behind its witness: it was restored. Whoever serves it fences it with the "
     "next call, or `dpbandits campaign fence` does; until then nothing of this campaign is shown."
 )
-UNSEEN = (
+NOT_WITNESSED = (
     "The newest release of this campaign is not witnessed, so nothing is shown. Whoever serves the "
     "campaign makes that good with the next call."
 )
-NO_LEARNING = (
+UPDATE_FAILED = (
     "A release was made, and what a user-defined policy makes of it failed ({kind}: see the "
     "cause). The release is given up, and nothing that it read is read again: the next call fences "
     "the campaign, and goes on. Correct the policy."
@@ -99,13 +99,13 @@ class Operation(Protocol):
     def run(self, tx: Transaction, by: str) -> Any:
         """Change the campaign; returns the answer."""
 
-    def said(self) -> str:
+    def identity(self) -> str:
         """What tells it from other calls with the same key."""
 
     def kept(self, answer: Any) -> Any:
         """The answer as JSON, for a call that is made again."""
 
-    def again(self, kept: Any, tx: Transaction) -> Any:
+    def restored_answer(self, kept: Any, tx: Transaction) -> Any:
         """The answer to a call that is made again."""
 
 
@@ -115,7 +115,7 @@ class Layout:
     """What a campaign is made of.
 
     Args:
-        parts: by name; `WHOLE` where there is one part only.
+        parts: by name; `ONLY_PART` where there is one part only.
         rule: who is on which side, with a holdout; else None.
         side_key: the key under which people are put on sides.
     """
@@ -127,13 +127,13 @@ class Layout:
 
     @property
     def is_whole(self) -> bool:
-        return WHOLE in self.parts
+        return ONLY_PART in self.parts
 
     @property
     def options(self) -> dict[str, Any]:
         """How the campaign was made. Public."""
-        found: dict[str, Any] = json.loads(self.row.options)["shown"]
-        return found
+        shown: dict[str, Any] = json.loads(self.row.options)["shown"]
+        return shown
 
 
 @final
@@ -150,15 +150,15 @@ class Transaction:
 
     def part(self, name: str) -> Part:
         """A part of the campaign, loaded."""
-        found = self.loaded.get(name)
-        if found is None:
-            found = self._host.load(name, self.rows, self.heads)
-            if found.is_doubtful:
+        part = self.loaded.get(name)
+        if part is None:
+            part = self._host.load(name, self.rows, self.heads)
+            if part.is_doubtful:
                 raise FenceNeeded
-            found.begin(self.used)
-            self.loaded[name] = found
-            self._before[name] = found.marks(), turns_of(found.session)
-        return found
+            part.begin(self.used)
+            self.loaded[name] = part
+            self._before[name] = part.marks(), release_marker(part.session)
+        return part
 
     def parts(self) -> list[Part]:
         """All parts of the campaign."""
@@ -166,8 +166,8 @@ class Transaction:
 
     def kept(self, part: Part, make: Callable[[], Value]) -> Value:
         """What a view keeps of a part, from one time to the next."""
-        found: Value = self._host.kept.setdefault(part.uid, make())
-        return found
+        value: Value = self._host.kept.setdefault(part.uid, make())
+        return value
 
     def accept(self, part: Part) -> None:
         """What was done to this part so far stands, whatever fails later in the same call."""
@@ -179,16 +179,17 @@ class Transaction:
     def is_as_before(self) -> bool:
         """Whether nothing that was accepted is undone or half done, after a call was refused."""
         for name, part in self.loaded.items():
-            idle = put_in_order(part.session)
+            idle = refreshed(part.session)
             same = part.marks() == self._before[name][0]
-            if not left_half_done(part.session) and not (idle and same):
+            if not is_release_missing(part.session) and not (idle and same):
                 return False
         return True
 
     def has_drawn(self) -> bool:
         """Whether noise may have been drawn since the transaction began."""
         return any(
-            turns_of(part.session) != self._before[name][1] for name, part in self.loaded.items()
+            release_marker(part.session) != self._before[name][1]
+            for name, part in self.loaded.items()
         )
 
     def run(self, op: Operation, by: str) -> Any:
@@ -205,16 +206,16 @@ class Transaction:
             return op.run(self, by)
         seal = parts[0].seal.store
         place = seal.call_place(self.layout.row.uid, by, op.key)
-        mark = seal.call_mark(op.said())
-        said = self.responses.get(place) or self.rows.response(place)
-        if said is not None:
+        mark = seal.call_mark(op.identity())
+        stored = self.responses.get(place) or self.rows.response(place)
+        if stored is not None:
             try:
-                first, kept = json.loads(said)
+                first, kept = json.loads(stored)
             except (ValueError, TypeError):
                 raise refusal("edited_reply") from None
             if first != mark:
                 raise refusal("other_call")
-            return op.again(kept, self)
+            return op.restored_answer(kept, self)
         answer = op.run(self, by)
         self.responses[place] = compact([mark, op.kept(answer)])
         return answer
@@ -231,11 +232,11 @@ class Transaction:
         """Give a part the latest time that any part has seen. So a window never opens twice,
         whichever worker's clock is asked.
         """
-        not_before(part.session, max(head.latest for head in self.heads.values()))
+        advance_clock(part.session, max(head.latest for head in self.heads.values()))
 
     def closed_window(self) -> int | None:
         """The newest window of contributions that a fence closed, in whichever part."""
-        closed = [head.said["closed_window"] for head in self.heads.values()]
+        closed = [head.parsed["closed_window"] for head in self.heads.values()]
         return max((window for window in closed if window is not None), default=None)
 
 
@@ -273,7 +274,7 @@ class Written:
 
     def is_in(self, heads: Mapping[str, HeadRow]) -> bool:
         """Whether it was committed, though the database reported an error."""
-        return all(goes_on(change.head, heads[uid]) for uid, change in self.changes.items())
+        return all(is_continued_by(change.head, heads[uid]) for uid, change in self.changes.items())
 
     def write(self, rows: Rows) -> None:
         for uid, change in self.changes.items():
@@ -290,7 +291,7 @@ class FenceNeeded(BaseException):
 
 
 @final
-class Ticket:
+class QueuedCall:
     """A call that waits to be run."""
 
     __slots__ = ("by", "error", "is_done", "is_run", "op", "refused", "value")
@@ -307,7 +308,7 @@ class Ticket:
         return self.value
 
 
-def another(error: StoreError | WitnessError) -> StoreError | WitnessError:
+def copy_of_error(error: StoreError | WitnessError) -> StoreError | WitnessError:
     """The same error once more, without frames: raised in several threads, one would have those of
     all, and the rewards in them.
     """
@@ -343,7 +344,7 @@ class Host:
             name: replace(each, clock=self._clock) for name, each in (settings or {}).items()
         }
         self._uids = [row.uid for row in layout.parts.values()]
-        self._lock, self._queue = CallLock(busy), deque[Ticket]()
+        self._lock, self._queue = CallLock(busy), deque[QueuedCall]()
         self._parts = dict[str, Part]()
         self._unwritten: Written | None = None
         self._is_in_doubt = False  # and the database does not say so yet
@@ -367,12 +368,12 @@ class Host:
                 "Expected a view: this process only looks. Ask and tell where the campaigns are "
                 "served. Nothing was done."
             )
-        self._settle_in()
-        ticket = Ticket(op, by)
+        self._require_own_process()
+        ticket = QueuedCall(op, by)
         self._queue.append(ticket)
         try:
             while not ticket.is_done:
-                self._lock.run(partial(self._lead_for, ticket))
+                self._lock.run(partial(self._run_queue_for, ticket))
         except SharedError:
             if not ticket.is_done:
                 with suppress(ValueError):
@@ -387,14 +388,14 @@ class Host:
             StoreError: this process only looks, and the database was restored, or its newest
                 release is not witnessed.
         """
-        self._settle_in()
+        self._require_own_process()
         if self._setting.looking:
-            return self._look_only(look)
+            return self._view_read_only(look)
         return self._lock.run(partial(self._look, look))
 
     def fence(self) -> None:
         """Give up all that is open, as after the database was restored."""
-        self._settle_in()
+        self._require_own_process()
         self._lock.run(lambda: self._fence(is_asked_for=True))
 
     def load(self, name: str, rows: Rows, heads: Mapping[str, HeadRow], **how: bool) -> Part:
@@ -403,7 +404,7 @@ class Host:
         setting = self._settings.get(name, self._setting)
         return loaded(row, heads[row.uid], rows, setting, before, **how)
 
-    def _settle_in(self) -> None:
+    def _require_own_process(self) -> None:
         """A forked child reads everything anew, and waits for no thread of its parent's."""
         if self._process != this_process():
             self._process, self._queue, self._parts = this_process(), deque(), {}
@@ -411,7 +412,7 @@ class Host:
 
     def _look(self, look: Callable[[Transaction], Value]) -> Value:
         if self._is_in_doubt:
-            self._doubt()
+            self._mark_doubtful()
         for is_first in (True, False):
             try:
                 with (
@@ -419,15 +420,15 @@ class Host:
                     self._clock.stopped() as now,
                 ):
                     heads = rows.heads(self._uids)
-                    if not is_first or not self._was_put_back(heads):
+                    if not is_first or not self._is_restored(heads):
                         with suppress(FenceNeeded):
                             return self._shown(look, Transaction(self, rows, now, heads))
             except EditedRowsError as error:
                 if error.fenced:
-                    self._doubt()
+                    self._mark_doubtful()
                 raise
             self._fence()
-        raise StoreError(PUT_BACK)
+        raise StoreError(RESTORED)
 
     def _shown(self, look: Callable[[Transaction], Value], tx: Transaction) -> Value:
         """A view changes nothing, so the parts stay in memory."""
@@ -436,7 +437,7 @@ class Host:
         finally:
             self._parts.update(tx.loaded)
 
-    def _look_only(self, look: Callable[[Transaction], Value]) -> Value:
+    def _view_read_only(self, look: Callable[[Transaction], Value]) -> Value:
         def attempt() -> list[Value]:
             seen = self.witness.marks(self._uids)
             with self.database.reading(self.layout.row.uid) as rows, self._clock.stopped() as now:
@@ -446,11 +447,11 @@ class Host:
                 return [self._shown(look, tx)] if is_witnessed else []
 
         until = time.monotonic() + WITNESSED_IN
-        while not (found := self._lock.run(attempt)):
+        while not (results := self._lock.run(attempt)):
             if time.monotonic() > until:
-                raise StoreError(UNSEEN)
+                raise StoreError(NOT_WITNESSED)
             time.sleep(PAUSE)
-        return found[0]
+        return results[0]
 
     def _is_witnessed(self, heads: Mapping[str, HeadRow], seen: Mapping[str, Mark]) -> bool:
         """Whether all of this is witnessed. seen: the marks before the heads were read."""
@@ -464,30 +465,30 @@ class Host:
                     "store, with witness= or --witness."
                 )
             if (now.generation, now.step) <= (last.generation, last.step):
-                raise StoreError(PUT_BACK)
+                raise StoreError(RESTORED)
             if not self.witness.knows(uid, now):
                 return False
         return True
 
     # Transactions
 
-    def _lead_for(self, ticket: Ticket) -> None:
+    def _run_queue_for(self, ticket: QueuedCall) -> None:
         if not ticket.is_done:
             if ticket not in self._queue:  # who led was interrupted, and lost it
                 raise interrupted()
-            self._lead()
+            self._run_queue()
 
-    def _lead(self) -> None:
+    def _run_queue(self) -> None:
         """Run the calls that wait. Every one of them is answered, whatever happens."""
-        batch = list[Ticket]()
-        self._gather(batch)
+        batch = list[QueuedCall]()
+        self._add_waiting(batch)
         try:
             try:
-                while not self._transact(batch, self._gather):
+                while not self._transact(batch, self._add_waiting):
                     self._fence()
             except (StoreError, WitnessError) as error:
                 for ticket in batch:  # what was done may stand, so it is not done again here
-                    ticket.error = error if len(batch) == 1 else another(error)
+                    ticket.error = error if len(batch) == 1 else copy_of_error(error)
             except Exception as first:
                 for ticket in batch:  # who did it fails alone
                     ticket.is_run, ticket.error, ticket.refused = False, None, None
@@ -505,13 +506,13 @@ class Host:
                     ticket.error = interrupted()
                 ticket.is_done = True
 
-    def _gather(self, batch: list[Ticket]) -> None:
+    def _add_waiting(self, batch: list[QueuedCall]) -> None:
         """Add the calls that wait by now."""
-        while self._queue and len(batch) < TOGETHER:
+        while self._queue and len(batch) < MOST_TOGETHER:
             batch.append(self._queue.popleft())
 
     def _transact(
-        self, batch: list[Ticket], gather: Callable[[list[Ticket]], None] | None = None
+        self, batch: list[QueuedCall], gather: Callable[[list[QueuedCall]], None] | None = None
     ) -> bool:
         """One transaction: these calls, committed and witnessed. False: nothing was done, because
         the campaign has to be fenced first.
@@ -521,9 +522,9 @@ class Host:
         """
         moves = dict[str, tuple[Mark, Mark | None, float]]()
         if self._is_in_doubt:
-            self._doubt()
+            self._mark_doubtful()
         try:
-            self._write_again()
+            self._write_unwritten()
             with (
                 self.database.transaction(self.layout.row.uid) as rows,
                 self._clock.stopped() as now,
@@ -531,14 +532,14 @@ class Host:
                 if gather is not None:
                     gather(batch)
                 heads = rows.heads(self._uids)
-                if self._was_put_back(heads):
+                if self._is_restored(heads):
                     self._parts = {}
                     return False
                 tx = Transaction(self, rows, now, heads)
                 with self._releases_kept(tx):
                     answers = self._run(batch, tx)
                     changes = {
-                        name: to_be_written(change_of(part, now), part.head)
+                        name: if_changed(change_of(part, now), part.head)
                         for name, part in tx.loaded.items()
                     }
                     written = Written.of(tx, changes)
@@ -554,7 +555,7 @@ class Host:
                         moves[part.uid] = Mark.of(part.head), Mark.of(before), part.head.latest
             self._parts.update(tx.loaded)
             if moves:
-                self._witness_moves(moves)
+                self._witness_marks(moves)
         except FenceNeeded:
             self._parts = {}
             return False
@@ -562,13 +563,13 @@ class Host:
             self._parts = {}
             fences = isinstance(error, EditedRowsError) and error.fenced
             if self._is_in_doubt or fences or isinstance(error, (LedgerError, UnlearnedError)):
-                self._doubt()
+                self._mark_doubtful()
             raise
         for ticket, answer in zip(batch, answers, strict=True):
             ticket.value, ticket.error, ticket.is_run = answer, ticket.refused, True
         return True
 
-    def _run(self, batch: Sequence[Ticket], tx: Transaction) -> list[Any]:
+    def _run(self, batch: Sequence[QueuedCall], tx: Transaction) -> list[Any]:
         """Run the calls and return their answers. A refused call changes nothing, and other calls
         go on. What was due before the call stays done. If a due release fails, its block stays
         open, and the next call releases it.
@@ -610,9 +611,9 @@ class Host:
             self._is_in_doubt = True
             if not isinstance(failed, Exception):
                 raise failed
-            raise UnlearnedError(NO_LEARNING.format(kind=type(failed).__name__)) from failed
+            raise UnlearnedError(UPDATE_FAILED.format(kind=type(failed).__name__)) from failed
 
-    def _write_again(self) -> None:
+    def _write_unwritten(self) -> None:
         """What an earlier transaction released, and could not write, is written now: whether that
         fails may depend on the noise, where somebody put rules into the database. Where the
         database was put back meanwhile, or somebody else wrote, it is given up.
@@ -631,17 +632,17 @@ class Host:
                     left.write(rows)
                     is_written = True
         if not is_written:
-            self._doubt()
+            self._mark_doubtful()
         self._unwritten = None
 
-    def _witness_moves(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
+    def _witness_marks(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
         """What is committed is not done again, whatever goes wrong now."""
         try:
             self.witness.add(moves)
         except (OSError, MemoryError):
             raise interrupted() from None
 
-    def _doubt(self) -> None:
+    def _mark_doubtful(self) -> None:
         """The next call fences the campaign, in whichever process: what was drawn and cannot be
         written is not drawn again. Should this not be written either, the next call begins with it.
         """
@@ -654,14 +655,14 @@ class Host:
                     private = seal.opened_private(rows.private(row.uid), head)
                 except EditedRowsError:  # whoever calls next is told
                     continue
-                moved = moved_on(head)
+                moved = with_next_version(head)
                 body = seal.private({**private, "doubtful": True}, moved)
                 rows.write(row.uid, Change(moved, private=body))
         self._unwritten, self._is_in_doubt = None, False
 
     # Fences
 
-    def _was_put_back(self, heads: Mapping[str, HeadRow]) -> bool:
+    def _is_restored(self, heads: Mapping[str, HeadRow]) -> bool:
         """Whether the campaign has to be fenced: one of its parts is behind the witness. They count
         their people together, and so give up what they may have lost together. Where none is, what
         a crash left unwitnessed is witnessed now.
@@ -695,7 +696,7 @@ class Host:
                 heads = rows.heads(self._uids)
                 if is_asked_for:  # what a crash left unwitnessed is witnessed, if all is well
                     with suppress(WitnessError):
-                        self._was_put_back(heads)
+                        self._is_restored(heads)
                 seen = self.witness.marks(self._uids)
                 parts = [self.load(name, rows, heads, giving_up=True) for name in self.layout.parts]
                 if not is_asked_for and not any(
@@ -723,7 +724,7 @@ class Host:
         unseen: list[list[int]] = []
         # whoever restores a whole machine restores its clock, too: the window that is closed is the
         # one in which the lost timeline was seen last
-        not_before(part.session, self.witness.latest_time(part.uid))
+        advance_clock(part.session, self.witness.latest_time(part.uid))
         if seen is not None and not self.witness.knows(part.uid, Mark.of(part.head)):
             unseen = [[part.head.before + 1, part.head.step]]
         seen = seen or Mark.of(part.head)
@@ -732,25 +733,25 @@ class Host:
         lost = ReadingRow(
             seen.generation, 0, 0, 0, cost_of(part.session), step, "lost", part.head.version + 1
         )
-        anew = bool(unseen) or keeps_exact_sums(part.session)
+        restarts = bool(unseen) or keeps_exact_sums(part.session)
         part.begin({})
-        give_up(part.session)
+        void_and_drop_open(part.session)
         part.watch.note_lost()
-        if anew:
-            begin_anew(part.session)
+        if restarts:
+            restart_policy(part.session)
             if part.contexts is not None:
-                part.contexts.begin_anew()
-        unseen = [*part.head.said.get("unseen", []), *unseen]
+                part.contexts.restart()
+        unseen = [*part.head.parsed.get("unseen", []), *unseen]
         chain = next_chain(seen.chain, "fence", generation)
         part.head = part.head._replace(generation=generation, step=step, chain=chain)
         notes: dict[str, Any] = {"closed_window": window_of(part.session), "unseen": unseen}
-        if anew:
+        if restarts:
             notes["fresh_since"] = generation
         part.note(now, "fence", f"generation {generation}", None)
         change = change_of(part, now, notes=notes, lost=[lost])
         # where the witness stands now: should what follows be cut off, it is taken up from there
         head = change.head._replace(before=seen.step, chain_before=seen.chain)
-        rows.write(part.uid, part.sealed(replace(change, head=head, give_up=True)))
+        rows.write(part.uid, part.sealed(replace(change, head=head, voids_pending=True)))
         return head
 
 

@@ -84,7 +84,7 @@ class Roster:
             )
         return eligible
 
-    def moved(self, arm: int, to: ArmStatus) -> Self:
+    def with_status(self, arm: int, to: ArmStatus) -> Self:
         """The roster once an arm stands elsewhere.
 
         Raises:
@@ -101,9 +101,9 @@ class Roster:
     def only(self, arm: int) -> Self:
         """The roster with all other arms paused."""
         paused: ArmStatus = "paused"
-        return replace(self, status=(paused,) * len(self.status)).moved(arm, "active")
+        return replace(self, status=(paused,) * len(self.status)).with_status(arm, "active")
 
-    def joined(self, label: str | None) -> Self:
+    def with_arm(self, label: str | None) -> Self:
         """The roster with one more arm.
 
         Raises:
@@ -136,7 +136,7 @@ class Roster:
             )
             labels = (*self.labels[:arm], kept, *self.labels[arm + 1 :])
             roster = replace(self, labels=ArmLabels(labels))
-        return roster.joined(label).moved(arm, "retired")
+        return roster.with_arm(label).with_status(arm, "retired")
 
     def name(self, arm: int) -> str:
         """What an error calls an arm."""
@@ -251,15 +251,15 @@ class Assignment:
         >>> Assignment(shuffled=True, min_share=.01).words().split(", ")[0]
         'the first blocks of all arms come in one random order'
         """
-        said = []
+        parts = []
         if self.shuffled:
-            said.append("the first blocks of all arms come in one random order")
+            parts.append("the first blocks of all arms come in one random order")
         if self.min_share:
-            said.append(f"each arm gets {self.min_share:.6g} of rounds or more")
+            parts.append(f"each arm gets {self.min_share:.6g} of rounds or more")
         for arm, share in self.shares:
-            said.append(f"arm {names[arm]} gets {share:.6g} of rounds or more")
+            parts.append(f"arm {names[arm]} gets {share:.6g} of rounds or more")
         return (
-            f"{', '.join(said)}; by coins from a seed that stays secret until the end and that no "
+            f"{', '.join(parts)}; by coins from a seed that stays secret until the end and that no "
             "reward enters, so they cost no privacy"
         )
 
@@ -306,7 +306,7 @@ def shares_of(
         ValueError: an arm that there is not, or is named twice; a share that is none; no arm; or
             shares of more than 1 together.
     """
-    roster, found = Roster.of(arms, None if labels is None else tuple(labels)), dict[int, float]()
+    roster, shares = Roster.of(arms, None if labels is None else tuple(labels)), dict[int, float]()
     for arm, share in given.items():
         digits = isinstance(arm, str) and not labels and arm.isdecimal()  # as JSON has numbers
         number, value = roster.number(int(arm) if digits else arm), real_number(share)
@@ -315,16 +315,16 @@ def shares_of(
                 f"Expected min_share={{{shown(arm)}: {shown(share)}}} to have a share above 0 and "
                 "of at most 1. An arm without a least share is left out."
             )
-        if number in found:
+        if number in shares:
             raise ValueError(f"Expected min_share= to name each arm once; {shown(arm)} is twice.")
-        found[number] = float(value)
-    total = math.fsum(found.values())
-    if not found or total > 1.0:
+        shares[number] = float(value)
+    total = math.fsum(shares.values())
+    if not shares or total > 1.0:
         raise ValueError(
             f"Expected min_share={shown(dict(given))} to be shares of at most 1 together, of at "
             "least one arm, such as {'control': 0.3}."
         )
-    return tuple(sorted(found.items()))
+    return tuple(sorted(shares.items()))
 
 
 def assignment_from_data(data: object, arms: int) -> Assignment | None:

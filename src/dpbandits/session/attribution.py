@@ -28,20 +28,20 @@ class AttributionWindow:
         """Seconds; a clock that goes back is not believed."""
         return max(self.latest, seconds_of(self._clock() if self._clock else datetime.now()))
 
-    def over(self, id: int) -> bool:
+    def is_over(self, id: int) -> bool:
         """Whether a decision's time has passed. Nothing is changed: whoever answers asks this."""
         return id in self.due and self.due[id] <= self.time()
 
     def due_now(self) -> list[int]:
         """Return the decisions whose time has passed, oldest first. Nothing is changed."""
-        now, found = self.time(), list[int]()
+        now, ids = self.time(), list[int]()
         for id, due in self.due.items():
             if due > now:
                 break
-            found.append(id)
-        return found
+            ids.append(id)
+        return ids
 
-    def passed(self) -> list[int]:
+    def advance(self) -> list[int]:
         """Return the same, and look at the time: a clock that goes back is not believed."""
         self.latest = self.time()
         return self.due_now()
@@ -58,15 +58,15 @@ class AttributionWindow:
         Raises:
             DamagedSessionError: it is not that.
         """
-        found = part(data, "public.attribution", "seconds", "latest", "due")
-        seconds, latest = found["seconds"], found["latest"]
+        fields = part(data, "public.attribution", "seconds", "latest", "due")
+        seconds, latest = fields["seconds"], fields["latest"]
         if type(seconds) not in (int, float) or not 0 < seconds < 1e12:
             raise damaged("public.attribution.seconds is no number of seconds")
         window = cls(seconds, clock)
         if type(latest) not in (int, float):
             raise damaged("public.attribution.latest is no number of seconds")
         window.latest, last = float(latest), float(EARLIEST)
-        for row in entries(found["due"], "public.attribution.due"):
+        for row in entries(fields["due"], "public.attribution.due"):
             id, due = entries(row, "an entry of public.attribution.due", 2)
             if type(due) not in (int, float) or due < last:
                 raise damaged(
@@ -74,7 +74,7 @@ class AttributionWindow:
                 )
             last = float(due)
             window.due[whole(id, "a decision in public.attribution", 1, asked)] = last
-        if len(window.due) < len(found["due"]):
+        if len(window.due) < len(fields["due"]):
             raise damaged("public.attribution has a decision twice")
         return window
 

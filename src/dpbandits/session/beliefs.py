@@ -1,6 +1,6 @@
 """What released values say of every arm: estimates, intervals, the chance of being the best arm.
 
-`Believed` keeps what was released of each arm in a few rows. Intervals hold at all times at once:
+`ReleaseHistory` keeps the releases of each arm in a few rows. Intervals hold at all times at once:
 they come from nonnegative martingales with the exact law of the noise (proofs/beliefs.md). All of
 it is post-processing of released values, so it has no privacy cost.
 """
@@ -171,11 +171,11 @@ class NoiseMoments:
         return np.stack(rows) if rows else np.zeros((0, len(self.thetas)))
 
     def _kind(self, kind: int) -> Floats:
-        found = self._known.get(kind)
-        if found is None:
+        moments = self._known.get(kind)
+        if moments is None:
             each = [draw_moment(self.law, kind, float(theta)) for theta in self.thetas]
-            found = self._known[kind] = np.array(each)
-        return found
+            moments = self._known[kind] = np.array(each)
+        return moments
 
 
 GROWTH = 1.1
@@ -228,15 +228,15 @@ class MeanReader:
         return PairEvidence(self.law, draw_moment, self.rounding * (one - zero))
 
     def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
-        said = self.mechanism.noised_sum(answer, release) if self.law is not None else None
-        if said is None or not self.reports:
-            return said
-        return said._replace(draws=((1, said.rounds),))
+        noised = self.mechanism.noised_sum(answer, release) if self.law is not None else None
+        if noised is None or not self.reports:
+            return noised
+        return noised._replace(draws=((1, noised.rounds),))
 
 
 @final
 @dataclass(frozen=True)
-class Believed:
+class ReleaseHistory:
     """What was released so far, of every arm there ever was.
 
     first: arms at the start. growth: see `GROWTH`. compared: how far arms are known to be above
@@ -245,7 +245,7 @@ class Believed:
     >>> import dpbandits as dpb
     >>> from dpbandits.mechanisms import Answer
     >>> from dpbandits.policies.contract import Release
-    >>> history = Believed.of(dpb.DPKLUCB(arms=2, epsilon=1))
+    >>> history = ReleaseHistory.of(dpb.DPKLUCB(arms=2, epsilon=1))
     >>> answer = Answer(total=20.5, rounds=32, draws=1)
     >>> history = history.after(Release((0,), (answer,), 32, ((0, 32),)))
     >>> history.arms[0].newest
@@ -261,7 +261,7 @@ class Believed:
     @classmethod
     def of(
         cls, policy: Policy, labels: Sequence[str] | None = None, growth: float = GROWTH
-    ) -> Believed:
+    ) -> ReleaseHistory:
         """Before anything was released. labels: the arms' names; by default their numbers."""
         names = list(map(str, range(policy.arms))) if labels is None else list(labels)
         if len(names) != policy.arms:
@@ -270,17 +270,17 @@ class Believed:
             )
         return cls(MeanReader.of(policy), tuple(map(ArmHistory, names)), policy.arms, growth)
 
-    def with_arm(self, label: str) -> Believed:
+    def with_arm(self, label: str) -> ReleaseHistory:
         """One more arm, added while the others are at work."""
         return replace(self, arms=(*self.arms, ArmHistory(label)))
 
-    def restarted(self, arm: int, kept: str, label: str) -> Believed:
+    def restarted(self, arm: int, kept: str, label: str) -> ReleaseHistory:
         """One more arm of this label, of which nothing was released; this arm is `kept` on."""
         arms = (*self.arms[:arm], self.arms[arm]._replace(label=kept), *self.arms[arm + 1 :])
         return replace(self, arms=(*arms, ArmHistory(label)))
 
     @property
-    def mirrored(self) -> Believed:
+    def mirrored(self) -> ReleaseHistory:
         """The same releases as if of 1 less each reward: where the smallest mean is the best."""
         ends = sum(self.reader.ends)
         arms = (
@@ -301,7 +301,7 @@ class Believed:
         means = {arm: row.total / row.rounds for arm, row in rows.items() if row is not None}
         return max(means, key=means.__getitem__) if means else arms[0]
 
-    def after(self, release: Release, among: Sequence[int] | None = None) -> Believed:
+    def after(self, release: Release, among: Sequence[int] | None = None) -> ReleaseHistory:
         """The history with one more release.
 
         among: the arms in play; None: all.
@@ -316,7 +316,7 @@ class Believed:
         compared = self.compared
         if self.reader.alone and len(arms) > 1:
             compared = self._compared(arms, release.coordinates, among)
-        return Believed(self.reader, tuple(arms), self.first, self.growth, compared)
+        return ReleaseHistory(self.reader, tuple(arms), self.first, self.growth, compared)
 
     def _compared(
         self, arms: Sequence[ArmHistory], released: Sequence[int], among: Sequence[int] | None
@@ -335,17 +335,17 @@ class Believed:
             before = self.compared.get((leader, arm), Compared(-math.inf, 0))
             grew = arm in rows and arm != leader and rows[arm].rounds >= GROWS * before.rounds
             if grew and self._may_be_apart(rows[leader], rows[arm]):
-                found = self.reader.pairs.above(rows[leader], rows[arm])
-                evidence = max(before.evidence, found)
+                evidence_now = self.reader.pairs.above(rows[leader], rows[arm])
+                evidence = max(before.evidence, evidence_now)
                 new[leader, arm] = Compared(evidence, rows[arm].rounds)
         return {**self.compared, **new} if new else self.compared
 
     def _answered(self, arm: ArmHistory, answer: Any) -> ArmHistory:
         number = arm.answers + 1
-        said = self.reader.noised_sum(answer, number)
-        if said is None or said.rounds == 0:
+        noised = self.reader.noised_sum(answer, number)
+        if noised is None or noised.rounds == 0:
             return arm._replace(answers=number)
-        row, law = ReleasedRow(number, *said), self.reader.law
+        row, law = ReleasedRow(number, *noised), self.reader.law
         assert law is not None
         starts = not arm.kept and self._starts(arm, row, law)
         if law.forgets and arm.newest is not None and not starts:
@@ -399,7 +399,7 @@ class Believed:
         }
 
     @classmethod
-    def restored(cls, policy: Policy, data: object) -> Believed:
+    def restored(cls, policy: Policy, data: object) -> ReleaseHistory:
         """What `to_data` wrote.
 
         Raises:
@@ -408,20 +408,20 @@ class Believed:
         return cls.reread(MeanReader.of(policy), data)
 
     @classmethod
-    def reread(cls, reader: MeanReader, data: object) -> Believed:
+    def reread(cls, reader: MeanReader, data: object) -> ReleaseHistory:
         """The same, of answers that are read so."""
         if isinstance(data, dict) and "compared" not in data:
             data = {**data, "compared": []}  # written before arms were compared in pairs
-        found = part(data, "beliefs", "first", "growth", "arms", "compared")
-        growth = found["growth"]
+        fields = part(data, "beliefs", "first", "growth", "arms", "compared")
+        growth = fields["growth"]
         if type(growth) not in (int, float) or not 1.0 <= growth <= 1000.0:
             raise damaged("beliefs.growth is no factor of at least 1")
-        first = whole(found["first"], "beliefs.first", 1)
-        arms = tuple(map(restored_arm, entries(found["arms"], "beliefs.arms")))
+        first = whole(fields["first"], "beliefs.first", 1)
+        arms = tuple(map(restored_arm, entries(fields["arms"], "beliefs.arms")))
         if first > len(arms):
             raise damaged("beliefs.arms are fewer than at the start")
         compared = dict[tuple[int, int], Compared]()
-        for row in entries(found["compared"], "beliefs.compared"):
+        for row in entries(fields["compared"], "beliefs.compared"):
             *pair, evidence, rounds = entries(row, "an entry of beliefs.compared", 4)
             leads, trails = (whole(arm, "an arm in beliefs", 0, len(arms) - 1) for arm in pair)
             if type(evidence) not in (int, float) or not math.isfinite(evidence):
@@ -442,7 +442,7 @@ class Interval(NamedTuple):
     changed: bool = False
 
 
-def level(history: Believed, arm: int, delta: float, thetas: int) -> float:
+def level(history: ReleaseHistory, arm: int, delta: float, thetas: int) -> float:
     """ln(1/share): an arm's share of the failure probability, for each theta on each side.
 
     The K arms at the start have delta/(K + 1) each, the a-th arm ever, added later, delta/(a(a +
@@ -453,7 +453,7 @@ def level(history: Believed, arm: int, delta: float, thetas: int) -> float:
     return math.log(2.0 * thetas * share / delta)
 
 
-def counted_rows(history: Believed, arm: ArmHistory) -> tuple[ReleasedRow, ...]:
+def counted_rows(history: ReleaseHistory, arm: ArmHistory) -> tuple[ReleasedRow, ...]:
     """The rows that make an arm's interval, oldest first."""
     law = history.reader.law
     newest = arm.newest
@@ -491,7 +491,9 @@ def row_levels(rows: int, u: float, redraws: bool) -> Floats:
     return u + (np.log(m * (m + 1.0)) if redraws else np.zeros(rows))
 
 
-def interval(history: Believed, arm: int, delta: float, noise: NoiseMoments) -> Interval | None:
+def interval(
+    history: ReleaseHistory, arm: int, delta: float, noise: NoiseMoments
+) -> Interval | None:
     """The interval of one arm; None where nothing was released."""
     if history.arms[arm].newest is None:
         return None
@@ -506,7 +508,7 @@ def interval(history: Believed, arm: int, delta: float, noise: NoiseMoments) -> 
     return Interval(*in_rewards(history, low, high))
 
 
-def in_rewards(history: Believed, low: float, high: float) -> tuple[float, float]:
+def in_rewards(history: ReleaseHistory, low: float, high: float) -> tuple[float, float]:
     """Bounds on the mean of what is summed as bounds on the mean reward, rounding included."""
     (zero, one), rounding = history.reader.ends, history.reader.rounding
     wide = one - zero
@@ -516,7 +518,7 @@ def in_rewards(history: Believed, low: float, high: float) -> tuple[float, float
     )
 
 
-def released_mean(history: Believed, row: ReleasedRow) -> float:
+def released_mean(history: ReleaseHistory, row: ReleasedRow) -> float:
     """The mean of a row, held within [0, 1]."""
     zero, one = history.reader.ends
     return min(1.0, max(0.0, (row.total / row.rounds - zero) / (one - zero)))
@@ -527,7 +529,7 @@ POINTS, MOST_POINTS, REACH = 801, 4096, 9.0
 
 
 def chances_to_be_best(
-    history: Believed,
+    history: ReleaseHistory,
     rows: dict[int, ReleasedRow],
     law: AnswerLaw,
     unseen: Sequence[int] = (),
@@ -557,7 +559,7 @@ def prior() -> tuple[Floats, Floats]:
     return means, means
 
 
-def posterior(history: Believed, row: ReleasedRow, variance: float) -> tuple[Floats, Floats]:
+def posterior(history: ReleaseHistory, row: ReleasedRow, variance: float) -> tuple[Floats, Floats]:
     """Points of [0, 1] and the posterior probability that the mean is no larger.
 
     variance: of the noise inside the row's total.
@@ -594,15 +596,15 @@ MOST_PEOPLE = 2**50
 """Nobody has more; arms that take more to tell apart count as alike."""
 
 
-def best_compared(history: Believed, among: Sequence[int], delta: float) -> int | None:
+def best_compared(history: ReleaseHistory, among: Sequence[int], delta: float) -> int | None:
     """The arm that is known to be above all others among these; None if there is none, or two."""
-    compared, found = history.compared, list[int]()
+    compared, best = history.compared, list[int]()
     for arm in among if len(among) > 1 else ():
         least = required(arm, history.first, delta)
         others = (compared.get((arm, other)) for other in among if other != arm)
         if all(each is not None and each.evidence >= least for each in others):
-            found.append(arm)
-    return found[0] if len(found) == 1 else None
+            best.append(arm)
+    return best[0] if len(best) == 1 else None
 
 
 def best_apart(intervals: Mapping[int, Interval]) -> int | None:
@@ -617,7 +619,7 @@ def best_apart(intervals: Mapping[int, Interval]) -> int | None:
 
 
 def more_people(
-    history: Believed,
+    history: ReleaseHistory,
     rows: Mapping[int, ReleasedRow],
     intervals: Mapping[int, Interval],
     delta: float,
@@ -706,7 +708,9 @@ class Allocation(NamedTuple):
     named: Callable[[float], tuple[bool, int | None]]
 
 
-def people_needed(history: Believed, rows: Mapping[int, ReleasedRow], delta: float) -> int | None:
+def people_needed(
+    history: ReleaseHistory, rows: Mapping[int, ReleasedRow], delta: float
+) -> int | None:
     """About how many more people it takes to name the best arm, if the means are as released and
     people are shared equally among the arms in question; None if two leading means are alike. A
     forecast, no promise: two digits of it are given.
@@ -748,14 +752,14 @@ def people_needed(history: Believed, rows: Mapping[int, ReleasedRow], delta: flo
     return two_digits(high)
 
 
-def level_alone(history: Believed, arm: int, delta: float, noise: NoiseMoments) -> float:
+def level_alone(history: ReleaseHistory, arm: int, delta: float, noise: NoiseMoments) -> float:
     """ln(1/share) of an arm's next row."""
     u = level(history, arm, delta, len(noise.thetas))
     rows = len(history.arms[arm].kept) + 1
     return float(row_levels(rows, u, noise.law.redraws)[-1])
 
 
-def grown_row(history: Believed, row: ReleasedRow, people: int) -> ReleasedRow:
+def grown_row(history: ReleaseHistory, row: ReleasedRow, people: int) -> ReleasedRow:
     """The row after so many more people, at the same mean. Reports bring a draw each; a batch that
     adds a half brings one, as a rule.
     """
@@ -849,11 +853,11 @@ class Beliefs(Tabular):
     def __getitem__(self, label: str | int) -> Belief:
         """A row, by its label or its place."""
         if isinstance(label, str):
-            found = [row for row in self.rows if row.label == label]
-            if not found:
+            rows = [row for row in self.rows if row.label == label]
+            if not rows:
                 labels = ", ".join(repr(row.label) for row in self.rows[:10])
                 raise KeyError(f"Expected the label of an arm, of {labels}; got {shown(label)}.")
-            return found[0]
+            return rows[0]
         return self.rows[label]
 
     @property
@@ -866,20 +870,20 @@ class Beliefs(Tabular):
             return f"The best arm is named {at} confidence: {self.best}. {ASSUMED}"
         if self.is_over:
             return f"No arm is named the best {at} confidence."
-        said = f"No arm is named the best {at} confidence yet."
+        text = f"No arm is named the best {at} confidence yet."
         if self.sight is not None:
-            said = f"{said} As people are allocated, it takes {self.sight.words}."
+            text = f"{text} As people are allocated, it takes {self.sight.words}."
         elif self.more is not None:
             return (
-                f"{said[:-1]}; about {self.more:,} more people would take that, if means stay as "
+                f"{text[:-1]}; about {self.more:,} more people would take that, if means stay as "
                 "released."
             )
         if self.at_share is not None:
             with_share = f"With min_share={LEAST_SHARE:g} it takes {self.at_share.words}."
             if self.sight is None:
-                said = f"{said[:-1]}, and none is in sight as people are allocated."
-            said = f"{said} {with_share}"
-        return said
+                text = f"{text[:-1]}, and none is in sight as people are allocated."
+            text = f"{text} {with_share}"
+        return text
 
     def __str__(self) -> str:
         notes = [self.advice, METHOD]
@@ -901,7 +905,7 @@ class Beliefs(Tabular):
 
 
 def beliefs(
-    history: Believed,
+    history: ReleaseHistory,
     confidence: float = 0.95,
     *,
     ruler: Range | None = None,
@@ -947,12 +951,12 @@ def beliefs(
     if together:
         changed = changed_of(history, known, delta)
         return Beliefs(rows, confidence, None, None, changed, caution, together)
-    said = advised(history, rows, confidence, intervals, newest, noise, allocation)
-    return replace(said, caution=caution)
+    result = advised(history, rows, confidence, intervals, newest, noise, allocation)
+    return replace(result, caution=caution)
 
 
 def advised(
-    history: Believed,
+    history: ReleaseHistory,
     rows: tuple[Belief, ...],
     confidence: float,
     intervals: dict[int, Interval],
@@ -980,7 +984,7 @@ def advised(
 
 
 def more_to_come(
-    history: Believed,
+    history: ReleaseHistory,
     rows: dict[int, ReleasedRow],
     delta: float,
     allocation: Allocation | None,
@@ -993,14 +997,16 @@ def more_to_come(
     sight = allocation.ahead(delta, allocation.least)
     if sight is None:
         return None, None, None
-    at_share, found = None, sight.rounded
+    at_share, people = None, sight.rounded
     if sight.high is None and allocation.least is None and LEAST_SHARE * len(rows) <= 1.0:
         other = allocation.ahead(delta, LEAST_SHARE)
         at_share = None if other is None or other.low is None else other.rounded
-    return found.middle, found if found.low is not None else None, at_share
+    return people.middle, people if people.low is not None else None, at_share
 
 
-def changed_of(history: Believed, intervals: dict[int, Interval], delta: float) -> tuple[str, ...]:
+def changed_of(
+    history: ReleaseHistory, intervals: dict[int, Interval], delta: float
+) -> tuple[str, ...]:
     """Labels of the arms whose mean has changed: their intervals of different times have nothing in
     common, or what was released later is known to be above, or below, what was before.
     """
@@ -1011,7 +1017,7 @@ def changed_of(history: Believed, intervals: dict[int, Interval], delta: float) 
     )
 
 
-def mean_changed(history: Believed, arm: int, delta: float) -> bool:
+def mean_changed(history: ReleaseHistory, arm: int, delta: float) -> bool:
     """Whether an arm's mean is known to have changed: wrong for any arm at any time with
     probability `delta` at most.
 
@@ -1050,14 +1056,14 @@ def row_between(row: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
 
 
 def belief(
-    history: Believed, arm: int, found: Interval | None, chance: float | None, ruler: Range
+    history: ReleaseHistory, arm: int, estimate: Interval | None, chance: float | None, ruler: Range
 ) -> Belief:
     """An arm's row, in the user's units."""
     label, _, _, row = history.arms[arm]
-    if row is None or found is None:
+    if row is None or estimate is None:
         return Belief(label, 0, None, None, None, None)
     mean = released_mean(history, row)
-    low, high = sorted(map(ruler.from_unit, found[:2]))
+    low, high = sorted(map(ruler.from_unit, estimate[:2]))
     return Belief(label, row.rounds, ruler.from_unit(mean), low, high, chance)
 
 
@@ -1071,7 +1077,7 @@ def checked_confidence(value: object) -> float:
     return float(confidence)
 
 
-def checked_arms(history: Believed, among: Sequence[int]) -> list[int]:
+def checked_arms(history: ReleaseHistory, among: Sequence[int]) -> list[int]:
     wanted = list(among)
     if not all(type(arm) is int and 0 <= arm < len(history.arms) for arm in wanted):
         raise ValueError(f"Expected among={shown(among)} to be numbers of arms.")
@@ -1132,11 +1138,11 @@ class Uplift(NamedTuple):
         at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
         if self.mean is None or self.low is None or self.high is None:
             return "Nothing was released of both sides yet."
-        said = f"{self.mean:+.4g}, from {self.low:+.4g} to {self.high:+.4g}"
+        difference = f"{self.mean:+.4g}, from {self.low:+.4g} to {self.high:+.4g}"
         if self.low <= 0 <= self.high:
-            return f"Policy less holdout: {said}; no difference is known {at} confidence yet."
+            return f"Policy less holdout: {difference}; no difference is known {at} confidence yet."
         more = "higher" if self.low > 0 else "lower"
-        return f"Policy less holdout: {said}; the policy's mean is {more} {at} confidence."
+        return f"Policy less holdout: {difference}; the policy's mean is {more} {at} confidence."
 
 
 def uplift_of(policy: Beliefs, holdout: Beliefs, confidence: float) -> Uplift:

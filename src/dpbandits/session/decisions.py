@@ -129,15 +129,15 @@ def find_pending(
             and decision[2] is id
             and decision[3] is play.observe
             and decision[4] is campaign
-        ) or as_made(decision, (id, play.action, id, play.observe, campaign)):
+        ) or is_unchanged(decision, (id, play.action, id, play.observe, campaign)):
             return id, play
     raise unknown(decision, id, pending, asked, campaign)
 
 
-def as_made(decision: tuple[object, ...], made: tuple[object, ...]) -> bool:
+def is_unchanged(decision: tuple[object, ...], made: tuple[object, ...]) -> bool:
     """Whether nothing of it was changed. What brings code of its own is not even compared."""
-    for said, known in zip(decision, made, strict=False):  # names of arms do not matter
-        if said is not known and not (plain_field(said) and said == known):
+    for value, known in zip(decision, made, strict=False):  # names of arms do not matter
+        if value is not known and not (plain_field(value) and value == known):
             return False
     return True
 
@@ -154,7 +154,7 @@ def whole_id(value: object) -> int:
 def unknown(
     decision: object, id: int, pending: Pending, asked: int, campaign: str
 ) -> DecisionError:
-    if type(decision) is Decision and not as_made((decision.campaign,), (campaign,)):
+    if type(decision) is Decision and not is_unchanged((decision.campaign,), (campaign,)):
         return DecisionError(
             "Expected a decision of this session, got another session's (its campaign differs). "
             "Nothing was recorded."
@@ -166,7 +166,7 @@ def unknown(
             "Nothing was recorded."
         )
     if 0 < id <= asked:
-        return resolved()
+        return already_resolved()
     got = (
         "a number that is none of them"
         if type(decision) in (int, Decision)
@@ -183,7 +183,7 @@ MAY_BE_SWAPPED = (DecisionError, RewardError, TypeError)
 """What a tell may raise whose arguments are swapped."""
 
 
-def decision_first() -> DecisionError:
+def swapped_arguments() -> DecisionError:
     """Return the error for swapped arguments. The first one is then a reward, which may look like
     an id: so the error does not say whether it is a known id.
     """
@@ -193,7 +193,7 @@ def decision_first() -> DecisionError:
     )
 
 
-def resolved() -> DecisionError:
+def already_resolved() -> DecisionError:
     return DecisionError(
         "This decision is resolved already: each is told or expired once. Nothing was recorded."
     )
@@ -210,7 +210,7 @@ theirs to see.
 """
 
 
-def listed_tells(tells: object) -> list[Any]:
+def list_of_tells(tells: object) -> list[Any]:
     """What came as pairs, one by one; the error shows none of them."""
     if not read_or_none(is_iterable, tells):
         raise TypeError(
@@ -230,14 +230,14 @@ def listed_tells(tells: object) -> list[Any]:
 
 def checked_pairs(tells: object) -> list[Pair]:
     """(decision, reward) pairs; the error shows none of them."""
-    pairs = listed_tells(tells)
+    pairs = list_of_tells(tells)
     if pairs and all(type(pair) is Decision for pair in pairs):
         raise TypeError(
             "Expected (decision, reward) pairs, got decisions alone: tell_many(zip(decisions, "
             "rewards)). Nothing was recorded."
         )
     plain = [
-        read_or_none(two_of, pair) for pair in pairs
+        read_or_none(as_pair, pair) for pair in pairs
     ]  # what comes with a reward may bring code along
     for place, pair in enumerate(pairs):
         if plain[place] is None:
@@ -253,7 +253,7 @@ def is_iterable(value: object) -> bool:
     return isinstance(value, Iterable)
 
 
-def two_of(pair: Any) -> Pair | None:
+def as_pair(pair: Any) -> Pair | None:
     """A decision and its reward, as a plain pair; None if this is none."""
     if isinstance(pair, Decision) or not isinstance(pair, (tuple, list)):
         return None
@@ -264,5 +264,5 @@ def two_of(pair: Any) -> Pair | None:
 def pair_refused(error: Exception, pairs: Sequence[Pair], at: int) -> Exception:
     """The same error, which says about which pair it is."""
     if type(pairs[at][1]) is Decision:
-        error = decision_first()
+        error = swapped_arguments()
     return type(error)(f"Pair {at} (counted from 0) of {len(pairs)}: {error}")

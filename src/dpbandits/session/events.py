@@ -21,7 +21,7 @@ OUT = ("pause", "retire", "suspend")
 """After these an arm is out of play."""
 
 
-def in_order(own: Sequence[EventKind], alarms: Sequence[EventKind]) -> tuple[EventKind, ...]:
+def merged_events(own: Sequence[EventKind], alarms: Sequence[EventKind]) -> tuple[EventKind, ...]:
     """Return both lists in the order of decisions. At equal numbers a suspension comes before a
     resume. An arm that is out of play is not suspended.
     """

@@ -128,16 +128,16 @@ class PairEvidence:
         each = slope - row.rounds * np.log1p(means[:, None] * np.expm1(at))
         most = np.maximum(each.max(axis=1), -1e300)  # all may be infinite: no moment exists
         with np.errstate(divide="ignore"):
-            found = most + np.log(np.exp(each - most[:, None]).sum(axis=1))
-        return np.asarray(np.logaddexp(found, of.idle))
+            evidence = most + np.log(np.exp(each - most[:, None]).sum(axis=1))
+        return np.asarray(np.logaddexp(evidence, of.idle))
 
     def _moments(self, leads: bool, kind: int) -> Floats:
-        found = self._known.get((leads, kind))
-        if found is None:
+        moments = self._known.get((leads, kind))
+        if moments is None:
             shares = (LEADING if leads else TRAILING).shares
             each = [self.moment(self.law, kind, float(at)) for at in self.steepest * shares]
-            found = self._known[leads, kind] = np.array(each)
-        return found
+            moments = self._known[leads, kind] = np.array(each)
+        return moments
 
 
 def required(arm: int, first: int, delta: float) -> float:

@@ -41,23 +41,23 @@ MOST_EPSILON = 10
 """Beyond it, a session for people's data warns: their odds may move by a factor of 22,026."""
 
 
-def warn_of(policy: Policy, guarantee: Guarantee | None) -> None:
+def warn_about(policy: Policy, guarantee: Guarantee | None) -> None:
     """Warn of a session with secure noise, which is for people's data, that promises them little or
     nothing, or has nothing to decide.
     """
     if guarantee is None:
-        said = (
+        message = (
             f"{policy.name} is not private: its decisions may reveal a person's reward, whatever "
             "the noise. dpbandits.recommend(arms=…, epsilon=1) returns a policy that is."
         )
     elif guarantee.noise == "secure" and (guarantee.epsilon or 0) > MOST_EPSILON:
         odds = odds_words(float(guarantee.epsilon or 0))
-        said = f"ε = {guarantee.epsilon} promises little: {odds}. An ε of 1 or less is usual."
+        message = f"ε = {guarantee.epsilon} promises little: {odds}. An ε of 1 or less is usual."
     elif policy.arms == 1 and policy.about.goal == "regret" and not hasattr(policy, "problem"):
-        said = f"{policy.name} has one arm, so there is nothing to decide. Give it two or more."
+        message = f"{policy.name} has one arm, so there is nothing to decide. Give it two or more."
     else:
         return
-    warnings.warn(said, PrivacyWarning, stacklevel=3)
+    warnings.warn(message, PrivacyWarning, stacklevel=3)
 
 
 LONGEST_WHY, LONGEST_KEY = 500, 200
@@ -148,13 +148,13 @@ def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
             f"{policy.name} says that it guarantees {policy.guarantee}; its mechanism promises "
             f"{kept}. Correct one of them."
         )
-    privacy, said = policy.about.privacy, "none"
+    privacy, declared = policy.about.privacy, "none"
     if kept is not None:
-        said = "local" if kept.trust == "local" else kept.measure
-    if said != privacy or (privacy == "local") is (policy.randomizer() is None):
+        declared = "local" if kept.trust == "local" else kept.measure
+    if declared != privacy or (privacy == "local") is (policy.randomizer() is None):
         raise ValueError(
             f'{policy.name} says privacy="{privacy}" in `about`; what its mechanism or '
-            f'randomizer keeps is "{said}". Correct one.'
+            f'randomizer keeps is "{declared}". Correct one.'
         )
     if (
         isinstance(policy, PrivatePolicy)
@@ -236,7 +236,7 @@ def require_for_contexts(policy: Policy, given: Iterable[str]) -> None:
             )
 
 
-def asked_contexts(policy: Policy, context: Any, count: int | None) -> list[Any] | None:
+def checked_contexts(policy: Policy, context: Any, count: int | None) -> list[Any] | None:
     """The contexts of the decisions that are asked for; None for a policy without contexts.
 
     Raises:
@@ -263,7 +263,7 @@ def asked_contexts(policy: Policy, context: Any, count: int | None) -> list[Any]
     return [policy.context(row) for row in rows]
 
 
-def watched_mechanism(policy: Policy, rail: object) -> Mechanism:
+def mechanism_with_guardrail(policy: Policy, rail: object) -> Mechanism:
     """What reads the rewards; with a guardrail, the harm beside them.
 
     Raises:
@@ -344,18 +344,18 @@ def listed_outcomes(outcomes: object) -> list[Any]:
         RewardError: they are no list. They are not shown.
         ValueError: there are none, or too many.
     """
-    found = counted_outcomes(outcomes)
-    if found is None:
+    listed = counted_outcomes(outcomes)
+    if listed is None:
         known: Any = outcomes
         is_list = isinstance(outcomes, Iterable) and not isinstance(outcomes, (str, bytes, Mapping))
-        found = read_or_none(list, known) if is_list else None
-    if found is None:
+        listed = read_or_none(list, known) if is_list else None
+    if listed is None:
         raise RewardError(
             "Expected outcomes= to be a list of rewards, one a person, or (people, successes); got "
             f"an object of type {type(outcomes).__name__}. Nothing was recorded."
         )
-    require_few_outcomes(len(found))
-    return found
+    require_few_outcomes(len(listed))
+    return listed
 
 
 def require_few_outcomes(people: int) -> None:
@@ -420,14 +420,14 @@ def one_segment(parts: Mapping[str, SegmentPart], segment: object) -> SegmentPar
     Raises:
         ValueError: it was not declared.
     """
-    found = parts.get(segment) if isinstance(segment, str) else None
-    if found is None:
+    part = parts.get(segment) if isinstance(segment, str) else None
+    if part is None:
         names = ", ".join(map(repr, parts))
         raise ValueError(
             f"Expected segment={shown(segment)} to be one of the declared segments: {names}. "
             "None was made."
         )
-    return found
+    return part
 
 
 def checked_segments(segments: object) -> tuple[str, ...]:

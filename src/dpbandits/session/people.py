@@ -90,7 +90,7 @@ Place = tuple[str, int]
 """A place that a decision was made on: whose it is, and in which window."""
 
 
-def mark_of_key(key: bytes) -> str:
+def key_fingerprint(key: bytes) -> str:
     """Tells whether a key is the same."""
     return hmac.new(key, b"key", "sha256").hexdigest()[:32]
 
@@ -108,7 +108,7 @@ class Register:
         self, cap: int, *, window: float | None, clock: Clock | None, key: bytes | None
     ) -> None:
         self.cap, self.window = cap, window
-        self.own_key = key is None
+        self.has_random_key = key is None
         self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, EARLIEST
         self.used: dict[str, tuple[int, int]] = {}
         self.complete, self.typed = True, False
@@ -122,7 +122,7 @@ class Register:
         return hmac.new(self._key, named_bytes(user, self.typed), "sha256").hexdigest()[:32]
 
     def _mark(self) -> str:
-        return mark_of_key(self._key)
+        return key_fingerprint(self._key)
 
     def period(self) -> int:
         """The number of the window that is open. A clock that goes back is not believed."""
@@ -133,7 +133,7 @@ class Register:
         )
         return int(self._latest // self.window)
 
-    def not_before(self, latest: float) -> None:
+    def advance_clock(self, latest: float) -> None:
         """Another register of the same people has seen this time."""
         self._latest = max(self._latest, latest)
 
@@ -206,29 +206,29 @@ class Register:
             ValueError: no key, or another one.
             DamagedSessionError: it is not that.
         """
-        found = part(data, "public.people", "cap", "window", "latest", "used", "owners", "key")
-        cap = whole(found["cap"], "public.people.cap", 1, MOST_CONTRIBUTIONS)
-        window = found["window"]
+        fields = part(data, "public.people", "cap", "window", "latest", "used", "owners", "key")
+        cap = whole(fields["cap"], "public.people.cap", 1, MOST_CONTRIBUTIONS)
+        window = fields["window"]
         if window is not None and not (type(window) in (int, float) and 0 < window < 1e12):
             raise damaged("public.people.window is no number of seconds")
         register = cls(cap, window=window, clock=clock, key=checked_user_key(key))
-        if key is None or found["key"] != register._mark():
+        if key is None or fields["key"] != register._mark():
             raise ValueError(
                 "Expected the user_key= that this session was made with: its people are known by "
                 "pseudonyms made with it, and with another key everybody would be new."
             )
-        if type(found["latest"]) not in (int, float):
+        if type(fields["latest"]) not in (int, float):
             raise damaged("public.people.latest is no number of seconds")
-        register._latest = float(found["latest"])
-        register.typed = found.get("typed", True) is not False  # what was begun before has no word
-        for row in entries(found["used"], "public.people.used"):
+        register._latest = float(fields["latest"])
+        register.typed = fields.get("typed", True) is not False  # what was begun before has no word
+        for row in entries(fields["used"], "public.people.used"):
             who, period, taken = entries(row, "an entry of public.people.used", 3)
             register.used[pseudonym_from(who)] = (
                 whole(period, "a window in public.people", -(2**53), 2**53),
                 whole(taken, "places in public.people", 0, cap),
             )
         owners = dict[int, Place]()
-        for row in entries(found["owners"], "public.people.owners"):
+        for row in entries(fields["owners"], "public.people.owners"):
             id, who, period = entries(row, "an entry of public.people.owners", 3)
             period = whole(period, "a window in public.people", -(2**53), 2**53)
             id = whole(id, "a decision in public.people", 1, asked)

@@ -46,7 +46,7 @@ from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStatus, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
-from dpbandits.session.beliefs import Allocation, Beliefs, Believed, Sight, beliefs
+from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
     MOST_PENDING,
@@ -57,27 +57,28 @@ from dpbandits.session.decisions import (
     Pair,
     Play,
     User,
+    already_resolved,
     checked_pairs,
-    decision_first,
     find_pending,
     pair_refused,
-    resolved,
+    swapped_arguments,
     whole_id,
 )
-from dpbandits.session.events import in_order
+from dpbandits.session.events import merged_events
 from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable
 from dpbandits.session.lift import Lift, Shares, lift_of, shares_of
 from dpbandits.session.naming import people_ahead
 from dpbandits.session.options import (
     MOST_OUTCOMES,
-    asked_contexts,
     checked_batch_key,
+    checked_contexts,
     checked_responsible,
     checked_rewards_range,
     checked_why,
     default_of,
     listed_outcomes,
+    mechanism_with_guardrail,
     require_agreement,
     require_choice,
     require_for_contexts,
@@ -87,10 +88,9 @@ from dpbandits.session.options import (
     require_same_batch,
     require_user,
     too_many_pending,
-    warn_of,
-    watched_mechanism,
+    warn_about,
 )
-from dpbandits.session.overdue import overdue_words, silent_words
+from dpbandits.session.overdue import overdue_advice, unanswered_advice
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
@@ -112,7 +112,7 @@ from dpbandits.session.state import (
     View,
     id_runs,
     opened,
-    told_by_action,
+    recorded_by_action,
 )
 from dpbandits.session.statement import (
     StatementFacts,
@@ -124,7 +124,7 @@ from dpbandits.session.statement import (
 from dpbandits.session.traffic import SampleRatio, Traffic
 from dpbandits.vault import Books, Parts, Vault, release_of, without_frames
 
-FOLD = 200
+FOLD_AFTER = 200
 """Events after which a log is folded into its state though nothing is released, by the tell that
 makes them so many or by the next call. Single rewards are not kept for longer.
 """
@@ -133,7 +133,7 @@ BooksAndAnswers = tuple[Books, tuple[Any, ...]]
 
 LEAST_IS_BEST = Range(minimise=True)
 
-ORDER = 4
+SHUFFLE_STREAM = 4
 """Sets the stream that shuffles recorded outcomes apart from other public randomness."""
 
 ONE_ENTRY = "recorded batches: where each person is one entry of one batch"
@@ -275,7 +275,7 @@ class Session:
             responsible=responsible,
         )
         if self._vault.noise.kind == "secure":
-            warn_of(self.policy, self.guarantee)
+            warn_about(self.policy, self.guarantee)
 
     @classmethod
     def _loading(cls, policy: Policy, **options: Any) -> Session:
@@ -336,7 +336,7 @@ class Session:
 
     def _vault_for(self, policy: Policy, noise: Noise) -> Vault:
         unit = None if self.rewards is None else self.rewards.to_unit
-        mechanism = watched_mechanism(policy, self.guardrail)
+        mechanism = mechanism_with_guardrail(policy, self.guardrail)
         feedback, randomizer = policy.about.feedback, policy.randomizer()
         return Vault(feedback, mechanism, policy.arms, noise, randomizer, unit)
 
@@ -352,13 +352,13 @@ class Session:
             policy,
             policy.init(),
             self._vault.begin(),
-            Believed.of(policy, policy.labels),
+            ReleaseHistory.of(policy, policy.labels),
             Roster.of(policy.arms, policy.labels),
             Traffic.of(policy.arms),
             plans={},
             pending={},
             harm=harm,
-            late=() if tracks_delays else None,
+            delays=() if tracks_delays else None,
             contexts=contexts,
         )
 
@@ -379,10 +379,9 @@ class Session:
         self._contextual = self._state.contexts is not None
 
     def __repr__(self) -> str:
-        return (
-            f"Session({self.policy!r}, asked={self._seen.asked}, recorded={self._seen.records}, "
-            f"releases={self.releases})"
-        )
+        now = self._current
+        counts = f"asked={now.asked}, recorded={now.records}, releases={self.releases}"
+        return f"Session({self.policy!r}, {counts})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies begin with the same log, and no call under way."""
@@ -403,7 +402,11 @@ class Session:
             self._require_alone(me)
         for other in self._others:  # a call of theirs that was cut off may have taken a place
             other._refresh_view(releases=False)
-        if view.log is self._log and view.at == len(view.events) < FOLD and view.due is None:
+        if (
+            view.log is self._log
+            and view.counted == len(view.events) < FOLD_AFTER
+            and view.due is None
+        ):
             return view
         return self._refresh_view(releases)
 
@@ -429,7 +432,7 @@ class Session:
     def _refresh_view(self, releases: bool) -> View:
         """Make the view again if it is behind; release what an earlier call left due."""
         view, log = self._view, self._log
-        if view.log is not log or view.at != len(log.events):
+        if view.log is not log or view.counted != len(log.events):
             view = self._rebuild_view()
         if view.due is None:
             return self._folded(view)
@@ -447,10 +450,10 @@ class Session:
         ) from failed
 
     @property
-    def _seen(self) -> View:
+    def _current(self) -> View:
         """The view, for what only reads; during a call it may lack that call's event."""
         view, log = self._view, self._log
-        if (view.log is not log or view.at != len(log.events)) and not self._calls:
+        if (view.log is not log or view.counted != len(log.events)) and not self._calls:
             view = self._rebuild_view()
         return view
 
@@ -517,9 +520,9 @@ class Session:
         is_open = self._log.state.closing is None
         if context is not None and only and is_open and not self._needs_full_path:
             return self._ask_in_context(context)
-        special = not only or context is not None or self._contextual or not is_open
-        if special or self._needs_full_path:
-            contexts = asked_contexts(self.policy, context, count)
+        needs_checks = not only or context is not None or self._contextual or not is_open
+        if needs_checks or self._needs_full_path:
+            contexts = checked_contexts(self.policy, context, count)
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user, contexts)
             return made[0] if count is None else made
@@ -543,7 +546,7 @@ class Session:
     def _ask_in_context(self, context: Any) -> Decision:
         """Return the next decision, for a visitor of this context."""
         if not self._contextual:
-            asked_contexts(self.policy, context, None)  # refuses
+            checked_contexts(self.policy, context, None)  # refuses
         policy: Any = self._state.policy
         known = policy.context(context)
         me = ref(here := Call())
@@ -599,7 +602,7 @@ class Session:
                 f"Expected eligible= to hold {roster.name(arm)}, the winner of this session, which "
                 "is closed and shows nothing else. None was made."
             )
-        events = view.shown_winner(arm, count)
+        events = view.winner_events(arm, count)
         made = [each.play.decision(each.id, self.campaign) for each in events[::2]]
         self._append(view, events)
         return made
@@ -633,7 +636,7 @@ class Session:
                 place = who, period, taken
             if draws:
                 assert assignment is not None
-                event = view.next_drawn(assignment, self.seed, among)
+                event = view.next_random(assignment, self.seed, among)
             else:
                 event = view.next_ask(arms)
             view.add_to_batch(event if place is None else event._replace(place=place))
@@ -695,7 +698,7 @@ class Session:
         is recorded (the decision is no longer pending), and the next call goes on from there.
         """
         if type(reward) is Decision:
-            raise decision_first()
+            raise swapped_arguments()
         me = ref(here := Call())
         try:
             view = self._enter(me, not self._has_window)
@@ -717,7 +720,7 @@ class Session:
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
             del decision, reward, parts, event  # no frame of a release that fails holds a reward
-            if view.due is not None or view.at >= FOLD:
+            if view.due is not None or view.counted >= FOLD_AFTER:
                 self._complete(view)
         finally:
             self._calls.pop(me, None)
@@ -763,7 +766,7 @@ class Session:
 
     def _checked(self, pairs: Sequence[Pair], view: View) -> list[tuple[int, Play, Any]]:
         """Read each pair once; one wrong pair refuses them all, and the error says which."""
-        found, refused, at = list[tuple[int, Play, Any]](), None, 0
+        checked, refused, at = list[tuple[int, Play, Any]](), None, 0
         seen, closed = set[int](), view.log.state.closing is not None
         try:
             for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
@@ -771,15 +774,15 @@ class Session:
                     continue
                 id, play = find_pending(decision, view.pending, view.asked, self.campaign)
                 if id in seen:
-                    raise resolved()
+                    raise already_resolved()
                 seen.add(id)
                 self._require_time(id)
-                found.append((id, play, self._vault.checked(play.observe or play.action, reward)))
+                checked.append((id, play, self._vault.checked(play.observe or play.action, reward)))
         except Exception as error:
             refused = pair_refused(error, pairs, at)
         if refused is not None:  # outside the handler, so that it has no context
             raise refused
-        return found
+        return checked
 
     def _is_dropped(self, decision: Any, view: View) -> bool:
         """Whether the session is closed, and the answer to this decision is dropped unread."""
@@ -848,13 +851,13 @@ class Session:
     def _count(self, view: View) -> None:
         """Count the events that were appended, and make what is due."""
         view.catch_up()
-        if view.due is not None or view.at >= FOLD:
+        if view.due is not None or view.counted >= FOLD_AFTER:
             self._complete(view)
 
     def _default(self, play: Play) -> Any:
         """Return what is recorded if nobody answered, checked."""
-        many = len(play.observe or range(self.policy.arms))
-        rewards: Any = [self.default] * many
+        size = len(play.observe or range(self.policy.arms))
+        rewards: Any = [self.default] * size
         if self.guardrail is not None:
             rewards = self.default, self.guardrail.default
         elif self.policy.about.feedback == "bandit":
@@ -880,23 +883,23 @@ class Session:
             ValueError: this session has to make its decisions itself (see `record`).
             ClosedError: the session is closed, without a winner.
         """
-        many = whole_number(people, "people", 1, MOST_OUTCOMES)
+        count = whole_number(people, "people", 1, MOST_OUTCOMES)
         require_recordable(self.policy, self._tables.people, self._has_window)
         with OneCall(self, releases=False) as view:
             roster, closing = self._state.roster, self._state.closing
             if closing is None:
                 try:
-                    given = self._shares_ahead(view, many)
+                    given = self._preview_shares(view, count)
                 finally:
                     self._rebuild_view()
             elif closing.winner is None:
                 raise ClosedError("This session is closed: it assigns nobody any more.")
             else:
-                given = {closing.winner: float(many)}
+                given = {closing.winner: float(count)}
             names = [str(roster.labels[arm] if roster.labels else arm) for arm in given]
-            return shares_of(dict(zip(names, given.values(), strict=True)), many)
+            return shares_of(dict(zip(names, given.values(), strict=True)), count)
 
-    def _shares_ahead(self, view: View, people: int) -> dict[int, float]:
+    def _preview_shares(self, view: View, people: int) -> dict[int, float]:
         """Return of how many of the next people each arm in play is shown to, on average. The coins
         are others than those of decisions, which nobody may foresee.
         """
@@ -905,7 +908,7 @@ class Session:
         view.begin_batch()
         for _ in range(people):
             if drawn is not None and view.draws(drawn, None):
-                law, event = view.drawn_ahead(drawn, arms)
+                law, event = view.preview_draw(drawn, arms)
             else:
                 event = view.next_ask()
                 played: Any = event.play.action
@@ -944,11 +947,11 @@ class Session:
             RewardError: one of them is no reward. Nothing was recorded.
             ClosedError: the session is closed. Nothing was recorded.
         """
-        digest, found = checked_batch_key(key), listed_outcomes(outcomes)
+        digest, rewards = checked_batch_key(key), listed_outcomes(outcomes)
         self._require_few_counts(outcomes)
         del outcomes
-        batch = Batch(digest, self._state.roster.number(arm), len(found))
-        return self._record(batch.arm, found, batch)
+        batch = Batch(digest, self._state.roster.number(arm), len(rewards))
+        return self._record(batch.arm, rewards, batch)
 
     def _require_few_counts(self, outcomes: object) -> None:
         """Refuse counts of successes where rewards are others than 0 and 1."""
@@ -990,19 +993,19 @@ class Session:
 
     def _recorded_parts(self, arm: int, outcomes: list[Any], asked: int) -> list[Parts]:
         """Return what a batch adds to its arm's blocks, in an order that says nothing of it."""
-        refused, at, vault, found = None, 0, self._vault, list[Parts]()
+        refused, at, vault, parts = None, 0, self._vault, list[Parts]()
         try:
             for at, reward in enumerate(outcomes):  # noqa: B007  # the error says where
-                found.append(vault.parts(arm, vault.steps(vault.checked(arm, reward)), arm, None))
+                parts.append(vault.parts(arm, vault.steps(vault.checked(arm, reward)), arm, None))
         except RewardError as error:
             refused = type(error)(f"Outcome {at} (counted from 0) of {len(outcomes)}: {error}")
         if refused is not None:  # outside the handler, so that it has no context
             raise refused
         if vault.noise.kind == "secure":
-            secrets.SystemRandom().shuffle(found)
-            return found
-        order = np.random.default_rng([self.seed, asked, ORDER]).permutation(len(found))
-        return [found[place] for place in order.tolist()]
+            secrets.SystemRandom().shuffle(parts)
+            return parts
+        order = np.random.default_rng([self.seed, asked, SHUFFLE_STREAM]).permutation(len(parts))
+        return [parts[place] for place in order.tolist()]
 
     # Answers that count once their time has passed
 
@@ -1018,7 +1021,7 @@ class Session:
 
     def _require_time(self, id: int) -> None:
         window = self._tables.window
-        if window is not None and window.over(id):
+        if window is not None and window.is_over(id):
             raise DecisionError(
                 "This decision's time has passed, and what came until then counts. Nothing was "
                 "recorded."
@@ -1031,12 +1034,12 @@ class Session:
         window = self._tables.window
         if window is None:
             return view
-        for id in window.passed():
+        for id in window.advance():
             if id not in view.pending:  # void since the session was closed
                 continue
             view.events.append(self._outcome(id, view.pending[id]))
             view.catch_up()
-            if view.due is not None or view.at >= FOLD:
+            if view.due is not None or view.counted >= FOLD_AFTER:
                 view = self._advance(view)
         return view
 
@@ -1083,7 +1086,7 @@ class Session:
                     if log.state.closing is None:
                         raise
                     return self._end_at_horizon(view)
-                self._log = log = Log(state, log.plan, log.events[view.at :])
+                self._log = log = Log(state, log.plan, log.events[view.counted :])
             learned = self._learned(log.state)
             after, rng = opened(self.seed, learned, log.events)
             self._note_release(log.state.unlearned, learned)
@@ -1103,8 +1106,8 @@ class Session:
 
     def _folded(self, view: View) -> View:
         """Fold the events into the state if they are many; nothing may be due."""
-        if view.at >= FOLD:
-            self._log = log = Log(view.folded(), view.log.plan, view.events[view.at :])
+        if view.counted >= FOLD_AFTER:
+            self._log = log = Log(view.folded(), view.log.plan, view.events[view.counted :])
             self._view = view = View(self.seed, log, self._tables, view.rng, view)
         return view
 
@@ -1124,11 +1127,11 @@ class Session:
         shapes = () if contexts is None else contexts.shapes(state, read)
         books, answers = self._read(vault.release, state.books, read, drop, arms, shapes)
         coordinates = due if arms is None else arms
-        told = told_by_action(state)
+        counts = recorded_by_action(state)
         if contexts is not None:  # the public counts of the same blocks, which close with them
             answers = contexts.answers(state.policy, read, answers)
             contexts = contexts.without(read)
-        release = release_of(coordinates, answers, state.records, told, vault.numbers)
+        release = release_of(coordinates, answers, state.records, counts, vault.numbers)
         unlearned = UnlearnedRelease(release, plan, number)
         return state._replace(books=books, contexts=contexts, unlearned=unlearned)
 
@@ -1136,13 +1139,13 @@ class Session:
         """Release blocks. An error carries no frames of the vault, whose variables hold sums."""
         failed: Exception | None = None
         try:
-            found = release(*given)
+            answers = release(*given)
         except Exception as error:
             failed = error
         if failed is not None:  # outside the handler, so that it has no context
             raise without_frames(failed)
         self._require_process()  # the noise source may have forked
-        return found
+        return answers
 
     def _learned(self, state: State) -> State:
         """Return the state after the policy has learned from its answer."""
@@ -1159,14 +1162,14 @@ class Session:
         elif not self._vault.joint:
             played = self._log.plan
             in_turn = played.actions if isinstance(played, Cycle) else ()
-            overdue = overdue.read((*release.coordinates, *in_turn))
+            overdue = overdue.with_new_blocks((*release.coordinates, *in_turn))
         state = state._replace(
             overdue=overdue,
             learned=learned,
-            believed=state.believed.after(release, in_play(state)),
+            history=state.history.after(release, in_play(state)),
             step=state.step + 1,
             unlearned=None,
-            told=(),
+            step_counts=(),
             plans={key: each for key, each in state.plans.items() if key != number},
         )
         return state if state.harm is None else with_harm(state, release)
@@ -1178,7 +1181,7 @@ class Session:
             vault: of the state; by default the session's.
         """
         books, _ = (vault or self._vault).release(state.books, (), keys)
-        release = Release((), (), state.records, told_by_action(state))
+        release = Release((), (), state.records, recorded_by_action(state))
         contexts = None if state.contexts is None else state.contexts.without(keys)
         unlearned = UnlearnedRelease(release, None)
         return state._replace(books=books, contexts=contexts, unlearned=unlearned)
@@ -1249,14 +1252,14 @@ class Session:
             except HorizonError:  # nothing is learned any more
                 if self._state.unlearned is not None:  # a policy's own error
                     raise
-                state, waits = self._refresh_view(releases=False).folded_whole(), False
+                state, waits = self._refresh_view(releases=False).folded_with_all_events(), False
             void = () if waits else id_runs(state.pending)
             closing = Closing(why, arm, read, state.asked, void)
             state = state._replace(closing=closing, offer=state.offer._replace(last=0))
             if not waits:
-                many = len(state.pending)
+                void_now = len(state.pending)
                 state = state._replace(
-                    pending={}, unread=state.unread + many, void=state.void + many
+                    pending={}, unread=state.unread + void_now, void=state.void + void_now
                 )
                 state = self._with_last_releases(state)
             answers = state.traffic.answers.ended()
@@ -1278,7 +1281,7 @@ class Session:
         closing, window = self._state.closing, self._tables.window
         if closing is None or closing.is_done or window is None:
             return None
-        pending = self._seen.shown_pending()
+        pending = self._current.unresolved()
         return max((due for id, due in window.due.items() if id in pending), default=None)
 
     def _winner(self, winner: object) -> int | None:
@@ -1309,17 +1312,19 @@ class Session:
 
     def _with_last_releases(self, state: State) -> State:
         """Return the state after its open blocks were released, each once, or dropped."""
-        vault, books, found = self._vault, state.books, list[Any]()
+        vault, books, releases = self._vault, state.books, list[Any]()
         assert state.closing is not None
         for keys, arms in vault.last_blocks(books, self._released_of(state, state.closing.read)):
             books, answers = self._read(vault.release, books, keys, (), arms)
-            told, coordinates = told_by_action(state), keys if arms is None else arms
-            release = release_of(coordinates, answers, state.records, told, vault.numbers)
-            found.append((release, books.ledger.left))
+            counts, coordinates = recorded_by_action(state), keys if arms is None else arms
+            release = release_of(coordinates, answers, state.records, counts, vault.numbers)
+            releases.append((release, books.ledger.left))
         books, _ = vault.release(books, (), tuple(books.blocks))
-        closing = state.closing._replace(releases=tuple(found))
+        closing = state.closing._replace(releases=tuple(releases))
         overdue = state.overdue._replace(blocks={})
-        return state._replace(books=books, closing=closing, told=(), plans={}, overdue=overdue)
+        return state._replace(
+            books=books, closing=closing, step_counts=(), plans={}, overdue=overdue
+        )
 
     @staticmethod
     def _released_of(state: State, read: bool) -> dict[int, tuple[int, ...] | None]:
@@ -1347,22 +1352,22 @@ class Session:
             if any(id <= closing.asked for id in view.pending):
                 return view
             state = self._with_last_releases(view.folded())
-            self._log = Log(state, view.log.plan, view.events[view.at :])
+            self._log = Log(state, view.log.plan, view.events[view.counted :])
             view = self._rebuild_view()
         state = view.folded()
         after = self._noted(state)
-        self._log = Log(after, view.log.plan, view.events[view.at :])
+        self._log = Log(after, view.log.plan, view.events[view.counted :])
         return self._rebuild_view()
 
     def _end_at_horizon(self, view: View) -> View:
         """End a closed session whose mechanism is full: no answer is waited for any more."""
-        state = view.folded_whole()
+        state = view.folded_with_all_events()
         closing = state.closing
         assert closing is not None
         if closing.releases is None:
             closing = closing._replace(void=(*closing.void, *id_runs(state.pending)))
-            many = len(state.pending)
-            unread, void = state.unread + many, state.void + many
+            void_now = len(state.pending)
+            unread, void = state.unread + void_now, state.void + void_now
             state = state._replace(closing=closing, pending={}, unread=unread, void=void)
             state = self._with_last_releases(state)
         self._log = Log(state, view.log.plan, [])
@@ -1383,8 +1388,8 @@ class Session:
             number += 1
             if journal is not None and number not in noted:
                 journal.append(Released(number, release, None, left, state.asked))
-            believed = state.believed.after(release, in_play(state))
-            state = state._replace(believed=believed, step=number)
+            history = state.history.after(release, in_play(state))
+            state = state._replace(history=history, step=number)
             if state.harm is not None:
                 state = with_harm(state, release, suspends=False)
         return state._replace(closing=closing._replace(is_done=True, releases=()))
@@ -1420,8 +1425,8 @@ class Session:
                 return
             state = view.folded()
             books, answers = self._read(self._vault.finish, state.books)
-            coordinates, told = tuple(range(self.policy.arms)), told_by_action(state)
-            release = release_of(coordinates, answers, state.records, told, self._vault.numbers)
+            coordinates, counts = tuple(range(self.policy.arms)), recorded_by_action(state)
+            release = release_of(coordinates, answers, state.records, counts, self._vault.numbers)
             self._replace_state(
                 state._replace(books=books, unlearned=UnlearnedRelease(release, plan))
             )
@@ -1442,7 +1447,7 @@ class Session:
             self._require_open()
             state = self._with_due_outcomes(view).folded()
             require_choice(self.policy, "add_arm")
-            roster = state.roster.joined(label)
+            roster = state.roster.with_arm(label)
             arms = len(roster.status)
             if self._assignment is not None:
                 self._assignment.require_room(arms)
@@ -1453,7 +1458,7 @@ class Session:
                 policy=policy,
                 learned=state.policy.widened(state.learned, arms),
                 books=vault.widened(state.books, arms),
-                believed=state.believed.with_arm(name),
+                history=state.history.with_arm(name),
                 roster=roster,
                 contexts=None if state.contexts is None else state.contexts.widened(arms),
                 events=(*state.events, SessionEvent("add", label or arms - 1, state.asked)),
@@ -1473,7 +1478,7 @@ class Session:
             ValueError: no such arm, or none would be left; or the policy cannot choose among some
                 of its arms.
         """
-        self._set_standing(arm, "retired", "retire")
+        self._set_status(arm, "retired", "retire")
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`. Late rewards of it still count.
@@ -1481,7 +1486,7 @@ class Session:
         Raises:
             ValueError: as `retire_arm`.
         """
-        self._set_standing(arm, "paused", "pause")
+        self._set_status(arm, "paused", "pause")
 
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again.
@@ -1489,7 +1494,7 @@ class Session:
         Raises:
             ValueError: as `retire_arm`, or it is retired.
         """
-        self._set_standing(arm, "active", "resume")
+        self._set_status(arm, "active", "resume")
 
     def restart_arm(self, arm: str | int) -> int:
         """Forget what was released of an arm whose mean has changed, and learn it anew: no privacy
@@ -1527,13 +1532,13 @@ class Session:
                 policy=policy,
                 learned=state.policy.widened(state.learned, arms),
                 books=vault.widened(state.books, arms),
-                believed=state.believed.restarted(number, kept, label),
+                history=state.history.restarted(number, kept, label),
                 roster=roster,
                 harm=harm,
                 events=(*state.events, SessionEvent("restart", name, state.asked)),
                 offer=state.offer._replace(last=0),
             )
-            state = self._unlearned_of(state, number)
+            state = self._without_learning(state, number)
             if number in state.books.blocks:
                 state = self._dropped(state, (number,), vault)
                 self._log, self._vault = Log(state, self._log.plan, []), vault
@@ -1544,23 +1549,23 @@ class Session:
                 self._view = View(self.seed, log, self._tables, rng)
             return arms - 1
 
-    def _set_standing(self, arm: str | int, to: ArmStatus, what: str) -> None:
+    def _set_status(self, arm: str | int, to: ArmStatus, what: str) -> None:
         with OneCall(self) as view:
             self._require_open()
             state = self._with_due_outcomes(view).folded()
-            number, roster = self._moved(arm, to, what)
+            number, roster = self._with_status(arm, to, what)
             if roster != state.roster:
                 name = roster.labels[number] if roster.labels else number
                 event = SessionEvent(what, name, state.asked)
                 state = state._replace(roster=roster, events=(*state.events, event))
             state = state._replace(offer=state.offer._replace(last=0))  # the next ask looks again
             if to == "retired":
-                state = self._unlearned_of(state, number)
+                state = self._without_learning(state, number)
                 if number in state.books.blocks:
                     state = self._dropped(state, (number,))
             self._replace_state(state)
 
-    def _unlearned_of(self, state: State, arm: int) -> State:
+    def _without_learning(self, state: State, arm: int) -> State:
         """Return the state in which nobody learns from an arm's pending decisions."""
         pending = {
             id: play._replace(learn=False) if play.learn and play.action == arm else play
@@ -1571,7 +1576,7 @@ class Session:
             self._tables.journal.append(Unlearned(tuple(gone)))
         return state._replace(pending=pending)
 
-    def _moved(self, arm: str | int, to: ArmStatus, what: str) -> tuple[int, Roster]:
+    def _with_status(self, arm: str | int, to: ArmStatus, what: str) -> tuple[int, Roster]:
         """Return the arm's number, and the roster once it stands there.
 
         Raises:
@@ -1579,7 +1584,7 @@ class Session:
         """
         require_choice(self.policy, f"{what}_arm")
         number = self._state.roster.number(arm)
-        roster = self._state.roster.moved(number, to)
+        roster = self._state.roster.with_status(number, to)
         if roster.active == ():
             raise ValueError(
                 f"Expected an arm to be left in play; {roster.name(number)} is the last one. "
@@ -1606,7 +1611,7 @@ class Session:
             if self._contextual:
                 public = (*public, "contexts")
             guarantee = replace(guarantee, public=public)
-        if self._seen.elsewhere:
+        if self._current.elsewhere:
             guarantee = replace(guarantee, duty=ONE_ENTRY)
         return guarantee if people is None else per_user(guarantee, people)
 
@@ -1626,13 +1631,13 @@ class Session:
     @property
     def pending(self) -> tuple[Decision, ...]:
         """Decisions that wait for their rewards, oldest first."""
-        waiting = self._seen.shown_pending()
+        waiting = self._current.unresolved()
         return tuple(play.decision(id, self.campaign) for id, play in waiting.items())
 
     @property
     def resolved(self) -> int:
         """Decisions that were told, expired or void."""
-        return self._seen.asked - len(self._seen.shown_pending())
+        return self._current.asked - len(self._current.unresolved())
 
     @property
     def unread(self) -> int:
@@ -1640,7 +1645,7 @@ class Session:
         `learn=False`. A late record of a closed joint block is not among them: it is recorded and
         never released.
         """
-        return self._seen.unread
+        return self._current.unread
 
     @property
     def arms(self) -> tuple[tuple[ArmLabel | int, ArmStatus], ...]:
@@ -1658,10 +1663,10 @@ class Session:
     @property
     def events(self) -> tuple[SessionEvent, ...]:
         """What was done to the session besides asking and telling, in order."""
-        noticed = self._seen.overdue.noticed
+        noticed = self._current.overdue.noticed
         overdue = [SessionEvent("overdue", self._name(arm), at) for arm, at in noticed]
-        alarms = sorted([*self._suspended(), *overdue], key=lambda event: event.asked)
-        return in_order(self._state.events, alarms)
+        alarms = sorted([*self._guardrail_alarms(), *overdue], key=lambda event: event.asked)
+        return merged_events(self._state.events, alarms)
 
     @property
     def alarms(self) -> tuple[SessionEvent, ...]:
@@ -1681,20 +1686,20 @@ class Session:
         Args:
             when: returns when a decision was made, in words.
         """
-        view, waits = self._seen, list[SessionEvent]()
+        view, waits = self._current, list[SessionEvent]()
         noticed = dict(view.overdue.noticed)
         for arm, missing, since in view.delayed():
             name, at = self._name(arm), noticed.get(arm, view.asked)
-            said = overdue_words(name, missing, when(since))
-            waits.append(SessionEvent("overdue", name, at, said))
+            advice = overdue_advice(name, missing, when(since))
+            waits.append(SessionEvent("overdue", name, at, advice))
         if view.is_silent and self._state.closing is None:
             since = view.asked - view.answered
             first = when(view.answered + 1) if since else "the newest decision"
-            said = silent_words(since, view.expired, first)
-            waits.append(SessionEvent("silent", None, view.asked, said))
-        return (*self._suspended(), *waits)
+            advice = unanswered_advice(since, view.expired, first)
+            waits.append(SessionEvent("silent", None, view.asked, advice))
+        return (*self._guardrail_alarms(), *waits)
 
-    def _suspended(self) -> list[SessionEvent]:
+    def _guardrail_alarms(self) -> list[SessionEvent]:
         """Arms that passed the guardrail."""
         harm = self._state.harm
         return [
@@ -1742,8 +1747,8 @@ class Session:
         among = in_play(state)
         drawn = self._assignment
         least = None if drawn is None else drawn.least_of_all(state.roster.in_play)
-        found = beliefs(
-            state.believed,
+        estimates = beliefs(
+            state.history,
             confidence,
             ruler=self.rewards,
             among=among,
@@ -1751,8 +1756,8 @@ class Session:
             allocation=Allocation(least, self._sight, self._named_by_policy),
         )
         if state.closing is None:
-            return found
-        return replace(found, more=None, at_share=None, sight=None, is_over=True)
+            return estimates
+        return replace(estimates, more=None, at_share=None, sight=None, is_over=True)
 
     def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift:
         """Return by how much the mean of every other arm differs from the control arm's, and their
@@ -1801,8 +1806,8 @@ class Session:
         policy = self.policy
         if not isinstance(policy, Identifier) or policy.delta > delta * (1.0 + 1e-9):
             return False, None
-        found = policy.best_arm(self._state.learned)
-        return True, None if found is None else found.arm
+        best = policy.best_arm(self._state.learned)
+        return True, None if best is None else best.arm
 
     def _sight(self, delta: float, least: float | None) -> Sight | None:
         """Return how many more people the policy takes to name the best arm (see `people_ahead`);
@@ -1815,7 +1820,7 @@ class Session:
         if key not in self._sights:
             if any(known[0] != state.step for known in self._sights):
                 self._sights.clear()
-            at = state.policy, state.learned, state.step, self.seed, state.believed
+            at = state.policy, state.learned, state.step, self.seed, state.history
             try:
                 sight = people_ahead(*at, state.roster.in_play, delta, least)
             except Exception:  # a user-defined policy; or one at its horizon
@@ -1846,9 +1851,9 @@ class Session:
         `assignment="shuffled"` where effects are to be estimated by weighting. The probability of
         an arm that is drawn from a posterior (LazyDPTS) is not known: None.
         """
-        view, chosen = self._seen, self._tables.chosen
+        view, chosen = self._current, self._tables.chosen
         assert chosen is not None
-        waiting, labels = frozenset(view.shown_pending()), self._state.roster.labels
+        waiting, labels = frozenset(view.unresolved()), self._state.roster.labels
         return DecisionTable(view.asked, chosen, waiting, labels)
 
     def sample_ratio(self) -> SampleRatio:
@@ -1864,7 +1869,7 @@ class Session:
 
         Source: Lindon and Malek 2022 (arXiv 2011.03567); Shafer et al. 2011 (arXiv 0912.4269).
         """
-        labels, traffic = tuple(str(name) for name, _ in self.arms), self._seen.traffic
+        labels, traffic = tuple(str(name) for name, _ in self.arms), self._current.traffic
         while len(traffic.counts) < len(labels):  # arms that were added since the last draw
             traffic = traffic.with_arm()
         answers = None if self._has_window else traffic.answers.answers(len(labels))
@@ -1905,7 +1910,7 @@ class Session:
         """
         about, view, drawn, people = (
             self.policy.about,
-            self._seen,
+            self._current,
             self._assignment,
             self._tables.people,
         )
@@ -1951,14 +1956,14 @@ class Session:
         closing = self._state.closing
         if closing is None or not closing.is_done or self._contextual:
             return ""
-        found = self.beliefs()
+        estimates = self.beliefs()
         rows = [
             f"{row.label} {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, {row.people:,} people)"
             if row.mean is not None
             else f"{row.label} unknown"
-            for row in found
+            for row in estimates
         ]
-        return results_words(rows, found.advice)
+        return results_words(rows, estimates.advice)
 
     def _as_of(self) -> float | None:
         """When outcomes were recorded last, if some are due that this process does not record."""
@@ -2016,7 +2021,7 @@ class Session:
             except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
                 if self._state.unlearned is not None:  # a policy's own error
                     raise
-                state = self._refresh_view(releases=False).folded_whole()
+                state = self._refresh_view(releases=False).folded_with_all_events()
             except Exception as error:
                 failed = error
             if failed is not None:
@@ -2093,7 +2098,7 @@ def with_harm(state: State, release: Release, *, suspends: bool = True) -> State
     roster = state.roster
     for arm, _, suspended in harm.alarms[len(state.harm.alarms) :]:
         if suspended:
-            roster = roster.moved(arm, "paused")
+            roster = roster.with_status(arm, "paused")
     return state._replace(harm=harm, roster=roster)
 
 
@@ -2115,8 +2120,8 @@ def may_restart(sessions: Sequence[Session], arm: str | int) -> bool:
         if session._assignment is not None:
             session._assignment.require_room(len(roster.status))
         session.policy.with_arms(tuple(roster.labels) or len(roster.status))
-        changed = beliefs(state.believed, among=in_play(state)).changed
-        has_changed = has_changed or state.believed.arms[number].label in changed
+        changed = beliefs(state.history, among=in_play(state)).changed
+        has_changed = has_changed or state.history.arms[number].label in changed
     return has_changed
 
 

@@ -1,8 +1,8 @@
-"""A session in rows, for a host that keeps it in a database.
+"""Sessions in a database: a small public part, a small private part, and rows.
 
-A session is split into a small public and a small private part, and what is kept one row each:
-pending decisions, readings of the ledger, people's places, answers that are held. `Watch` notes
-what a session changed, so that no call's cost grows with what was decided before.
+Pending decisions, ledger readings, contributions of people and held answers have a row each.
+`ChangeRecorder` collects what a session changed, so that the cost of a call does not grow with the
+number of earlier decisions.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dpbandits.mechanisms.sparse_vector import AboveThreshold, Halt
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import ArmStatus
-from dpbandits.session.beliefs import ArmHistory, Belief, Believed, beliefs
+from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
 from dpbandits.session.options import require_recordable, require_same
-from dpbandits.session.people import Clock, Place, mark_of_key
+from dpbandits.session.people import Clock, Place, key_fingerprint
 from dpbandits.session.saving import (
     LineData,
     PrivatePart,
@@ -57,16 +57,20 @@ from dpbandits.session.state import (
 )
 from dpbandits.vault import Reading
 
-ArmMove = Literal["retire", "pause", "resume"]
+ArmChange = Literal["retire", "pause", "resume"]
 
-MOVES: dict[ArmMove, ArmStatus] = {"retire": "retired", "pause": "paused", "resume": "active"}
+STATUS_AFTER: dict[ArmChange, ArmStatus] = {
+    "retire": "retired",
+    "pause": "paused",
+    "resume": "active",
+}
 """By verb, where an arm stands afterwards."""
 
 
 # What changed
 
 
-class AskedPlay(NamedTuple):
+class NewDecision(NamedTuple):
     """A decision that was made.
 
     Args:
@@ -81,7 +85,7 @@ class AskedPlay(NamedTuple):
     due: float | None
 
 
-class HeardRelease(NamedTuple):
+class ReleaseWithReadings(NamedTuple):
     """A release, and what it read. asked: decisions made until then."""
 
     step: int
@@ -100,10 +104,10 @@ class SessionChanges(NamedTuple):
         noticed: arms whose first batch was found to wait for overdue requests, and when.
     """
 
-    asked: list[AskedPlay]
+    asked: list[NewDecision]
     resolved: dict[int, str]
     unlearned: list[int]
-    releases: list[HeardRelease]
+    releases: list[ReleaseWithReadings]
     used: dict[str, tuple[int, int]]
     noticed: list[tuple[str, int]]
 
@@ -112,7 +116,7 @@ class SessionChanges(NamedTuple):
 
 
 @final
-class Watch:
+class ChangeRecorder:
     """Notes what a session does from now on. A session has one watch."""
 
     def __init__(self, session: Session) -> None:
@@ -120,7 +124,7 @@ class Watch:
         self._journal = tables.journal = list[Any]()
         tables.follows = True
         self._left = dict(session._state.books.ledger.left)
-        self._resolved, self._noticed = dict[int, str](), len(session._seen.overdue.noticed)
+        self._resolved, self._noticed = dict[int, str](), len(session._current.overdue.noticed)
 
     @property
     def resolved(self) -> Mapping[int, str]:
@@ -153,31 +157,31 @@ class Watch:
     def changes(self) -> SessionChanges:
         """Return everything since the last time."""
         tables, journal, resolved = self.session._tables, self._journal, dict(self.resolved)
-        found = SessionChanges([], resolved, [], [], {}, [])
+        changes = SessionChanges([], resolved, [], [], {}, [])
         for event in journal:
             if type(event) is Asked:
                 place = None if event.place is None else event.place[:2]
                 play = event.play
-                found.asked.append(AskedPlay(event.id, play, play.propensity, place, event.due))
+                changes.asked.append(NewDecision(event.id, play, play.propensity, place, event.due))
             elif type(event) is Recorded:
                 play = event.play
-                found.asked.append(AskedPlay(event.id, play, play.propensity, None, None))
+                changes.asked.append(NewDecision(event.id, play, play.propensity, None, None))
             elif type(event) is Unlearned:
-                found.unlearned.extend(event.ids)
+                changes.unlearned.extend(event.ids)
             elif type(event) is Released:
-                found.releases.append(self._heard(event))
+                changes.releases.append(self._with_readings(event))
         if tables.people is not None:
-            found.used.update(tables.people.used)
-        noticed = self.session._seen.overdue.noticed
+            changes.used.update(tables.people.used)
+        noticed = self.session._current.overdue.noticed
         for arm, at in noticed[self._noticed :]:
-            found.noticed.append((str(self.session._name(arm)), at))
+            changes.noticed.append((str(self.session._name(arm)), at))
         self._noticed = len(noticed)
         self._resolved = {}
         journal.clear()
         tables.owners.clear()
-        return found
+        return changes
 
-    def _heard(self, event: Released) -> HeardRelease:
+    def _with_readings(self, event: Released) -> ReleaseWithReadings:
         step, release, _, left, asked = event
         readings = list[Reading]()
         for coordinate, (stop, dropped) in left.items():
@@ -185,13 +189,13 @@ class Watch:
             if stop > start and dropped == dropped_before:
                 readings.append((coordinate, start, stop))
         self._left = left
-        return HeardRelease(step, release, tuple(readings), asked)
+        return ReleaseWithReadings(step, release, tuple(readings), asked)
 
 
 # Rows
 
 
-class KeptApart(NamedTuple):
+class ContextualParts(NamedTuple):
     """What rows of their own say of a session whose policy decides by contexts."""
 
     policy: Policy
@@ -199,7 +203,7 @@ class KeptApart(NamedTuple):
     contexts: Contexts
 
     def __repr__(self) -> str:
-        return f"KeptApart({self.policy!r})"
+        return f"ContextualParts({self.policy!r})"
 
 
 @final
@@ -217,7 +221,7 @@ class SessionRows:
     waiting: dict[int, Play] = field(default_factory=dict)
     due: OrderedDict[int, float] = field(default_factory=OrderedDict)
     lines: list[list[Any]] = field(default_factory=list)
-    apart: KeptApart | None = None
+    apart: ContextualParts | None = None
 
     def __repr__(self) -> str:
         return f"SessionRows(waiting={len(self.waiting)})"
@@ -227,17 +231,17 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the public and the private part of a session without what is kept one row each; of a
     policy that decides by contexts, without the policy and its state (see `large_parts`).
     """
-    tables, state = session._tables, session._seen.folded()
-    apart = state.contexts is not None  # what only a release changes, and contexts
+    tables, state = session._tables, session._current.folded()
+    contextual = state.contexts is not None  # what only a release changes, and contexts
     small = state._replace(pending={}, contexts=None)
-    public = public_part(session, small._replace(learned=None) if apart else small, 1)
+    public = public_part(session, small._replace(learned=None) if contextual else small, 1)
     private = private_part(session, small)
     public.ledger.lines, public.chosen = [], None
     if tables.people is not None:
         public.people = public.people | {"used": [], "owners": []}
     if tables.window is not None:
         public.attribution = public.attribution | {"due": []}
-    policy = None if apart else policy_to_data(session.policy)
+    policy = None if contextual else policy_to_data(session.policy)
     return as_plain(public) | {"policy": policy}, as_plain(private)
 
 
@@ -249,7 +253,7 @@ def rows_in(session: Session) -> SessionRows:
         for coordinate, line in session._state.books.ledger.lines()
     ]
     due = OrderedDict[int, float]() if window is None else window.due
-    return SessionRows(session._seen.pending, due, lines)
+    return SessionRows(session._current.pending, due, lines)
 
 
 def lines_of(
@@ -295,26 +299,26 @@ def large_parts(session: Session) -> tuple[Policy, Any]:
     return session.policy, session._state.learned
 
 
-def contexts_now(session: Session) -> Contexts:
+def current_contexts(session: Session) -> Contexts:
     """Return what a session keeps of contexts."""
-    found = session._seen.folded().contexts
-    assert found is not None
-    return found
+    contexts = session._current.folded().contexts
+    assert contexts is not None
+    return contexts
 
 
-def collects_first(session: Session) -> bool:
+def is_collecting_pilot(session: Session) -> bool:
     """Return whether contexts for the first codebooks are still collected."""
     return bool(session._state.learned.pilot)
 
 
-def records_of(session: Session) -> int:
+def record_count(session: Session) -> int:
     """Return the number of rewards that were recorded."""
-    return session._seen.records
+    return session._current.records
 
 
-def keep_only(session: Session, contexts: Contexts) -> None:
+def keep_contexts(session: Session, contexts: Contexts) -> None:
     """Forget the contexts that are not among these."""
-    state = session._seen.folded()
+    state = session._current.folded()
     assert state.contexts is not None
     kept = state.contexts._replace(recent=contexts.recent, pilot=contexts.pilot)
     session._replace_state(state._replace(contexts=kept))
@@ -370,31 +374,31 @@ def session_from_parts(
     Raises:
         ValueError: they contradict each other.
     """
-    known, said = stored_policy(public, policy, rows)
+    known, parsed = stored_policy(public, policy, rows)
     secret = converted(dict(private), PrivatePart, "private")
-    source = noise_to_continue(said.noise, secret.noise, noise)
-    pending = with_kept(rows.waiting, said)
-    session = session_of(known, said, secret, source, clock, user_key, pending, rows.apart)
-    kept_apart(session, rows)
+    source = noise_to_continue(parsed.noise, secret.noise, noise)
+    pending = with_kept(rows.waiting, parsed)
+    session = session_of(known, parsed, secret, source, clock, user_key, pending, rows.apart)
+    leave_rows_to_store(session, rows)
     return session
 
 
 def stored_policy(
     public: Mapping[str, Any], policy: Policy | type[Policy] | None, rows: SessionRows
 ) -> tuple[Policy, PublicPart]:
-    said = dict(public)
-    own = said.pop("policy")
-    known = policy_from_data(own, policy) if rows.apart is None else rows.apart.policy
-    found: PublicPart = converted(said, PublicPart, "public")
-    found.ledger.lines = [LineData(c, start, stop, n) for c, start, stop, _, n in rows.lines]
-    return known, found
+    data = dict(public)
+    policy_data = data.pop("policy")
+    known = policy_from_data(policy_data, policy) if rows.apart is None else rows.apart.policy
+    parsed: PublicPart = converted(data, PublicPart, "public")
+    parsed.ledger.lines = [LineData(c, start, stop, n) for c, start, stop, _, n in rows.lines]
+    return known, parsed
 
 
-def with_kept(waiting: dict[int, Play], said: PublicPart) -> dict[int, Play]:
+def with_kept(waiting: dict[int, Play], parsed: PublicPart) -> dict[int, Play]:
     """Return pending decisions with what their open joint plans will release of them."""
-    if not said.plans:
+    if not parsed.plans:
         return waiting
-    release, known = {plan.number: plan.release for plan in said.plans}, dict[Any, Play]()
+    release, known = {plan.number: plan.release for plan in parsed.plans}, dict[Any, Play]()
     for id, play in waiting.items():
         if play.unit in release and play.observe is not None:
             key = play.unit, play.learn
@@ -405,7 +409,7 @@ def with_kept(waiting: dict[int, Play], said: PublicPart) -> dict[int, Play]:
     return waiting
 
 
-def kept_apart(session: Session, rows: SessionRows) -> None:
+def leave_rows_to_store(session: Session, rows: SessionRows) -> None:
     """People and decisions are kept one row each: the session knows neither how many people there
     are nor who of them answered.
     """
@@ -417,12 +421,12 @@ def kept_apart(session: Session, rows: SessionRows) -> None:
         tables.window.due = rows.due
 
 
-def put_in_order(session: Session) -> bool:
+def refreshed(session: Session) -> bool:
     """Make current what an error left half done. Returns whether nothing is due."""
     return session._refresh_view(releases=False).due is None
 
 
-def turns_of(session: Session) -> object:
+def release_marker(session: Session) -> object:
     """Return a value that changes whenever noise was drawn: the steps made so far, and whether a
     release waits to be learned, or the last ones were made.
     """
@@ -431,54 +435,54 @@ def turns_of(session: Session) -> object:
     return state.step, state.unlearned is not None, last
 
 
-def left_half_done(session: Session) -> bool:
+def is_release_missing(session: Session) -> bool:
     """Return whether the release that was tried last was not made: its noise failed, say."""
-    return session._seen.due is not None and session._state.unlearned is None
+    return session._current.due is not None and session._state.unlearned is None
 
 
 def play_of(session: Session, seq: int) -> Play:
     """Return what a pending decision plays."""
-    return session._seen.pending[seq]
+    return session._current.pending[seq]
 
 
 # Answers that are held: the rows keep them, and a session knows only those that a call needs
 
 
-def are_held(session: Session) -> bool:
+def holds_answers(session: Session) -> bool:
     """Return whether answers are held until their time has passed."""
     return session._tables.window is not None
 
 
 def due_now(session: Session) -> list[int]:
     """Return the pending decisions whose time has passed, oldest first."""
-    window, pending = session._tables.window, session._seen.pending
+    window, pending = session._tables.window, session._current.pending
     return [] if window is None else [id for id in window.due_now() if id in pending]
 
 
-def put_in(session: Session, answers: Mapping[int, list[int]]) -> None:
+def load_held_answers(session: Session, answers: Mapping[int, list[int]]) -> None:
     """Let the session know answers that are kept, in grid steps.
 
     Raises:
         DamagedSessionError: they are no answers to these decisions. None is shown.
     """
-    session._tables.held = held_of(session, list(answers.items()), session._seen.pending)
+    session._tables.held = held_of(session, list(answers.items()), session._current.pending)
 
 
-def known_answers(session: Session) -> dict[int, list[int]]:
+def held_answers(session: Session) -> dict[int, list[int]]:
     """Return all answers that the session knows, in grid steps."""
     return {id: plain(steps) for id, steps in session._tables.held.items()}
 
 
-def take_out(session: Session) -> None:
+def clear_held_answers(session: Session) -> None:
     """From now on the session knows none of them."""
     session._tables.held = {}
 
 
-def blank_of(session: Session, observe: Sequence[int] | None) -> list[int]:
+def zero_answer(session: Session, observe: Sequence[int] | None) -> list[int]:
     """Return zeros, as many as the answer to a decision has numbers."""
     vault = session._vault
-    many = vault.arms if vault.full else vault.numbers
-    return [0] * (many if observe is None else len(observe))
+    size = vault.arms if vault.full else vault.numbers
+    return [0] * (size if observe is None else len(observe))
 
 
 def cost_of(session: Session, coordinate: int | None = None) -> str | None:
@@ -491,31 +495,31 @@ def cost_of(session: Session, coordinate: int | None = None) -> str | None:
     return None if cost is None else str(cost)
 
 
-def void_of(session: Session) -> int:
+def void_count(session: Session) -> int:
     """Return the number of decisions that were never carried out, or given up."""
-    return session._seen.void
+    return session._current.void
 
 
-def counts_of(session: Session) -> tuple[int, int]:
+def decision_counts(session: Session) -> tuple[int, int]:
     """Return the number of decisions made, and of those that are pending."""
-    view = session._seen
+    view = session._current
     return view.asked, len(view.pending)
 
 
 def waits(session: Session, seq: int) -> bool:
     """Return whether a decision is pending."""
-    return seq in session._seen.pending
+    return seq in session._current.pending
 
 
-def its_time_passed(session: Session, seq: int) -> bool:
+def is_too_late(session: Session, seq: int) -> bool:
     """Return whether an answer to a pending decision comes too late."""
     window = session._tables.window
-    return window is not None and window.over(seq)
+    return window is not None and window.is_over(seq)
 
 
-def require_move(session: Session, arm: str | int, verb: ArmMove) -> None:
+def require_arm_change(session: Session, arm: str | int, verb: ArmChange) -> None:
     """Raise ValueError if the arm cannot be moved. Nothing is changed."""
-    session._moved(arm, MOVES[verb], verb)
+    session._with_status(arm, STATUS_AFTER[verb], verb)
 
 
 def require_closable(session: Session, winner: str | int | None, read: bool) -> None:
@@ -530,9 +534,9 @@ def is_due(session: Session) -> bool:
     return bool(due_now(session)) or (session.closed is not None and not session.closed.is_done)
 
 
-def require_joined(session: Session, label: str | None) -> None:
+def require_new_arm(session: Session, label: str | None) -> None:
     """Raise ValueError if no arm of this name can be added. Nothing is changed."""
-    session._state.roster.joined(label)
+    session._state.roster.with_arm(label)
 
 
 def restart_in(sessions: Sequence[Session], arm: str | int) -> int:
@@ -542,45 +546,47 @@ def restart_in(sessions: Sequence[Session], arm: str | int) -> int:
 
 def require_reward(session: Session, seq: int, reward: object) -> None:
     """Raise RewardError if this is no reward of a pending decision. It is not shown."""
-    play = session._seen.pending.get(seq)
+    play = session._current.pending.get(seq)
     if play is not None:
         session._vault.checked(play.observe or play.action, reward)
 
 
-def record_in(session: Session, arm: str | int, outcomes: list[Any], counts: bool) -> None:
+def record_batch(session: Session, arm: str | int, outcomes: list[Any], counts: bool) -> None:
     """Record the outcomes of people who were assigned elsewhere, once (see `Session.record`). The
     list is emptied. If only a release that they complete failed, the next call makes it.
 
     Args:
         counts: whether they came as numbers of people and successes.
     """
-    before = session._seen.records
+    before = session._current.records
     if counts:
         session._require_few_counts(())
     try:
         session._record(session._state.roster.number(arm), outcomes, None)
     except Exception:
-        if session._seen.records == before or not left_half_done(session):
+        if session._current.records == before or not is_release_missing(session):
             raise
-        state = session._seen.folded_whole()  # its block is released with all that came
+        state = (
+            session._current.folded_with_all_events()
+        )  # its block is released with all that came
         session._log = Log(state, session._log.plan, [])
         session._rebuild_view()
 
 
 def require_recordable_in(session: Session) -> None:
     """Raise ValueError unless the session takes outcomes of people who were assigned elsewhere."""
-    require_recordable(session.policy, session._tables.people, are_held(session))
+    require_recordable(session.policy, session._tables.people, holds_answers(session))
 
 
-def play_only(session: Session, arm: int) -> None:
+def play_single_arm(session: Session, arm: int) -> None:
     """Take all other arms out of play, before the first decision."""
-    state = session._seen.folded()
+    state = session._current.folded()
     session._replace_state(
         state._replace(roster=state.roster.only(arm), offer=state.offer._replace(last=0))
     )
 
 
-def give_up(session: Session) -> None:
+def void_and_drop_open(session: Session) -> None:
     """Void all pending decisions, and throw away unread what came since the last releases."""
     session._tables.held.clear()
     with OneCall(session) as view:
@@ -596,12 +602,12 @@ def keeps_exact_sums(session: Session) -> bool:
     return not session._vault.mechanism.public_memory
 
 
-def begin_anew(session: Session) -> None:
+def restart_policy(session: Session) -> None:
     """Let the policy begin anew, while decisions are counted on. Nothing is pending or open."""
-    now = session._seen.folded()
+    now = session._current.folded()
     fresh = session._first_state(session.policy)
     state = fresh._replace(
-        believed=replace(fresh.believed, first=now.believed.first),
+        history=replace(fresh.history, first=now.history.first),
         roster=now.roster,
         traffic=now.traffic,
         events=now.events,
@@ -619,14 +625,14 @@ def begin_anew(session: Session) -> None:
 # People
 
 
-class PlaceRows(Protocol):
+class ContributionRows(Protocol):
     """Where places are kept."""
 
     def used(self, pseudonyms: Sequence[str]) -> Mapping[str, tuple[int, int]]:
         """By pseudonym, the window and the places taken in it."""
 
 
-def read_places(session: Session, rows: PlaceRows, who: str) -> None:
+def load_contributions(session: Session, rows: ContributionRows, who: str) -> None:
     """Read what is stored of a person. What an earlier call of the same transaction took is not
     stored yet, and stands.
     """
@@ -647,18 +653,18 @@ def pseudonym_in(session: Session, user: object) -> str | None:
     return None if people is None else people.pseudonym(user)
 
 
-def fill_places(session: Session, who: str) -> None:
+def use_up_contributions(session: Session, who: str) -> None:
     """Learn from this person no more in the window that is open."""
     people = session._tables.people
     if people is not None:
         people.used[who] = people.period(), people.cap
 
 
-def not_before(session: Session, latest: float) -> None:
+def advance_clock(session: Session, latest: float) -> None:
     """The clock of contributions has been as far as this elsewhere."""
     people = session._tables.people
     if people is not None:
-        people.not_before(latest)
+        people.advance_clock(latest)
 
 
 def window_of(session: Session) -> int | None:
@@ -667,12 +673,12 @@ def window_of(session: Session) -> int | None:
     return None if people is None else people.period()
 
 
-def owned_by(session: Session, seq: int, who: str, window: int) -> None:
+def set_owner(session: Session, seq: int, who: str, window: int) -> None:
     """A decision took this person's place."""
     session._tables.owners[seq] = who, window
 
 
-def share_places(session: Session, used: dict[str, tuple[int, int]]) -> None:
+def share_contributions(session: Session, used: dict[str, tuple[int, int]]) -> None:
     """Count people's places in this mapping from now on, together with other sessions."""
     if session._tables.people is not None:
         session._tables.people.used = used
@@ -681,7 +687,7 @@ def share_places(session: Session, used: dict[str, tuple[int, int]]) -> None:
 # Looking
 
 
-class Onlooker(NamedTuple):
+class StoredHistory(NamedTuple):
     """How a session's stored releases are shown.
 
     Args:
@@ -689,11 +695,11 @@ class Onlooker(NamedTuple):
     """
 
     session: Session
-    nothing: Believed
+    nothing: ReleaseHistory
 
     @classmethod
-    def of(cls, session: Session) -> Onlooker:
-        now = session._state.believed
+    def of(cls, session: Session) -> StoredHistory:
+        now = session._state.history
         arms = tuple(ArmHistory(arm.label) for arm in now.arms)
         reader = replace(now.reader, alone=False)  # nobody is named in what is shown so
         return cls(session, replace(now, arms=arms, reader=reader, compared={}))
@@ -703,15 +709,15 @@ class Onlooker(NamedTuple):
         return tuple(arm.label for arm in self.nothing.arms)
 
     def after(
-        self, history: Believed, coordinates: Sequence[int], answers: Sequence[Any]
-    ) -> Believed:
+        self, history: ReleaseHistory, coordinates: Sequence[int], answers: Sequence[Any]
+    ) -> ReleaseHistory:
         """Return the history after one stored release."""
         if history.reader.law is None:
             return history
         typed = tuple(typed_answer(history.reader.mechanism, each) for each in answers)
         return history.after(Release(tuple(coordinates), typed, 0, ()))
 
-    def rows(self, history: Believed, confidence: float) -> tuple[Belief, ...]:
+    def rows(self, history: ReleaseHistory, confidence: float) -> tuple[Belief, ...]:
         """Return the estimates of every arm then."""
         return beliefs(history, confidence, ruler=self.session.rewards, among=()).rows
 
@@ -748,13 +754,13 @@ class Silent(Relay):
 
 
 @final
-class SilentSimulation(Silent):
+class NoSimulatedNoise(Silent):
     """The same, of a session whose noise is simulated."""
 
     kind: ClassVar[NoiseKind] = "simulated"
 
 
-def session_to_look_at(
+def public_session(
     public: Mapping[str, Any],
     rows: SessionRows,
     policy: Policy | type[Policy] | None,
@@ -766,13 +772,13 @@ def session_to_look_at(
     Raises:
         ValueError: its parts contradict each other.
     """
-    known, said = stored_policy(public, policy, rows)
+    known, parsed = stored_policy(public, policy, rows)
     key = token_bytes(32)  # nobody is known here by any name
-    if said.people is not None:
-        said.people = said.people | {"key": mark_of_key(key)}
-    noise = Silent() if said.noise.kind == "secure" else SilentSimulation()
-    user_key = None if said.people is None else key
-    pending = with_kept(rows.waiting, said)
-    session = session_of(known, said, None, noise, clock, user_key, pending, rows.apart)
-    kept_apart(session, rows)
+    if parsed.people is not None:
+        parsed.people = parsed.people | {"key": key_fingerprint(key)}
+    noise = Silent() if parsed.noise.kind == "secure" else NoSimulatedNoise()
+    user_key = None if parsed.people is None else key
+    pending = with_kept(rows.waiting, parsed)
+    session = session_of(known, parsed, None, noise, clock, user_key, pending, rows.apart)
+    leave_rows_to_store(session, rows)
     return session

@@ -157,13 +157,13 @@ def test_failing_noise_loses_nothing(fails: int) -> None:
             except OSError:
                 pass
             stopped_before = (
-                estimator.result is not None and estimator.session._seen.records < offered
+                estimator.result is not None and estimator.session._current.records < offered
             )
-            assert estimator.session._seen.records == offered - stopped_before
+            assert estimator.session._current.records == offered - stopped_before
         assert (
             sum(e.stop - e.start for e in estimator.session.ledger)
             == estimator.result.rounds
-            == estimator.session._seen.records
+            == estimator.session._current.records
             <= 5
         )
     assert (again > 0) is (fails > 1)

@@ -22,7 +22,7 @@ KEY = bytes(range(32))
 
 def open_sum(campaign: Any) -> int:
     """What lies in the open blocks, in grid steps."""
-    blocks = inside(campaign, lambda part, _: part.session._seen.folded().books.blocks)
+    blocks = inside(campaign, lambda part, _: part.session._current.folded().books.blocks)
     return sum(sum(block.sums) for block in blocks.values())
 
 
@@ -80,7 +80,7 @@ def test_who_waits_for_an_interrupted_call_is_told(
     """Nobody waits for ever, and the next call works."""
     store = dpb.open_store("memory:")
     campaign = create(store)
-    lead, transact = Host._lead, Host._transact
+    lead, transact = Host._run_queue, Host._transact
 
     def interrupted(self: Host, *given: Any) -> Any:
         if where == "queue":
@@ -89,11 +89,11 @@ def test_who_waits_for_an_interrupted_call_is_told(
             transact(self, *given)
         raise KeyboardInterrupt
 
-    name = "_lead" if where == "queue" else "_transact"
+    name = "_run_queue" if where == "queue" else "_transact"
     monkeypatch.setattr(Host, name, interrupted)
     with pytest.raises(KeyboardInterrupt):
         campaign.ask()
-    monkeypatch.setattr(Host, "_lead", lead)
+    monkeypatch.setattr(Host, "_run_queue", lead)
     monkeypatch.setattr(Host, "_transact", transact)
     assert campaign.tell(campaign.ask(), 1) == "recorded"
 

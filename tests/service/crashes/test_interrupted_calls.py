@@ -77,7 +77,7 @@ def test_open_sums_hold_every_reward_once(make: Open) -> None:
         answers = [(d, 2.0**-k) for k, d in enumerate(campaign.ask(12), 1)]
         found = calls(lambda: campaign.tell_many(answers))  # noqa: B023
         assert {*found} <= {"recorded", "already"}
-        blocks = inside(campaign, lambda part, _: part.session._seen.folded().books.blocks)
+        blocks = inside(campaign, lambda part, _: part.session._current.folded().books.blocks)
         (block,) = blocks.values()
         assert (block.count, list(block.sums)) == (12, [sum(2 ** (20 - k) for k in range(1, 13))])
     assert calls.rung > 20

@@ -44,7 +44,7 @@ def test_two_clones_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             monkeypatch.undo()
             campaign.tell_many([(d, 1) for d in asked])
             # it has compared before
-            monkeypatch.setattr(Host, "_was_put_back", lambda *_: False)
+            monkeypatch.setattr(Host, "_is_restored", lambda *_: False)
         return commit(self, uid)
 
     monkeypatch.setattr(Database, "transaction", overtaken)

@@ -127,7 +127,7 @@ async function uplift(name) {
   return part("uplift", "Policy against holdout", table("Both sides", heads, rows), difference);
 }
 
-const words = (alarm) => alarm.said ||
+const words = (alarm) => alarm.advice ||
   `${alarm.arm} passed the guardrail's limit after ${whole(alarm.asked)} decisions` +
   (alarm.what === "suspend" ? ", and was suspended." : "; it is the last arm in play.");
 
