@@ -94,7 +94,7 @@ KEPT = {
     "simulation/test_identical.py::test_coins_are_played_by_one_law": ("^CUCBLDP2$"),
     "simulation/test_together.py::test_rows_are_played_by_one_law": "DPKLMAT",
     "simulation/test_delays.py::test_a_delay_costs_no_more_than_itself": "DPKLUCB",
-    "simulation/test_regret.py::test_reference": OF_COMPILED,
+    "simulation/test_simulate.py::test_reference": OF_COMPILED,
     "simulation/test_seeds.py::test_a_compiled_player_plays_what_it_played": OF_COMPILED,
     "simulation/test_seeds.py::test_a_seed_plays_what_it_played": OF_NEAR,
     "simulation/test_simulate.py::test_a_plain_run_depends_on_its_seed_only": OF_COMPILED,

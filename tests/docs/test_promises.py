@@ -39,7 +39,7 @@ TESTS = {
     ],
     4: [
         "test_looking.py::test_what_is_not_witnessed_is_not_shown",
-        "restored/test_clones.py::test_two_clones_at_once",
+        "restored/test_fence.py::test_two_clones_at_once",
         "crashes/test_failures.py::test_a_witness_that_cannot_be_written",
         "crashes/test_segments_attacked.py::test_a_release_that_was_never_witnessed_stays_unseen",
     ],
@@ -48,7 +48,7 @@ TESTS = {
         "restored/test_two_timelines.py::test_exact_loss",
         "restored/test_losses.py::test_no_noise_lies_in_a_copy",
         "test_names.py::test_a_late_answer_counts_for_nobody_else",
-        "restored/test_clones.py::test_two_clones_never_show_two_readings",
+        "restored/test_fence.py::test_two_clones_never_show_two_readings",
         "test_holdout.py::test_who_met_the_policy_in_a_lost_timeline_is_not_read_again",
         "test_recorded.py::test_a_batch_of_a_lost_timeline_is_not_read_again",
     ],
