@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -65,10 +64,6 @@ def test_what_is_recommended(given: dict[str, Any], expected: dpb.Policy) -> Non
     assert float(found.guarantee.epsilon) == pytest.approx(float(found.budget))
 
 
-def test_numbers_of_any_kind() -> None:
-    assert dpb.recommend(arms=np.int64(3), epsilon=np.float64(0.5)).arms == 3
-
-
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
@@ -100,11 +95,6 @@ def test_numbers_of_any_kind() -> None:
 def test_what_is_refused(given: dict[str, Any], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         dpb.recommend(**{"epsilon": 1} | given)
-
-
-def test_epsilon_is_asked_for() -> None:
-    with pytest.raises(TypeError, match="epsilon"):
-        dpb.recommend(arms=5)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
