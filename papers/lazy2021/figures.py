@@ -56,7 +56,7 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     if "lazy2021-tree" in results:
         yield Drawing(
             "full-information-tree",
-            "Full information, equal gaps, 2¹⁴ rounds, ε = 1: tree-based FTRL, which is made for "
+            "Full information, equal gaps, 2¹² rounds, ε = 1: tree-based FTRL, which is made for "
             f"adversaries, beside FTNL. {WORST}",
             beside_trees(results["lazy2021-tree"]),
         )
