@@ -150,9 +150,9 @@ mean regrets at the last round. Thresholds for vague words, with how and when ea
 each paper's `claims.toml`.
 
 Three kinds of claims are counted apart: what **the papers** say; what is **asked more closely**, or
-of a corrected form; and claims about policies, bounds or numbers of **ours**, which are in the tables
-only. Counts are reproduced / differ / undecided / not asked or attempted. *Bounds*: of the paper's
-policies that have regret, how many have it bounded with all constants.
+of a corrected form; and claims about policies, bounds or numbers of **ours**, which are in the
+tables only. Counts are reproduced / differ / undecided / not asked or attempted. *Bounds*: of the
+paper's policies that have regret, how many have it bounded with all constants.
 """
 
 KINDS = {"paper": "the paper's claims", "closer": "asked more closely", "ours": "ours"}
@@ -321,7 +321,7 @@ def summary(paper: Paper, rows: Sequence[Row]) -> list[str]:
     found = {row["claim"]: measured(row) for row in rows}
     lines = [data["columns"], ["---"] * len(data["columns"]), *data["rows"]]
     texts = ["| " + " | ".join(line) + " |" for line in lines]
-    filled = [re.sub(r"\{([a-z0-9-]+)\}", lambda m: found[m[1]], text) for text in texts]
+    filled = [re.sub(r"\{([a-z0-9-]+)\}", lambda m: found.get(m[1], "not played"), text) for text in texts]
     return [data["caption"], "", *filled, ""]
 
 

@@ -37,7 +37,7 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
             regret_grid(results["lazy2021"], rows, ends=name),
             shown=name == "setting 2",
         )
-    if {"lazy2021-full-information", "lazy2021-no-privacy"} <= results.keys():
+    if "lazy2021-full-information" in results and "lazy2021-no-privacy" in results:
         yield Drawing(
             "full-information-k",
             "Full information, equal gaps: regret against K. Dashed: ln K/min(Δ, ε), which the "
