@@ -219,7 +219,7 @@ def made(
     cls: type[Policy], arms: int, how: Visitors | Lasting, rounds: int, **budget: Any
 ) -> Policy:
     """An instance for so many arms; it knows how many rounds there are if it can."""
-    known = {**how.known, "horizon": rounds}
+    known: dict[str, Any] = {**how.known, "horizon": rounds}
     if issubclass(cls, JointDPLinTS) and isinstance(how, Visitors):  # its cells are of such people
         known["public_contexts"] = how.contexts
     taken = {f.name for f in fields(cls)}
