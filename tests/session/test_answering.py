@@ -20,7 +20,6 @@ from dpbandits.noise import SimulatedNoise
 from dpbandits.session.answering import (
     SIGNED,
     SIGNED_WEIGHTS,
-    Answers,
     AnswerTest,
 )
 from dpbandits.session.traffic import LEVEL
