@@ -63,6 +63,7 @@ from dpbandits.session.storing import (
     ArmChange,
     decision_counts,
     held_answers,
+    is_pending,
     is_too_late,
     play_of,
     pseudonym_in,
@@ -76,7 +77,6 @@ from dpbandits.session.storing import (
     set_owner,
     use_up_contributions,
     waiting_for,
-    waits,
     window_of,
 )
 
@@ -680,7 +680,7 @@ def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
             placed.append(Placed("unknown", None))
         elif place.generation < part.head.generation:
             placed.append(Placed("gone", None))
-        elif not waits(part.session, place.seq):
+        elif not is_pending(part.session, place.seq):
             gone = place.status in ("void", "passed", "lost")
             placed.append(Placed("gone" if gone else "already", None))
         elif windowed and is_too_late(part.session, place.seq):
