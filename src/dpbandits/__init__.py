@@ -138,7 +138,6 @@ from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.ranges import Range
-from dpbandits.session.releases_only import JointDPSession
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
@@ -161,6 +160,7 @@ if TYPE_CHECKING:
     from dpbandits.local.client import Client
     from dpbandits.service.opening import open_async_store, open_store
     from dpbandits.session.estimator import Estimate, Estimator, estimate
+    from dpbandits.session.releases_only import JointDPSession
     from dpbandits.simulation.stopping import Estimates, Identification, estimates, identify
     from dpbandits.theory import (
         instance_independent_bound,
@@ -348,6 +348,7 @@ WHERE_USED = {
     "Estimator": "dpbandits.session.estimator",
     "Forecast": "dpbandits.forecasting.outcome",
     "Identification": "dpbandits.simulation.stopping",
+    "JointDPSession": "dpbandits.session.releases_only",
     "Prior": "dpbandits.forecasting.outcome",
     "audit": "dpbandits.auditing.audit",
     "estimate": "dpbandits.session.estimator",
