@@ -438,9 +438,9 @@ def context_answer(
     return ContextAnswer(totals, rounds, *counts, rows)
 
 
-# Contexts and decisions private, too: a record is the index of one count of a histogram, which says
-# its arm, the cell of its context, and whether its reward was 1. Replacing it takes 1 from one count
-# and adds 1 to another.
+# Contexts and decisions private, too: a record is the index of one count of a histogram, which
+# says its arm, the cell of its context, and whether its reward was 1. Replacing it takes 1 from one
+# count and adds 1 to another.
 
 
 MOVES = 2
