@@ -25,8 +25,7 @@ from dpbandits.policies.joint_contexts import JointDPLinTS, JointState
 NOTE = """\
 Defaults, chosen on the digits of scikit-learn and on made-up tables only. Public contexts: 2,000
 rows of the table, drawn apart from the visitors of the run. Share: of the mean reward of `LinTS`
-(no privacy) over 100,000 rounds. `DPLinTS` keeps rewards private alone, with the same public
-contexts.
+(no privacy) over 100,000 rounds.
 Published instance (Sarmasarkar 2026, S = 3.5): in each of 10,000 rounds 20 candidates, uniform in
 the unit ball of three dimensions, one of which is picked; a reward is 1 with chance
 1/(1 + exp(-x.w)), w of norm 3.5 in a random direction. One law serves all candidates: the policy
@@ -94,17 +93,16 @@ def on_table(folder: Path, name: str, runs: int, rounds: int) -> list[Row]:
     given: dict[str, Any] = {"arms": table.arms, "features": table.features}
     entrants: list[tuple[str, Any]] = [("", dpb.LinTS(**given))]
     public: dict[str, Any] = {"public_contexts": table.contexts[drawn]}
-    for kind in (dpb.JointDPLinTS, dpb.DPLinTS):
-        entrants += [
-            (epsilon, kind(**given, **public, epsilon=epsilon)) for epsilon in ("1", "1/4")
-        ]
+    entrants += [
+        (epsilon, dpb.JointDPLinTS(**given, **public, epsilon=epsilon)) for epsilon in ("1", "1/4")
+    ]
     found, base = list[Row](), 0.0
     for epsilon, policy in entrants:
         made = dpb.simulate(policy, table, rounds, runs=runs, seed=1, workers=1, at=[rounds])
         means = table.best - made.regret() / rounds
         mean, error = float(means.mean()), float(means.std(ddof=1) / math.sqrt(runs))
         base = base or mean
-        wanted = WANTED.get((name, epsilon)) if policy.name == "JointDPLinTS" else None
+        wanted = WANTED.get((name, epsilon))
         row = Row(
             f"{name} ({table.arms} × {table.features})",
             policy.name,

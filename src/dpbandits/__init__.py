@@ -138,7 +138,6 @@ from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.predictions import Estimated, Predictions
 from dpbandits.session.ranges import Range
-from dpbandits.session.releases_only import JointDPSession
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
@@ -155,6 +154,7 @@ if TYPE_CHECKING:
     from dpbandits.service.opening import open_async_store, open_store
     from dpbandits.service.store import CampaignStore as CampaignStore
     from dpbandits.session.estimator import Estimate, Estimator, estimate
+    from dpbandits.session.releases_only import JointDPSession
     from dpbandits.simulation.delays import (
         DelayLaw,
         FixedDelay,
@@ -358,6 +358,7 @@ WHERE_USED = {
     "Forecast": "dpbandits.forecasting.outcome",
     "GeometricDelay": "dpbandits.simulation.delays",
     "Identification": "dpbandits.simulation.stopping",
+    "JointDPSession": "dpbandits.session.releases_only",
     "LostAnswers": "dpbandits.simulation.delays",
     "Prior": "dpbandits.forecasting.outcome",
     "Runs": "dpbandits.simulation.runs",

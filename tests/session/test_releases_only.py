@@ -14,7 +14,7 @@ import dpbandits as dpb
 from dpbandits.auditing.contexts import joint_level
 from dpbandits.checks.examples import examples
 from dpbandits.core.plan import EVERY
-from dpbandits.mechanisms.histogram import Histograms
+from dpbandits.mechanisms.cells import Histograms
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.releases_only import REFUSED, JointDPSession, Shown, Tell

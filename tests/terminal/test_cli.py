@@ -91,7 +91,7 @@ def test_explain_tells_all_there_is(name: str) -> None:
         about.bound,
         about.proof,
         size_argument(POLICIES[name]) or "",
-        "dpb.Session",
+        f"Session(dpb.{name}(",
     ):
         assert part in text
 

@@ -23,7 +23,7 @@ from dpbandits.core.contexts import checked_context, checked_features, checked_r
 from dpbandits.core.inputs import Floats, Places, refuse_class, switch
 from dpbandits.core.plan import FOREVER, ContextLaw, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
-from dpbandits.mechanisms.histogram import MOVES, Counts, Histograms
+from dpbandits.mechanisms.cells import MOVES, Counts, Histograms
 from dpbandits.policies.base import require_budget
 from dpbandits.policies.codebooks import ENOUGH, spherical_means, whitening
 from dpbandits.policies.contextual import Rows, rows_of

@@ -44,7 +44,7 @@ from dpbandits.core.locks import CallLock, this_process
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, Guarantee, printed
 from dpbandits.mechanisms.base import Block
-from dpbandits.mechanisms.histogram import Counts
+from dpbandits.mechanisms.cells import Counts
 from dpbandits.mechanisms.rewards import checked_reward, on_grid
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.joint_contexts import JointDPLinTS, JointState, Snapshot
