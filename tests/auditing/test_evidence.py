@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.controls.known import half
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -44,6 +44,7 @@ from dpbandits.terminal.cli import app
 from tests.auditing.boxes import Coin, Leader
 
 
+@settings(deadline=None, derandomize=True, max_examples=50)
 @given(epsilon=st.floats(0.01, 15), level=st.integers(1, LARGEST))
 def test_no_bet_wins_on_average_under_the_claim(epsilon: float, level: int) -> None:
     """Summed up exactly, at the largest probability that the claim allows for an outcome."""
