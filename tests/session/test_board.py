@@ -126,3 +126,14 @@ def test_odds_are_those_of_epsilon() -> None:
             after = posterior_after(before, epsilon)
             odds = (after / (1 - after)) / (before / (1 - before))
             assert odds == pytest.approx(2.718281828459045**epsilon)
+
+
+def test_a_closed_session_speaks_of_no_more_people() -> None:
+    s = session()
+    for arm, ones in (("old", 45), ("new", 55)):
+        s.record(arm, (100, ones), key=arm)
+    assert "more people" in s.beliefs().advice
+    s.close()
+    found = s.beliefs()
+    assert (found.more, found.at_share) == (None, None)
+    assert found.advice == "No arm is named the best at .95 confidence."
