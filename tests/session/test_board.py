@@ -130,3 +130,14 @@ def test_odds_move_by_e_to_the_epsilon_at_most_as_the_tutorial_says() -> None:
             assert posterior_after(before, epsilon) == pytest.approx(odds / (1 + odds))
             row.append(f"{100 * odds / (1 + odds):.1f} %")
         assert f"| {epsilon} | {' | '.join(row)} |" in page.read_text(encoding="utf-8")
+
+
+def test_a_closed_session_speaks_of_no_more_people() -> None:
+    s = session()
+    for arm, ones in (("old", 45), ("new", 55)):
+        s.record(arm, (100, ones), key=arm)
+    assert "more people" in s.beliefs().advice
+    s.close()
+    found = s.beliefs()
+    assert (found.more, found.at_share) == (None, None)
+    assert found.advice == "No arm is named the best at .95 confidence."
