@@ -1,4 +1,4 @@
-"""The pairing π_t of a greedy basis with the best one, on which the matroid paper's regret rests."""
+"""The pairing π_t of a greedy basis with the best one: the matroid paper rests its regret on it."""
 
 from __future__ import annotations
 
