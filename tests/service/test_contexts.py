@@ -251,7 +251,7 @@ def test_noise_covers_a_far_context_that_is_erased_before_its_block_is_read(tmp_
     far = campaign.ask(context=[0, 0.9], user="far", eligible=[0])
     campaign.tell(far, 1)
     campaign.erase("far")
-    state = inside(campaign, lambda part, _: part.session._seen.folded())
+    state = inside(campaign, lambda part, _: part.session._current.folded())
     counts = state.contexts.open[0].counts.sum()
     (shape,) = state.contexts.shapes(state, [0])
     assert 1 < counts < 36
