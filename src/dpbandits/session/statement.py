@@ -385,8 +385,9 @@ def choice_words(facts: StatementFacts) -> str:
         sentences.append(f"Assignment: {facts.assignment}.")
     if facts.sticky:
         sentences.append(
-            "A user gets the same arm at every visit, as long as it is in play. So an arm's mean "
-            "weighs users who return more often, up to the cap."
+            "A user gets the same arm at every visit, as long as it is in play; chance and least "
+            "shares are about first visits. So an arm's mean weighs users who return more often, "
+            "up to the cap."
         )
     if facts.chooses:
         sentences.append(
