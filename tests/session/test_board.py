@@ -4,6 +4,7 @@ the page for participants.
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -134,13 +135,15 @@ def test_the_page_for_participants_is_plain_and_true() -> None:
     assert "It is not" in words(none.participant_text())
 
 
-def test_odds_are_those_of_epsilon() -> None:
-    """Odds move by the factor e^ε at most."""
-    for before in (0.01, 0.1, 0.5, 0.9):
-        for epsilon in (0.1, 1.0, 4.0):
-            after = posterior_after(before, epsilon)
-            odds = (after / (1 - after)) / (before / (1 - before))
-            assert odds == pytest.approx(2.718281828459045**epsilon)
+def test_odds_move_by_e_to_the_epsilon_at_most_as_the_tutorial_says() -> None:
+    page = Path(__file__).parents[2] / "docs" / "guides" / "trial.md"
+    for epsilon in (0.1, 0.5, 1, 2, 4):
+        row = list[str]()
+        for before in (0.01, 0.1, 0.5):
+            odds = before / (1 - before) * math.exp(epsilon)
+            assert posterior_after(before, epsilon) == pytest.approx(odds / (1 + odds))
+            row.append(f"{100 * odds / (1 + odds):.1f} %")
+        assert f"| {epsilon} | {' | '.join(row)} |" in page.read_text(encoding="utf-8")
 
 
 def test_segments_and_commands_have_the_page(tmp_path: Path) -> None:
@@ -156,10 +159,3 @@ def test_segments_and_commands_have_the_page(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["campaign", *create, given, *place]).exit_code == 0
     seen = CliRunner().invoke(app, ["campaign", "view", "t", "participants", *place])
     assert "Ask Ada, ada@clinic.example." in words(seen.stdout)
-
-
-def test_the_tutorial_has_odds_as_they_are() -> None:
-    page = Path(__file__).parents[2] / "docs" / "guides" / "trial.md"
-    for epsilon in (0.1, 0.5, 1, 2, 4):
-        row = [f"{100 * posterior_after(before, epsilon):.1f} %" for before in (0.01, 0.1, 0.5)]
-        assert f"| {epsilon} | {' | '.join(row)} |" in page.read_text(encoding="utf-8")
