@@ -398,7 +398,7 @@ class Campaign:
         layout = self._local("side").layout
         if layout.rule is None or layout.side_key is None:
             raise refusal("no_holdout")
-        return layout.rule.side(hashed_place(user, layout.side_key, layout.rule.typed))
+        return layout.rule.side(hashed_place(user, layout.side_key))
 
     @property
     def segments(self) -> tuple[str, ...]:

@@ -239,9 +239,17 @@ class ContextRows:
             self._touched = None
 
     def erase(self, session: Session, pseudonym: str) -> None:
-        """Forget a person's contexts, in the session, too. What was released stays."""
+        """Forget a person's contexts, in the session, too. What was released stays.
+
+        Where noise is shaped by a block's own contexts, older ones of the arm go, too: the last of
+        those that are left would pass for the block's, and its noise would not cover who is gone.
+        """
+        is_shaped = getattr(session.policy, "layout", "") == "shaped"
         for arm, rows in self._rows.items():
-            for number in [n for n, row in rows.items() if row.pseudonym == pseudonym]:
+            theirs = [number for number, row in rows.items() if row.pseudonym == pseudonym]
+            if is_shaped and theirs:
+                theirs = [number for number in rows if number <= theirs[-1]]
+            for number in theirs:
                 self._drop(arm, number)
         now = current_contexts(session)
         recent = tuple(self._of_arm(arm) for arm in range(session.policy.arms))

@@ -391,6 +391,7 @@ class SentBeliefs(Record):
     at_share: tuple[int | None, int | None, int | None] | None = None
     sight: tuple[int | None, int | None, int | None] | None = None
     is_over: bool = False
+    in_periods: bool = False
     advice: str = ""
 
     @classmethod
@@ -527,10 +528,11 @@ class Alarm(Record):
 
 
 class Moment(Record):
-    """What was believed after one release. asked: decisions until then."""
+    """What was believed after one release. asked: decisions until then; at: seconds since 1970."""
 
     step: int
     asked: int
+    at: float
     arms: tuple[SentBelief, ...]
 
 
@@ -573,6 +575,14 @@ class SentGuardrail(Record):
 
     def made(self) -> Guardrail:
         return Guardrail(self.name, self.limit, self.confidence, self.default)
+
+
+class Rights(Record):
+    """What the caller's access key may do. campaign: the only one; None: any."""
+
+    name: str
+    roles: tuple[str, ...]
+    campaign: str | None
 
 
 class Scope(Record):

@@ -63,6 +63,7 @@ from dpbandits.session.storing import (
     ArmChange,
     decision_counts,
     held_answers,
+    is_pending,
     is_too_late,
     play_of,
     pseudonym_in,
@@ -76,7 +77,6 @@ from dpbandits.session.storing import (
     set_owner,
     use_up_contributions,
     waiting_for,
-    waits,
     window_of,
 )
 
@@ -235,7 +235,7 @@ class OperationModel(BaseModel):
         """What tells it from other calls with the same key."""
         fields = {field: getattr(self, field) for field in type(self).model_fields}
         if fields.get("user") is not None:
-            fields["user"] = named_bytes(fields["user"], False).hex()
+            fields["user"] = named_bytes(fields["user"]).hex()
         return json.dumps([self.name, fields], sort_keys=True, default=str)
 
     def kept(self, answer: Any) -> Any:
@@ -312,7 +312,7 @@ class Ask(OperationModel):
             if self.user is None:
                 raise refusal("user_needed")
             assert layout.side_key is not None
-            place = hashed_place(self.user, layout.side_key, layout.rule.typed)
+            place = hashed_place(self.user, layout.side_key)
             return [tx.part(layout.rule.side(place))]
         return [segment_part(tx, self.segment)]
 
@@ -680,7 +680,7 @@ def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
             placed.append(Placed("unknown", None))
         elif place.generation < part.head.generation:
             placed.append(Placed("gone", None))
-        elif not waits(part.session, place.seq):
+        elif not is_pending(part.session, place.seq):
             gone = place.status in ("void", "passed", "lost")
             placed.append(Placed("gone" if gone else "already", None))
         elif windowed and is_too_late(part.session, place.seq):

@@ -528,7 +528,7 @@ class HistoryCache:
             return
         rows = look.rows(self._history, HISTORY_CONFIDENCE)
         arms = tuple(models.SentBelief(**each._asdict()) for each in rows)
-        self._last = models.Moment(step=row.step, asked=row.asked, arms=arms)
+        self._last = models.Moment(step=row.step, asked=row.asked, at=row.made_at, arms=arms)
         if is_chosen:
             self._kept.append((self._folded, self._last))
         if len(self._kept) >= MOMENTS:

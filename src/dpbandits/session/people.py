@@ -35,13 +35,11 @@ LONGEST_NAME = 1_000
 """Characters by which a person is named."""
 
 
-def named_bytes(user: object, typed: bool = False) -> bytes:
+def named_bytes(user: object) -> bytes:
     """A person's name or number, to be hashed. 1 and "1" are one person: a table's column of whole
     numbers comes back from a file, or over HTTP, as text. So are two spellings of one text, with an
     accent within its letter or after it (see `normalised`). Nothing else is made equal: neither
     capitals nor spaces.
-
-    typed: 1 and "1" are two people. Old sessions need this: otherwise their people would be new.
 
     Raises:
         TypeError: no text and no whole number.
@@ -61,8 +59,6 @@ def named_bytes(user: object, typed: bool = False) -> bytes:
             "Expected user= to be a person's own name or number, got a text that is empty or has "
             "nothing to be seen: all who have no name would be one person. Nothing was done."
         )
-    if typed:
-        return f"{type(plain).__name__}:{plain}".encode(errors="surrogatepass")
     return f"str:{normalised(str(plain))}".encode(errors="surrogatepass")
 
 
@@ -101,7 +97,7 @@ class Register:
 
     cap: learned rounds of one person, in all or in each window. window: seconds; None: for ever.
     used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
-        a store loads those people only whom a call is about. typed: see `named_bytes`.
+        a store loads those people only whom a call is about.
     kept: by pseudonym, the arm that a person keeps (see `Roster.mark`); None: nobody keeps one.
     """
 
@@ -119,7 +115,7 @@ class Register:
         self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, EARLIEST
         self.used: dict[str, tuple[int, int]] = {}
         self.kept: dict[str, int] | None = {} if sticky else None
-        self.complete, self.typed = True, False
+        self.complete = True
 
     def pseudonym(self, user: object) -> str:
         """What a person is called here.
@@ -127,7 +123,7 @@ class Register:
         Raises:
             TypeError: no text and no whole number.
         """
-        return hmac.new(self._key, named_bytes(user, self.typed), "sha256").hexdigest()[:32]
+        return hmac.new(self._key, named_bytes(user), "sha256").hexdigest()[:32]
 
     def _mark(self) -> str:
         return key_fingerprint(self._key)
@@ -201,7 +197,6 @@ class Register:
             "used": used,
             "owners": places,
             "key": self._mark(),
-            "typed": self.typed,
             "sticky": self.kept is not None,
         }
 
@@ -230,7 +225,6 @@ class Register:
         if type(fields["latest"]) not in (int, float):
             raise damaged("public.people.latest is no number of seconds")
         register._latest = float(fields["latest"])
-        register.typed = fields.get("typed", True) is not False  # what was begun before has no word
         for row in entries(fields["used"], "public.people.used"):
             who, period, taken = entries(row, "an entry of public.people.used", 3)
             register.used[pseudonym_from(who)] = (

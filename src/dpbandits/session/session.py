@@ -8,7 +8,6 @@ noise source or oracle): either it happened or it did not, and the next call goe
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -33,6 +32,7 @@ from dpbandits.core.errors import (
     SharedError,
 )
 from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
+from dpbandits.core.locks import PROCESS
 from dpbandits.core.plan import Cycle, Hold
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
@@ -44,7 +44,7 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
-from dpbandits.session.arms import ArmStatus, Roster, assignment_of
+from dpbandits.session.arms import ArmStatus, Assignment, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
 from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight, beliefs
 from dpbandits.session.contexts import Contexts
@@ -59,12 +59,10 @@ from dpbandits.session.decisions import (
     User,
     already_resolved,
     checked_pairs,
-    find_pending,
     pair_refused,
     swapped_arguments,
     whole_id,
 )
-from dpbandits.session.events import merged_events
 from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable
 from dpbandits.session.lift import Lift, Shares, lift_of, shares_of
@@ -93,6 +91,7 @@ from dpbandits.session.options import (
 )
 from dpbandits.session.overdue import overdue_advice, unanswered_advice
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
+from dpbandits.session.periods import OpenPeriod, periods_of, require_few
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
@@ -112,6 +111,7 @@ from dpbandits.session.state import (
     Unread,
     View,
     id_runs,
+    merged_events,
     opened,
     recorded_by_action,
 )
@@ -139,17 +139,6 @@ SHUFFLE_STREAM = 4
 
 ONE_ENTRY = "recorded batches: where each person is one entry of one batch"
 """What a guarantee rests on once outcomes were recorded of people who were assigned elsewhere."""
-
-PROCESS = [object()]
-"""Marks this process; a forked child gets another mark."""
-
-
-def _mark_process() -> None:
-    PROCESS[0] = object()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_mark_process)
 
 
 class Call:
@@ -219,7 +208,8 @@ class Session:
             that share of its budget.
         window: with "user", the cap and the guarantee are for each window of this length. By
             default for ever.
-        clock: returns the time, for `window` and `attribution_window`. By default this machine's.
+        clock: returns the time, for `window`, `attribution_window` and `period`. By default this
+            machine's.
         user_key: a secret of at least 16 bytes under which users are known. Needed to save.
         sticky: with "user" and a `user_key`, True to show a person the same arm at every visit, as
             long as it is in play and `eligible`. Repeated visits are learned from, within the cap,
@@ -233,6 +223,10 @@ class Session:
             one after the other. Its coins come from `seed`, which then has to stay secret.
         min_share: each arm's least share of rounds, by a coin a round; or those of single arms, by
             their names or numbers, such as {"control": 0.3}.
+        period: with `min_share`, so long the shares of all arms stand still; open blocks are
+            released at the end of each period, too, and the policy learns from them. Arms are
+            compared within periods only, so a change of rates that all arms share names nobody. For
+            policies whose batches add up, such as `DPRateIMED`. The first period begins now.
         guardrail: a second number of each record, told as (reward, harm), of which no arm may do
             more than declared (`dpbandits.Guardrail`). An arm that does is suspended.
         responsible: who answers for the session, and how to reach them; it stands in statements.
@@ -260,67 +254,17 @@ class Session:
         attribution_window: timedelta | None = None,
         assignment: str = "planned",
         min_share: float | Mapping[Any, float] | None = None,
-        guardrail: Guardrail | None = None,
-        responsible: str | None = None,
-    ) -> None:
-        self._begin(
-            policy,
-            noise=noise,
-            seed=seed,
-            default=default,
-            campaign=campaign,
-            max_pending=max_pending,
-            rewards=rewards,
-            privacy_unit=privacy_unit,
-            max_contributions=max_contributions,
-            window=window,
-            clock=clock,
-            user_key=user_key,
-            sticky=sticky,
-            attribution_window=attribution_window,
-            assignment=assignment,
-            min_share=min_share,
-            guardrail=guardrail,
-            responsible=responsible,
-        )
-        if self._vault.noise.kind == "secure":
-            warn_about(self.policy, self.guarantee)
-
-    @classmethod
-    def _loading(cls, policy: Policy, **options: Any) -> Session:
-        """Return a session that is about to get a saved state: what it warns of was said."""
-        made = cls.__new__(cls)
-        made._begin(policy, **options)
-        return made
-
-    def _begin(
-        self,
-        policy: Policy,
-        *,
-        noise: Noise,
-        seed: int | None = None,
-        default: float | None = None,
-        campaign: str | None = None,
-        max_pending: int = PENDING,
-        rewards: Range | None = None,
-        privacy_unit: str = "round",
-        max_contributions: int | None = None,
-        window: timedelta | None = None,
-        clock: Clock | None = None,
-        user_key: bytes | None = None,
-        sticky: bool = False,
-        attribution_window: timedelta | None = None,
-        assignment: str = "planned",
-        min_share: float | Mapping[Any, float] | None = None,
+        period: timedelta | None = None,
         guardrail: Guardrail | None = None,
         responsible: str | None = None,
     ) -> None:
         require_policy(policy)
-        require_clock(clock, window, attribution_window)
+        require_clock(clock, window, attribution_window, period)
         self.responsible = checked_responsible(responsible)
         given = {
             "assignment": assignment != "planned",
             "min_share": min_share is not None,
+            "period": period is not None,
             "guardrail": guardrail is not None,
             "sticky": sticky is not False,
         }
@@ -343,9 +287,14 @@ class Session:
             require_choice(policy, "assignment= or min_share=")
             if campaign is None:  # the seed foretells who gets what, so decisions do not name it
                 self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
-        self._tables = Tables(people, attribution_of(attribution_window, clock))
+        attribution = attribution_of(attribution_window, clock)
+        waits = None if attribution is None else attribution.seconds
+        periods = periods_of(period, clock, policy, self._assignment, waits)
+        self._tables = Tables(people, attribution, periods)
         self._log, rng = opened(self.seed, self._first_state(policy), [])
         self._open(View(self.seed, self._log, self._tables, rng))
+        if self._vault.noise.kind == "secure":
+            warn_about(self.policy, self.guarantee)
 
     def _vault_for(self, policy: Policy, noise: Noise) -> Vault:
         unit = None if self.rewards is None else self.rewards.to_unit
@@ -365,7 +314,7 @@ class Session:
             policy,
             policy.init(),
             self._vault.begin(),
-            ReleaseHistory.of(policy, policy.labels),
+            ReleaseHistory.of(policy, policy.labels, periods=self._tables.periods is not None),
             Roster.of(policy.arms, policy.labels),
             Traffic.of(policy.arms),
             plans={},
@@ -373,7 +322,14 @@ class Session:
             harm=harm,
             delays=() if tracks_delays else None,
             contexts=contexts,
+            period=self._first_period(),
         )
+
+    def _first_period(self) -> OpenPeriod | None:
+        periods = self._tables.periods
+        if periods is None:
+            return None
+        return OpenPeriod(periods.number(periods.time() - periods.waits))
 
     def _open(self, view: View) -> None:
         """Take calls from now on, in this process."""
@@ -390,6 +346,8 @@ class Session:
             self._has_window or tables.people is not None or self._assignment is not None
         )
         self._contextual = self._state.contexts is not None
+        # with an attribution window periods end where outcomes are recorded
+        self._ends_periods = tables.periods is not None and not self._has_window
 
     def __repr__(self) -> str:
         now = self._current
@@ -415,11 +373,8 @@ class Session:
             self._require_alone(me)
         for other in self._others:  # a call of theirs that was cut off may have taken a place
             other._refresh_view(releases=False)
-        if (
-            view.log is self._log
-            and view.counted == len(view.events) < FOLD_AFTER
-            and view.due is None
-        ):
+        is_current = view.log is self._log and view.counted == len(view.events) < FOLD_AFTER
+        if is_current and view.due is None and not (self._ends_periods and self._period_is_over()):
             return view
         return self._refresh_view(releases)
 
@@ -447,12 +402,14 @@ class Session:
         view, log = self._view, self._log
         if view.log is not log or view.counted != len(log.events):
             view = self._rebuild_view()
-        if view.due is None:
+        is_over = releases and self._ends_periods and self._period_is_over()
+        if view.due is None and not is_over:
             return self._folded(view)
         if not releases:
             return view
         try:
-            return self._advance(view)
+            view = self._advance(view)
+            return self._with_ended_period(view) if is_over else view
         except (HorizonError, LedgerError):  # no further call helps
             raise
         except Exception as error:
@@ -638,6 +595,7 @@ class Session:
         among = roster.in_play if arms is None else arms
         period = 0 if people is None else people.period()
         taken = 0 if people is None or who is None else people.taken(who, period)
+        number = self._period_now()
         own = self._kept_arm(who, among)
         view.begin_batch()
         for _ in range(count):
@@ -647,7 +605,7 @@ class Session:
                 event = view.next_unread(chosen)
             elif draws and own is None:
                 assert assignment is not None
-                event = view.next_random(assignment, self.seed, among)
+                event = view.next_random(assignment, self.seed, among, number)
             else:
                 event = view.next_ask(chosen)
             if own is not None:  # it was not drawn
@@ -732,7 +690,7 @@ class Session:
             view = self._enter(me, not self._has_window)
             if view.log.state.closing is not None and self._is_dropped(decision, view):
                 return
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign, self._newest)
+            id, play = view.find_pending(decision, self.campaign, self._newest)
             if self._has_window:
                 self._hold_outcomes(
                     [(id, play, self._vault.checked(play.observe or play.action, reward))]
@@ -800,7 +758,7 @@ class Session:
             for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
                 if closed and self._is_dropped(decision, view):
                     continue
-                id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+                id, play = view.find_pending(decision, self.campaign)
                 if id in seen:
                     raise already_resolved()
                 seen.add(id)
@@ -832,7 +790,7 @@ class Session:
             DecisionError: unknown id, or resolved before. Nothing was recorded.
         """
         with OneCall(self, releases=not self._has_window) as view:
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+            id, play = view.find_pending(decision, self.campaign)
             self._require_time(id)
             if not self._has_window:
                 event = self._event(id, play, self._default(play), why="expired")
@@ -847,7 +805,7 @@ class Session:
         """
         with OneCall(self) as view:
             view = self._with_due_outcomes(view)
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+            id, play = view.find_pending(decision, self.campaign)
             self._append(view, [self._voided(id, play)])
             self._end(self._view)
 
@@ -936,7 +894,7 @@ class Session:
         view.begin_batch()
         for _ in range(people):
             if drawn is not None and view.draws(drawn, None):
-                law, event = view.preview_draw(drawn, arms)
+                law, event = view.preview_draw(drawn, arms, self._period_now())
             else:
                 event = view.next_ask()
                 played: Any = event.play.action
@@ -1059,17 +1017,19 @@ class Session:
         """Record, in the order of asking, every decision whose time has passed: its answer, or the
         default.
         """
-        window = self._tables.window
+        window, periods = self._tables.window, self._tables.periods
         if window is None:
-            return view
+            return self._with_ended_period(view)
         for id in window.advance():
             if id not in view.pending:  # void since the session was closed
                 continue
+            if periods is not None:  # it counts in the period in which its decision was made
+                view = self._with_ended_period(view, window.due[id])
             view.events.append(self._outcome(id, view.pending[id]))
             view.catch_up()
             if view.due is not None or view.counted >= FOLD_AFTER:
                 view = self._advance(view)
-        return view
+        return self._with_ended_period(view, window.latest)
 
     def _outcome(self, id: int, play: Play) -> Event:
         """Return the event of a decision whose time has passed."""
@@ -1122,6 +1082,61 @@ class Session:
             self._view = view = View(self.seed, log, self._tables, rng, view)
         return self._folded(view)
 
+    # Periods
+
+    def _period_now(self) -> int | None:
+        """Return the number of the period in which decisions are made now; None without periods."""
+        periods, window = self._tables.periods, self._tables.window
+        if periods is None:
+            return None
+        return periods.number(periods.latest if window is None else window.latest)
+
+    def _period_is_over(self, time: float | None = None) -> bool:
+        """Return whether the open period's blocks are to be closed.
+
+        Args:
+            time: by default now.
+        """
+        periods, period = self._tables.periods, self._state.period
+        if periods is None or period is None:
+            return False
+        closing = self._state.closing
+        if closing is not None and closing.releases is not None:
+            return False
+        return (periods.time() if time is None else time) >= periods.closes_at(period.number)
+
+    def _with_ended_period(self, view: View, time: float | None = None) -> View:
+        """Release all open blocks, each once, if their period is over, and begin the next one.
+        Empty blocks are not read. The policy learns from it as from a short block.
+
+        The released blocks and the next period are put in place by one assignment. When a period
+        ends depends on the time alone.
+
+        Args:
+            time: up to which outcomes were recorded; by default now.
+        """
+        periods = self._tables.periods
+        if periods is None or view.due is not None or not self._period_is_over(time):
+            return view
+        state = view.folded()
+        assert state.period is not None
+        number = periods.after(state.period.number, periods.latest if time is None else time)
+        ended, read = state.period.ended, tuple(sorted(state.books.blocks))
+        if read:
+            books, answers = self._read(self._vault.release, state.books, read)
+            recorded = recorded_by_action(state)
+            release = release_of(read, answers, state.records, recorded, self._vault.numbers)
+            unlearned = UnlearnedRelease(release, view.log.plan, None, ended)
+            after = state._replace(books=books, unlearned=unlearned)
+        else:
+            nothing = Release((), (), state.records, ())
+            after = state._replace(history=state.history.after(nothing, in_play(state), ended))
+        after = after._replace(period=state.period.next(number))
+        # this is the moment at which it happens
+        self._log = log = Log(after, view.log.plan, view.events[view.counted :])
+        self._view = view = View(self.seed, log, self._tables, view.rng, view)
+        return self._advance(view)
+
     def _note_release(self, released: UnlearnedRelease | None, learned: State) -> None:
         """Write a release into a store's journal, once: the call may have been cut off after it."""
         journal = self._tables.journal
@@ -1129,7 +1144,7 @@ class Session:
             return
         last = journal[-1] if journal else None
         if not (type(last) is Released and last.step == learned.step):
-            left, (release, plan, _) = learned.books.ledger.left, released
+            left, (release, plan, *_) = learned.books.ledger.left, released
             journal.append(Released(learned.step, release, plan, left, learned.asked))
 
     def _folded(self, view: View) -> View:
@@ -1178,7 +1193,7 @@ class Session:
     def _learned(self, state: State) -> State:
         """Return the state after the policy has learned from its answer."""
         assert state.unlearned is not None
-        release, plan, number = state.unlearned
+        release, plan, number, ended = state.unlearned
         if plan is None:
             empty = self._vault.empty_arms(state.books)
             learned = state.policy.dropped(state.learned, release, empty)
@@ -1194,7 +1209,7 @@ class Session:
         state = state._replace(
             overdue=overdue,
             learned=learned,
-            history=state.history.after(release, in_play(state)),
+            history=state.history.after(release, in_play(state), ended),
             step=state.step + 1,
             unlearned=None,
             step_counts=(),
@@ -1211,8 +1226,9 @@ class Session:
         books, _ = (vault or self._vault).release(state.books, (), keys)
         release = Release((), (), state.records, recorded_by_action(state))
         contexts = None if state.contexts is None else state.contexts.without(keys)
+        period = None if state.period is None else state.period.incomparable(state.policy.arms)
         unlearned = UnlearnedRelease(release, None)
-        return state._replace(books=books, contexts=contexts, unlearned=unlearned)
+        return state._replace(books=books, contexts=contexts, unlearned=unlearned, period=period)
 
     def _replace_state(self, state: State) -> None:
         """Put a new state in place: the moment at which a verb without an event happens."""
@@ -1235,9 +1251,9 @@ class Session:
         not in a store, which keeps the outcomes.
         """
         window, idle = self._tables.window, self._tables.journal is None and not self._calls
-        if window is None or not idle or PROCESS[0] is not self._process:
+        if not idle or PROCESS[0] is not self._process:
             return
-        if window.due_now():
+        if self._period_is_over() or (window is not None and window.due_now()):
             with suppress(Exception):  # the next call that changes something says why
                 self.settle()
 
@@ -1416,7 +1432,8 @@ class Session:
             number += 1
             if journal is not None and number not in noted:
                 journal.append(Released(number, release, None, left, state.asked))
-            history = state.history.after(release, in_play(state))
+            ended = None if state.period is None else state.period.ended
+            history = state.history.after(release, in_play(state), ended)
             state = state._replace(history=history, step=number)
             if state.harm is not None:
                 state = with_harm(state, release, suspends=False)
@@ -1477,6 +1494,8 @@ class Session:
             require_choice(self.policy, "add_arm")
             roster = state.roster.with_arm(label)
             arms = len(roster.status)
+            if self._tables.periods is not None:
+                require_few(arms)
             if self._assignment is not None:
                 self._assignment.require_room(arms)
             policy = state.policy.with_arms(tuple(roster.labels) or arms)
@@ -1689,6 +1708,12 @@ class Session:
         return None if window is None else window.seconds
 
     @property
+    def period(self) -> float | None:
+        """For how many seconds shares stand still; None without periods."""
+        periods = self._tables.periods
+        return None if periods is None else periods.seconds
+
+    @property
     def events(self) -> tuple[SessionEvent, ...]:
         """What was done to the session besides asking and telling, in order."""
         noticed = self._current.overdue.noticed
@@ -1842,7 +1867,7 @@ class Session:
         computed once for each release.
         """
         state = self._state
-        if state.roster.active is not None or state.closing is not None:
+        if state.roster.active is not None or state.closing or state.period is not None:
             return None  # what it plays of some arms alone is not foreseen
         key = state.step, state.policy.arms, delta, least
         if key not in self._sights:
@@ -1963,7 +1988,7 @@ class Session:
             guardrail=self.guardrail,
             waits=self.attribution_window,
             default=self.default,
-            assignment=None if drawn is None else drawn.words([name for name, _ in self.arms]),
+            assignment=None if drawn is None else self._assignment_words(drawn),
             chooses=self.policy.chooses,
             events=[each[:3] for each in self.events if each.what != "overdue"],
             closing=self._closing_words(),
@@ -1983,6 +2008,15 @@ class Session:
             elsewhere=view.elsewhere,
             results=self._results(),
             in_store=self._tables.chosen is None,
+        )
+
+    def _assignment_words(self, drawn: Assignment) -> str:
+        said, periods = drawn.words([name for name, _ in self.arms]), self._tables.periods
+        if periods is None:
+            return said
+        return (
+            f"{said}. Shares stand still within each period of {periods.words}; at its end all "
+            "open blocks are released"
         )
 
     def _results(self) -> str:
