@@ -22,14 +22,18 @@ from dpbandits.sweeps.results import Results
 from dpbandits.sweeps.run import progress_on, run_sweep
 from papers.evidence import CellSetting, Evidence
 from papers.pages import (
-    Document,
-    document_of,
-    page_in,
-    renew_docs,
-    write_docs,
-    write_verdicts,
+    COLUMNS,
+    PAGE,
+    VERDICTS,
+    Row,
+    copy_figures,
+    read_rows,
+    row_of,
+    store,
+    write_page,
+    write_rows,
 )
-from papers.paper import Paper, Verdict, judge, papers_in
+from papers.paper import Claim, Paper, Verdict, judge, papers_in
 
 PILOT = 300_000  # rounds timed where every round costs
 
@@ -94,51 +98,58 @@ def run_papers(
     console: Console,
     docs: Path | None = None,
     folder: Path = HERE,
+    sweeps: list[str] | None = None,
 ) -> None:
     """Run the papers named by `keys`, or all. Finished cells under `out` are kept, so an
     interrupted run goes on where it stopped.
 
-    docs: where the page of all papers goes. It is written from this run alone; with keys, their
-        sections are, and the others stay as they are.
-
-    folder: where the papers' folders are. A claim that differs is a finding, no error.
+    Args:
+        keys: folders' names.
+        full: the papers' own sizes, or quick ones.
+        out: where results go.
+        console: where progress and verdicts are shown.
+        docs: where the page of all papers goes. The tables in the papers' folders, of which it is
+            made, get the verdicts of this run; other verdicts stay as they are.
+        folder: where the papers' folders are.
+        sweeps: play these alone, and ask only the claims that they suffice for, and those that play
+            what they need and have no verdict yet.
 
     Raises:
-        ValueError: there is no such paper, or no page whose sections can be written anew.
+        ValueError: there is no such paper or sweep.
     """
-    if keys and docs is not None and not page_in(docs).is_file():
-        raise ValueError(
-            f"Expected a page whose sections can be written anew; there is no {page_in(docs)}. "
-            "Write it first, by a run without --only."
-        )
     known = papers_in(folder)
     unknown = [key for key in keys or () if key not in known]
     if unknown:
         raise ValueError(f"There is no paper {unknown[0]!r}; there are {', '.join(known)}.")
     chosen = [known[key] for key in keys or known]
+    configs = {paper.key: chosen_sweeps(paper, full, sweeps) for paper in chosen}
+    if sweeps and not any(configs.values()):
+        raise ValueError(f"There is no sweep {', '.join(sweeps)} in {', '.join(configs)}.")
+    words = ["python -m papers", "--full" if full else "--quick"]
+    words += [f"--only {key}" for key in keys or ()] + [f"--sweep {name}" for name in sweeps or ()]
     start = perf_counter()
-    announce(chosen, full, out, console)
-    done = {paper.key: run_paper(paper, full, out / paper.key, console) for paper in chosen}
-    console.print(verdict_table({key: verdicts for key, (verdicts, _) in done.items()}))
+    announce([(c, out / key) for key, found in configs.items() for c in found], full, console)
+    done = {}
+    for paper in chosen:
+        if configs[paper.key]:
+            done[paper.key] = run_paper(
+                paper, configs[paper.key], full, out, console, docs, " ".join(words)
+            )
+    console.print(verdict_table(done))
+    pages = ", ".join(str(out / key / VERDICTS) for key in done)
     took = span(perf_counter() - start)
-    pages = ", ".join(str(out / paper.key / "page.md") for paper in chosen)
-    console.print(f"Took {took}. Every number, and how it is asked, is in {pages}.")
+    console.print(f"Took {took}. Every number is in {pages}; the page is docs/{PAGE}.")
     if docs is not None:
-        some = "".join(f"--only {key} " for key in keys or ())
-        command = f"python -m papers {'--full' if full else '--quick'} {some}--docs {docs}"
-        documents = [document for _, document in done.values()]
-        write = renew_docs if keys else write_docs
-        console.print(f"Wrote {write(docs, out, documents, command)}.")
+        console.print(f"Wrote {write_page(docs, known)}.")
 
 
-def announce(papers: list[Paper], full: bool, out: Path, console: Console) -> None:
+def chosen_sweeps(paper: Paper, full: bool, names: list[str] | None) -> list[Config]:
+    return [config for config in paper.sweeps(full=full) if not names or config.name in names]
+
+
+def announce(configs: list[tuple[Config, Path]], full: bool, console: Console) -> None:
     """Say what there is to do and how long it takes, before it starts."""
-    cells = [
-        (cell, out / paper.key)
-        for paper in papers
-        for config in paper.sweeps(full=full)
-        for cell in config.cells()
-    ]
+    cells = [(cell, place) for config, place in configs for cell in config.cells()]
     missing = [cell for cell, place in cells if not cell_path(place, cell).exists()]
     size = "the papers' own sizes" if full else "quick sizes"
     console.print(
@@ -151,28 +162,65 @@ def announce(papers: list[Paper], full: bool, out: Path, console: Console) -> No
 
 
 def run_paper(
-    paper: Paper, full: bool, out: Path, console: Console
-) -> tuple[list[Verdict], Document]:
-    """One paper from sweeps to pages: its verdicts, and all that a page says of it."""
-    results = {config.name: run_config(config, out, console) for config in paper.sweeps(full=full)}
+    paper: Paper,
+    configs: list[Config],
+    full: bool,
+    out: Path,
+    console: Console,
+    docs: Path | None,
+    command: str,
+) -> list[Verdict]:
+    """One paper from sweeps to tables and figures: its verdicts."""
+    place = out / paper.key
+    results = {config.name: run_config(config, place, console) for config in configs}
     environments = {
         name: environment for r in results.values() for name, environment in r.config.built.items()
     }
+    cells = [cell for r in results.values() for cell in r.cells]
     policies = {
         (cell.label, CellSetting(cell.setting, cell.epsilon)): cell.policy
-        for r in results.values()
-        for cell in r.cells
+        for cell in cells
         if cell.epsilon is not None
     }
     curves = pl.concat(r.curves for r in results.values())
     evidence = Evidence(curves, environments, policies)
-    verdicts = [judge(claim.sized(full=full), evidence) for claim in paper.claims()]
+    partial = len(configs) < len(paper.sweeps(full=full))
+    asked = [
+        claim
+        for claim in paper.claims()
+        if not partial or is_answered(claim, cells, read_rows(paper.folder / VERDICTS))
+    ]
+    verdicts = [judge(claim.sized(full=full), evidence) for claim in asked]
+    own = {(cell.key, cell.runs) for config in paper.sweeps(full=True) for cell in config.cells()}
+    rows = [
+        row_of(verdict, cells, full=full, size=size_of_claim(claim, cells, own, full))
+        for claim, verdict in zip(asked, verdicts, strict=True)
+    ]
+    write_rows(place / VERDICTS, command, COLUMNS, rows)
     drawings = list(paper.drawings(results))
     for drawing in drawings:
-        save(drawing.figure, out / "figures" / drawing.name)
-    document = document_of(paper, results, verdicts, drawings)
-    write_verdicts(out, document)
-    return verdicts, document
+        save(drawing.figure, place / "figures" / drawing.name)
+    if docs is not None:
+        store(paper.folder, paper.claims(), rows, drawings, paper.tables(results), command)
+        copy_figures(docs, place, paper.key, drawings)
+    return verdicts
+
+
+def is_answered(claim: Claim, cells: list[Cell], rows: list[Row]) -> bool:
+    """Whether these cells are all that the claim is about; or no cells are, and it has no row."""
+    if not claim.labels:
+        return all(row["claim"] != claim.id for row in rows)
+    played = {cell.label for cell in cells}
+    settings = {cell.setting for cell in cells}
+    return claim.labels <= played and claim.environments <= settings
+
+
+def size_of_claim(claim: Claim, cells: list[Cell], own: set[tuple[str, int]], full: bool) -> str:
+    """Whether every cell that it is about is as long and as often repeated as at full size."""
+    if claim.quick and not full:
+        return "quick"
+    about = [cell for cell in cells if cell.label in claim.labels]
+    return "full" if all((cell.key, cell.runs) in own for cell in about) else "quick"
 
 
 def run_config(config: Config, out: Path, console: Console) -> Results:
@@ -217,17 +265,27 @@ def main(
     docs: Annotated[
         Path | None,
         typer.Option(
-            help="Also write measured/papers.md and its figures into this folder; with --only, the "
-            "sections of those papers alone."
+            help="Also store the verdicts beside the claims, and write measured/papers.md and its "
+            "figures into this folder."
         ),
     ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this sweep and the claims it suffices for; may be given again."),
+    ] = None,
+    page: Annotated[
+        bool, typer.Option("--page", help="Play nothing: write the page from the stored tables.")
+    ] = False,
 ) -> None:
     """Run the papers' experiments and say which of their claims hold.
 
     Example: python -m papers --quick --only lazyts2024
     """
+    if page:
+        Console().print(f"Wrote {write_page(docs or Path('docs'), papers_in(HERE))}.")
+        return
     try:
-        run_papers(only, full=full, out=out, console=Console(), docs=docs)
+        run_papers(only, full=full, out=out, console=Console(), docs=docs, sweeps=sweep)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 

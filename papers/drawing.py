@@ -39,7 +39,7 @@ from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.results import Results
 from dpbandits.theory import lower_bound
 
-DOTTED = "Dotted: the lower bound (a limit of Regret/ln T; no floor at finite T)"
+DOTTED = "Dotted: the lower bound, a limit of regret/ln T"
 """What a caption says of the bound for consistent policies."""
 
 
@@ -92,11 +92,14 @@ STEP = 1.15  # least ratio of neighbouring rounds: closer ones cannot be told ap
 
 
 class Drawing(NamedTuple):
-    """name: file name without ending. caption: what the figure shows, for the page."""
+    """name: file name without ending. caption: what the figure shows. shown: whether the page has
+    it; the others are drawn beside the results only.
+    """
 
     name: str
     caption: str
     figure: Figure
+    shown: bool = True
 
 
 def regret_grid(results: Results, rows: list[list[Panel]], *, ends: str | None = None) -> Figure:

@@ -20,8 +20,15 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.formulas.stopping import stopping_time_bound
 from dpbandits.simulation.simulate import simulate
-from dpbandits.simulation.stopping import Estimates, estimates
-from dpbandits.theory import full_information_lower_bound, private_paths_lower_bound
+from dpbandits.simulation.stopping import Estimates, estimates, identify
+from dpbandits.theory import (
+    full_information_lower_bound,
+    instance_independent_bound,
+    minimax_lower_bound,
+    private_paths_lower_bound,
+    private_sample_lower_bound,
+    upper_bound,
+)
 from papers.evidence import (
     CellSetting,
     Evidence,
@@ -937,6 +944,163 @@ def share_of(hits: Booleans) -> Measurement:
     return Measurement(share, math.sqrt(share * (1.0 - share) / n), n, log=False)
 
 
+# What a paper's main theorems say regret grows with, and the bounds with all constants.
+
+
+def log_growth(
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    share: float,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    environments: Names = None,
+    epsilons: NumberList = None,
+) -> list[Check]:
+    """The exponent p of regret ∝ (ln T)**p between `share` of the rounds and all of them, the mean
+    over the settings: batches that double make it jump in each.
+
+    Both regrets are of the same runs, and are treated as independent: the interval is too wide.
+    """
+    checks = []
+    for label in labels:
+        settings = evidence.settings([label], environments, epsilons)
+        samples, weights = [], []
+        for s in settings:
+            early, last = evidence.kept(label, s, share), evidence.rounds(label, s)
+            step = len(settings) * math.log(math.log(last) / math.log(early))
+            samples += [evidence.at(label, s), evidence.at(label, s, share)]
+            weights += [1.0 / step, -1.0 / step]
+        what = f"exponent of ln T, {label}, {len(settings)} settings"
+        checks.append(Check(what, contrast(samples, weights, log=False), at_least, at_most))
+    return checks
+
+
+def below_bound(
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    environments: Names = None,
+    epsilons: NumberList = None,
+) -> list[Check]:
+    """Final regret over `upper_bound`, which has all constants: at most 1."""
+    checks = []
+    for label in labels:
+        for s in evidence.settings([label], environments, epsilons):
+            rounds = evidence.rounds(label, s)
+            policy = evidence.policies[label, s]
+            bound = upper_bound(policy, evidence.environments[s.environment], rounds)
+            share = mean_of(evidence.at(label, s) / bound)
+            checks.append(Check(f"{label}, {s}, over its bound", share, at_most=1.0))
+    return checks
+
+
+WORST_GAPS = np.geomspace(1e-6, 0.9, 200)
+"""Gaps over which the lower bound for full information is largest at some T."""
+
+
+def within_minimax(
+    evidence: Evidence,
+    *,
+    labels: Sequence[str],
+    environments: Sequence[str],
+    epsilons: NumberList = None,
+) -> list[Check]:
+    """The largest final regret over environments of one size, over the lower bound on the worst
+    instance: at least 1, and at most what the bound for all instances is over it.
+    """
+    checks = []
+    for label in labels:
+        by_budget: dict[float, list[CellSetting]] = {}
+        for s in evidence.settings([label], environments, epsilons):
+            by_budget.setdefault(s.epsilon, []).append(s)
+        for epsilon, settings in by_budget.items():
+            worst = max(settings, key=lambda s: float(evidence.at(label, s).mean()))
+            policy, rounds = evidence.policies[label, worst], evidence.rounds(label, worst)
+            floor = minimax_lower_bound(policy.arms, rounds, epsilon)
+            if policy.about.feedback == "full":
+                floor = max(
+                    full_information_lower_bound(policy.arms, float(gap), rounds, epsilon)
+                    for gap in WORST_GAPS
+                )
+            high = instance_independent_bound(policy, rounds) / floor
+            ratio = contrast([evidence.at(label, worst)], [1.0], scale=1.0 / floor)
+            most = math.inf if math.isnan(high) else high
+            checks.append(Check(f"{label}, {worst}, over the floor", ratio, 1.0, most))
+    return checks
+
+
+def pulls_within(
+    evidence: Evidence,
+    *,
+    arms: int,
+    gaps: Sequence[float],
+    budgets: Sequence[float],
+    beta: float,
+    rounds: int,
+    runs: int,
+) -> list[Check]:
+    """Share of DP-SE's runs in which every wrong arm is pulled at most (171 L/Δ + 32 L/ε + 3)/Δ
+    times, L = ln(8K(lg T + 1)²/β), the constants of `theory.elimination_worst`: at least 1 − beta.
+    """
+    log = math.log(8.0 * arms * (math.log2(rounds) + 1.0) ** 2 / beta)
+    checks = []
+    for gap, budget in itertools.product(gaps, budgets):
+        policy: Any = POLICIES["DPSE"](arms=arms, epsilon=budget, beta=beta, grid=1)  # type: ignore[call-arg]
+        environment = Bernoulli([0.5 + gap] + [0.5] * (arms - 1))
+        found = simulate(policy, environment, rounds, runs=runs, seed=STOPPING_SEED, at=[rounds])
+        most = min(float(rounds), (171.0 * log / gap + 32.0 * log / budget + 3.0) / gap)
+        right = np.asarray((found.plays[:, 1:] <= most).all(axis=1))
+        what = f"K = {arms}, Δ = {gap:g}, ε = {printed_epsilon(budget)}"
+        checks.append(Check(what, share_of(right), at_least=1.0 - beta))
+    return checks
+
+
+def identification_growth(
+    evidence: Evidence,
+    *,
+    along: str,
+    values: Sequence[float],
+    arms: int,
+    beta: float,
+    runs: int,
+    at_least: float,
+    at_most: float,
+    gap: float = 0.4,
+    budget: float = 10.0,
+) -> list[Check]:
+    """The exponent p of the rounds until DP-SE names an arm in 1/x, x the "gap" or the "budget"."""
+    samples = []
+    for x in values:
+        at = {"gap": gap, "budget": budget} | {along: x}
+        policy: Any = POLICIES["DPSE"](arms=arms, epsilon=at["budget"], beta=beta, grid=1)  # type: ignore[call-arg]
+        environment = Bernoulli([0.5 + at["gap"]] + [0.5] * (arms - 1))
+        found = identify(policy, environment, delta=beta, runs=runs, seed=STOPPING_SEED)
+        samples.append(np.asarray(found.samples, np.float64))
+    slope = contrast(samples, slope_weights([1.0 / x for x in values]), log=False)
+    return [Check(f"exponent of 1/{along}", slope, at_least, at_most)]
+
+
+def takes_more_than_floor(
+    evidence: Evidence,
+    *,
+    rules: Sequence[str],
+    means: Sequence[float],
+    alphas: Sequence[float],
+    budgets: Sequence[float],
+    beta: float,
+    runs: int,
+) -> list[Check]:
+    """Share of the runs that take more values than R ln(1/β)/(12εα|μ|): at least ¼."""
+    checks = []
+    for rule, mean, alpha, budget in itertools.product(rules, means, alphas, budgets):
+        found = stopped_runs(rule, runs, mean=mean, alpha=alpha, beta=beta, budget=budget)
+        floor = private_sample_lower_bound(mean, 1.0, alpha=alpha, beta=beta, epsilon=budget)
+        what = f"{rule}, μ = {mean:g}, α = {alpha:g}, ε = {printed_epsilon(budget)}"
+        checks.append(Check(what, share_of(found.rounds > floor), at_least=0.25))
+    return checks
+
+
 # What claims measure, by name.
 
 
@@ -969,5 +1133,11 @@ MEASURES: dict[str, Callable[..., list[Check]]] = {
         halts_right,
         stops_in_time,
         extra_values_slope,
+        log_growth,
+        below_bound,
+        within_minimax,
+        pulls_within,
+        identification_growth,
+        takes_more_than_floor,
     )
 }

@@ -1,45 +1,172 @@
-"""Verdicts on disk: `verdicts.json` for machines, Markdown for readers. Pages are made from the
-JSON alone.
+"""Verdicts as tables beside each paper's claims, and the page that is made of these tables alone.
+
+`papers/KEY/verdicts.csv` has a row for each claim with the number that is worst for it, and says at
+which size, when and with which code that was played. `figures.csv` has the captions of the
+figures that the page shows.
 """
 
+import csv
+import hashlib
 import json
-import math
 import re
 import shutil
+import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
-from dpbandits.sweeps.cells import code_digest
-from dpbandits.sweeps.results import Results
-from dpbandits.version import __version__
+from dpbandits.sweeps.cells import Cell, code_digest
 from papers.drawing import Drawing
-from papers.measures import MISS, Check
-from papers.paper import OpenQuestions, PageTable, Paper, Verdict, table_lines
+from papers.measures import MISS
+from papers.paper import SUMMARY, Claim, OpenQuestions, PageTable, Paper, Verdict
 
-# The table at the head of the papers' page, and what a section says beside its claims: which of a
-# paper's algorithms are here, with which bounds, and what its authors left open.
+Row = dict[str, str]
+"""A row of a table, by column."""
+
+VERDICTS, FIGURES = "verdicts.csv", "figures.csv"
+COLUMNS = (
+    "claim",
+    "of",
+    "verdict",
+    "value",
+    "low",
+    "high",
+    "at_least",
+    "at_most",
+    "what",
+    "comparisons",
+    "hold",
+    "fail",
+    "size",
+    "played",
+    "code",
+    "question",
+)
+PAGE = Path("measured") / "papers.md"
 
 
-Document = dict[str, Any]
+# Tables on disk.
 
-COUNTS = """Counts of this run. **Algorithms**: its own that are policies here. **Bounds**: of those
-that have regret, how many have it bounded with all constants, and how many by an order alone (the
-others have neither). **Open questions**: what the authors left open, as each section lists it.
+
+def row_of(verdict: Verdict, cells: Iterable[Cell], *, full: bool, size: str) -> Row:
+    """What the table says of a claim. cells: those it was asked of."""
+    claim, worst = verdict.claim, verdict.worst
+    row = dict.fromkeys(COLUMNS, "")
+    row |= {"claim": claim.id, "of": claim.of, "verdict": verdict.word}
+    row["question"] = question_of(claim, cells, full=full)
+    if worst is None:
+        return row
+    low, high = worst.estimate.interval(MISS)
+    numbers = {"value": worst.estimate.value, "low": low, "high": high}
+    numbers |= {"at_least": worst.at_least, "at_most": worst.at_most}
+    looks = len(verdict.checks)
+    return row | {
+        **{name: number_text(x) for name, x in numbers.items()},
+        "what": worst.what,
+        "comparisons": str(looks),
+        "hold": str(sum(check.holds for check in verdict.checks)),
+        "fail": str(sum(check.fails(looks) for check in verdict.checks)),
+        "size": size,
+        "played": date.today().isoformat(),
+        "code": code_digest()[:12],
+    }
+
+
+def number_text(x: float) -> str:
+    return "" if abs(x) == float("inf") else f"{x:.3g}"
+
+
+def question_of(claim: Claim, cells: Iterable[Cell], *, full: bool) -> str:
+    """A hash of what is asked and of what is played for it: a row with another one is older than
+    its claim or its sweeps.
+    """
+    played = sorted(
+        (c.label, c.setting, c.epsilon or 0.0, c.rounds, c.runs, c.seed)
+        for c in cells
+        if c.label in claim.labels and (not claim.environments or c.setting in claim.environments)
+    )
+    asked = [claim.measure, claim.sized(full=full).arguments, played]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a table; none where there is no such file."""
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("# ")))
+
+
+def write_rows(path: Path, command: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+    """Write a table; its first line is the command that made its newest rows."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(f"# {command}\n")
+        table = csv.DictWriter(file, columns, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def store(
+    folder: Path,
+    claims: Sequence[Claim],
+    rows: Sequence[Row],
+    drawings: Sequence[Drawing],
+    tables: Sequence[PageTable],
+    command: str,
+) -> None:
+    """Write what a run found into the tables of a paper's folder. Rows of claims, figures and
+    tables that it did not ask stay as they are.
+    """
+    known = {row["claim"]: row for row in read_rows(folder / VERDICTS)}
+    known |= {row["claim"]: row for row in rows}
+    kept = [known[claim.id] for claim in claims if claim.id in known]
+    write_rows(folder / VERDICTS, command, COLUMNS, kept)
+    figures = {row["figure"]: row for row in read_rows(folder / FIGURES)}
+    figures |= {d.name: {"figure": d.name, "caption": d.caption} for d in drawings if d.shown}
+    write_rows(folder / FIGURES, command, ("figure", "caption"), figures.values())
+    for table in tables:
+        cells = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        write_rows(folder / f"{table.name}.csv", table.caption, table.columns, cells)
+
+
+# The page.
+
+
+HEAD = """# The papers' experiments
+
+What five papers claim, asked of our own runs. `python -m papers --docs docs` writes this page from
+the tables that it names; do not edit. {counts}
+
+**Reproduced**: the 95 % interval of every comparison is on the claim's side of the threshold.
+**Differs**: in some comparison the interval, widened for the number of comparisons, is wholly on
+the other side. **Undecided**: neither. **Not asked**: runs cannot say. **Not attempted**: data is
+missing. *Measured* is the comparison that is worst for the claim, with its interval; ratios are of
+mean regrets at the last round. Thresholds for vague words, with how and when each was set, are in
+each paper's `claims.toml`.
+
+Three kinds of claims are counted apart: what **the papers** say; what is **asked more closely**, or
+of a corrected form; and claims about policies, bounds or numbers of **ours**, which are in the
+tables only. Counts are reproduced / differ / undecided / not asked or attempted. *Bounds*: of the
+paper's policies that have regret, how many have it bounded with all constants.
 """
 
+KINDS = {"paper": "the paper's claims", "closer": "asked more closely", "ours": "ours"}
+SIZES = {"full": "at full size", "quick": "at quick size"}
+WORDS = ("reproduced", "differs", "undecided", "not asked")
 
-def algorithms_of(authors: str) -> list[Document]:
-    """The paper's policies by name, each with the kind of bound it has on regret."""
-    return [
-        {"name": name, "bound": bound_kind(kind)}
+
+def algorithms_of(authors: str) -> dict[str, str]:
+    """The kind of bound on regret of each of the paper's policies."""
+    return {
+        name: bound_kind(kind)
         for name, kind in sorted(POLICIES.items())
         if authors and kind.about.paper == authors
-    ]
+    }
 
 
 def bound_kind(kind: type[Policy]) -> str:
@@ -53,349 +180,165 @@ def bound_kind(kind: type[Policy]) -> str:
     return "none" if kind.regret_order is Policy.regret_order else "order"
 
 
-def about_paper(questions: OpenQuestions) -> Document:
-    """What of a paper's document does not come from its runs."""
-    return {
-        "authors": questions.authors,
-        "algorithms": algorithms_of(questions.authors),
-        "questions": [question.model_dump() for question in questions.questions],
-    }
+def counts_of(rows: Iterable[Row]) -> str:
+    """How many rows have each verdict.
 
-
-def overview(documents: Sequence[Document]) -> str:
-    """What is counted, a row a paper, and their sums."""
-    return f"{COUNTS}\n{overview_table(overview_rows(documents))}"
-
-
-def overview_rows(documents: Sequence[Document]) -> dict[str, str]:
-    """A row a paper, by its key."""
-    rows = {}
-    for document in documents:
-        key, authors = document["key"], document["authors"]
-        name = f"{key}: {authors}" if authors else key
-        rows[key] = f"| {name} | {count_cells(document_counts(document))} |"
-    return rows
-
-
-def overview_table(rows: Mapping[str, str]) -> str:
-    """The rows by their keys, and the sums of what stands in them."""
-    columns = ("algorithms", "bounds", "figures", "claims", "open questions")
-    lines = [f"| paper | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
-    lines += [rows[key] for key in sorted(rows)]
-    total: Counter[str] = sum(map(row_counts, rows.values()), Counter())
-    return "\n".join([*lines, f"| all | {count_cells(total)} |"]) + "\n"
-
-
-def document_counts(document: Document) -> Counter[str]:
-    return Counter(
-        [
-            *("algorithms" for _ in document["algorithms"]),
-            *(algorithm["bound"] for algorithm in document["algorithms"]),
-            *("figures" for _ in document["figures"]),
-            *(claim["verdict"] for claim in document["claims"]),
-            *("claims" for _ in document["claims"]),
-            *(question["state"] for question in document["questions"]),
-            *("questions" for _ in document["questions"]),
-        ]
-    )
-
-
-VERDICTS = {
-    "reproduced": "reproduced",
-    "differs": "differ",
-    "undecided": "undecided",
-    "not asked": "not asked",
-    "not attempted": "not attempted",
-}
-"""Verdicts, and how several of them are called."""
-
-STATES = ("answered", "partly answered", "open")
-
-
-def count_cells(n: Counter[str]) -> str:
-    bounded = n["constants"] + n["order"] + n["none"]
-    claims = ", ".join(f"{n[word]} {said}" for word, said in VERDICTS.items() if n[word])
-    questions = ", ".join(f"{n[state]} {state}" for state in STATES if n[state])
-    return " | ".join(
-        [
-            str(n["algorithms"]),
-            f"{n['constants']} of {bounded} with constants, {n['order']} as orders",
-            str(n["figures"]),
-            f"{n['claims']}: {claims}" if n["claims"] else "0",
-            f"{n['questions']}: {questions}" if n["questions"] else "0",
-        ]
-    )
-
-
-def row_counts(row: str) -> Counter[str]:
-    """What `count_cells` said in a row.
-
-    >>> row_counts("| a2020 | 2 | 1 of 2 with constants, 0 as orders | 1 | 0 | 1: 1 open |")["none"]
-    1
+    >>> counts_of([{"verdict": "differs"}, {"verdict": "not attempted"}])
+    '0 / 1 / 0 / 1'
     """
-    algorithms, bounds, figures, claims, questions = row.strip("| \n").split(" | ")[1:]
-    constants, bounded, order = map(int, re.findall(r"\d+", bounds))
-    counts = {"constants": constants, "order": order, "none": bounded - constants - order}
-    counts |= {"algorithms": int(algorithms), "figures": int(figures)}
-    counts |= {"claims": int(claims.split(":")[0]), "questions": int(questions.split(":")[0])}
-    words = {said: word for word, said in VERDICTS.items()} | {state: state for state in STATES}
-    for number, said in re.findall(r"(\d+) ([a-z ]+)", f"{claims}, {questions}"):
-        counts[words[said]] = int(number)
-    return Counter(counts)
+    found = Counter(row["verdict"].replace("attempted", "asked") for row in rows)
+    return " / ".join(str(found[word]) for word in WORDS)
 
 
-def left_open(document: Document) -> list[str]:
-    """A section's list of open questions; no lines where there are none."""
-    if not document["questions"]:
-        return []
-    return [
-        "What its authors left open:",
-        "",
-        *(
-            f"* **{q['state']}**: {q['question']} ({q['where']}) {q['answer']}"
-            for q in document["questions"]
-        ),
-        "",
-    ]
-
-
-# Sections of the papers' page that are written anew, while the others stay as they are.
-
-
-Sections = dict[str, str]
-"""Text by the key of its paper."""
-
-
-def sections_of(page: str) -> tuple[str, Sections]:
-    """What stands before the first section, and the sections.
-
-    >>> sections_of("# Head\\n\\n## b2020: B\\n\\nsaid\\n\\n## c2021: C\\n")
-    ('# Head\\n\\n', {'b2020': '## b2020: B\\n\\nsaid\\n', 'c2021': '## c2021: C\\n'})
-    """
-    head, *sections = re.split(r"^(?=## \w+: )", page, flags=re.MULTILINE)
-    return head, {each[3 : each.index(":")]: each.rstrip("\n") + "\n" for each in sections}
-
-
-def renewed_page(page: str, sections: Mapping[str, str], rows: Mapping[str, str]) -> str:
-    """The page with these sections, and with these rows in the table of its head, in place of its
-    own; the table's sums are made anew. A paper that it did not have gets its place by its key.
-
-    Raises:
-        ValueError: it is no page of papers, or its sections are not those of its table.
-    """
-    head, own = sections_of(page)
-    table = re.search(r"^\| paper \|.*\n\|---.*\n((?:\| .*\n)+?)\| all \|.*\n", head, re.MULTILINE)
-    known = table[1].splitlines() if table else []
-    told = {line.split(" ")[1].rstrip(":"): line for line in known}
-    if table is None or set(told) != set(own):
-        raise ValueError(
-            "Expected a page as `python -m papers --docs docs` writes it, whose table has a row "
-            "for each section; this one was changed otherwise. Write it anew as a whole. Nothing "
-            "was written."
-        )
-    head = head[: table.start()] + overview_table({**told, **rows}) + head[table.end() :]
-    both = {**own, **sections}
-    return "\n".join([head.rstrip("\n") + "\n", *(both[key] for key in sorted(both))])
-
-
-# Verdicts on disk: `verdicts.json` for machines, Markdown for readers. Pages are made from the
-# JSON alone.
-
-
-def document_of(
-    paper: Paper,
-    results: Mapping[str, Results],
-    verdicts: Sequence[Verdict],
-    drawings: Sequence[Drawing],
-) -> Document:
-    """All that a page says of one paper."""
-    return {
-        "key": paper.key,
-        "titles": [r.config.title for r in results.values()],
-        "size": "full" if full_size(paper, results) else "quick",
-        "version": __version__,
-        "day": date.today().isoformat(),
-        "seconds": sum(float(r.summary["seconds"].sum()) for r in results.values()),
-        "sizes": sorted({(c.label, c.rounds, c.runs) for r in results.values() for c in r.cells}),
-        "claims": [claim_document(verdict) for verdict in verdicts],
-        "figures": [{"name": d.name, "caption": d.caption} for d in drawings],
-        "tables": [table._asdict() for table in paper.tables(results)],
-        **about_paper(paper.questions()),
-    }
-
-
-def full_size(paper: Paper, results: Mapping[str, Results]) -> bool:
-    """Whether every cell is as long and as often repeated as the paper asks; some quick runs
-    are.
-    """
-    own = {(cell.key, cell.runs) for config in paper.sweeps(full=True) for cell in config.cells()}
-    return own == {(cell.key, cell.runs) for r in results.values() for cell in r.cells}
-
-
-def claim_document(verdict: Verdict) -> Document:
-    claim = verdict.claim.model_dump(
-        include={"id", "statement", "where", "note", "measure", "arguments"}
-    )
-    outcome = {
-        "verdict": verdict.word,
-        "measured": verdict.measured,
-        "worst": verdict.worst,
-        "reason": verdict.reason,
-    }
-    return claim | outcome | {"checks": [check_of(check) for check in verdict.checks]}
-
-
-def check_of(check: Check) -> Document:
-    low, high = check.estimate.interval(MISS)
-    numbers = {
-        "value": check.estimate.value,
-        "low": low,
-        "high": high,
-        "at_least": check.at_least,
-        "at_most": check.at_most,
-    }
-    return (
-        {"what": check.what}
-        | {name: x if math.isfinite(x) else None for name, x in numbers.items()}
-        | {"holds": check.holds}
-    )
-
-
-def write_verdicts(out: Path, document: Document) -> None:
-    """`verdicts.json` and `page.md` beside the paper's figures."""
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "verdicts.json").write_text(
-        json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    (out / "page.md").write_text(section(document, "figures/"), encoding="utf-8")
-
-
-def section(document: Document, images: str, anew: str = "") -> str:
-    """One paper: what was run, verdicts, figures, tables. images: its figures' folder, a prefix.
-    anew: what the section says of itself where it was written after the rest of the page.
-    """
+def overview(papers: Mapping[str, Paper], rows: Mapping[str, Sequence[Row]]) -> str:
+    """A row a paper."""
     lines = [
-        f"## {document['key']}: {document['authors'] or document['titles'][0]}",
-        "",
-        f"Sweeps: {'; '.join(document['titles'])}.",
-        "",
-        *([anew, ""] if anew else []),
-        sizes(document),
-        "",
-        *claims_table(document),
-        "",
-        *left_open(document),
+        f"| paper | algorithms | bounds | {' | '.join(KINDS.values())} | open questions |",
+        "|---" * (4 + len(KINDS)) + "|",
     ]
-    for figure in document["figures"]:
-        lines += [
-            f"![{figure['caption']}]({images}{figure['name']}.png)",
-            "",
-            f"*{figure['caption']}*",
-            "",
+    for key, paper in papers.items():
+        questions = paper.questions()
+        kinds = Counter(algorithms_of(questions.authors).values())
+        bounded = sum(kinds.values()) - kinds["values"]
+        cells = [
+            key,
+            str(sum(kinds.values())),
+            f"{kinds['constants']} of {bounded}",
+            *(counts_of(row for row in rows[key] if row["of"] == kind) for kind in KINDS),
+            open_questions(questions),
         ]
-    for table in document["tables"]:
-        lines += table_lines(PageTable(**table))
+        lines.append(f"| {' | '.join(cells)} |")
+    every = [row for table in rows.values() for row in table]
+    sums = [counts_of(row for row in every if row["of"] == kind) for kind in KINDS]
+    return "\n".join([*lines, f"| all | | | {' | '.join(sums)} | |"]) + "\n"
+
+
+def open_questions(questions: OpenQuestions) -> str:
+    found = Counter(question.state for question in questions.questions)
+    return f"{found['answered']} of {sum(found.values())} answered"
+
+
+def headline(rows: Mapping[str, Sequence[Row]]) -> str:
+    """Of how many claims of the papers what is found, and how many were played at which size."""
+    of_papers = [row for table in rows.values() for row in table if row["of"] == "paper"]
+    found = Counter(row["verdict"] for row in of_papers)
+    sizes = Counter(row["size"] for row in of_papers if row["size"])
+    played = ", ".join(f"{sizes[size]} {said}" for size, said in SIZES.items() if sizes[size])
+    return (
+        f"Of {len(of_papers)} claims of the papers themselves {found['reproduced']} are "
+        f"reproduced, {found['differs']} differ and {found['undecided']} are undecided "
+        f"({played})."
+    )
+
+
+def page_of(papers: Mapping[str, Paper]) -> str:
+    """The page, from the tables in the papers' folders."""
+    rows = {key: read_rows(paper.folder / VERDICTS) for key, paper in papers.items()}
+    head = HEAD.format(counts=headline(rows))
+    sections = [section(paper, rows[key]) for key, paper in papers.items()]
+    return "\n".join([head, overview(papers, rows), *sections])
+
+
+def section(paper: Paper, rows: Sequence[Row]) -> str:
+    """One paper: its claims with verdicts, why some differ, and figures."""
+    claims = {claim.id: claim for claim in paper.claims()}
+    shown = [row for row in rows if row["of"] == "paper"]
+    lines = [
+        f"## {paper.key}: {paper.questions().authors or paper.key}",
+        "",
+        played_line(paper, rows),
+        "",
+    ]
+    lines += ["| claim | verdict | measured | asked |", "|---|---|---|---|"]
+    for row in shown:
+        claim = claims[row["claim"]]
+        says, size = (
+            claim.short or claim.statement.rstrip("."),
+            " (quick)" * (row["size"] == "quick"),
+        )
+        cells = [says, f"**{row['verdict']}**{size}", measured(row), asked(row)]
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    lines += ["", *differences(claims, shown), *summary(paper, rows)]
+    for figure in read_rows(paper.folder / FIGURES):
+        image = f"figures/papers/{paper.key}/{figure['figure']}.png"
+        lines += [f"![{figure['figure']}]({image})", "", f"*{figure['caption']}*", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def sizes(document: Document) -> str:
-    lengths = sorted({rounds for _, rounds, _ in document["sizes"]})
-    runs = ", ".join(f"{label} {count:,}" for label, _, count in document["sizes"])
-    what = (
-        "At the paper's own size"
-        if document["size"] == "full"
-        else "**A quick run, smaller than the paper's**"
-    )
-    rounds = " or ".join(f"{length:,}" for length in lengths)
-    when = f"Played by {document['day']} with version {document['version']}."
-    return f"{what}: {rounds} rounds; runs: {runs}. {when}"
+def played_line(paper: Paper, rows: Sequence[Row]) -> str:
+    """Where the tables are, and when and with which code they were made."""
+    by_size = Counter((row["size"], row["played"], row["code"]) for row in rows if row["size"])
+    parts = [
+        f"{count} claims {SIZES[size]} on {day} (code {code[:7]})"
+        for (size, day, code), count in sorted(by_size.items())
+    ]
+    here = f"../../papers/{paper.key}"
+    return f"[Verdicts]({here}/{VERDICTS}), [claims]({here}/claims.toml): {'; '.join(parts)}."
 
 
-def claims_table(document: Document) -> list[str]:
-    """One row a claim; why it differs or is not measured stands below its number."""
-    lines = ["| The paper says | Verdict | We measured |", "|---|---|---|"]
-    for claim in document["claims"]:
-        says = f"{claim['statement']} ({claim['where']})" + f"<br>*{claim['note']}*" * bool(
-            claim["note"]
-        )
-        found = "<br>".join(
-            text for text in (claim["measured"], claim["worst"], claim["reason"]) if text
-        )
-        lines.append(
-            "| "
-            + " | ".join(
-                text.replace("|", "\\|") for text in (says, f"**{claim['verdict']}**", found)
-            )
-            + " |"
-        )
-    return lines
+def measured(row: Row) -> str:
+    """The worst number with its interval."""
+    if not row["value"]:
+        return ""
+    if row["low"] == row["high"]:
+        return row["value"]
+    return f"{row['value']} [{row['low']}, {row['high']}]"
 
 
-HEAD = """# The papers' experiments
-
-Written as a whole by `{command}` (version {version}, code {code}), except for sections that say
-otherwise; do not edit. Every number and every verdict below is computed from our own runs; each
-section says when and at which size they were made. Arms are numbered anew in every run, so the
-order in which a paper lists them favours none; super arms alone keep the numbers by which their
-problem names them. The constants of our own DP-KL-MAT were chosen with the seven vectors and the
-films of matroid2023 in view (decision 8): on these two instances its curve is a little
-optimistic.
-
-**Reproduced**: the 95 % interval of every comparison is on the claim's side of the threshold.
-**Differs**: in some comparison the interval, widened for the number of comparisons, is wholly on
-the other side. **Undecided**: neither; more runs would tell. **Not asked**: a theorem on a limit of
-which runs say nothing. **Not attempted**: not in this release. Brackets hold 95 % intervals; ratios
-are of mean regrets at the last round. Vague words of a statement ("similar", "several times") were
-turned into the numbers in italics before the runs
-were made, where the italics do not say otherwise.
-
-"""
+def asked(row: Row) -> str:
+    low, high = row["at_least"], row["at_most"]
+    if low and high:
+        return f"{low}–{high}"
+    return f"≥ {low}" if low else f"≤ {high}" if high else ""
 
 
-def write_docs(docs: Path, out: Path, documents: Sequence[Document], command: str) -> Path:
-    """`measured/papers.md` from one run's documents, and its figures.
+def differences(claims: Mapping[str, Claim], rows: Iterable[Row]) -> list[str]:
+    """Why claims differ, the first sentence of each reason."""
+    lines = [
+        f"* {claims[row['claim']].id}: {first_sentence(claims[row['claim']].differs)}"
+        for row in rows
+        if row["verdict"] == "differs"
+    ]
+    return ["What differs:", "", *lines, ""] if lines else []
 
-    The page has what this run judged and nothing else: results of other code that still stand in
-    `out` are not looked at.
+
+def first_sentence(text: str) -> str:
     """
-    sections = [paper_section(docs, out, document) for document in documents]
-    head = HEAD.format(command=command, version=__version__, code=code_digest()[:12])
-    page = page_in(docs)
-    page.write_text("\n".join([head + overview(documents), *sections]), encoding="utf-8")
+    >>> first_sentence("It is .5 high. Why is not known.")
+    'It is .5 high.'
+    """
+    return re.split(r"(?<=[.:]) (?=[A-Z])", text)[0] or "No reason is known yet."
+
+
+def summary(paper: Paper, rows: Sequence[Row]) -> list[str]:
+    """The table of `summary.toml`, where there is one, with the measured number in place of a
+    claim's id in braces.
+    """
+    path = paper.folder / SUMMARY
+    if not path.exists():
+        return []
+    data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    found = {row["claim"]: measured(row) for row in rows}
+    lines = [data["columns"], ["---"] * len(data["columns"]), *data["rows"]]
+    texts = ["| " + " | ".join(line) + " |" for line in lines]
+    filled = [
+        re.sub(r"\{([a-z0-9-]+)\}", lambda m: found.get(m[1], "not played"), text) for text in texts
+    ]
+    return [data["caption"], "", *filled, ""]
+
+
+def write_page(docs: Path, papers: Mapping[str, Paper]) -> Path:
+    """Write `measured/papers.md`."""
+    page = docs / PAGE
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(page_of(papers), encoding="utf-8")
     return page
 
 
-def renew_docs(docs: Path, out: Path, documents: Sequence[Document], command: str) -> Path:
-    """The same page with the sections of these papers written anew. Each says by what, for the
-    page's head is of another run; the other sections stay as they are.
-
-    Raises:
-        ValueError: there is no such page.
-    """
-    page = page_in(docs)
-    anew = f"Written anew by `{command}` (version {__version__}, code {code_digest()[:12]})."
-    new = {each["key"]: section(each, images_of(each), anew) for each in documents}
-    text = renewed_page(page.read_text(encoding="utf-8"), new, overview_rows(documents))
-    for document in documents:
-        paper_section(docs, out, document)
-    page.write_text(text, encoding="utf-8")
-    return page
-
-
-def page_in(docs: Path) -> Path:
-    return docs / "measured" / "papers.md"
-
-
-def images_of(document: Document) -> str:
-    """Where a paper's figures lie, from the page."""
-    return f"figures/papers/{document['key']}/"
-
-
-def paper_section(docs: Path, out: Path, document: Document) -> str:
-    """One paper's section; its figures go beside the page."""
-    images = docs / "measured" / images_of(document)
+def copy_figures(docs: Path, out: Path, key: str, drawings: Sequence[Drawing]) -> None:
+    """Copy the figures that the page shows beside it."""
+    images = docs / PAGE.parent / "figures" / "papers" / key
     images.mkdir(parents=True, exist_ok=True)
-    for figure in document["figures"]:
-        name = f"{figure['name']}.png"
-        shutil.copyfile(out / document["key"] / "figures" / name, images / name)
-    return section(document, images_of(document))
+    for drawing in drawings:
+        if drawing.shown:
+            shutil.copyfile(out / "figures" / f"{drawing.name}.png", images / f"{drawing.name}.png")

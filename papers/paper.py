@@ -23,24 +23,18 @@ from dpbandits.sweeps.laws import Loaded
 from dpbandits.sweeps.results import Results
 from papers.drawing import Drawing
 from papers.evidence import Evidence
-from papers.measures import MEASURES, MISS, Check, last_bases
+from papers.measures import MEASURES, Check, last_bases
 
 # Tables of a paper's section beside its figures.
 
 
 class PageTable(NamedTuple):
-    """caption: what it shows. columns: names. rows: as many cells as columns each."""
+    """name: of its file. caption: what it shows. columns: names. rows: as many cells as columns."""
 
+    name: str
     caption: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
-
-
-def table_lines(table: PageTable) -> list[str]:
-    """In Markdown, the caption below."""
-    lines = [table.columns, ["---"] * len(table.columns), *table.rows]
-    texts = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
-    return [*texts, "", f"*{table.caption}*", ""]
 
 
 # What a paper's authors left open, and what is known of it here.
@@ -98,11 +92,16 @@ def load_questions(path: Path) -> OpenQuestions:
 Word = Literal["reproduced", "differs", "undecided", "not asked", "not attempted"]
 
 UNKNOWN = "No reason is known yet."
+LABELS = ("over", "under", "label", "labels", "others", "one", "other", "without")
+"""Arguments of measures that name policies."""
 
 
 class Claim(BaseModel):
     """One statement of a paper. The verdict is no field: it is computed.
 
+    of: whose it is. "paper": the paper says it, of its own algorithms. "closer": it asks more than
+        the paper says, or of a corrected form. "ours": it is about a policy or a number of ours.
+    short: the statement in a few words, for the page; by default the statement.
     measure, arguments: how it is measured, with its threshold. quick: arguments that are others at
         quick sizes.
     differs: why, should it differ. later: why it is not attempted. unasked:
@@ -115,6 +114,8 @@ class Claim(BaseModel):
     id: str = Field(pattern=r"^[a-z0-9-]+$")
     statement: str
     where: str  # in the paper
+    of: Literal["paper", "closer", "ours"] = "paper"
+    short: str = ""
     measure: str = ""
     arguments: dict[str, Any] = {}
     quick: dict[str, Any] = {}
@@ -137,6 +138,17 @@ class Claim(BaseModel):
             )
         return self
 
+    @property
+    def labels(self) -> set[str]:
+        """The policies that it compares; none where the measure plays what it needs itself."""
+        given = [self.arguments[key] for key in LABELS if key in self.arguments]
+        return {each for value in given for each in ([value] if isinstance(value, str) else value)}
+
+    @property
+    def environments(self) -> set[str]:
+        """The environments that it names; none where it is about all."""
+        return {*self.arguments.get("environments", ()), *self.arguments.get("against", ())}
+
     def sized(self, *, full: bool) -> Self:
         """The claim as it is asked at the paper's own size, or smaller."""
         if full:
@@ -157,13 +169,9 @@ class Verdict:
     checks: tuple[Check, ...] = ()
 
     @property
-    def worst(self) -> str:
-        """The number that is worst for the claim, with its interval."""
-        if not self.checks:
-            return ""
-        worst = min(self.checks, key=lambda check: check.margin)
-        low, high = worst.estimate.interval(MISS)
-        return f"worst: {worst.estimate.value:.3g} [{low:.3g}, {high:.3g}], {worst.what}"
+    def worst(self) -> Check | None:
+        """The comparison that is worst for the claim."""
+        return min(self.checks, key=lambda check: check.margin, default=None)
 
 
 def load_claims(path: Path) -> list[Claim]:
@@ -235,7 +243,7 @@ def counts_text(checks: Sequence[Check], holding: int, failing: int) -> str:
 
 
 SWEEP, CLAIMS, FIGURES, OWN_DATA = "sweep.toml", "claims.toml", "figures.py", "own_data"
-QUESTIONS = "questions.toml"
+QUESTIONS, SUMMARY = "questions.toml", "summary.toml"
 
 
 @dataclass(frozen=True)
@@ -259,7 +267,7 @@ class Paper:
 
         Those in `own_data` are left out where their data is missing: it may not be shipped.
         """
-        others = {CLAIMS, QUESTIONS}
+        others = {CLAIMS, QUESTIONS, SUMMARY}
         files = [path for path in self.folder.glob("*.toml") if path.name not in others]
         files.sort(key=lambda path: (path.name != SWEEP, path.name))
         configs = [load_config(path) for path in files]
@@ -331,6 +339,7 @@ def recommended_films(results: Results, panel: Panel, labels: Sequence[str]) -> 
     sets = {BEST: best} | {label: last_of(results, panel, label) for label in labels}
     rounds = max(cell.rounds for cell in results.cells if cell.setting == panel.environment)
     yield PageTable(
+        "table-3",
         f"Table 3: the best set of {len(best)} films with the share of users who rated each, and "
         f"which of them are in the basis that a policy plays in round {rounds:,}, in one run at "
         f"ε = {printed_epsilon(panel.epsilon)}. {loaded.source}",
@@ -338,6 +347,7 @@ def recommended_films(results: Results, panel: Panel, labels: Sequence[str]) -> 
         film_rows(loaded, sets),
     )
     yield PageTable(
+        "table-3-genres",
         "The same sets: how many of their films have each genre",
         ["genre", *sets],
         genre_rows(loaded, sets),

@@ -22,7 +22,7 @@ SHOWN = {"4 choices": "K = {}", "24 choices": "K = {}, 24 choices"}
 OURS = "DP-KLCUCB (ours, central)"
 LABELS = ["CUCB-LDP1 (published)", "CUCB-LDP2 (published, any K)", OURS]
 CENTRAL = "Linear rewards, ε-DP:"
-UNKNOWN = "No lower bound is drawn: under local privacy none is known for an instance"
+UNKNOWN = "Under local privacy no lower bound is known for an instance"
 CENTRAL_BOUND = {
     2.0: ["lazy CUCB (ours)", "DP-KLCUCB (ours)", "DP-JointCUCB (ours, ln t)"],
     32.0: ["CUCB-DP (tight)"],
@@ -32,64 +32,64 @@ LOCAL_BOUND = {4.0: ["CUCB-LDP1 (published)", "CUCB-LDP2 (published)", OURS]}
 
 
 def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
-    yield Drawing(
-        "super-arm-size",
-        (
-            "Local privacy, shared arms: final regret against K at ε = 8. Dashed: growth with "
-            "K², from CUCB-LDP1's regret at K = 1. DP-KLCUCB is ε-DP, not locally private: a "
-            f"curator sees the rewards. {UNKNOWN}"
-        ),
-        against_width(results["cucb2020"]),
-    )
-    central = results["cucb2020-central"]
-    for number, name in enumerate(("shared arms", "K-path"), start=1):
-        row = [Panel(name, epsilon) for epsilon in (4.0, 8.0, 32.0)]
-        yield Drawing(
-            f"central-{number}",
-            f"{CENTRAL} {name} instance. {DOTTED}",
-            regret_grid(central, [row], ends=name),
+    if "cucb2020" in results:
+        caption = (
+            "Local privacy, shared arms, ε = 8: regret against K; dashed K² from CUCB-LDP1's at "
+            f"K = 1. DP-KLCUCB has a trusted curator. {UNKNOWN}"
         )
-    yield Drawing(
-        "lower-bound-central",
-        (
-            "Theorem 9's instance, 24 super arms beside the best: final regret against K. Dashed: "
-            "the theorem's order, from the first policy's regret at K = 2. No lower bound is "
-            "drawn: the theorem states no constant"
-        ),
-        beside_orders(
-            results["cucb2020-apart"], "theorem 9, K = {}", CENTRAL_BOUND, public_order, "mK"
-        ),
-    )
-    yield Drawing(
-        "lower-bound-free",
-        (
-            "Theorem 9's instance without privacy: CUCB's final regret against K, 24 super arms "
-            "beside the best. Dashed: in proportion to K, from its regret at K = 2. No lower bound "
-            "is drawn: none is stated without privacy"
-        ),
-        in_proportion(results["cucb2020-theorem9"], ["CUCB"], "theorem 9, K = {}"),
-    )
-    yield Drawing(
-        "shares",
-        (
-            "Theorem 9's shape with 200 super arms beside the best, ε = 0.05, T = 10¹³: final "
-            "regret against K with shares of ε/K for every arm, and with balanced ones, which "
-            "leave the public arms less. Dashed: in proportion to K, from the first one's regret "
-            "at K = 2. No lower bound is drawn: the sets are too many"
-        ),
-        in_proportion(results["cucb2020-many-sets"], SHARES, "200 sets, K = {}"),
-    )
-    yield Drawing(
-        "lower-bound-local",
-        (
-            "Theorem 6's instance, three paths of identical arms: final regret against K. Dashed: "
-            "the theorem's order, (m − K)K, from CUCB-LDP1's regret at K = 2. No lower bound is "
-            "drawn: with its constant it is far below. DP-KLCUCB is ε-DP, not locally private"
-        ),
-        beside_orders(
-            results["cucb2020-local-bounds"], "path of {}", LOCAL_BOUND, paths_order, "(m − K)K"
-        ),
-    )
+        yield Drawing("super-arm-size", caption, against_width(results["cucb2020"]))
+    if "cucb2020-central" in results:
+        central = results["cucb2020-central"]
+        for number, name in enumerate(("shared arms", "K-path"), start=1):
+            row = [Panel(name, epsilon) for epsilon in (4.0, 8.0, 32.0)]
+            figure = regret_grid(central, [row], ends=name)
+            yield Drawing(
+                f"central-{number}",
+                f"{CENTRAL} {name} instance. {DOTTED}",
+                figure,
+                shown=number == 1,
+            )
+    if "cucb2020-apart" in results:
+        yield Drawing(
+            "lower-bound-central",
+            "Theorem 9's instance, 24 wrong super arms: regret against K; dashed the theorem's "
+            "order, which has no constant",
+            beside_orders(
+                results["cucb2020-apart"], "theorem 9, K = {}", CENTRAL_BOUND, public_order, "mK"
+            ),
+        )
+    if "cucb2020-theorem9" in results:
+        yield Drawing(
+            "lower-bound-free",
+            "Theorem 9's instance without privacy: CUCB's regret against K; dashed in proportion "
+            "to K",
+            in_proportion(results["cucb2020-theorem9"], ["CUCB"], "theorem 9, K = {}"),
+            shown=False,
+        )
+    if "cucb2020-many-sets" in results:
+        yield Drawing(
+            "shares",
+            "Theorem 9's shape, 200 wrong super arms, ε = 0.05, T = 10¹³: regret against K with "
+            "equal and with balanced shares of ε; dashed in proportion to K. Public arms share a "
+            "coin, and no lower bound is known there",
+            in_proportion(results["cucb2020-many-sets"], SHARES, "200 sets, K = {}"),
+        )
+    if "cucb2020-largest-error" in results:
+        yield Drawing(
+            "largest-error",
+            "A super arm is worth its least mean (B∞ = 1), ε = 8: regret against K; dashed K² from "
+            "CUCB-LDP1's at K = 1",
+            bottleneck(results["cucb2020-largest-error"]),
+        )
+    if "cucb2020-local-bounds" in results:
+        yield Drawing(
+            "lower-bound-local",
+            "Theorem 6's instance, three paths of identical arms: regret against K; dashed the "
+            "theorem's order. With its constant the bound is far below",
+            beside_orders(
+                results["cucb2020-local-bounds"], "path of {}", LOCAL_BOUND, paths_order, "(m − K)K"
+            ),
+        )
 
 
 def against_width(results: Results) -> Figure:
@@ -147,6 +147,15 @@ def in_proportion(results: Results, labels: Sequence[str], pattern: str) -> Figu
     at = sorted(set(frame["x"].to_list()))
     start = frame.filter(pl.col("label") == labels[0])["mean"][0]
     return grid_of(results, labels, [Lines("", frame, {"K": [start * k / at[0] for k in at]}, at)])
+
+
+def bottleneck(results: Results) -> Figure:
+    """Final regret against K where one error counts, beside growth with K²."""
+    labels = ["CUCB-LDP1 (B∞ = 1)", "CUCB-LDP2 (B∞ = 1)"]
+    frame = by_width(results, labels, "bottleneck, K = {}", WIDTHS[:3])
+    at = sorted(set(frame["x"].to_list()))
+    start = frame.filter(pl.col("label") == labels[0])["mean"][0]
+    return grid_of(results, labels, [Lines("", frame, {"K²": [start * k**2 for k in at]}, at)])
 
 
 def public_order(k: int, epsilon: float) -> float:

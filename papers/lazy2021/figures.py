@@ -17,6 +17,7 @@ from papers.drawing import DOTTED, Drawing, Lines, final_floor, line_grid, regre
 
 ROWS = ((0.1, 0.25, 0.5, 1.0), (8.0, 64.0, 128.0))
 GAPS, ARMS = (0.2, 0.05, 0.0125), (4, 16, 64, 256, 1024)
+TREE_ARMS = (4, 16, 64)
 SHADES = ("#9ecae1", "#6baed6", "#3182bd", "#08519c", "#08264d")
 FIGURES = {
     "setting 1": "Figures 1 to 5 and 9",
@@ -24,50 +25,52 @@ FIGURES = {
     "setting 3": "Figure 12",
 }
 
-WORST = (
-    "Dotted: the lower bound on the worst instance with this K and Δ, whose constant is small; it "
-    "holds at every T."
-)
-NO_BANDITS = (
-    "The random prefix is newer than the paper; DP-KLUCB is not here: it plays bandits and sees "
-    "one reward a round"
-)
-
-COVERED = (
-    "FTNL as corrected and with permute and flip lie on each other almost everywhere, at Δ = "
-    "0.0125 all three almost do",
-)
-"""What a caption says of curves that cannot be seen."""
+WORST = "Dotted: the lower bound on the worst instance with this K and Δ, at this T"
 
 
 def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
-    for name, numbers in FIGURES.items():
+    for name, numbers in FIGURES.items() if "lazy2021" in results else ():
         rows = [[Panel(name, epsilon) for epsilon in row] for row in ROWS]
-        figure = regret_grid(results["lazy2021"], rows, ends=name)
         yield Drawing(
             name.replace(" ", "-"),
-            (
-                f"{numbers}: mean reward {name}. The two Hybrid-UCB lie on each other "
-                f"almost everywhere. {DOTTED}"
-            ),
-            figure,
+            f"{numbers}: mean reward {name}; the two Hybrid-UCB lie on each other. {DOTTED}",
+            regret_grid(results["lazy2021"], rows, ends=name),
+            shown=name == "setting 2",
         )
-    yield Drawing(
-        "full-information-k",
-        "Full information: final regret against K on equal gaps. Dashed: ln K/min(Δ, ε). "
-        f"{WORST} The naive FTNL is played at Δ = 0.2 only, what is without privacy at Δ = 0.05 "
-        f"only. {COVERED[0]}. {NO_BANDITS}",
-        against_arms(results["lazy2021-full-information"], results["lazy2021-no-privacy"]),
-    )
-    yield Drawing(
-        "full-information-rate",
-        (
-            "Full information: regret · min(Δ, ε)/ln K against ε/Δ, every Δ, ε and K. Shaded: "
-            "within the factor 3 of its geometric mean. "
-            f"{WORST} The random prefix is played at two ε only. {NO_BANDITS}"
-        ),
-        rate_of(results["lazy2021-full-information"]),
-    )
+    if "lazy2021-full-information" in results and "lazy2021-no-privacy" in results:
+        yield Drawing(
+            "full-information-k",
+            "Full information, equal gaps: regret against K. Dashed: ln K/min(Δ, ε), which the "
+            f"2024 paper could no longer prove. {WORST}. FTNL as corrected and with permute and "
+            "flip almost coincide",
+            against_arms(results["lazy2021-full-information"], results["lazy2021-no-privacy"]),
+        )
+    if "lazy2021-full-information" in results:
+        yield Drawing(
+            "full-information-rate",
+            "Full information: regret · min(Δ, ε)/ln K against ε/Δ. Shaded: within the factor 3 of "
+            f"its geometric mean. {WORST}",
+            rate_of(results["lazy2021-full-information"]),
+            shown=False,
+        )
+    if "lazy2021-tree" in results:
+        yield Drawing(
+            "full-information-tree",
+            "Full information, equal gaps, 2¹² rounds, ε = 1: tree-based FTRL, which is made for "
+            f"adversaries, beside FTNL. {WORST}",
+            beside_trees(results["lazy2021-tree"]),
+        )
+
+
+def beside_trees(results: Results) -> Figure:
+    """Final regret against K, a panel for each Δ."""
+    frame = sized(results).with_columns(x=pl.col("arms"), y=pl.col("mean"))
+    row = []
+    for gap in (0.2, 0.05):
+        floor = [worst_case(results, k, gap, 1.0) for k in TREE_ARMS]
+        part = frame.filter(pl.col("gap") == gap)
+        row.append(Lines(f"Δ = {gap:g}", part, {"lower bound": floor}, TREE_ARMS))
+    return line_grid([row], looks(results.cells), x="number of actions K (log scale)", y="regret")
 
 
 def against_arms(private: Results, plain: Results) -> Figure:

@@ -261,7 +261,7 @@ def super_arm_lower_bound(
     (proofs/super_arm_lower.md).
 
     Args:
-        problem: the decision set, of at most 20,000 super arms.
+        problem: the decision set, of at most 20,000 super arms with 2,000 arms outside the best.
         environment: the instance.
         rounds: T.
         epsilon: ε of the policy; None without privacy.
@@ -424,7 +424,8 @@ def full_information_lower_bound(
     Fano's inequality for means ½ ± Δ/2, with the most played action as the guess. Under ε-DP it is
     at least 0.2·0.49·Δ·min(T, ln K/(10 epsilon Δ)).
 
-    Source: Hu, Huang, Mehta and Hegde 2024, Theorem 12 (under ε-DP).
+    Source: Hu, Huang, Mehta and Hegde 2024, Theorem 12 (under ε-DP), which corrects an inequality
+    in Theorem 2 of Acharya, Sun and Zhang 2021.
 
     >>> full_information_lower_bound(10, 0.1, 2, epsilon=0.001) <= 2 * 0.1
     True
@@ -463,7 +464,8 @@ def private_largest_error_lower_bound(
     """Return B∞²(m − 1) ln T/(64(e^ε − 1)²Δ), for ε-LDP policies on single arms whose rewards count
     B∞ times. NaN unless Δ/B∞ < 0.35.
 
-    Source: Chen et al. 2020, Theorem 5.
+    Source: Chen et al. 2020, Theorem 5, by reduction from Basu, Dimitrakakis and Tossou 2019,
+    Theorem 2.
     """
     if not 0.0 < gap / smooth < 0.35:
         return math.nan

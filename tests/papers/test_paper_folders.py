@@ -5,25 +5,15 @@ of.
 from __future__ import annotations
 
 import inspect
-import re
 import tomllib
 
 import pytest
 
-from papers.paper import MEASURES, Paper, load_module, papers_in
+from papers.paper import LABELS, MEASURES, Paper, load_module, papers_in
 from tests.places import REPOSITORY
 
 FOLDER = REPOSITORY / "papers"
 PAPERS = papers_in(FOLDER)
-SIZES = {
-    "quick": "**A quick run, smaller than the paper's**",
-    "full": "At the paper's own size",
-}
-"""How a section says at which size it was played."""
-
-OLDER: dict[str, set[str]] = {}
-"""Policies that came into a paper's sweeps after its section was written."""
-
 EVERY = pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
 
 
@@ -82,10 +72,7 @@ def test_claims_name_measures_arguments_and_labels_that_exist(paper: Paper) -> N
     known = {
         **{key: {c.setting for c in cells} for key in ("environments", "against")},
         "epsilons": {c.epsilon for c in cells},
-        **{
-            key: {c.label for c in cells}
-            for key in ("over", "under", "label", "labels", "others", "one", "other", "without")
-        },
+        **{key: {c.label for c in cells} for key in LABELS},
     }
     claims = paper.claims()
     assert claims
@@ -110,13 +97,10 @@ def test_a_claim_that_names_no_environment_is_about_one_sweep(paper: Paper) -> N
     played = [
         (cell.label, config.name) for config in paper.sweeps(full=True) for cell in config.cells()
     ]
-    labels = ("over", "under", "label", "labels", "others", "one", "other")
     for claim in paper.claims():
         if "environments" in claim.arguments:
             continue
-        given = [claim.arguments[key] for key in labels if key in claim.arguments]
-        named = {each for value in given for each in ([value] if isinstance(value, str) else value)}
-        assert len({sweep for label, sweep in played if label in named}) <= 1, claim.id
+        assert len({sweep for label, sweep in played if label in claim.labels}) <= 1, claim.id
 
 
 @EVERY
@@ -165,38 +149,3 @@ def test_quick_runs_compare_equal_rounds_and_keep_cheap_runs(paper: Paper) -> No
             assert small.runs == own.runs or (
                 own.policy.about.every_round and small.runs < own.runs
             )
-
-
-def test_the_committed_page_is_of_one_command_and_of_todays_claims() -> None:
-    """Every paper's section holds the verdicts on the claims as they stand; the head names one
-    command for them all.
-    """
-    from papers.__main__ import COLOURS
-
-    page = (FOLDER.parent / "docs" / "measured" / "papers.md").read_text(encoding="utf-8")
-    commands = [f"Written as a whole by `python -m papers --{size} --docs docs`" for size in SIZES]
-    assert sum(page.count(command) for command in commands) == 1
-    sections = {part.split(":")[0]: part for part in page.split("\n## ")[1:]}
-    assert set(sections) == set(PAPERS)
-    for key, paper in PAPERS.items():
-        rows = [
-            line
-            for line in sections[key].splitlines()
-            if any(f"| **{word}** |" in line for word in COLOURS)
-        ]
-        assert [
-            claim.statement.replace("|", "\\|") in row
-            for claim, row in zip(paper.claims(), rows, strict=True)
-        ] == [True] * len(rows)
-        assert [
-            claim.note.replace("|", "\\|") in row
-            for claim, row in zip(paper.claims(), rows, strict=True)
-        ] == [True] * len(rows)
-        assert any(text in sections[key] for text in SIZES.values())
-        size = next(size for size, text in SIZES.items() if text in sections[key])
-        played = re.search(r"rounds; runs: (.*)\. Played by", sections[key])
-        assert played is not None
-        listed = {name for name, _ in re.findall(r"(.+?) (\d[\d,]*)(?:, |$)", played[1])}
-        cells = [cell for config in paper.sweeps(full=size == "full") for cell in config.cells()]
-        missing = {cell.label for cell in cells} - listed
-        assert missing == OLDER.get(key, set()), "the section is older than its sweeps"

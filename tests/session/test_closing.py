@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -192,8 +193,9 @@ class Written(dpb.SimulatedNoise):
 
 def transcript(policy: Any, changed: int, script: list[Any] | None, options: Any) -> Any:
     """All draws of a session that is closed after 40 rounds, where one record is another one."""
-    noise = Written(script)
-    s = dpb.Session(policy, noise=noise, seed=1, **options)
+    noise, ticks = Written(script), count(1)
+    timed = {"clock": lambda: next(ticks)} if "period" in options else {}
+    s = dpb.Session(policy, noise=noise, seed=1, **options, **timed)
     late = s.ask()
     for number in range(40):
         decision = s.ask()
@@ -232,6 +234,7 @@ AUDITED = {
     "joint": (dpb.DPJointMAT(problem=TOP, epsilon=1, first=0.1), {}),
     "super arms": (dpb.CUCBDP(problem=TOP, epsilon=1, horizon=100), {}),
     "guardrail": (KL, {"guardrail": dpb.Guardrail("refunds", limit=0.9)}),
+    "periods": (KL, {"min_share": 0.2, "period": timedelta(seconds=25)}),
 }
 
 

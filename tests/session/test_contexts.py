@@ -96,16 +96,6 @@ def test_a_record_is_added_to_its_arms_cell_and_nowhere_else() -> None:
     assert_same_blocks(held_blocks(s), expected_blocks(s, told))
 
 
-def test_costs_in_ones_own_units_enter_as_rewards_do() -> None:
-    s = session(policy(first=1000), rewards=dpb.Range(0, 4, minimise=True))
-    told = []
-    for at, x in enumerate(PLACES[:100]):
-        decision = s.ask(context=x)
-        s.tell(decision, float(at % 5))
-        told.append((decision.action, x, 1 - (at % 5) / 4))
-    assert_same_blocks(held_blocks(s), expected_blocks(s, told))
-
-
 @pytest.mark.parametrize("many", [False, True])
 def test_a_late_answer_enters_the_present_codebooks_cell(many: bool) -> None:
     """Answers to decisions of earlier blocks, in one call that ends a block midway, too."""
@@ -245,19 +235,6 @@ def test_one_persons_decisions_beyond_the_cap_are_not_learned_from() -> None:
     assert learned == [True, True, False, False]
     with pytest.raises(ValueError, match="Expected user="):
         s.ask(context=PLACES[0])
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"assignment": "shuffled"}, "assignment= is not for it"),
-        ({"min_share": 0.1}, "min_share= is not for it"),
-        ({"guardrail": dpb.Guardrail("refunds", limit=0.1)}, "guardrail= is not for it"),
-    ],
-)
-def test_options_that_contexts_do_not_take_are_refused(options: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        session(**options)
 
 
 def test_contexts_are_refused_where_they_are_not_expected_and_asked_for_where_they_are() -> None:
@@ -452,6 +429,8 @@ def largest_loss(others: tuple[float | None, ...] = (0.0, 1.0), **options: Any) 
         for other in others:
             if other != answers[at]:
                 found = max(found, loss(answers, at, other, **options))
+                if found > 1.0:  # more than was promised
+                    return found
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
 from types import FrameType
@@ -335,19 +335,6 @@ class Half(int):
         raise ValueError(f"cannot convert the reward 0.{DIGITS}")
 
 
-class Diary(Mapping[int, Any]):
-    """A mapping that tells what is in it."""
-
-    def __getitem__(self, arm: int) -> Any:
-        raise RuntimeError(f"arm {arm} had 0.{DIGITS}")
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-
 def objects(*values: object) -> Any:
     array = np.empty(len(values), object)
     for at, value in enumerate(values):
@@ -437,12 +424,6 @@ def test_no_reward_is_told(check: int) -> None:
         with pytest.raises(dpb.RewardError, match=r"[Nn]othing was|Expected") as error:
             CHECKS[check](reward)
         assert DIGITS not in told(error.value)
-
-
-def test_a_mapping_tells_nothing() -> None:
-    with pytest.raises(dpb.RewardError, match="missing") as error:
-        client().answer(messages.decision_to_json(1, [0, 1, 2], None), Diary())
-    assert DIGITS not in told(error.value)
 
 
 def said(call: Callable[[], Any]) -> str:

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,14 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks.examples import examples
 from dpbandits.policies import POLICIES
-from dpbandits.session.overdue import usual_delay
+from dpbandits.session.overdue import (
+    AskedBlock,
+    DelayedBlock,
+    Overdue,
+    OverdueRequests,
+    delayed_blocks,
+    usual_delay,
+)
 from tests.session.small import begun, resealed
 
 NAMES = ["blue", "green", "red"]
@@ -91,17 +99,6 @@ def test_two_silent_people_an_arm_keep_none_unread(name: str, options: Any) -> N
     assert min(s.state.rounds) > 0
 
 
-@pytest.mark.parametrize("name", CHOOSING)
-def test_eligible_arms_and_segments_are_read_as_well(name: str) -> None:
-    s = session(POLICY[name])
-    answered(s, 100, first_two(), eligible=["blue", "red"])
-    assert [rounds > 0 for rounds in s.state.rounds] == [True, False, True]
-    s = session(POLICY[name], segments=["DE", "FR"])
-    for segment in ("DE", "FR"):
-        answered(s, 150, first_two(), segment=segment)
-        assert min(s[segment].state.rounds) > 0
-
-
 def test_plans_that_play_arms_in_turn_are_topped_up_and_not_begun_anew() -> None:
     """One person in twenty is silent. An epoch that was begun anew for each arm that lacks answers
     took up to 2.7 times as many people as answer.
@@ -121,6 +118,7 @@ def test_super_arms_most_of_whose_people_are_silent_are_read(name: str) -> None:
     assert min(s.state.rounds) > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["IMED"])
 def test_the_best_arm_gets_about_as_many_people(name: str) -> None:
     """Share of the best arm, 8 seeds. Over 200 seeds it was .004 lower with 5 % silent and .025
@@ -167,6 +165,23 @@ def test_one_very_late_answer_is_not_usual(
     late: dict[int, int], answers: int, usual: int | None
 ) -> None:
     assert usual_delay(late, answers) == usual
+
+
+def test_first_blocks_are_delayed_by_the_overdue_requests_that_wait_still() -> None:
+    """Those from the first overdue one to the edge, that are learned from."""
+    overdue = Overdue({"a block": OverdueRequests(edge=9, many=2, since=4)})
+
+    def delayed(waiting: list[int], size: int = 4) -> list[DelayedBlock]:
+        pending: Any = {
+            id: SimpleNamespace(unit="a block", learn=id != 5) for id in (3, 5, *waiting, 9)
+        }
+        block = AskedBlock(size, 2, (0, 1, 2), True)
+        return delayed_blocks(overdue, pending, lambda key: block, {1})
+
+    wanted = [DelayedBlock(0, 2, 4), DelayedBlock(2, 2, 4)]
+    assert delayed([4, 8]) == wanted
+    assert delayed([4, 6, 8]) == wanted
+    assert delayed([4]) == delayed([8]) == delayed([4, 8], size=5) == []
 
 
 def late_play(s: Any, people: int, kind: str) -> list[Any]:

@@ -110,3 +110,5 @@ def test_unknown_bounds_are_nan() -> None:
     many = dpb.UserDecisionSet(arms=40, size=5, oracle=lambda weights: np.argsort(-weights)[:5])
     assert math.isnan(lower_constant(many, (0.5,) * 40, None))
     assert lower_constant(problem, (0.5,) * 4, None) == 0.0
+    own = dpb.ExplicitSet([(0, 1), *((0, arm) for arm in range(2, 2003))])
+    assert math.isnan(lower_constant(own, (0.5, 0.5) + (0.4,) * 2001, None))

@@ -100,7 +100,7 @@ def late_and_missing_tells(policy: Policy) -> None:
                 tell_reward(session, decision, some_rewards(policy, decision, rng))
             for at in (0,) if whole else decision.observe or (decision.action,):
                 # with bandit feedback an action is an arm, which its type does not say
-                counts[at] += not late  # type: ignore[index]
+                counts[at] += not late
             require_refusals(session, decision)
     books, entered = session._current.folded().books, [0] * len(counts)
     for key, block in books.blocks.items():

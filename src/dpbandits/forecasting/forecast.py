@@ -50,6 +50,7 @@ from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import NO_ABOUT, close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.session.arms import assignment_of
@@ -116,7 +117,8 @@ def entrants(
 def forecast_class(name: object) -> type[Policy]:
     """The class that is meant, by itself or by its name."""
     cls: Any = POLICIES.get(name) if isinstance(name, str) else name
-    if name in CONTEXTUAL or (isinstance(cls, type) and issubclass(cls, ContextualPolicy)):
+    by_context = (ContextualPolicy, JointDPLinTS)
+    if name in CONTEXTUAL or (isinstance(cls, type) and issubclass(cls, by_context)):
         raise ValueError(
             f"{name if isinstance(name, str) else cls.__name__} decides by contexts: say how many "
             "features there are, features=8, or give contexts like those to come."

@@ -18,6 +18,7 @@ from dpbandits.environments.contexts import ContextTable
 from dpbandits.forecasting.outcome import EQUAL, EachRate, Foreseen, Prior, drawn_means
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import EVERY_POLICY, close_to
 from dpbandits.session.people import policy_for_users
 from dpbandits.session.ranges import Range
@@ -218,7 +219,9 @@ def made(
     cls: type[Policy], arms: int, how: Visitors | Lasting, rounds: int, **budget: Any
 ) -> Policy:
     """An instance for so many arms; it knows how many rounds there are if it can."""
-    known = {**how.known, "horizon": rounds}
+    known: dict[str, Any] = {**how.known, "horizon": rounds}
+    if issubclass(cls, JointDPLinTS) and isinstance(how, Visitors):  # its cells are of such people
+        known["public_contexts"] = how.contexts
     taken = {f.name for f in fields(cls)}
     return cls(arms=arms, **{n: v for n, v in known.items() if n in taken}, **budget)
 
@@ -239,7 +242,9 @@ def played_in_worlds(
     for draw, world in enumerate(worlds):
         runs = simulate(policy, world, rounds, seed=seed, at=[rounds], first=draw, workers=1)
         lost = float(runs.regret()[0])
-        if isinstance(world, ContextTable) and not isinstance(policy, ContextualPolicy):
+        if isinstance(world, ContextTable) and not isinstance(
+            policy, (ContextualPolicy, JointDPLinTS)
+        ):
             # which is measured against one best arm
             lost += rounds * (world.best - float(world.means.max()))
         losses.append(lost)

@@ -140,7 +140,8 @@ class About:
         bound: the bound, as a formula.
         proof: page in proofs/; empty for a policy without privacy.
         baseline: name of its baseline without privacy.
-        privacy: "none", "pure" (ε-DP), "zCDP" or "local" (ε-LDP).
+        privacy: "none", "pure" (ε-DP), "zCDP", "local" (ε-LDP) or "joint" (ε-joint DP: decisions
+            and contexts are protected, too).
         feedback: see `Feedback`.
         needs_horizon: True if the number of rounds must be known.
         randomised: True if plans draw public randomness each round (`Draw`).
@@ -160,7 +161,7 @@ class About:
     bound: str
     proof: str = ""
     baseline: str = ""
-    privacy: Literal["none", "pure", "zCDP", "local"] = "pure"
+    privacy: Literal["none", "pure", "zCDP", "local", "joint"] = "pure"
     feedback: Feedback = "bandit"
     needs_horizon: bool = False
     randomised: bool = False

@@ -37,7 +37,6 @@ from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.holdout import HoldoutRule, Side, hashed_place
 from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.options import one_segment
-from dpbandits.session.segments import SegmentedBeliefs, SegmentedLift
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.storing import is_due
 from dpbandits.session.traffic import SampleRatio
@@ -399,7 +398,7 @@ class Campaign:
         layout = self._local("side").layout
         if layout.rule is None or layout.side_key is None:
             raise refusal("no_holdout")
-        return layout.rule.side(hashed_place(user, layout.side_key, layout.rule.typed))
+        return layout.rule.side(hashed_place(user, layout.side_key))
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -442,24 +441,24 @@ class Campaign:
         return self._view("options")  # type: ignore[no-any-return]
 
     @property
-    def arms(self) -> tuple[ArmState, ...] | dict[str, tuple[ArmState, ...]]:
+    def arms(self) -> tuple[ArmState, ...] | Any:
         """Every arm there ever was, and where it stands; by part, where there are some."""
-        return self._view("arms")  # type: ignore[no-any-return]
+        return self._view("arms")
 
     @property
-    def ledger(self) -> list[LedgerLine] | dict[str, list[LedgerLine]]:
+    def ledger(self) -> list[LedgerLine] | Any:
         """Every reading, in order, and what lost timelines may have read; by part, where there are
         some.
         """
-        return self._view("ledger")  # type: ignore[no-any-return]
+        return self._view("ledger")
 
     @property
-    def alarms(self) -> tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]:
+    def alarms(self) -> tuple[SessionEvent, ...] | Any:
         """What somebody should look at: arms that passed the guardrail, in order; and arms whose
         first block waits for requests that are overdue (see `Session.alarms`). By part, where there
         are some.
         """
-        return self._view("alarms")  # type: ignore[no-any-return]
+        return self._view("alarms")
 
     def releases(self, after: int = 0, limit: int = 1_000) -> list[StoredRelease]:
         """Releases, as noised, in order."""
@@ -483,32 +482,30 @@ class Campaign:
         """What was done to the campaign besides asking and telling, newest first."""
         return self._view("events", limit=limit)  # type: ignore[no-any-return]
 
-    def beliefs(self, confidence: float = 0.95) -> Beliefs | SegmentedBeliefs:
-        """The estimates of every arm (see `Session.beliefs`); with parts, as one table."""
-        return self._view("beliefs", confidence=confidence)  # type: ignore[no-any-return]
+    def beliefs(self, confidence: float = 0.95) -> Beliefs | Any:
+        """The estimates of every arm (see `Session.beliefs`); with parts, `SegmentedBeliefs`."""
+        return self._view("beliefs", confidence=confidence)
 
-    def lift(
-        self, control: str | int | None = None, confidence: float = 0.95
-    ) -> Lift | SegmentedLift:
-        """Every other arm against the control arm (see `Session.lift`); with parts, as one
-        table.
+    def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift | Any:
+        """Every other arm against the control arm (see `Session.lift`); with parts, a
+        `SegmentedLift`.
         """
         given = {} if control is None else {"control": control}
-        return self._view("lift", **given, confidence=confidence)  # type: ignore[no-any-return]
+        return self._view("lift", **given, confidence=confidence)
 
-    def shares(self, people: int = 1_000) -> Shares | dict[str, Shares]:
+    def shares(self, people: int = 1_000) -> Shares | Any:
         """How to share out the next people among the arms, for those who assign them elsewhere (see
-        `Session.shares`); with segments, for so many people of each.
+        `Session.shares`); with segments, by part, for so many people of each.
         """
-        return self._view("shares", people=people)  # type: ignore[no-any-return]
+        return self._view("shares", people=people)
 
-    def harm(self) -> Beliefs | SegmentedBeliefs:
+    def harm(self) -> Beliefs | Any:
         """The estimates of every arm's harm (see `Session.harm`).
 
         Raises:
             ValueError: this campaign has no guardrail.
         """
-        return self._view("harm")  # type: ignore[no-any-return]
+        return self._view("harm")
 
     def uplift(self, confidence: float = 0.95) -> Uplift:
         """The policy's people, whatever they got, against holdout people: means of released values,
@@ -538,11 +535,11 @@ class Campaign:
         """How often every arm was shown among the newest decisions."""
         return self._view("recent", newest=newest)  # type: ignore[no-any-return]
 
-    def sample_ratio(self) -> SampleRatio | dict[str, SampleRatio]:
+    def sample_ratio(self) -> SampleRatio | Any:
         """Whether traffic is as planned (see `Session.sample_ratio`); by part, where there are
         some.
         """
-        return self._view("sample_ratio")  # type: ignore[no-any-return]
+        return self._view("sample_ratio")
 
     def statement(self) -> str:
         """The privacy statement of this campaign, to print."""

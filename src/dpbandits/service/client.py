@@ -135,7 +135,8 @@ class Requests:
 
     Args:
         address: of the server, to be named in errors.
-        timeout: seconds in which the server has to answer an ask or a tell.
+        timeout: seconds in which the server has to answer an ask, a tell, or whether there is a
+            campaign.
         fallback: the arm of decisions that are made while the server is away; None: there is none.
     """
 
@@ -150,6 +151,10 @@ class Requests:
         self.address, self.timeout = address, timeout
         self.fallback: str | int | None = fallback if arm is None else arm
         self._owed = deque[Owed](maxlen=MOST_OWED)
+
+    @property
+    def _tries(self) -> int:
+        return TRIES if self.fallback is None else FALLBACK_TRIES
 
     def send(self, request: Send, tries: int = TRIES) -> Flow[httpx.Response | Failure]:
         """Send a request, again where the server is away."""
@@ -229,7 +234,8 @@ class Requests:
             ValueError: the fallback is none of its arms.
         """
         try:
-            summary = yield from self.call("GET", path_of(name, "summary"))
+            request = Send("GET", path_of(name, "summary"), timeout=self.timeout)
+            summary = self.parsed((yield from self.send(request, self._tries)))
         except NotForThisKeyError:
             return
         except StoreError:
@@ -315,9 +321,8 @@ class Requests:
         is_repeatable = op.key is not None  # by the caller, who then gets what was made
         if not is_repeatable:
             op = op.model_copy(update={"key": fresh_key()})
-        tries = TRIES if self.fallback is None else FALLBACK_TRIES
         try:
-            answer = yield from self.send(self._request(campaign, op), tries)
+            answer = yield from self.send(self._request(campaign, op), self._tries)
         except GeneratorExit:  # who asked was cancelled
             self._owe(campaign, op, is_owed=not is_repeatable)
             raise

@@ -76,7 +76,7 @@ class NewCampaign(BaseModel):
     """A new campaign: its name, its policy by name and arguments, and options of `Session`.
 
     Args:
-        window, attribution_window: seconds.
+        window, attribution_window, period: seconds.
         holdout: a share as a number or its text.
         unsealed: whether answers that are held may lie in the database in clear, where the server
             has no key.
@@ -93,9 +93,11 @@ class NewCampaign(BaseModel):
     privacy_unit: str | None = None
     max_contributions: int | None = None
     window: Seconds | None = None
+    sticky: bool | None = None
     attribution_window: Seconds | None = None
     assignment: str | None = None
     min_share: float | dict[str, float] | None = None
+    period: Seconds | None = None
     seed: int | None = None
     segments: Items[str] | None = None
     holdout: Share | None = None
@@ -113,7 +115,7 @@ class NewCampaign(BaseModel):
         options = {
             n: value for n, value in dict(self).items() if n not in apart and value is not None
         }
-        for name in ("window", "attribution_window"):
+        for name in ("window", "attribution_window", "period"):
             if name in options:
                 options[name] = timedelta(seconds=options[name])
         if self.rewards is not None:
@@ -341,7 +343,9 @@ def holdout_session(policy: Policy, rule: HoldoutRule, options: Mapping[str, Any
         alpha=DOUBLING,
     )
     # nothing is left to chance here, and the seed that is given foretells the policy's side
-    plain = {**options, "assignment": "planned", "min_share": None, "seed": None}
+    plain = {**options, "assignment": "planned", "min_share": None, "period": None, "seed": None}
+    if not {options.get("window"), options.get("attribution_window")} - {None}:
+        plain["clock"] = None  # it has nothing to time
     session = Session(single, **plain)
     play_single_arm(session, rule.control)
     return session

@@ -38,6 +38,7 @@ from sqlalchemy import (
     StaticPool,
     Table,
     bindparam,
+    case,
     create_engine,
     delete,
     event,
@@ -673,6 +674,21 @@ class Rows:
             raise EditedRowsError(EDITED)
         return places
 
+    def people(self, window: int) -> tuple[int, int]:
+        """How many people were asked for, and how many were learned from in this window."""
+        c = tables.contribution.c
+        learned = func.sum(case(((c.window == window) & (c.used > 0), 1), else_=0))
+        found = self._connection.execute(
+            select(func.count(), learned).where(c.group == self.group)
+        ).one()
+        return int(found[0]), int(found[1] or 0)
+
+    def kept_arm(self, pseudonym: str) -> bytes | None:
+        """Which arm a person keeps, sealed."""
+        c = tables.contribution.c
+        query = select(c.kept).where(c.group == self.group, c.pseudonym == pseudonym)
+        return self._connection.execute(query).scalar_one_or_none()
+
     def waiting_of(self, uid: str, pseudonym: str) -> list[int]:
         """The pending decisions of a person."""
         c = tables.decision.c
@@ -770,10 +786,16 @@ class Rows:
         held = [{"campaign": uid, "seq": seq, "body": body} for seq, body in change.held.items()]
         self._put(tables.held, held, "campaign", "seq")
 
-    def contribute(self, used: Mapping[str, tuple[int, int]]) -> None:
-        """Write how many places people have taken."""
+    def contribute(self, used: Mapping[str, tuple[int, int]], kept: Mapping[str, bytes]) -> None:
+        """Write how many places people have taken, and which arms they keep, sealed."""
         rows = [
-            {"group": self.group, "pseudonym": who, "window": window, "used": many}
+            {
+                "group": self.group,
+                "pseudonym": who,
+                "window": window,
+                "used": many,
+                "kept": kept.get(who),
+            }
             for who, (window, many) in used.items()
         ]
         self._put(tables.contribution, rows, "group", "pseudonym")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from fractions import Fraction
-from typing import Annotated, Any, Literal, NamedTuple, Self, final
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, final
 
 from pydantic import (
     BaseModel,
@@ -49,6 +49,14 @@ decision. gone: it is void, its time has passed, or a restored database gave it 
 """
 
 
+if TYPE_CHECKING:  # as for `Decision`, whatever is validated
+    AnyAction = Any
+    Observed = tuple[int, ...] | Any
+    Named = str | Any
+else:
+    AnyAction, Observed, Named = Action, tuple[int, ...] | None, ArmLabel
+
+
 class CampaignDecision(Record):
     """A decision: play `action` and tell the reward under `id`. Public.
 
@@ -60,11 +68,11 @@ class CampaignDecision(Record):
     """
 
     id: str
-    action: Action
+    action: AnyAction
     round: int
-    observe: tuple[int, ...] | None = None
+    observe: Observed = None
     campaign: str = ""
-    label: ArmLabel = None
+    label: Named = None
     learn: bool = True
     propensity: float | None = 1.0
 
@@ -383,6 +391,7 @@ class SentBeliefs(Record):
     at_share: tuple[int | None, int | None, int | None] | None = None
     sight: tuple[int | None, int | None, int | None] | None = None
     is_over: bool = False
+    in_periods: bool = False
     advice: str = ""
 
     @classmethod
@@ -519,10 +528,11 @@ class Alarm(Record):
 
 
 class Moment(Record):
-    """What was believed after one release. asked: decisions until then."""
+    """What was believed after one release. asked: decisions until then; at: seconds since 1970."""
 
     step: int
     asked: int
+    at: float
     arms: tuple[SentBelief, ...]
 
 
@@ -565,6 +575,14 @@ class SentGuardrail(Record):
 
     def made(self) -> Guardrail:
         return Guardrail(self.name, self.limit, self.confidence, self.default)
+
+
+class Rights(Record):
+    """What the caller's access key may do. campaign: the only one; None: any."""
+
+    name: str
+    roles: tuple[str, ...]
+    campaign: str | None
 
 
 class Scope(Record):

@@ -63,8 +63,8 @@ from dpbandits.session.storing import (
     ArmChange,
     decision_counts,
     held_answers,
+    is_pending,
     is_too_late,
-    load_contributions,
     play_of,
     pseudonym_in,
     record_batch,
@@ -77,7 +77,6 @@ from dpbandits.session.storing import (
     set_owner,
     use_up_contributions,
     waiting_for,
-    waits,
     window_of,
 )
 
@@ -236,7 +235,7 @@ class OperationModel(BaseModel):
         """What tells it from other calls with the same key."""
         fields = {field: getattr(self, field) for field in type(self).model_fields}
         if fields.get("user") is not None:
-            fields["user"] = named_bytes(fields["user"], False).hex()
+            fields["user"] = named_bytes(fields["user"]).hex()
         return json.dumps([self.name, fields], sort_keys=True, default=str)
 
     def kept(self, answer: Any) -> Any:
@@ -313,7 +312,7 @@ class Ask(OperationModel):
             if self.user is None:
                 raise refusal("user_needed")
             assert layout.side_key is not None
-            place = hashed_place(self.user, layout.side_key, layout.rule.typed)
+            place = hashed_place(self.user, layout.side_key)
             return [tx.part(layout.rule.side(place))]
         return [segment_part(tx, self.segment)]
 
@@ -331,7 +330,7 @@ class Ask(OperationModel):
                 eligible = None  # the control arm is all that there is
         who = pseudonym_in(session, user) if user is not None else None
         if who is not None:
-            load_contributions(session, tx.rows, who)
+            tx.read_places(part, who)
             tx.catch_up(part)
             closed, now = tx.closed_window(), window_of(session)
             if closed is not None and now is not None and now <= closed:
@@ -653,7 +652,7 @@ class Void(DecisionsOperation):
         for seq in seqs:
             who, window = owners[seq]
             if who is not None and window is not None:
-                load_contributions(part.session, tx.rows, who)
+                tx.read_places(part, who)
                 set_owner(part.session, seq, who, window)
             part.session.void(seq)
 
@@ -681,7 +680,7 @@ def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
             placed.append(Placed("unknown", None))
         elif place.generation < part.head.generation:
             placed.append(Placed("gone", None))
-        elif not waits(part.session, place.seq):
+        elif not is_pending(part.session, place.seq):
             gone = place.status in ("void", "passed", "lost")
             placed.append(Placed("gone" if gone else "already", None))
         elif windowed and is_too_late(part.session, place.seq):
@@ -1044,8 +1043,8 @@ class Erase(OperationModel):
 
     Their pending decisions are void, and nobody learns from them any more in the window that is
     open. Their pseudonym stays for that window, with nothing beside it, so that they cannot be
-    learned from twice. Their contexts are deleted, those that the next codebooks would be made of
-    among them.
+    learned from twice. Which arm they kept is deleted, and so are their contexts, those that the
+    next codebooks would be made of among them.
     """
 
     name: ClassVar[str] = "erase"
@@ -1076,6 +1075,7 @@ class Erase(OperationModel):
             many += len(pending)
             tx.catch_up(part)
             use_up_contributions(part.session, who)
+            tx.kept_arms.pop(who, None)
             part.note(tx.now, "erased a person", None, by or None)
         return many
 

@@ -160,12 +160,14 @@ class Part:
     def uid(self) -> str:
         return self.row.uid
 
-    def begin(self, used: dict[str, tuple[int, int]]) -> None:
-        """A transaction begins. used: places of people, which all parts share meanwhile."""
+    def begin(self, used: dict[str, tuple[int, int]], kept: dict[str, int]) -> None:
+        """A transaction begins. used, kept: places of people and the arms that they keep, which all
+        parts share meanwhile.
+        """
         self.nonce = fresh_nonce()
         self.eligible, self.events, self.told, self.closed = {}, [], {}, None
         self.erases = False
-        share_contributions(self.session, used)
+        share_contributions(self.session, used, kept)
 
     def note(self, now: float, what: str, about: object, by: str | None) -> None:
         """Add an event to the public log."""

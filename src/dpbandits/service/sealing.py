@@ -207,6 +207,28 @@ class CampaignSeal:
         told, steps = json.loads(self._opened(body, self._place(seq, nonce), edited_decisions()))
         return told, steps
 
+    def kept_arm(self, pseudonym: str, mark: int | None) -> bytes:
+        """Which arm a person keeps, as it stands beside their places; of one length for everybody.
+
+        Args:
+            mark: of the arm (see `Roster.mark`); None: none.
+        """
+        text = of_one_length([-1 if mark is None else mark])
+        return self._sealed(text, f"kept {pseudonym} {self.row.group}".encode())
+
+    def opened_kept_arm(self, body: bytes, pseudonym: str) -> int | None:
+        """The mark of the arm that a person keeps; None: none.
+
+        Raises:
+            EditedRowsError: it is not this person's.
+        """
+        edited = EditedRowsError(EDITED)
+        if not body.startswith(self._header):
+            raise edited
+        place = f"kept {pseudonym} {self.row.group}".encode()
+        (mark,) = json.loads(self._opened(body, place, edited))
+        return None if mark < 0 else int(mark)
+
     def _beside(self, head: HeadRow) -> bytes:
         """What a private row belongs to: a hash over all of its campaign's row and of its head. So
         policy, guarantee, mechanism and options are in it, version and chain.

@@ -252,7 +252,8 @@ class CampaignStore:
         people = options.get("privacy_unit", "round") == "user"
         if (people or rule is not None) and not self._seal.has_key:
             raise refusal("keyless")
-        timed = any(options.get(each) is not None for each in ("window", "attribution_window"))
+        timers = "window", "attribution_window", "period"
+        timed = any(options.get(each) is not None for each in timers)
         chooses = policy.chooses and policy.about.feedback == "bandit"
         chooses = chooses and not isinstance(policy, ContextualPolicy)
         known: dict[str, Any] = {

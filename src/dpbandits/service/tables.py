@@ -171,6 +171,7 @@ contribution = _table(
     _needed("pseudonym", UID),
     _needed("window", BigInteger),
     _needed("used", Integer),
+    Column("kept", LargeBinary),
     PrimaryKeyConstraint("group", "pseudonym"),
 )
 event = _table(

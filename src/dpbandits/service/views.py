@@ -37,7 +37,13 @@ from dpbandits.session.segments import ONE_SEGMENT, SegmentedTable, segmented_be
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import WIDTH
-from dpbandits.session.storing import StoredHistory, alarms_of, void_count
+from dpbandits.session.storing import (
+    StoredHistory,
+    alarms_of,
+    statement_in,
+    void_count,
+    window_of,
+)
 from dpbandits.session.traffic import SampleRatio
 
 LAST = 2**62
@@ -257,7 +263,10 @@ UNSEALED = (
 
 
 def statement_of(tx: Transaction, part: Part) -> str:
-    text, why = part.session.statement(), part.head.closed
+    window = window_of(part.session)
+    users, learned = (None, None) if window is None else tx.rows.people(window)
+    where = "" if tx.layout.is_whole else ", over all parts of the campaign"
+    text, why = statement_in(part.session, users, learned, where), part.head.closed
     if tx.layout.options.get("unsealed"):
         text += f"\n{fill(UNSEALED, WIDTH)}\n"
     if why is None or part.session.closed is not None:
@@ -519,7 +528,7 @@ class HistoryCache:
             return
         rows = look.rows(self._history, HISTORY_CONFIDENCE)
         arms = tuple(models.SentBelief(**each._asdict()) for each in rows)
-        self._last = models.Moment(step=row.step, asked=row.asked, arms=arms)
+        self._last = models.Moment(step=row.step, asked=row.asked, at=row.made_at, arms=arms)
         if is_chosen:
             self._kept.append((self._folded, self._last))
         if len(self._kept) >= MOMENTS:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Literal, Self, final
 
 import numpy as np
@@ -47,6 +48,19 @@ class Roster:
     def in_play(self) -> tuple[int, ...]:
         """The arms in play."""
         return tuple(range(len(self.status))) if self.active is None else self.active
+
+    def mark(self, arm: int) -> int:
+        """A hash of an arm's name, by which a person keeps it: a restarted arm keeps its name."""
+        name = self.labels[arm] if self.labels else arm
+        return int.from_bytes(blake2b(f"{name}".encode(), digest_size=6).digest())
+
+    def marked(self, mark: int | None) -> int | None:
+        """The arm in play that has this mark; None if there is none."""
+        return self._by_mark.get(mark)
+
+    @cached_property
+    def _by_mark(self) -> dict[int | None, int]:
+        return {self.mark(arm): arm for arm in self.in_play}
 
     def number(self, arm: object) -> int:
         """The number of an arm that is given by its name or number.
@@ -212,6 +226,21 @@ class Assignment:
         least = [self.least(arm) for arm in arms]
         rest = max(0.0, 1.0 - (math.fsum(least) if self.shares else self.min_share * len(arms)))
         return [own + rest * share for own, share in zip(least, base, strict=True)]
+
+    def settled_law(self, planned: int | None, arms: Sequence[int]) -> list[float]:
+        """The probability of each of these arms where it stands still for a period.
+
+        planned: the arm that gets what least shares leave; None, or an arm that is not among
+            these: they share it equally.
+
+        >>> Assignment(False, .05).settled_law(None, [0, 1])
+        [0.5, 0.5]
+        """
+        if planned is not None and planned in arms:
+            return self.law({}, planned, arms)
+        least = [self.least(arm) for arm in arms]
+        rest = max(0.0, 1.0 - math.fsum(least)) / len(arms)
+        return [own + rest for own in least]
 
     def needs_plan(self, rooms: Mapping[int, int], arms: Sequence[int]) -> bool:
         """Whether the law of these arms depends on what the policy would play.

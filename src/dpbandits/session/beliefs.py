@@ -22,7 +22,16 @@ from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.mechanisms.base import AnswerLaw, Mechanism, NoiseDraws, NoisedSum
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
-from dpbandits.session.evidence import GROWS, Compared, Comparisons, PairEvidence, required
+from dpbandits.session.evidence import (
+    BETS,
+    GROWS,
+    Compared,
+    Comparisons,
+    PairEvidence,
+    mean_bet,
+    required,
+)
+from dpbandits.session.periods import EndedPeriod
 from dpbandits.session.ranges import Range
 
 
@@ -99,6 +108,86 @@ def restored_row(data: object) -> ReleasedRow:
         )
     rounds = whole(rounds, "rounds in beliefs", 1, MOST)
     return ReleasedRow(whole(release, "a release in beliefs", 1), total, rounds, tuple(pairs))
+
+
+FADES = 0.5
+"""How much of a period's weight the next one leaves it, in the centre from which rewards count."""
+
+
+class Within(NamedTuple):
+    """What is known of arms from comparing them within periods. By arm:
+
+    before: its newest row when the last period ended. recent: total and rounds of the periods so
+        far, older ones with less weight. last: share and rounds in the last period.
+    bets: by (arm that may lead, arm that trails), the logarithm of each bet.
+    """
+
+    before: tuple[ReleasedRow | None, ...]
+    recent: tuple[tuple[float, float], ...]
+    last: tuple[tuple[float, int], ...]
+    bets: Mapping[tuple[int, int], tuple[float, ...]]
+
+    @classmethod
+    def of(cls, arms: int) -> Within:
+        """Before anything was released."""
+        return cls((None,) * arms, ((0.0, 0.0),) * arms, ((0.0, 0),) * arms, {})
+
+    def with_arm(self) -> Within:
+        """One more arm."""
+        more = Within.of(1)
+        return Within(
+            self.before + more.before, self.recent + more.recent, self.last + more.last, self.bets
+        )
+
+    def centre(self, one: int, other: int, shares: Sequence[float]) -> float:
+        """A number near the means of two arms, nearer to that of the arm that is seen less, from
+        earlier periods; ½ before there are any.
+        """
+        means = {
+            arm: min(1.0, max(0.0, total / rounds)) if rounds else 0.5
+            for arm in (one, other)
+            for total, rounds in [self.recent[arm]]
+        }
+        whole = 1.0 / shares[one] + 1.0 / shares[other]
+        return sum(mean / shares[arm] for arm, mean in means.items()) / whole
+
+    def to_data(self) -> list[Any]:
+        """Plain data, for JSON."""
+        bets = [[*pair, list(logs)] for pair, logs in self.bets.items()]
+        rows = [row_data(row) for row in self.before]
+        return [rows, list(map(list, self.recent)), list(map(list, self.last)), bets]
+
+    @classmethod
+    def restored(cls, data: object, arms: int) -> Within:
+        """What `to_data` wrote.
+
+        Raises:
+            DamagedSessionError: it is not that.
+        """
+        what = "beliefs.within"
+        rows, recent, last, bets = entries(data, what, 4)
+        before = tuple(None if row is None else restored_row(row) for row in entries(rows, what))
+        pairs = [
+            tuple(tuple(finite_number(x, what) for x in entries(each, what, 2)) for each in of_arms)
+            for of_arms in (entries(recent, what), entries(last, what))
+        ]
+        found = dict[tuple[int, int], tuple[float, ...]]()
+        for row in entries(bets, what):
+            *pair, logs = entries(row, what, 3)
+            leads, trails = (whole(arm, what, 0, arms - 1) for arm in pair)
+            found[leads, trails] = tuple(
+                finite_number(x, what) for x in entries(logs, what, len(BETS))
+            )
+        if not len(before) == len(pairs[0]) == len(pairs[1]) == arms:
+            raise damaged(f"{what} has not one entry for each arm")
+        shares = tuple((share, int(rounds)) for share, rounds in pairs[1])
+        return cls(before, pairs[0], shares, found)  # type: ignore[arg-type]  # pairs
+
+
+def finite_number(value: object, what: str) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise damaged(f"{what} has something else than a finite number")
+    return value  # type: ignore[return-value]
 
 
 WIDER = 1.0 + 2.0**-40
@@ -240,7 +329,7 @@ class ReleaseHistory:
     """What was released so far, of every arm there ever was.
 
     first: arms at the start. growth: see `GROWTH`. compared: how far arms are known to be above
-        others.
+        others. within: with periods, in which alone arms are compared then.
 
     >>> import dpbandits as dpb
     >>> from dpbandits.mechanisms import Answer
@@ -257,27 +346,38 @@ class ReleaseHistory:
     first: int
     growth: float = GROWTH
     compared: Comparisons = field(default_factory=dict)
+    within: Within | None = None
 
     @classmethod
     def of(
-        cls, policy: Policy, labels: Sequence[str] | None = None, growth: float = GROWTH
+        cls,
+        policy: Policy,
+        labels: Sequence[str] | None = None,
+        growth: float = GROWTH,
+        *,
+        periods: bool = False,
     ) -> ReleaseHistory:
-        """Before anything was released. labels: the arms' names; by default their numbers."""
+        """Before anything was released. labels: the arms' names; by default their numbers.
+        periods: whether arms are compared within periods.
+        """
         names = list(map(str, range(policy.arms))) if labels is None else list(labels)
         if len(names) != policy.arms:
             raise ValueError(
                 f"Expected labels={shown(labels)} to be {policy.arms} names, one an arm."
             )
-        return cls(MeanReader.of(policy), tuple(map(ArmHistory, names)), policy.arms, growth)
+        within = Within.of(policy.arms) if periods else None
+        arms = tuple(map(ArmHistory, names))
+        return cls(MeanReader.of(policy), arms, policy.arms, growth, within=within)
 
     def with_arm(self, label: str) -> ReleaseHistory:
         """One more arm, added while the others are at work."""
-        return replace(self, arms=(*self.arms, ArmHistory(label)))
+        within = None if self.within is None else self.within.with_arm()
+        return replace(self, arms=(*self.arms, ArmHistory(label)), within=within)
 
     def restarted(self, arm: int, kept: str, label: str) -> ReleaseHistory:
         """One more arm of this label, of which nothing was released; this arm is `kept` on."""
         arms = (*self.arms[:arm], self.arms[arm]._replace(label=kept), *self.arms[arm + 1 :])
-        return replace(self, arms=(*arms, ArmHistory(label)))
+        return replace(self, arms=arms).with_arm(label)
 
     @property
     def mirrored(self) -> ReleaseHistory:
@@ -291,7 +391,7 @@ class ReleaseHistory:
             for arm in self.arms
         )
         reader = replace(self.reader, alone=False)
-        return replace(self, reader=reader, arms=tuple(arms), compared={})
+        return replace(self, reader=reader, arms=tuple(arms), compared={}, within=None)
 
     def leader(self, arms: Sequence[int]) -> int:
         """The arm with the largest released mean among these; the first where nothing was
@@ -301,22 +401,67 @@ class ReleaseHistory:
         means = {arm: row.total / row.rounds for arm, row in rows.items() if row is not None}
         return max(means, key=means.__getitem__) if means else arms[0]
 
-    def after(self, release: Release, among: Sequence[int] | None = None) -> ReleaseHistory:
+    def after(
+        self,
+        release: Release,
+        among: Sequence[int] | None = None,
+        ended: EndedPeriod | None = None,
+    ) -> ReleaseHistory:
         """The history with one more release.
 
-        among: the arms in play; None: all.
+        among: the arms in play; None: all. ended: the period that ended with it, if one did.
         """
         whole_record = release.coordinates == (EVERY,)
         coordinates = range(len(release.answers)) if whole_record else release.coordinates
-        if self.reader.law is None or not release.answers:
+        if self.reader.law is None or not (release.answers or ended):
             return self
         arms = list(self.arms)
         for arm, answer in zip(coordinates, release.answers, strict=True):
             arms[arm] = self._answered(arms[arm], answer)
-        compared = self.compared
+        after = replace(self, arms=tuple(arms))
+        if self.within is not None:
+            return after if ended is None else after._period_ended(ended)
         if self.reader.alone and len(arms) > 1:
-            compared = self._compared(arms, release.coordinates, among)
-        return ReleaseHistory(self.reader, tuple(arms), self.first, self.growth, compared)
+            return replace(after, compared=self._compared(arms, release.coordinates, among))
+        return after
+
+    def _period_ended(self, ended: EndedPeriod) -> ReleaseHistory:
+        """The history after a period, in which each arm's open block was released at the end."""
+        within, shares = self.within, dict(enumerate(ended.shares))
+        assert within is not None
+        rows = [
+            None if arm.newest is None else released_since(before, arm.newest)
+            for before, arm in zip(within.before, self.arms, strict=True)
+        ]
+        bets, compared = dict(within.bets), dict(self.compared)
+        known = [
+            arm
+            for arm, share in shares.items()
+            if share > 0.0 and arm not in ended.mixed and rows[arm] is not None
+        ]
+        for pair in ((one, other) for one in known for other in known if one != other):
+            leads, trails = rows[pair[0]], rows[pair[1]]
+            assert leads is not None
+            assert trails is not None
+            centre = within.centre(*pair, ended.shares)
+            own = shares[pair[0]], shares[pair[1]]
+            grown = self.reader.pairs.grown(leads, trails, own, centre)
+            bets[pair] = tuple((np.array(bets.get(pair, 0.0)) + grown).tolist())
+            before = compared.get(pair, Compared(-math.inf, 0))
+            rounds = trails.rounds + (0 if pair not in compared else before.rounds)
+            compared[pair] = Compared(max(before.evidence, mean_bet(bets[pair])), max(1, rounds))
+        recent = tuple(
+            (
+                FADES * total + (row.total if row else 0.0),
+                FADES * rounds + (row.rounds if row else 0),
+            )
+            for (total, rounds), row in zip(within.recent, rows, strict=True)
+        )
+        last = tuple(
+            (shares.get(arm, 0.0), row.rounds if row else 0) for arm, row in enumerate(rows)
+        )
+        newest = tuple(arm.newest for arm in self.arms)
+        return replace(self, compared=compared, within=Within(newest, recent, last, bets))
 
     def _compared(
         self, arms: Sequence[ArmHistory], released: Sequence[int], among: Sequence[int] | None
@@ -396,6 +541,7 @@ class ReleaseHistory:
                 for arm in self.arms
             ],
             "compared": [[*pair, *each] for pair, each in self.compared.items()],
+            "within": None if self.within is None else self.within.to_data(),
         }
 
     @classmethod
@@ -410,9 +556,7 @@ class ReleaseHistory:
     @classmethod
     def reread(cls, reader: MeanReader, data: object) -> ReleaseHistory:
         """The same, of answers that are read so."""
-        if isinstance(data, dict) and "compared" not in data:
-            data = {**data, "compared": []}  # written before arms were compared in pairs
-        fields = part(data, "beliefs", "first", "growth", "arms", "compared")
+        fields = part(data, "beliefs", "first", "growth", "arms", "compared", "within")
         growth = fields["growth"]
         if type(growth) not in (int, float) or not 1.0 <= growth <= 1000.0:
             raise damaged("beliefs.growth is no factor of at least 1")
@@ -428,7 +572,9 @@ class ReleaseHistory:
                 raise damaged("evidence in beliefs is no finite number")
             rounds = whole(rounds, "rounds in beliefs", 1, MOST)
             compared[leads, trails] = Compared(float(evidence), rounds)
-        return cls(reader, arms, first, float(growth), compared)
+        saved = fields["within"]
+        within = None if saved is None else Within.restored(saved, len(arms))
+        return cls(reader, arms, first, float(growth), compared, within)
 
 
 class Interval(NamedTuple):
@@ -503,9 +649,11 @@ def interval(
     u = level(history, arm, delta, len(noise.thetas))
     bounds = row_bounds(rows, noise, row_levels(len(rows), u, noise.law.redraws))
     low, high = float(bounds[:, 0].max()), float(bounds[:, 1].min())
-    if low > high:
-        return Interval(*in_rewards(history, *map(float, bounds[-1])), changed=True)
-    return Interval(*in_rewards(history, low, high))
+    mean, changed = rows[-1].total / rows[-1].rounds, low > high
+    # where means change the newest row's is about the mean of all its people
+    if changed or history.within is not None or not low <= min(max(mean, 0.0), 1.0) <= high:
+        low, high = map(float, bounds[-1])
+    return Interval(*in_rewards(history, low, high), changed=changed)
 
 
 def in_rewards(history: ReleaseHistory, low: float, high: float) -> tuple[float, float]:
@@ -752,6 +900,56 @@ def people_needed(
     return two_digits(high)
 
 
+MOST_PERIODS = 10_000
+"""Further periods that are foreseen."""
+
+
+def people_in_periods(
+    history: ReleaseHistory, rows: Mapping[int, ReleasedRow], delta: float
+) -> int | None:
+    """About how many more people it takes to name the best arm within periods, if further periods
+    are like the last one and differences as released; None if that is not in sight. A forecast, no
+    promise: two digits of it are given.
+    """
+    within = history.within
+    assert within is not None
+    means = {arm: within.recent[arm][0] / (within.recent[arm][1] or 1.0) for arm in rows}
+    if len(rows) < 2 or any(
+        share <= 0.0 or not people for share, people in map(within.last.__getitem__, rows)
+    ):
+        return None
+    people = sum(within.last[arm][1] for arm in rows)
+    leader, most = max(rows, key=lambda arm: means[arm]), 0
+    enough = required(leader, history.first, delta)
+    for arm in rows:
+        if arm == leader:
+            continue
+        shares = within.last[leader][0], within.last[arm][0]
+        own, other = (
+            ReleasedRow(
+                1,
+                min(1.0, max(0.0, means[each])) * share * people,
+                round(share * people),
+                ((1, 1),),
+            )
+            for each, share in zip((leader, arm), shares, strict=True)
+        )
+        every = [share for share, _ in within.last]
+        grown = history.reader.pairs.grown(own, other, shares, within.centre(leader, arm, every))
+        now = np.array(within.bets.get((leader, arm), (0.0,) * len(BETS)))
+        low, high = 0, 1
+        while mean_bet((now + high * grown).tolist()) < enough:
+            low, high = high, 2 * high
+            if high > MOST_PERIODS:
+                return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            is_named = mean_bet((now + middle * grown).tolist()) >= enough
+            low, high = (low, middle) if is_named else (middle, high)
+        most = max(most, high)
+    return two_digits(most * people)
+
+
 def level_alone(history: ReleaseHistory, arm: int, delta: float, noise: NoiseMoments) -> float:
     """ln(1/share) of an arm's next row."""
     u = level(history, arm, delta, len(noise.thetas))
@@ -785,6 +983,13 @@ def two_digits(number: int) -> int:
 
 
 ASSUMED = "This assumes that the mean of each arm stays the same."
+
+COMPARED = "Arms were compared within periods: no change that all arms share favours one of them."
+
+OVER_TIME = (
+    "An arm's mean and interval are about all its people so far, at their times; arms that were "
+    "seen at different times are compared by the name alone."
+)
 
 METHOD = (
     "The intervals hold for all arms and at all times at once with this confidence, whatever is "
@@ -831,6 +1036,9 @@ class Beliefs(Tabular):
     caution: where the declared range clips rewards, what that does to means.
     together: whether arms are played together, as super arms: then none of them is the best.
     is_over: whether the session was closed, and no more people come.
+    in_periods: whether arms are compared within periods. Then an arm's interval is about the mean
+        of all its people at their times, and a change of rates that is common to all arms speaks
+        for none.
     """
 
     rows: tuple[Belief, ...]
@@ -843,6 +1051,7 @@ class Beliefs(Tabular):
     at_share: Sight | None = None
     sight: Sight | None = None
     is_over: bool = False
+    in_periods: bool = False
 
     def __iter__(self) -> Iterator[Belief]:
         return iter(self.rows)
@@ -867,7 +1076,8 @@ class Beliefs(Tabular):
             return TOGETHER
         at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
         if self.best is not None:
-            return f"The best arm is named {at} confidence: {self.best}. {ASSUMED}"
+            said = COMPARED if self.in_periods else ASSUMED
+            return f"The best arm is named {at} confidence: {self.best}. {said}"
         if self.is_over:
             return f"No arm is named the best {at} confidence."
         text = f"No arm is named the best {at} confidence yet."
@@ -887,6 +1097,8 @@ class Beliefs(Tabular):
 
     def __str__(self) -> str:
         notes = [self.advice, METHOD]
+        if self.in_periods:
+            notes.append(OVER_TIME)
         if self.changed:
             notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
         if self.caution:
@@ -976,11 +1188,15 @@ def advised(
         is_own, best = (False, None) if allocation is None else allocation.named(delta)
         if not is_own:
             best = best_compared(history, tuple(newest), delta)
-        best = None if changed else best
-        if best is None and not changed:
+        in_periods = history.within is not None
+        best = None if changed and not in_periods else best
+        if best is None and in_periods:
+            more = people_in_periods(history, newest, delta)
+        elif best is None and not changed:
             more, sight, at_share = more_to_come(history, newest, delta, allocation)
     named = None if best is None else history.arms[best].label
-    return Beliefs(rows, confidence, named, more, changed, at_share=at_share, sight=sight)
+    found = Beliefs(rows, confidence, named, more, changed, at_share=at_share, sight=sight)
+    return replace(found, in_periods=history.within is not None)
 
 
 def more_to_come(
@@ -1041,6 +1257,12 @@ def mean_changed(history: ReleaseHistory, arm: int, delta: float) -> bool:
             if max(pairs.above(row, later), pairs.above(later, row)) >= least:
                 return True
     return False
+
+
+def released_since(row: ReleasedRow | None, newest: ReleasedRow) -> ReleasedRow | None:
+    """What was released after a row, if anything was."""
+    found = newest if row is None else row_between(row, newest)
+    return found if found.rounds > 0 else None
 
 
 def row_between(row: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:

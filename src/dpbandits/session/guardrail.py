@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
 from dpbandits.core.inputs import checked_name, damaged, entries, part, real_number, shown, whole
-from dpbandits.mechanisms.batches import LazyForgetful
+from dpbandits.mechanisms.base import LazyForgetful
 from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import ArmHistory, MeanReader, NoiseMoments, ReleaseHistory, interval
 

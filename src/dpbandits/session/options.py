@@ -18,6 +18,7 @@ from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.people import Register
 from dpbandits.session.ranges import Range
@@ -34,6 +35,11 @@ def require_policy(policy: object) -> None:
         raise TypeError(
             "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
             f"{type(policy).__name__}."
+        )
+    if isinstance(policy, JointDPLinTS):
+        raise ValueError(
+            f"{policy.name} keeps decisions private, and sessions and stores show them: play it in "
+            "a dpbandits.JointDPSession, which shows releases only. Nothing was made."
         )
 
 
@@ -188,6 +194,18 @@ def require_choice(policy: Policy, what: str) -> None:
         )
 
 
+def require_single_arms(policy: Policy, what: str) -> None:
+    """Refuse what is about policies that play one arm at a time.
+
+    Raises:
+        ValueError: this one plays several, or weighs all of them.
+    """
+    if policy.about.feedback != "bandit":
+        raise ValueError(
+            f"{policy.name} does not play one arm at a time, so {what} is not for it. Leave it out."
+        )
+
+
 OPTIONS_WITH_CONTEXTS: dict[str, str] = {
     "rewards": "",
     "default": "",
@@ -206,7 +224,9 @@ OPTIONS_WITH_CONTEXTS: dict[str, str] = {
     "scope": "",
     "assignment": "its choice is a draw of its own",
     "min_share": "its choice is a draw of its own",
+    "period": "an arm has no one mean that could be compared within periods",
     "guardrail": "its blocks hold one number a record",
+    "sticky": "it chooses anew for each visit, by what is known of the visitor then",
     "segments": "it learns for all visitors together; make the segment a feature, with 1 in the "
     "visitor's own and 0 in the others",
     "holdout": "it releases no mean of an arm, with which the holdout's mean could be compared",

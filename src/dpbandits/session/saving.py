@@ -53,6 +53,7 @@ from dpbandits.session.history import chosen_from_data, chosen_to_data
 from dpbandits.session.options import LONGEST_WHY
 from dpbandits.session.overdue import Overdue, OverdueRequests, bucket_of
 from dpbandits.session.people import Clock, Register, policy_for_users
+from dpbandits.session.periods import OpenPeriod, PeriodsData, periods_from_data
 from dpbandits.session.ranges import range_from_data
 from dpbandits.session.state import (
     Batch,
@@ -180,8 +181,7 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     """What may be shown to anyone. Names are those of `Session` and `State`.
 
     seed: None where it is private. pending: (id, place of its play in `plays`). counts: (key of an
-    open block, its records). answered: None in older documents. unanswered: of older documents
-    only, and not read.
+    open block, its records).
     """
 
     generation: Annotated[int, Meta(ge=1, le=SAVES)]
@@ -223,16 +223,17 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     batches: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count, Number]] = []
     void: Count = 0
     responsible: Annotated[str, Meta(max_length=LONGEST_WHY)] | None = None
-    answered: Count | None = None
+    answered: Count = 0
     expired: Count = 0
-    unanswered: Any = None
+    period: PeriodsData | None = None
 
 
 class PrivatePart(Struct, forbid_unknown_fields=True):
     """As sensitive as the rewards.
 
     sums: of each open block, in the order of `PublicPart.counts`. held: (decision, its answer in
-    grid steps). seed: where it foretells who gets which arm.
+    grid steps). seed: where it foretells who gets which arm. kept: (pseudonym, mark of the arm that
+    they keep).
     """
 
     sums: list[list[int]]
@@ -240,6 +241,7 @@ class PrivatePart(Struct, forbid_unknown_fields=True):
     noise: dict[str, Any]
     held: list[tuple[Number, list[int]]] = []
     seed: int | None = None
+    kept: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count]] = []
 
     def __repr__(self) -> str:
         return f"PrivatePart(open={len(self.sums)})"
@@ -300,7 +302,14 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         batches=[(batch.key, batch.arm, batch.people) for batch in state.batches],
         void=state.void,
         responsible=session.responsible,
+        period=periods_data(tables, state),
     )
+
+
+def periods_data(tables: Tables, state: State) -> PeriodsData | None:
+    if tables.periods is None or state.period is None:
+        return None
+    return tables.periods.to_data(state.period)
 
 
 def private_part(session: Session, state: State) -> PrivatePart:
@@ -309,7 +318,9 @@ def private_part(session: Session, state: State) -> PrivatePart:
     held = [(id, plain(steps)) for id, steps in session._tables.held.items() if id in waiting]
     seed = None if session._assignment is None else session.seed
     noise, memory = session._vault.noise.state(), state.books.memory
-    return PrivatePart([plain(block.sums) for block in blocks], memory, noise, held, seed)
+    people = session._tables.people
+    kept = [] if people is None or people.kept is None else list(people.kept.items())
+    return PrivatePart([plain(block.sums) for block in blocks], memory, noise, held, seed, kept)
 
 
 def plain(steps: Any) -> list[int]:
@@ -549,9 +560,10 @@ def session_of(
     seed = public.seed
     if seed is None:  # nobody tosses coins in a session that is only looked at
         seed = 0 if private is None else private.seed
-    session = Session._loading(
-        policy.bare if isinstance(policy, ContextualPolicy) else policy,
-        noise=noise,
+    bare = policy.bare if isinstance(policy, ContextualPolicy) else policy
+    session = Session(
+        bare,
+        noise=SimulatedNoise(0),  # replaced below: it does not repeat the warnings of secure noise
         seed=checked_seed(seed),
         default=public.default,
         campaign=public.campaign,
@@ -560,12 +572,15 @@ def session_of(
         guardrail=rail_from_data(public.guardrail),
         responsible=public.responsible,
     )
+    session._vault = session._vault_for(bare, noise)
     session.generation = public.generation
     session._assignment = assignment_from_data(public.assignment, policy.arms)
     state = state_of(policy, session, public, private, pending, contextual)
-    session._tables = tables_of(public, state, clock, user_key)
+    session._tables, period = tables_of(public, state, clock, user_key)
+    state = state._replace(period=period)
     if private is not None:
         session._tables.held = held_of(session, private.held, state.pending)
+        put_kept(session, private)
     try:
         session._log, _ = opened(session.seed, state, [], first=False)
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
@@ -577,6 +592,15 @@ def session_of(
     except (ValueError, TypeError, LookupError, OverflowError):
         raise damaged("public.rng or public.step_counts does not fit the plan") from None
     return session
+
+
+def put_kept(session: Session, private: PrivatePart) -> None:
+    """Let the session know which arm each person keeps."""
+    people = session._tables.people
+    if private.kept and (people is None or people.kept is None):
+        raise damaged("private.kept has arms that nobody keeps")
+    if people is not None and people.kept is not None:
+        people.kept.update(private.kept)
 
 
 def state_of(
@@ -627,7 +651,7 @@ def state_of(
         first=public.first,
         records=public.records,
         unread=public.unread,
-        answered=public.asked if public.answered is None else min(public.answered, public.asked),
+        answered=min(public.answered, public.asked),
         expired=public.expired,
         offer=offer,
         rng=public.rng,
@@ -853,13 +877,19 @@ def readings_of(ledger: Ledger) -> dict[int, tuple[int, int]]:
 
 def tables_of(
     public: PublicPart, state: State, clock: Clock | None, user_key: bytes | None
-) -> Tables:
-    people, owners, window = None, dict[int, Any](), None
+) -> tuple[Tables, OpenPeriod | None]:
+    people, owners, window, periods, period = None, dict[int, Any](), None, None, None
     if public.people is not None:
         people, owners = Register.restored(public.people, clock, user_key, public.asked)
     if public.attribution is not None:
         window = AttributionWindow.restored(public.attribution, clock, public.asked)
-    tables = Tables(people, window)
+    if public.period is not None:
+        waits = 0.0 if window is None else window.seconds
+        given = clock, waits, public.asked, state.policy.arms
+        periods, period = periods_from_data(public.period, *given)
+    if (period is None) is not (state.history.within is None):
+        raise damaged("public.period and public.believed do not agree")
+    tables = Tables(people, window, periods)
     tables.owners = owners
     tables.chosen = None
     if public.chosen is not None:
@@ -867,7 +897,7 @@ def tables_of(
         tables.chosen = chosen_from_data(
             public.chosen, public.asked, lambda data: action_of(policy, data)
         )
-    return tables
+    return tables, period
 
 
 def runs_in(data: object, what: str, asked: int) -> list[range]:

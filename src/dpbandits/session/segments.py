@@ -24,7 +24,6 @@ from dpbandits.session.decisions import (
     User,
     already_resolved,
     checked_pairs,
-    find_pending,
     pair_refused,
 )
 from dpbandits.session.history import DecisionTable, SegmentDecision
@@ -333,7 +332,7 @@ class SegmentedSession(Mapping[str, Session]):
                 view, campaign = session._view, session.campaign
                 if session._is_dropped(decision, view):
                     continue
-                id, play = find_pending(decision, view.pending, view.asked, campaign)
+                id, play = view.find_pending(decision, campaign)
                 if (campaign, id) in seen:
                     raise already_resolved()
                 seen.add((campaign, id))

@@ -8,7 +8,6 @@ noise source or oracle): either it happened or it did not, and the next call goe
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -33,7 +32,8 @@ from dpbandits.core.errors import (
     SharedError,
 )
 from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
-from dpbandits.core.plan import Cycle, Hold, Plan
+from dpbandits.core.locks import PROCESS
+from dpbandits.core.plan import Cycle, Hold
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
@@ -44,7 +44,7 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
-from dpbandits.session.arms import ArmStatus, Roster, assignment_of
+from dpbandits.session.arms import ArmStatus, Assignment, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
 from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight, beliefs
 from dpbandits.session.contexts import Contexts
@@ -59,12 +59,10 @@ from dpbandits.session.decisions import (
     User,
     already_resolved,
     checked_pairs,
-    find_pending,
     pair_refused,
     swapped_arguments,
     whole_id,
 )
-from dpbandits.session.events import merged_events
 from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable
 from dpbandits.session.lift import Lift, Shares, lift_of, shares_of
@@ -86,12 +84,14 @@ from dpbandits.session.options import (
     require_recordable,
     require_same,
     require_same_batch,
+    require_single_arms,
     require_user,
     too_many_pending,
     warn_about,
 )
 from dpbandits.session.overdue import overdue_advice, unanswered_advice
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
+from dpbandits.session.periods import OpenPeriod, periods_of, require_few
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
@@ -111,6 +111,7 @@ from dpbandits.session.state import (
     Unread,
     View,
     id_runs,
+    merged_events,
     opened,
     recorded_by_action,
 )
@@ -138,17 +139,6 @@ SHUFFLE_STREAM = 4
 
 ONE_ENTRY = "recorded batches: where each person is one entry of one batch"
 """What a guarantee rests on once outcomes were recorded of people who were assigned elsewhere."""
-
-PROCESS = [object()]
-"""Marks this process; a forked child gets another mark."""
-
-
-def _mark_process() -> None:
-    PROCESS[0] = object()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_mark_process)
 
 
 class Call:
@@ -218,14 +208,25 @@ class Session:
             that share of its budget.
         window: with "user", the cap and the guarantee are for each window of this length. By
             default for ever.
-        clock: returns the time, for `window` and `attribution_window`. By default this machine's.
+        clock: returns the time, for `window`, `attribution_window` and `period`. By default this
+            machine's.
         user_key: a secret of at least 16 bytes under which users are known. Needed to save.
+        sticky: with "user" and a `user_key`, True to show a person the same arm at every visit, as
+            long as it is in play and `eligible`. Repeated visits are learned from, within the cap,
+            where the policy takes `eligible=`; elsewhere `learn` is False. An arm that is paused,
+            suspended or retired ends it: the person's next arm is the one they keep. For policies
+            that play one arm at a time. Which arm is chosen never depends on the person's own
+            outcomes but through what was released, so it costs no privacy.
         attribution_window: how long an answer is waited for; a decision without one counts with
             `default`. Who answered is then as private as the reward.
         assignment: "shuffled": the first batches of all arms come in one random order instead of
             one after the other. Its coins come from `seed`, which then has to stay secret.
         min_share: each arm's least share of rounds, by a coin a round; or those of single arms, by
             their names or numbers, such as {"control": 0.3}.
+        period: with `min_share`, so long the shares of all arms stand still; open blocks are
+            released at the end of each period, too, and the policy learns from them. Arms are
+            compared within periods only, so a change of rates that all arms share names nobody. For
+            policies whose batches add up, such as `DPRateIMED`. The first period begins now.
         guardrail: a second number of each record, told as (reward, harm), of which no arm may do
             more than declared (`dpbandits.Guardrail`). An arm that does is suspended.
         responsible: who answers for the session, and how to reach them; it stands in statements.
@@ -249,72 +250,28 @@ class Session:
         window: timedelta | None = None,
         clock: Clock | None = None,
         user_key: bytes | None = None,
+        sticky: bool = False,
         attribution_window: timedelta | None = None,
         assignment: str = "planned",
         min_share: float | Mapping[Any, float] | None = None,
-        guardrail: Guardrail | None = None,
-        responsible: str | None = None,
-    ) -> None:
-        self._begin(
-            policy,
-            noise=noise,
-            seed=seed,
-            default=default,
-            campaign=campaign,
-            max_pending=max_pending,
-            rewards=rewards,
-            privacy_unit=privacy_unit,
-            max_contributions=max_contributions,
-            window=window,
-            clock=clock,
-            user_key=user_key,
-            attribution_window=attribution_window,
-            assignment=assignment,
-            min_share=min_share,
-            guardrail=guardrail,
-            responsible=responsible,
-        )
-        if self._vault.noise.kind == "secure":
-            warn_about(self.policy, self.guarantee)
-
-    @classmethod
-    def _loading(cls, policy: Policy, **options: Any) -> Session:
-        """Return a session that is about to get a saved state: what it warns of was said."""
-        made = cls.__new__(cls)
-        made._begin(policy, **options)
-        return made
-
-    def _begin(
-        self,
-        policy: Policy,
-        *,
-        noise: Noise,
-        seed: int | None = None,
-        default: float | None = None,
-        campaign: str | None = None,
-        max_pending: int = PENDING,
-        rewards: Range | None = None,
-        privacy_unit: str = "round",
-        max_contributions: int | None = None,
-        window: timedelta | None = None,
-        clock: Clock | None = None,
-        user_key: bytes | None = None,
-        attribution_window: timedelta | None = None,
-        assignment: str = "planned",
-        min_share: float | Mapping[Any, float] | None = None,
+        period: timedelta | None = None,
         guardrail: Guardrail | None = None,
         responsible: str | None = None,
     ) -> None:
         require_policy(policy)
-        require_clock(clock, window, attribution_window)
+        require_clock(clock, window, attribution_window, period)
         self.responsible = checked_responsible(responsible)
         given = {
             "assignment": assignment != "planned",
             "min_share": min_share is not None,
+            "period": period is not None,
             "guardrail": guardrail is not None,
+            "sticky": sticky is not False,
         }
         require_for_contexts(policy, [option for option, is_given in given.items() if is_given])
-        people = register_of(privacy_unit, max_contributions, window, clock, user_key)
+        people = register_of(privacy_unit, max_contributions, window, clock, user_key, sticky)
+        if people is not None and people.kept is not None:
+            require_single_arms(policy, "sticky=")
         if people is not None:
             policy = policy_for_users(policy, people.cap)
         self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
@@ -330,9 +287,14 @@ class Session:
             require_choice(policy, "assignment= or min_share=")
             if campaign is None:  # the seed foretells who gets what, so decisions do not name it
                 self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
-        self._tables = Tables(people, attribution_of(attribution_window, clock))
+        attribution = attribution_of(attribution_window, clock)
+        waits = None if attribution is None else attribution.seconds
+        periods = periods_of(period, clock, policy, self._assignment, waits)
+        self._tables = Tables(people, attribution, periods)
         self._log, rng = opened(self.seed, self._first_state(policy), [])
         self._open(View(self.seed, self._log, self._tables, rng))
+        if self._vault.noise.kind == "secure":
+            warn_about(self.policy, self.guarantee)
 
     def _vault_for(self, policy: Policy, noise: Noise) -> Vault:
         unit = None if self.rewards is None else self.rewards.to_unit
@@ -352,7 +314,7 @@ class Session:
             policy,
             policy.init(),
             self._vault.begin(),
-            ReleaseHistory.of(policy, policy.labels),
+            ReleaseHistory.of(policy, policy.labels, periods=self._tables.periods is not None),
             Roster.of(policy.arms, policy.labels),
             Traffic.of(policy.arms),
             plans={},
@@ -360,7 +322,14 @@ class Session:
             harm=harm,
             delays=() if tracks_delays else None,
             contexts=contexts,
+            period=self._first_period(),
         )
+
+    def _first_period(self) -> OpenPeriod | None:
+        periods = self._tables.periods
+        if periods is None:
+            return None
+        return OpenPeriod(periods.number(periods.time() - periods.waits))
 
     def _open(self, view: View) -> None:
         """Take calls from now on, in this process."""
@@ -377,6 +346,8 @@ class Session:
             self._has_window or tables.people is not None or self._assignment is not None
         )
         self._contextual = self._state.contexts is not None
+        # with an attribution window periods end where outcomes are recorded
+        self._ends_periods = tables.periods is not None and not self._has_window
 
     def __repr__(self) -> str:
         now = self._current
@@ -402,11 +373,8 @@ class Session:
             self._require_alone(me)
         for other in self._others:  # a call of theirs that was cut off may have taken a place
             other._refresh_view(releases=False)
-        if (
-            view.log is self._log
-            and view.counted == len(view.events) < FOLD_AFTER
-            and view.due is None
-        ):
+        is_current = view.log is self._log and view.counted == len(view.events) < FOLD_AFTER
+        if is_current and view.due is None and not (self._ends_periods and self._period_is_over()):
             return view
         return self._refresh_view(releases)
 
@@ -434,12 +402,14 @@ class Session:
         view, log = self._view, self._log
         if view.log is not log or view.counted != len(log.events):
             view = self._rebuild_view()
-        if view.due is None:
+        is_over = releases and self._ends_periods and self._period_is_over()
+        if view.due is None and not is_over:
             return self._folded(view)
         if not releases:
             return view
         try:
-            return self._advance(view)
+            view = self._advance(view)
+            return self._with_ended_period(view) if is_over else view
         except (HorizonError, LedgerError):  # no further call helps
             raise
         except Exception as error:
@@ -620,27 +590,43 @@ class Session:
         self, view: View, count: int, who: str | None, arms: tuple[int, ...] | None
     ) -> list[Asked]:
         """Compute the next decisions: by the plan, or by chance."""
-        people, assignment = self._tables.people, self._assignment
+        people, assignment, roster = self._tables.people, self._assignment, self._state.roster
         draws = view.draws(assignment, arms)
-        among = self._state.roster.in_play if arms is None else arms
+        among = roster.in_play if arms is None else arms
         period = 0 if people is None else people.period()
         taken = 0 if people is None or who is None else people.taken(who, period)
+        number = self._period_now()
+        own = self._kept_arm(who, among)
         view.begin_batch()
         for _ in range(count):
-            place = None
-            if people is not None and who is not None:
-                if taken >= people.cap:
-                    view.add_to_batch(view.next_unread(arms))
-                    continue
-                taken += 1
-                place = who, period, taken
-            if draws:
+            chosen = arms if own is None else (own,)
+            is_full = people is not None and taken >= people.cap
+            if is_full or (own is not None and not self.policy.chooses):
+                event = view.next_unread(chosen)
+            elif draws and own is None:
                 assert assignment is not None
-                event = view.next_random(assignment, self.seed, among)
+                event = view.next_random(assignment, self.seed, among, number)
             else:
-                event = view.next_ask(arms)
-            view.add_to_batch(event if place is None else event._replace(place=place))
+                event = view.next_ask(chosen)
+            if own is not None:  # it was not drawn
+                event = event._replace(play=event.play._replace(propensity=1.0))
+            if people is not None and who is not None:
+                if event.play.learn:
+                    taken += 1
+                    event = event._replace(place=(who, period, taken))
+                if people.kept is not None:
+                    own = event.play.unit
+                    event = event._replace(keeps=(who, roster.mark(own)))
+            view.add_to_batch(event)
         return view.batch
+
+    def _kept_arm(self, who: str | None, among: Sequence[int]) -> int | None:
+        """Return the arm that a person keeps; None if that is for this visit to decide."""
+        people = self._tables.people
+        if people is None or people.kept is None or who is None:
+            return None
+        arm = self._state.roster.marked(people.kept.get(who))
+        return arm if arm in among else None
 
     def _next_in_contexts(
         self, view: View, contexts: list[Any], who: str | None, arms: tuple[int, ...] | None
@@ -704,7 +690,7 @@ class Session:
             view = self._enter(me, not self._has_window)
             if view.log.state.closing is not None and self._is_dropped(decision, view):
                 return
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign, self._newest)
+            id, play = view.find_pending(decision, self.campaign, self._newest)
             if self._has_window:
                 self._hold_outcomes(
                     [(id, play, self._vault.checked(play.observe or play.action, reward))]
@@ -772,7 +758,7 @@ class Session:
             for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
                 if closed and self._is_dropped(decision, view):
                     continue
-                id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+                id, play = view.find_pending(decision, self.campaign)
                 if id in seen:
                     raise already_resolved()
                 seen.add(id)
@@ -804,7 +790,7 @@ class Session:
             DecisionError: unknown id, or resolved before. Nothing was recorded.
         """
         with OneCall(self, releases=not self._has_window) as view:
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+            id, play = view.find_pending(decision, self.campaign)
             self._require_time(id)
             if not self._has_window:
                 event = self._event(id, play, self._default(play), why="expired")
@@ -819,7 +805,7 @@ class Session:
         """
         with OneCall(self) as view:
             view = self._with_due_outcomes(view)
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+            id, play = view.find_pending(decision, self.campaign)
             self._append(view, [self._voided(id, play)])
             self._end(self._view)
 
@@ -908,7 +894,7 @@ class Session:
         view.begin_batch()
         for _ in range(people):
             if drawn is not None and view.draws(drawn, None):
-                law, event = view.preview_draw(drawn, arms)
+                law, event = view.preview_draw(drawn, arms, self._period_now())
             else:
                 event = view.next_ask()
                 played: Any = event.play.action
@@ -1031,17 +1017,19 @@ class Session:
         """Record, in the order of asking, every decision whose time has passed: its answer, or the
         default.
         """
-        window = self._tables.window
+        window, periods = self._tables.window, self._tables.periods
         if window is None:
-            return view
+            return self._with_ended_period(view)
         for id in window.advance():
             if id not in view.pending:  # void since the session was closed
                 continue
+            if periods is not None:  # it counts in the period in which its decision was made
+                view = self._with_ended_period(view, window.due[id])
             view.events.append(self._outcome(id, view.pending[id]))
             view.catch_up()
             if view.due is not None or view.counted >= FOLD_AFTER:
                 view = self._advance(view)
-        return view
+        return self._with_ended_period(view, window.latest)
 
     def _outcome(self, id: int, play: Play) -> Event:
         """Return the event of a decision whose time has passed."""
@@ -1094,6 +1082,61 @@ class Session:
             self._view = view = View(self.seed, log, self._tables, rng, view)
         return self._folded(view)
 
+    # Periods
+
+    def _period_now(self) -> int | None:
+        """Return the number of the period in which decisions are made now; None without periods."""
+        periods, window = self._tables.periods, self._tables.window
+        if periods is None:
+            return None
+        return periods.number(periods.latest if window is None else window.latest)
+
+    def _period_is_over(self, time: float | None = None) -> bool:
+        """Return whether the open period's blocks are to be closed.
+
+        Args:
+            time: by default now.
+        """
+        periods, period = self._tables.periods, self._state.period
+        if periods is None or period is None:
+            return False
+        closing = self._state.closing
+        if closing is not None and closing.releases is not None:
+            return False
+        return (periods.time() if time is None else time) >= periods.closes_at(period.number)
+
+    def _with_ended_period(self, view: View, time: float | None = None) -> View:
+        """Release all open blocks, each once, if their period is over, and begin the next one.
+        Empty blocks are not read. The policy learns from it as from a short block.
+
+        The released blocks and the next period are put in place by one assignment. When a period
+        ends depends on the time alone.
+
+        Args:
+            time: up to which outcomes were recorded; by default now.
+        """
+        periods = self._tables.periods
+        if periods is None or view.due is not None or not self._period_is_over(time):
+            return view
+        state = view.folded()
+        assert state.period is not None
+        number = periods.after(state.period.number, periods.latest if time is None else time)
+        ended, read = state.period.ended, tuple(sorted(state.books.blocks))
+        if read:
+            books, answers = self._read(self._vault.release, state.books, read)
+            recorded = recorded_by_action(state)
+            release = release_of(read, answers, state.records, recorded, self._vault.numbers)
+            unlearned = UnlearnedRelease(release, view.log.plan, None, ended)
+            after = state._replace(books=books, unlearned=unlearned)
+        else:
+            nothing = Release((), (), state.records, ())
+            after = state._replace(history=state.history.after(nothing, in_play(state), ended))
+        after = after._replace(period=state.period.next(number))
+        # this is the moment at which it happens
+        self._log = log = Log(after, view.log.plan, view.events[view.counted :])
+        self._view = view = View(self.seed, log, self._tables, view.rng, view)
+        return self._advance(view)
+
     def _note_release(self, released: UnlearnedRelease | None, learned: State) -> None:
         """Write a release into a store's journal, once: the call may have been cut off after it."""
         journal = self._tables.journal
@@ -1101,7 +1144,7 @@ class Session:
             return
         last = journal[-1] if journal else None
         if not (type(last) is Released and last.step == learned.step):
-            left, (release, plan, _) = learned.books.ledger.left, released
+            left, (release, plan, *_) = learned.books.ledger.left, released
             journal.append(Released(learned.step, release, plan, left, learned.asked))
 
     def _folded(self, view: View) -> View:
@@ -1150,7 +1193,7 @@ class Session:
     def _learned(self, state: State) -> State:
         """Return the state after the policy has learned from its answer."""
         assert state.unlearned is not None
-        release, plan, number = state.unlearned
+        release, plan, number, ended = state.unlearned
         if plan is None:
             empty = self._vault.empty_arms(state.books)
             learned = state.policy.dropped(state.learned, release, empty)
@@ -1166,7 +1209,7 @@ class Session:
         state = state._replace(
             overdue=overdue,
             learned=learned,
-            history=state.history.after(release, in_play(state)),
+            history=state.history.after(release, in_play(state), ended),
             step=state.step + 1,
             unlearned=None,
             step_counts=(),
@@ -1183,8 +1226,9 @@ class Session:
         books, _ = (vault or self._vault).release(state.books, (), keys)
         release = Release((), (), state.records, recorded_by_action(state))
         contexts = None if state.contexts is None else state.contexts.without(keys)
+        period = None if state.period is None else state.period.incomparable(state.policy.arms)
         unlearned = UnlearnedRelease(release, None)
-        return state._replace(books=books, contexts=contexts, unlearned=unlearned)
+        return state._replace(books=books, contexts=contexts, unlearned=unlearned, period=period)
 
     def _replace_state(self, state: State) -> None:
         """Put a new state in place: the moment at which a verb without an event happens."""
@@ -1207,9 +1251,9 @@ class Session:
         not in a store, which keeps the outcomes.
         """
         window, idle = self._tables.window, self._tables.journal is None and not self._calls
-        if window is None or not idle or PROCESS[0] is not self._process:
+        if not idle or PROCESS[0] is not self._process:
             return
-        if window.due_now():
+        if self._period_is_over() or (window is not None and window.due_now()):
             with suppress(Exception):  # the next call that changes something says why
                 self.settle()
 
@@ -1388,7 +1432,8 @@ class Session:
             number += 1
             if journal is not None and number not in noted:
                 journal.append(Released(number, release, None, left, state.asked))
-            history = state.history.after(release, in_play(state))
+            ended = None if state.period is None else state.period.ended
+            history = state.history.after(release, in_play(state), ended)
             state = state._replace(history=history, step=number)
             if state.harm is not None:
                 state = with_harm(state, release, suspends=False)
@@ -1449,6 +1494,8 @@ class Session:
             require_choice(self.policy, "add_arm")
             roster = state.roster.with_arm(label)
             arms = len(roster.status)
+            if self._tables.periods is not None:
+                require_few(arms)
             if self._assignment is not None:
                 self._assignment.require_room(arms)
             policy = state.policy.with_arms(tuple(roster.labels) or arms)
@@ -1661,6 +1708,12 @@ class Session:
         return None if window is None else window.seconds
 
     @property
+    def period(self) -> float | None:
+        """For how many seconds shares stand still; None without periods."""
+        periods = self._tables.periods
+        return None if periods is None else periods.seconds
+
+    @property
     def events(self) -> tuple[SessionEvent, ...]:
         """What was done to the session besides asking and telling, in order."""
         noticed = self._current.overdue.noticed
@@ -1717,8 +1770,8 @@ class Session:
         return self._state.learned
 
     @property
-    def plan(self) -> Plan:
-        """What is played until the next release."""
+    def plan(self) -> Hold | Any:
+        """What is played until the next release: a `Hold`, or a `Cycle` or `Draw`."""
         return self._log.plan
 
     @property
@@ -1814,7 +1867,7 @@ class Session:
         computed once for each release.
         """
         state = self._state
-        if state.roster.active is not None or state.closing is not None:
+        if state.roster.active is not None or state.closing or state.period is not None:
             return None  # what it plays of some arms alone is not foreseen
         key = state.step, state.policy.arms, delta, least
         if key not in self._sights:
@@ -1900,13 +1953,17 @@ class Session:
         self._settle_to_show()
         return participant_text(self._statement_facts(None))
 
-    def _statement(self, users: int | None) -> str:
-        return statement(self._statement_facts(users))
+    def _statement(self, users: int | None, in_window: int | None = None, where: str = "") -> str:
+        return statement(self._statement_facts(users, in_window, where))
 
-    def _statement_facts(self, users: int | None) -> StatementFacts:
+    def _statement_facts(
+        self, users: int | None, in_window: int | None = None, where: str = ""
+    ) -> StatementFacts:
         """
         Args:
             users: how many were asked for; None if that is said elsewhere or not known here.
+            in_window: how many were learned from in the window that is open, where rows say so.
+            where: over what these are counted, in words.
         """
         about, view, drawn, people = (
             self.policy.about,
@@ -1931,7 +1988,7 @@ class Session:
             guardrail=self.guardrail,
             waits=self.attribution_window,
             default=self.default,
-            assignment=None if drawn is None else drawn.words([name for name, _ in self.arms]),
+            assignment=None if drawn is None else self._assignment_words(drawn),
             chooses=self.policy.chooses,
             events=[each[:3] for each in self.events if each.what != "overdue"],
             closing=self._closing_words(),
@@ -1945,10 +2002,21 @@ class Session:
             doubtful=self._doubtful_features,
             date=f"{datetime.now(UTC):%Y-%m-%d}",
             responsible=self.responsible,
-            in_window=None if people is None else people.in_window,
+            in_window=people.in_window if people is not None and in_window is None else in_window,
+            counted=where,
+            sticky=people is not None and people.kept is not None,
             elsewhere=view.elsewhere,
             results=self._results(),
             in_store=self._tables.chosen is None,
+        )
+
+    def _assignment_words(self, drawn: Assignment) -> str:
+        said, periods = drawn.words([name for name, _ in self.arms]), self._tables.periods
+        if periods is None:
+            return said
+        return (
+            f"{said}. Shares stand still within each period of {periods.words}; at its end all "
+            "open blocks are released"
         )
 
     def _results(self) -> str:
@@ -2005,7 +2073,8 @@ class Session:
                 carries a MAC, and it is loaded with the same key only. Without a key a checksum
                 finds accidents, not intent.
             unsealed: True to save without a key though outcomes of single people stand in the
-                document (`attribution_window=`), or though the session had a key before.
+                document (`attribution_window=`), or which arm each person keeps (`sticky=`), or
+                though the session had a key before.
 
         Raises:
             ValueError: it needs a key. Nothing was saved.
@@ -2035,14 +2104,21 @@ class Session:
 
     def _require_key(self, key: bytes | None, unsealed: bool) -> None:
         """Refuse to write in clear what single people answered, or what was under a key before."""
-        if key is not None or unsealed is True or not (self._saved_with_key or self._has_window):
+        people = self._tables.people
+        is_sticky = people is not None and people.kept is not None
+        if key is not None or unsealed is True:
             return
-        why = (
-            "the outcomes of single people that this session holds until their time has passed "
-            "(attribution_window=) would stand in the document in clear"
-            if self._has_window
-            else "this session had a key before"
-        )
+        if self._has_window:
+            why = (
+                "the outcomes of single people that this session holds until their time has passed "
+                "(attribution_window=) would stand in the document in clear"
+            )
+        elif is_sticky:
+            why = "which arm each person keeps (sticky=) would stand in the document in clear"
+        elif self._saved_with_key:
+            why = "this session had a key before"
+        else:
+            return
         raise ValueError(
             "Expected key=secrets.token_bytes(32), a secret that is kept apart from the document: "
             f"{why}. To write it without one all the same say unsealed=True. Nothing was saved."

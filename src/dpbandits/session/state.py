@@ -23,13 +23,22 @@ from functools import partial
 from typing import Any, NamedTuple, final
 
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release, begin_step
 from dpbandits.session.arms import Assignment, Roster
 from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import Contexts
-from dpbandits.session.decisions import NEW, Play, Unit
+from dpbandits.session.decisions import (
+    NEW,
+    Decision,
+    Play,
+    Unit,
+    is_unchanged,
+    unknown_decision,
+    whole_id,
+)
 from dpbandits.session.guardrail import Harm
 from dpbandits.session.history import HowChosen, KeptChoices
 from dpbandits.session.overdue import (
@@ -47,6 +56,7 @@ from dpbandits.session.overdue import (
     usual_delay,
 )
 from dpbandits.session.people import Place, Register
+from dpbandits.session.periods import EndedPeriod, OpenPeriod, Periods
 from dpbandits.session.traffic import Traffic
 from dpbandits.vault import Books, OpenBlock, Parts, added
 
@@ -76,6 +86,30 @@ class SessionEvent(NamedTuple):
     arm: str | int | None
     asked: int
     advice: str = ""
+
+
+OUT_OF_PLAY = ("pause", "retire", "suspend")
+"""After these events an arm is out of play."""
+
+
+def merged_events(
+    events: Sequence[SessionEvent], alarms: Sequence[SessionEvent]
+) -> tuple[SessionEvent, ...]:
+    """Return events and alarms in the order of decisions. At equal numbers a suspension comes
+    before a resume. An arm that is out of play is not suspended.
+    """
+    merged, out, left = list[SessionEvent](), set[str | int | None](), list(alarms)
+    for event in events:
+        while left and (left[0].asked, left[0].arm in out) < (event.asked, True):
+            alarm = left.pop(0)
+            merged.append(alarm)
+            if alarm.what in OUT_OF_PLAY:
+                out.add(alarm.arm)
+        merged.append(event)
+        if event.what in OUT_OF_PLAY:
+            out.add(event.arm)
+        out -= {event.arm} if event.what == "resume" else set()
+    return (*merged, *left)
 
 
 class Offer(NamedTuple):
@@ -170,11 +204,13 @@ class UnlearnedRelease(NamedTuple):
         release: the released values; empty if blocks were only dropped.
         plan: the plan it ended; None if blocks were dropped without one.
         number: the number of the joint plan, if it was one.
+        ended: the period that ended with it, if one did.
     """
 
     release: Release
     plan: Plan | None
     number: int | None = None
+    ended: EndedPeriod | None = None
 
 
 class State(NamedTuple):
@@ -212,6 +248,7 @@ class State(NamedTuple):
         answered: number of decisions made when the newest answer was recorded.
         expired: number of decisions that expired since then.
         void: number of decisions that were never carried out, or voided by a fence.
+        period: the period that is under way; None without periods.
     """
 
     policy: Policy
@@ -242,6 +279,7 @@ class State(NamedTuple):
     void: int = 0
     answered: int = 0
     expired: int = 0
+    period: OpenPeriod | None = None
 
     def __repr__(self) -> str:
         return f"State(step={self.step}, asked={self.asked}, records={self.records})"
@@ -259,6 +297,7 @@ class AskChanges(NamedTuple):
         rng: position of the public randomness.
         traffic: how often each arm was drawn.
         overdue: requests that have waited for too long.
+        period: the period that is under way.
     """
 
     offer: Offer
@@ -266,6 +305,7 @@ class AskChanges(NamedTuple):
     rng: Any
     traffic: Traffic
     overdue: Overdue
+    period: OpenPeriod | None = None
 
 
 class Asked(NamedTuple):
@@ -275,6 +315,7 @@ class Asked(NamedTuple):
         changes: None if the decision follows from the current offer.
         place: the person's pseudonym, the window, and the contributions used in it.
         due: when its attribution window ends.
+        keeps: the person who keeps its arm, and the arm's mark (`Roster.mark`).
     """
 
     id: int
@@ -282,6 +323,7 @@ class Asked(NamedTuple):
     changes: AskChanges | None = None
     place: tuple[str, int, int] | None = None
     due: float | None = None
+    keeps: tuple[str, int] | None = None
 
 
 class Told(NamedTuple):
@@ -401,6 +443,7 @@ class Tables:
         owners: by pending decision, the person whose contribution it uses.
         people: contributions used, by person; None without `privacy_unit="user"`.
         window: when each pending decision's attribution window ends; None without one.
+        periods: when periods end; None without them.
         held: answers in grid steps until their window ends, by decision. Private.
         journal: events since a store last took them; None without a store.
         follows: whether a recorded reward changes any of these.
@@ -414,11 +457,18 @@ class Tables:
         "noted",
         "owners",
         "people",
+        "periods",
         "placed",
         "window",
     )
 
-    def __init__(self, people: Register | None, window: AttributionWindow | None) -> None:
+    def __init__(
+        self,
+        people: Register | None,
+        window: AttributionWindow | None,
+        periods: Periods | None = None,
+    ) -> None:
+        self.periods = periods
         self.chosen: KeptChoices | None = KeptChoices()
         self.owners: dict[int, Place] = {}
         self.people, self.window = people, window
@@ -431,8 +481,13 @@ class Tables:
     def __repr__(self) -> str:
         return f"Tables(held={len(self.held)})"
 
-    def place(self, place: tuple[str, int, int], number: int) -> None:
-        """Set the contributions of a person.
+    def place(
+        self,
+        place: tuple[str, int, int] | None,
+        number: int,
+        keeps: tuple[str, int] | None = None,
+    ) -> None:
+        """Set the contributions of a person, and the arm that a person keeps.
 
         Args:
             number: the number of the event since the session began. An event that is applied again
@@ -440,7 +495,10 @@ class Tables:
         """
         assert self.people is not None
         if number > self.placed:
-            self.people.used[place[0]] = place[1:]
+            if place is not None:
+                self.people.used[place[0]] = place[1:]
+            if keeps is not None and self.people.kept is not None:
+                self.people.kept[keeps[0]] = keeps[1]
             self.placed = number
 
     def note(self, event: Event, number: int) -> None:
@@ -573,6 +631,7 @@ class View:
         "overdue",
         "overtaken",
         "pending",
+        "period",
         "pilot",
         "plans",
         "play",
@@ -614,6 +673,7 @@ class View:
         self.answered, self.expired = state.answered, state.expired
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
         self.elsewhere, self.batches, self.void = state.elsewhere, state.batches, state.void
+        self.period = state.period
         # [count, sums] of each open block; a single sum as a plain number
         # (those of a contextual policy stand in `contexts`)
         self.contexts = None if state.contexts is None else state.contexts.opened(state, log.plan)
@@ -700,6 +760,8 @@ class View:
                         blocks[key] = [block[0] + 1, added(block[1], steps)]
                 if progress is None:
                     self.step_counts[unit] = self.step_counts.get(unit, 0) + 1
+            if self.period is not None:
+                self.period = self.period.recorded(id, unit)
             if progress is None:
                 self.due = self._due_block()
             else:
@@ -745,6 +807,8 @@ class View:
                 self.blocks[key] = [block[0] + 1, block[1] + steps[0]]
             else:
                 self.blocks[key] = [block[0] + 1, added(block[1], steps)]
+        if self.period is not None:  # nobody knows here by which shares they were assigned
+            self.period = self.period.incomparable(self.policy.arms)
         assert self.progress is not None
         self.due = self.progress.count(play.unit)
         self.asked, self.records, self.elsewhere = id, self.records + 1, self.elsewhere + 1
@@ -775,7 +839,7 @@ class View:
         self.asked += 1
         if changes is not None:
             self.plans, self.position, self.traffic = changes.plans, changes.rng, changes.traffic
-            self.overdue = changes.overdue
+            self.overdue, self.period = changes.overdue, changes.period
             self._set_offer(changes.offer)
         if self.waiting is not None and play.learn:
             outstanding = self.waiting.get(play.unit)
@@ -785,7 +849,7 @@ class View:
             outstanding.add(self.asked)
 
     def _follow_ask(self, event: Asked, number: int) -> None:
-        id, play, changes, place, due = event
+        id, play, changes, place, due, keeps = event
         self.pending[id] = play
         if play.context is not None and not play.learn and self.log.state.learned.pilot:
             self.pilot.append(play.context)
@@ -794,8 +858,9 @@ class View:
         # a decision without changes was chosen like the previous one, unless a step begins
         if tables.chosen is not None and (changes is not None or id == self.log.state.offer.since):
             tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
+        if place is not None or keeps is not None:
+            tables.place(place, number, keeps)
         if place is not None:
-            tables.place(place, number)
             tables.owners[id] = place[:2]
         if due is not None:
             assert tables.window is not None
@@ -848,6 +913,7 @@ class View:
             elsewhere=self.elsewhere,
             batches=self.batches,
             void=self.void,
+            period=self.period,
         )
 
     def unresolved(self) -> dict[int, Play]:
@@ -860,6 +926,37 @@ class View:
                 waiting.pop(event.id, None)
         return waiting
 
+    def find_pending(
+        self, decision: Any, campaign: str, newest: Decision | None = None
+    ) -> tuple[int, Play]:
+        """Return the id and play of a pending decision.
+
+        Args:
+            decision: as it was made, or its id.
+            campaign: the session's name.
+            newest: the decision made last, recognised by identity.
+
+        Raises:
+            DecisionError: it is not pending, was changed, or is another session's.
+        """
+        # indices take less time than names
+        id = decision[0] if type(decision) is Decision else decision
+        if type(id) is not int:  # it may be a reward of a type with its own code
+            id = read_or_none(whole_id, id) or 0
+        play = self.pending.get(id)
+        if play is not None:
+            if decision is newest or type(decision) is not Decision:
+                return id, play
+            # usually each value is the very object that `ask` returned
+            if (
+                decision[1] is play.action
+                and decision[2] is id
+                and decision[3] is play.observe
+                and decision[4] is campaign
+            ) or is_unchanged(decision, (id, play.action, id, play.observe, campaign)):
+                return id, play
+        raise unknown_decision(decision, id, self.pending, self.asked, campaign)
+
     # The next decision
 
     def next_ask(self, eligible: Sequence[int] | None = None) -> Asked:
@@ -870,7 +967,7 @@ class View:
         """
         id = self.asked + 1
         if id <= self.last and eligible is None:
-            return NEW(Asked, (id, self.play, None, None, None))
+            return NEW(Asked, (id, self.play, None, None, None, None))
         self.counted = -1  # this view may be ahead of its log until the decision is made
         if eligible is not None:
             _, overdue = self._check_requests(id)
@@ -899,6 +996,7 @@ class View:
         plans: Mapping[int, OpenPlan] | None = None,
         traffic: Traffic | None = None,
         overdue: Overdue | None = None,
+        period: OpenPeriod | None = None,
     ) -> Asked:
         """
         Args:
@@ -910,6 +1008,7 @@ class View:
             self.rng.state(),
             self.traffic if traffic is None else traffic,
             self.overdue if overdue is None else overdue,
+            self.period if period is None else period,
         )
         return Asked(self.asked + 1, play, changes)
 
@@ -1063,22 +1162,30 @@ class View:
         events[0] = events[0]._replace(batch=batch)
         return events
 
-    def next_random(self, assignment: Assignment, seed: int, eligible: Sequence[int]) -> Asked:
-        """Return a decision for an arm that is drawn by chance (see `Assignment`)."""
+    def next_random(
+        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int | None = None
+    ) -> Asked:
+        """Return a decision for an arm that is drawn by chance (see `Assignment`).
+
+        Args:
+            number: the period it is made in; None without periods.
+        """
         self.counted = -1
-        return self._draw(assignment, seed, eligible)[1]
+        return self._draw(assignment, seed, eligible, number)[1]
 
     def preview_draw(
-        self, assignment: Assignment, eligible: Sequence[int]
+        self, assignment: Assignment, eligible: Sequence[int], number: int | None
     ) -> tuple[dict[int, float], Asked]:
         """Return the probability of each arm for the next decision, and a decision drawn with other
         coins, which is not committed.
         """
-        return self._draw(assignment, PREVIEW_SEED, eligible)
+        return self._draw(assignment, PREVIEW_SEED, eligible, number)
 
     def _draw(
-        self, assignment: Assignment, seed: int, eligible: Sequence[int]
+        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int | None
     ) -> tuple[dict[int, float], Asked]:
+        if number is not None:
+            return self._draw_in_period(assignment, seed, eligible, number)
         id, learned = self.asked + 1, self.log.state.learned
         _, overdue = self._check_requests(id)
         beyond = self.asked_ahead()
@@ -1093,6 +1200,11 @@ class View:
         # the draw from a posterior is not kept, so the probabilities are unknown
         unknown = certain is None and assignment.needs_plan(rooms, eligible)
         shares = dict(zip(eligible, law, strict=True))
+        traffic = self._traffic_after(id, shares, arm)
+        play = self._arm(arm, None if unknown else share)
+        return shares, self._asked(play, None, traffic=traffic, overdue=overdue)
+
+    def _traffic_after(self, id: int, shares: Mapping[int, float], arm: int) -> Traffic:
         traffic = self.traffic
         while len(traffic.counts) < self.policy.arms:
             traffic = traffic.with_arm()
@@ -1100,8 +1212,32 @@ class View:
         traffic = traffic.played(every, arm)
         if self.tables.window is None:  # else who answered is private
             traffic = replace(traffic, answers=traffic.answers.with_drawn(id, every))
-        play = self._arm(arm, None if unknown else share)
-        return shares, self._asked(play, None, traffic=traffic, overdue=overdue)
+        return traffic
+
+    def _draw_in_period(
+        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int
+    ) -> tuple[dict[int, float], Asked]:
+        """Return the same where shares stand still within a period: they follow what was known at
+        its first decision. Before every arm was released all arms have the same share, beyond the
+        least one.
+        """
+        id, period, learned = self.asked + 1, self.period, self.log.state.learned
+        assert period is not None
+        _, overdue = self._check_requests(id)
+        if period.settled_in != number:
+            planned = None
+            if all(learned.rounds[arm] for arm in eligible):  # whoever waits does not move it
+                ahead = self.policy.ahead(learned, {}, self.rng, eligible)
+                assert isinstance(ahead, Hold)
+                planned = int(ahead.action)  # type: ignore[arg-type]  # one arm
+            period = period.settled(number, planned)
+        law = assignment.settled_law(period.planned, eligible)
+        arm, share = assignment.drawn(law, eligible, seed, id)
+        shares = dict(zip(eligible, law, strict=True))
+        period = period.drawn(id, [shares.get(at, 0.0) for at in range(self.policy.arms)])
+        traffic = self._traffic_after(id, shares, arm)
+        asked = self._asked(self._arm(arm, share), None, None, traffic, overdue, period)
+        return shares, asked
 
     def draws(self, assignment: Assignment | None, eligible: Sequence[int] | None) -> bool:
         """Return whether the next decision is drawn by chance."""

@@ -41,6 +41,7 @@ class StatementFacts:
         users that were asked for in the window that is open; None: there is none, or they are not
         counted here. elsewhere: people whose outcomes were recorded in batches. results: what is
         known at the end of a session that was closed. in_store: whether a database keeps it.
+    sticky: whether people keep their arm. counted: over what users are counted, in words.
     """
 
     campaign: str
@@ -77,6 +78,8 @@ class StatementFacts:
     elsewhere: int = 0
     results: str = ""
     in_store: bool = False
+    sticky: bool = False
+    counted: str = ""
 
 
 def statement(facts: StatementFacts) -> str:
@@ -94,7 +97,7 @@ def statement(facts: StatementFacts) -> str:
         rail_words(facts.guardrail),
         arms_words(facts.arms),
         choice_words(facts),
-        people_words(facts.people, facts.in_window),
+        people_words(facts.people, facts.in_window, facts.counted),
         f"Decisions made: {facts.asked:,}. {record_words(facts.several)}: {facts.told:,}. Resolved "
         f"without reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
         ledger_words(facts),
@@ -200,6 +203,13 @@ def stored_words(facts: StatementFacts) -> str:
         items.append(
             f"a pseudonym of each user with a count of learned rounds, as long as the {life}"
         )
+    if facts.sticky:
+        items.append(
+            "encrypted, which arm each user keeps, as long as the campaign or until the user is "
+            "erased"
+            if facts.in_store
+            else f"which arm each user keeps, as long as the {life}"
+        )
     if facts.elsewhere:
         items.append(
             "of outcomes that were recorded in batches, a digest of each batch's key and its "
@@ -227,7 +237,7 @@ def participant_text(facts: StatementFacts) -> str:
     )
     parts.append(
         "What we record. Which option you got, when, and how it went for you (your answer), as "
-        "a number."
+        "a number." + (" If you come back, you get the same option again." if facts.sticky else "")
     )
     if guarantee is None:
         parts.append(
@@ -358,13 +368,13 @@ def figure(guarantee: Guarantee) -> str:
     return f"ρ = {printed(guarantee.rho)}"
 
 
-def people_words(people: int | None, in_window: int | None = None) -> str:
-    """How many users took part."""
+def people_words(people: int | None, in_window: int | None = None, where: str = "") -> str:
+    """How many users took part. where: over what they are counted."""
     sentences = []
     if people is not None:
-        sentences.append(f"Users asked for, whether learned from or not: {people:,}.")
+        sentences.append(f"Users asked for, whether learned from or not{where}: {people:,}.")
     if in_window is not None:
-        sentences.append(f"Users learned from in the window that is open: {in_window:,}.")
+        sentences.append(f"Users learned from in the window that is open{where}: {in_window:,}.")
     return " ".join(sentences)
 
 
@@ -373,6 +383,12 @@ def choice_words(facts: StatementFacts) -> str:
     sentences = []
     if facts.assignment is not None:
         sentences.append(f"Assignment: {facts.assignment}.")
+    if facts.sticky:
+        sentences.append(
+            "A user gets the same arm at every visit, as long as it is in play; chance and least "
+            "shares are about first visits. So an arm's mean weighs users who return more often, "
+            "up to the cap."
+        )
     if facts.chooses:
         sentences.append(
             "Arms may be added, paused or retired, and a decision may be restricted to some arms. "

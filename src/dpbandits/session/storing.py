@@ -15,14 +15,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.mechanisms.base import Answer, Around, Mechanism
-from dpbandits.mechanisms.batches import WeightedAnswer, WeightedArms
+from dpbandits.mechanisms.base import Answer, Around, Mechanism, WeightedAnswer, WeightedArms
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.sparse_vector import AboveThreshold, Halt
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import ArmStatus
-from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, beliefs
+from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, Within, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
 from dpbandits.session.options import require_recordable, require_same
@@ -64,7 +63,7 @@ STATUS_AFTER: dict[ArmChange, ArmStatus] = {
     "pause": "paused",
     "resume": "active",
 }
-"""By verb, where an arm stands afterwards."""
+"""An arm's status after each change."""
 
 
 # What changed
@@ -117,7 +116,7 @@ class SessionChanges(NamedTuple):
 
 @final
 class ChangeRecorder:
-    """Notes what a session does from now on. A session has one watch."""
+    """Collects what a session changes from now on. A session has one recorder."""
 
     def __init__(self, session: Session) -> None:
         self.session, tables = session, session._tables
@@ -128,7 +127,7 @@ class ChangeRecorder:
 
     @property
     def resolved(self) -> Mapping[int, str]:
-        """Decisions resolved since the last changes were taken, and why."""
+        """Decisions resolved since the last `changes()`, and why."""
         for event in self._journal:
             if type(event) in (Told, Unread, Recorded):
                 self._resolved.setdefault(event.id, self._why(event))
@@ -147,15 +146,15 @@ class ChangeRecorder:
 
     @property
     def journal(self) -> Sequence[Any]:
-        """Events since the last changes were taken."""
+        """Events since the last `changes()`."""
         return self._journal
 
     def note_lost(self) -> None:
-        """The decisions resolved since the last changes were lost with a restored database."""
+        """Mark decisions resolved since the last `changes()` as lost by a restored database."""
         self._resolved = dict.fromkeys(self.resolved, "lost")
 
     def changes(self) -> SessionChanges:
-        """Return everything since the last time."""
+        """Return what changed since the last call."""
         tables, journal, resolved = self.session._tables, self._journal, dict(self.resolved)
         changes = SessionChanges([], resolved, [], [], {}, [])
         for event in journal:
@@ -196,7 +195,7 @@ class ChangeRecorder:
 
 
 class ContextualParts(NamedTuple):
-    """What rows of their own say of a session whose policy decides by contexts."""
+    """The parts of a contextual session that have rows of their own."""
 
     policy: Policy
     learned: Any
@@ -209,13 +208,13 @@ class ContextualParts(NamedTuple):
 @final
 @dataclass
 class SessionRows:
-    """What is kept one row each, brought up to date row by row.
+    """The parts of a session that have a row each.
 
     Args:
         waiting: pending decisions, oldest first.
-        due: when the time of each has passed.
-        lines: of the ledger: [coordinate, start, stop, cost, releases].
-        apart: of a policy that decides by contexts, itself, its state and its contexts.
+        due: the end of each one's attribution window.
+        lines: lines of the ledger: [coordinate, start, stop, cost, releases].
+        apart: with a contextual policy, the policy, its state and its contexts.
     """
 
     waiting: dict[int, Play] = field(default_factory=dict)
@@ -228,15 +227,15 @@ class SessionRows:
 
 
 def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the public and the private part of a session without what is kept one row each; of a
-    policy that decides by contexts, without the policy and its state (see `large_parts`).
+    """Return the public and the private part of a session, without the parts in `SessionRows` and,
+    with a contextual policy, without the policy and its state (see `large_parts`).
     """
     tables, state = session._tables, session._current.folded()
     contextual = state.contexts is not None  # what only a release changes, and contexts
     small = state._replace(pending={}, contexts=None)
     public = public_part(session, small._replace(learned=None) if contextual else small, 1)
     private = private_part(session, small)
-    public.ledger.lines, public.chosen = [], None
+    public.ledger.lines, public.chosen, private.kept = [], None, []
     if tables.people is not None:
         public.people = public.people | {"used": [], "owners": []}
     if tables.window is not None:
@@ -246,7 +245,7 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def rows_in(session: Session) -> SessionRows:
-    """Return what a session holds of what is kept one row each. It is not copied."""
+    """Return the parts of a session that have a row each. They are not copied."""
     window = session._tables.window
     lines = [
         [coordinate, line.start, line.stop, cost_of(session, coordinate), line.releases]
@@ -410,9 +409,7 @@ def with_kept(waiting: dict[int, Play], parsed: PublicPart) -> dict[int, Play]:
 
 
 def leave_rows_to_store(session: Session, rows: SessionRows) -> None:
-    """People and decisions are kept one row each: the session knows neither how many people there
-    are nor who of them answered.
-    """
+    """Leave people and decisions to the store's rows: the session keeps no list of them."""
     tables = session._tables
     tables.chosen = None
     if tables.people is not None:
@@ -422,21 +419,19 @@ def leave_rows_to_store(session: Session, rows: SessionRows) -> None:
 
 
 def refreshed(session: Session) -> bool:
-    """Make current what an error left half done. Returns whether nothing is due."""
+    """Rebuild the view after an error, and return whether no release is due."""
     return session._refresh_view(releases=False).due is None
 
 
 def release_marker(session: Session) -> object:
-    """Return a value that changes whenever noise was drawn: the steps made so far, and whether a
-    release waits to be learned, or the last ones were made.
-    """
+    """Return a value that changes with every release, and so whenever noise was drawn."""
     state = session._state
     last = state.closing is not None and state.closing.releases is not None
     return state.step, state.unlearned is not None, last
 
 
 def is_release_missing(session: Session) -> bool:
-    """Return whether the release that was tried last was not made: its noise failed, say."""
+    """Return whether a release is due but failed, for example because its noise failed."""
     return session._current.due is not None and session._state.unlearned is None
 
 
@@ -445,7 +440,7 @@ def play_of(session: Session, seq: int) -> Play:
     return session._current.pending[seq]
 
 
-# Answers that are held: the rows keep them, and a session knows only those that a call needs
+# Held answers: the rows keep them, and a session loads those that a call needs
 
 
 def holds_answers(session: Session) -> bool:
@@ -460,7 +455,7 @@ def due_now(session: Session) -> list[int]:
 
 
 def load_held_answers(session: Session, answers: Mapping[int, list[int]]) -> None:
-    """Let the session know answers that are kept, in grid steps.
+    """Load held answers into the session, in grid steps.
 
     Raises:
         DamagedSessionError: they are no answers to these decisions. None is shown.
@@ -469,17 +464,17 @@ def load_held_answers(session: Session, answers: Mapping[int, list[int]]) -> Non
 
 
 def held_answers(session: Session) -> dict[int, list[int]]:
-    """Return all answers that the session knows, in grid steps."""
+    """Return the held answers in the session, in grid steps."""
     return {id: plain(steps) for id, steps in session._tables.held.items()}
 
 
 def clear_held_answers(session: Session) -> None:
-    """From now on the session knows none of them."""
+    """Remove the held answers from the session."""
     session._tables.held = {}
 
 
 def zero_answer(session: Session, observe: Sequence[int] | None) -> list[int]:
-    """Return zeros, as many as the answer to a decision has numbers."""
+    """Return an answer of zeros to a decision that observes these arms."""
     vault = session._vault
     size = vault.arms if vault.full else vault.numbers
     return [0] * (size if observe is None else len(observe))
@@ -506,7 +501,7 @@ def decision_counts(session: Session) -> tuple[int, int]:
     return view.asked, len(view.pending)
 
 
-def waits(session: Session, seq: int) -> bool:
+def is_pending(session: Session, seq: int) -> bool:
     """Return whether a decision is pending."""
     return seq in session._current.pending
 
@@ -531,7 +526,8 @@ def require_closable(session: Session, winner: str | int | None, read: bool) -> 
 
 def is_due(session: Session) -> bool:
     """Return whether outcomes are due, or the last releases of a session that was closed."""
-    return bool(due_now(session)) or (session.closed is not None and not session.closed.is_done)
+    is_open = session.closed is not None and not session.closed.is_done
+    return bool(due_now(session)) or is_open or session._period_is_over()
 
 
 def require_new_arm(session: Session, label: str | None) -> None:
@@ -587,7 +583,7 @@ def play_single_arm(session: Session, arm: int) -> None:
 
 
 def void_and_drop_open(session: Session) -> None:
-    """Void all pending decisions, and throw away unread what came since the last releases."""
+    """Void all pending decisions, and drop open blocks unread."""
     session._tables.held.clear()
     with OneCall(session) as view:
         events = [session._voided(id, play) for id, play in view.pending.items()]
@@ -596,14 +592,14 @@ def void_and_drop_open(session: Session) -> None:
 
 
 def keeps_exact_sums(session: Session) -> bool:
-    """Return whether its mechanism remembers more than what it released: then a session that lost a
-    part of its past begins anew.
+    """Return whether its mechanism keeps exact sums after a release. Then a session that lost a
+    part of its past has to restart.
     """
     return not session._vault.mechanism.public_memory
 
 
 def restart_policy(session: Session) -> None:
-    """Let the policy begin anew, while decisions are counted on. Nothing is pending or open."""
+    """Restart the policy; decisions keep their numbers. Nothing may be pending or open."""
     now = session._current.folded()
     fresh = session._first_state(session.policy)
     state = fresh._replace(
@@ -626,16 +622,14 @@ def restart_policy(session: Session) -> None:
 
 
 class ContributionRows(Protocol):
-    """Where places are kept."""
+    """The stored contributions of people."""
 
     def used(self, pseudonyms: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """By pseudonym, the window and the places taken in it."""
+        """Return the window and the contributions used in it, by pseudonym."""
 
 
 def load_contributions(session: Session, rows: ContributionRows, who: str) -> None:
-    """Read what is stored of a person. What an earlier call of the same transaction took is not
-    stored yet, and stands.
-    """
+    """Load a person's contributions, unless an earlier call of the transaction did."""
     people = session._tables.people
     if people is not None and who not in people.used:
         people.used.update(rows.used([who]))
@@ -644,51 +638,79 @@ def load_contributions(session: Session, rows: ContributionRows, who: str) -> No
 def waiting_for(session: Session, who: str, stored: Sequence[int]) -> list[int]:
     """Return the pending decisions of a person: stored ones, and those of this transaction."""
     fresh = [seq for seq, (owner, _) in session._tables.owners.items() if owner == who]
-    return [seq for seq in dict.fromkeys([*stored, *fresh]) if waits(session, seq)]
+    return [seq for seq in dict.fromkeys([*stored, *fresh]) if is_pending(session, seq)]
 
 
 def pseudonym_in(session: Session, user: object) -> str | None:
-    """Return what a person is called; None where people are not known."""
+    """Return a person's pseudonym; None without `privacy_unit="user"`."""
     people = session._tables.people
     return None if people is None else people.pseudonym(user)
 
 
 def use_up_contributions(session: Session, who: str) -> None:
-    """Learn from this person no more in the window that is open."""
+    """Use up a person's contributions in the open window."""
     people = session._tables.people
     if people is not None:
         people.used[who] = people.period(), people.cap
 
 
 def advance_clock(session: Session, latest: float) -> None:
-    """The clock of contributions has been as far as this elsewhere."""
+    """Advance the clock of contributions to a time that another part has seen."""
     people = session._tables.people
     if people is not None:
         people.advance_clock(latest)
 
 
 def window_of(session: Session) -> int | None:
-    """Return the number of the window of contributions that is open; None without people."""
+    """Return the number of the open window of contributions; None without people."""
     people = session._tables.people
     return None if people is None else people.period()
 
 
 def set_owner(session: Session, seq: int, who: str, window: int) -> None:
-    """A decision took this person's place."""
+    """Note that a decision uses a contribution of this person."""
     session._tables.owners[seq] = who, window
 
 
-def share_contributions(session: Session, used: dict[str, tuple[int, int]]) -> None:
-    """Count people's places in this mapping from now on, together with other sessions."""
-    if session._tables.people is not None:
-        session._tables.people.used = used
+def share_contributions(
+    session: Session, used: dict[str, tuple[int, int]], kept: dict[str, int]
+) -> None:
+    """Count contributions and kept arms in these mappings from now on, shared with other
+    sessions.
+    """
+    people = session._tables.people
+    if people is not None:
+        people.used = used
+        people.kept = None if people.kept is None else kept
 
 
-# Looking
+def statement_in(
+    session: Session, users: int | None, in_window: int | None, where: str = ""
+) -> str:
+    """Return the session's privacy statement.
+
+    Args:
+        users: how many rows there are of people; None where people do not come back.
+        in_window: of them, how many were learned from in the window that is open.
+        where: over what these are counted, in words.
+    """
+    people = session._tables.people
+    session._settle_to_show()
+    spans = people is not None and people.span is not None
+    return session._statement(users, in_window if spans else None, where)
+
+
+def is_sticky(session: Session) -> bool:
+    """Return whether people keep their arms."""
+    people = session._tables.people
+    return people is not None and people.kept is not None
+
+
+# Read-only
 
 
 class StoredHistory(NamedTuple):
-    """How a session's stored releases are shown.
+    """Rebuilds the history of a session from its stored releases.
 
     Args:
         nothing: the history before any release.
@@ -702,7 +724,8 @@ class StoredHistory(NamedTuple):
         now = session._state.history
         arms = tuple(ArmHistory(arm.label) for arm in now.arms)
         reader = replace(now.reader, alone=False)  # nobody is named in what is shown so
-        return cls(session, replace(now, arms=arms, reader=reader, compared={}))
+        within = None if now.within is None else Within.of(len(arms))
+        return cls(session, replace(now, arms=arms, reader=reader, compared={}, within=within))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -718,12 +741,12 @@ class StoredHistory(NamedTuple):
         return history.after(Release(tuple(coordinates), typed, 0, ()))
 
     def rows(self, history: ReleaseHistory, confidence: float) -> tuple[Belief, ...]:
-        """Return the estimates of every arm then."""
+        """Return the estimates of every arm after this history."""
         return beliefs(history, confidence, ruler=self.session.rewards, among=()).rows
 
 
 def typed_answer(mechanism: Mechanism, answer: Any) -> Any:
-    """Return an answer as its mechanism gave it. JSON keeps its numbers, and not their names."""
+    """Return an answer from JSON in its mechanism's type."""
     if isinstance(mechanism, WeightedArms):
         return WeightedAnswer(*answer)
     while isinstance(mechanism, Around):
@@ -736,7 +759,7 @@ def typed_answer(mechanism: Mechanism, answer: Any) -> Any:
 
 
 def alarms_of(session: Session, when: Callable[[int], str]) -> tuple[SessionEvent, ...]:
-    """Return what somebody should look at (see `Session.alarms`).
+    """Return the alarms of a session (see `Session.alarms`).
 
     Args:
         when: returns when a decision was made, in words.
@@ -744,8 +767,8 @@ def alarms_of(session: Session, when: Callable[[int], str]) -> tuple[SessionEven
     return session._alarms(when)
 
 
-class Silent(Relay):
-    """Noise of a session that is looked at: nothing is drawn."""
+class NoNoise(Relay):
+    """Noise of a read-only session: it draws nothing."""
 
     kind: ClassVar[NoiseKind] = "secure"
 
@@ -754,8 +777,8 @@ class Silent(Relay):
 
 
 @final
-class NoSimulatedNoise(Silent):
-    """The same, of a session whose noise is simulated."""
+class NoSimulatedNoise(NoNoise):
+    """The same for a session with simulated noise."""
 
     kind: ClassVar[NoiseKind] = "simulated"
 
@@ -766,8 +789,7 @@ def public_session(
     policy: Policy | type[Policy] | None,
     clock: Clock,
 ) -> Session:
-    """Return the same session without anything private. It shows what is public; it releases
-    nothing.
+    """Return a read-only session from the public part and rows. It releases nothing.
 
     Raises:
         ValueError: its parts contradict each other.
@@ -776,7 +798,7 @@ def public_session(
     key = token_bytes(32)  # nobody is known here by any name
     if parsed.people is not None:
         parsed.people = parsed.people | {"key": key_fingerprint(key)}
-    noise = Silent() if parsed.noise.kind == "secure" else NoSimulatedNoise()
+    noise = NoNoise() if parsed.noise.kind == "secure" else NoSimulatedNoise()
     user_key = None if parsed.people is None else key
     pending = with_kept(rows.waiting, parsed)
     session = session_of(known, parsed, None, noise, clock, user_key, pending, rows.apart)

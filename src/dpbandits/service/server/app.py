@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 from dpbandits.core.errors import Error
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.creation import NewCampaign, policy_from
-from dpbandits.service.models import DecisionPage, Problem, Scope, Summaries, Summary
+from dpbandits.service.models import DecisionPage, Problem, Rights, Scope, Summaries, Summary
 from dpbandits.service.operations import OPERATIONS, Items, OperationModel, Tell, TellItem
 from dpbandits.service.refusals import REASONS, code_of
 from dpbandits.service.server.access import Access, Caller
@@ -222,6 +222,12 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
     @app.get("/docs", include_in_schema=False)
     def docs() -> Response:
         return RedirectResponse("/static/index.html#/docs")
+
+    @app.get("/v1/me")
+    def me(request: Request) -> Rights:
+        who = access.principal(request)
+        roles = who.roles & {"read"} if store.is_looking else who.roles
+        return Rights(name=who.name, roles=tuple(sorted(roles)), campaign=who.campaign)
 
     @app.get("/v1/campaigns")
     def campaigns(who: reader) -> Summaries:

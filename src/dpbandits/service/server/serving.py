@@ -17,7 +17,7 @@ import uvicorn
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dpbandits.core.errors import StoreError
-from dpbandits.policies.cumulative import DPKLUCB
+from dpbandits.policies.recommended import recommend
 from dpbandits.service.opening import open_store
 from dpbandits.service.server.app import LOCAL, make_app
 from dpbandits.service.server.connections import ConnectionLimits, LimitedProtocol, backlog_for
@@ -158,12 +158,12 @@ def poll_views(store: CampaignStore) -> None:
 
 
 def run_maintenance(store: CampaignStore) -> None:
-    """Record answers whose time has passed, and keep nothing that was written over. What is wrong
-    with one campaign keeps no other one waiting: whoever calls that next is told.
+    """Record answers whose time has passed, end periods, and keep nothing that was written over.
+    What is wrong with one campaign keeps no other one waiting: whoever calls that next is told.
     """
     for name in store:
         try:
-            if store[name].attribution_window is not None:
+            if {"attribution_window", "period"} & store[name].options.keys():
                 store[name].settle()
         except Exception as error:  # a user-defined policy, or a noise source
             logging.getLogger("dpbandits").warning(
@@ -183,8 +183,8 @@ VISITORS, PAUSE = 40, 0.5
 def simulate_visitors(store: CampaignStore) -> None:
     """Make the campaign, if there is none, and begin to visit it."""
     if DEMO not in store:
-        policy = DPKLUCB(arms=list(RATES), epsilon=1)
-        store.create(DEMO, policy)
+        policy = recommend(arms=list(RATES), epsilon=1)
+        store.create(DEMO, policy, min_share=0.05)
     threading.Thread(target=visit, args=(store,), daemon=True).start()
 
 
