@@ -133,8 +133,8 @@ def played(folder: Path, name: str, runs: int, rounds: int | None) -> list[Row]:
     make, length, sought = INSTANCES[name]
     try:
         table = make(folder)
-    except FileNotFoundError as error:
-        print(f"{name} is left out: there is no {error.filename}", flush=True)
+    except FileNotFoundError as lacking:
+        print(f"{name} is left out: there is no {lacking.filename}", flush=True)
         return []
     length = rounds or length
     given: dict[str, Any] = {"arms": table.arms, "features": table.features}

@@ -103,8 +103,8 @@ def rows_of(folder: Path, runs: int, results: Path, rounds: int | None) -> list[
     for name, instance in INSTANCES.items():
         try:
             table = instance.make(folder)
-        except FileNotFoundError as error:
-            print(f"{name} is left out: there is no {error.filename}", flush=True)
+        except FileNotFoundError as lacking:
+            print(f"{name} is left out: there is no {lacking.filename}", flush=True)
             continue
         shown = f"{name} ({table.arms} × {table.features})"
         found.append(Row(shown, "one arm", "–", 1, float(table.means.max()), 0.0))
