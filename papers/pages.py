@@ -321,7 +321,9 @@ def summary(paper: Paper, rows: Sequence[Row]) -> list[str]:
     found = {row["claim"]: measured(row) for row in rows}
     lines = [data["columns"], ["---"] * len(data["columns"]), *data["rows"]]
     texts = ["| " + " | ".join(line) + " |" for line in lines]
-    filled = [re.sub(r"\{([a-z0-9-]+)\}", lambda m: found.get(m[1], "not played"), text) for text in texts]
+    filled = [
+        re.sub(r"\{([a-z0-9-]+)\}", lambda m: found.get(m[1], "not played"), text) for text in texts
+    ]
     return [data["caption"], "", *filled, ""]
 
 

@@ -11,7 +11,9 @@ from dpbandits.oracles.matroids import Matroid
 MATROIDS: list[Matroid] = [
     dpb.UniformMatroid(arms=7, rank=3),
     dpb.PartitionMatroid(categories=[0, 0, 0, 1, 1, 2, 2], capacities=[2, 1, 1]),
-    dpb.LinearMatroid([(1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 1, 1), (2, 0, 0)]),
+    dpb.LinearMatroid(
+        [(1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 1, 1), (2, 0, 0)]
+    ),
     dpb.SpanningTrees([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "a"), ("b", "d")]),
 ]
 
