@@ -99,6 +99,7 @@ def run_papers(
     docs: Path | None = None,
     folder: Path = HERE,
     sweeps: list[str] | None = None,
+    claims: list[str] | None = None,
 ) -> None:
     """Run the papers named by `keys`, or all. Finished cells under `out` are kept, so an
     interrupted run goes on where it stopped.
@@ -113,6 +114,7 @@ def run_papers(
         folder: where the papers' folders are.
         sweeps: play these alone, and ask only the claims that they suffice for, and those that play
             what they need and have no verdict yet.
+        claims: ask these alone, by id.
 
     Raises:
         ValueError: there is no such paper or sweep.
@@ -126,14 +128,15 @@ def run_papers(
     if sweeps and not any(configs.values()):
         raise ValueError(f"There is no sweep {', '.join(sweeps)} in {', '.join(configs)}.")
     words = ["python -m papers", "--full" if full else "--quick"]
-    words += [f"--only {key}" for key in keys or ()] + [f"--sweep {name}" for name in sweeps or ()]
+    for option, values in (("only", keys), ("sweep", sweeps), ("claim", claims)):
+        words += [f"--{option} {value}" for value in values or ()]
     start = perf_counter()
     announce([(c, out / key) for key, found in configs.items() for c in found], full, console)
     done = {}
     for paper in chosen:
         if configs[paper.key]:
             done[paper.key] = run_paper(
-                paper, configs[paper.key], full, out, console, docs, " ".join(words)
+                paper, configs[paper.key], full, out, console, docs, " ".join(words), claims
             )
     console.print(verdict_table(done))
     pages = ", ".join(str(out / key / VERDICTS) for key in done)
@@ -169,6 +172,7 @@ def run_paper(
     console: Console,
     docs: Path | None,
     command: str,
+    claims: list[str] | None,
 ) -> list[Verdict]:
     """One paper from sweeps to tables and figures: its verdicts."""
     place = out / paper.key
@@ -188,7 +192,8 @@ def run_paper(
     asked = [
         claim
         for claim in paper.claims()
-        if not partial or is_answered(claim, cells, read_rows(paper.folder / VERDICTS))
+        if (not claims or claim.id in claims)
+        and (not partial or is_answered(claim, cells, read_rows(paper.folder / VERDICTS)))
     ]
     verdicts = [judge(claim.sized(full=full), evidence) for claim in asked]
     own = {(cell.key, cell.runs) for config in paper.sweeps(full=True) for cell in config.cells()}
@@ -273,6 +278,9 @@ def main(
         list[str] | None,
         typer.Option(help="Only this sweep and the claims it suffices for; may be given again."),
     ] = None,
+    claim: Annotated[
+        list[str] | None, typer.Option(help="Only this claim, by id; may be given again.")
+    ] = None,
     page: Annotated[
         bool, typer.Option("--page", help="Play nothing: write the page from the stored tables.")
     ] = False,
@@ -285,7 +293,15 @@ def main(
         Console().print(f"Wrote {write_page(docs or Path('docs'), papers_in(HERE))}.")
         return
     try:
-        run_papers(only, full=full, out=out, console=Console(), docs=docs, sweeps=sweep)
+        run_papers(
+            only,
+            full=full,
+            out=out,
+            console=Console(),
+            docs=docs,
+            sweeps=sweep,
+            claims=claim,
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
