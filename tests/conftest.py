@@ -8,10 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from dpbandits.sweeps import Results, load_config, run_sweep
 from tests.families import is_long
 from tests.places import DATA
+
+settings.register_profile("untimed", deadline=None)  # no verdict depends on the clock
+settings.load_profile("untimed")
 
 TINY = """
 name = "tiny"
