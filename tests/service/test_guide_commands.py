@@ -1,0 +1,70 @@
+"""What the guide says to type, typed as it stands and in its order: in a shell, then over HTTP."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from benchmarks.service.postgres import free_port
+
+from tests.places import REPOSITORY
+
+GUIDE = REPOSITORY / "docs" / "guides" / "service.md"
+
+
+def typed(first: str, last: str) -> list[str]:
+    """The guide's blocks of shell commands from one heading to another."""
+    text = GUIDE.read_text("utf-8")
+    part = text[text.index(f"\n{first}\n") : text.index(f"\n{last}\n")]
+    return re.findall(r"^```sh\n(.*?)^```$", part, flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_commands_follow_each_other(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    folders = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    own = os.environ | {"PATH": folders}
+
+    def said(lines: str) -> str:
+        shell = ["bash", "-euc", lines]
+        done = subprocess.run(shell, cwd=here, env=own, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    port = str(free_port())
+    campaign, serve, requests, keys = (
+        block.replace("8080", port) for block in typed("## From the shell", "### The page")
+    )
+    assert "recorded" in said(campaign).splitlines()
+    assert (here / "decisions.csv").read_text(encoding="utf-8").count("\n") == 2
+    server = subprocess.Popen(serve.split(), cwd=here, env=own, stdout=subprocess.DEVNULL)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/readyz")
+        answers = said(requests)
+        assert '"status":"recorded"' in answers
+        assert '"detail"' not in answers, "no request is refused"
+        me, website = said(keys).split()
+        assert {me[:4], website[:4]} == {"dpb_"}
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def wait_for(address: str) -> None:
+    for _ in range(600):
+        try:
+            if httpx.get(address).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError("the server does not come up")
