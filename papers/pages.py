@@ -272,6 +272,8 @@ def played_line(paper: Paper, rows: Sequence[Row]) -> str:
         f"{count} claims {SIZES[size]} on {day} (code {code[:7]})"
         for (size, day, code), count in sorted(by_size.items())
     ]
+    waiting = len(paper.claims()) - len(rows)
+    parts += [f"{waiting} not played yet"] * bool(waiting)
     here = f"../../papers/{paper.key}"
     return f"[Verdicts]({here}/{VERDICTS}), [claims]({here}/claims.toml): {'; '.join(parts)}."
 

@@ -424,8 +424,8 @@ def full_information_lower_bound(
     Fano's inequality for means ½ ± Δ/2, with the most played action as the guess. Under ε-DP it is
     at least 0.2·0.49·Δ·min(T, ln K/(10 epsilon Δ)).
 
-    Source: Hu, Huang, Mehta and Hegde 2024, Theorem 12 (under ε-DP), which corrects an inequality in
-    Theorem 2 of Acharya, Sun and Zhang 2021.
+    Source: Hu, Huang, Mehta and Hegde 2024, Theorem 12 (under ε-DP), which corrects an inequality
+    in Theorem 2 of Acharya, Sun and Zhang 2021.
 
     >>> full_information_lower_bound(10, 0.1, 2, epsilon=0.001) <= 2 * 0.1
     True

@@ -324,8 +324,8 @@ class Rivals(NamedTuple):
 def lower_constant(problem: DecisionSet, means: tuple[float, ...], epsilon: float | None) -> float:
     """Return the least lim inf of regret/ln T of consistent policies, ε-DP ones with `epsilon`.
 
-    NaN if the super arms are too many to list, if more than `MOST_EXPLORED` arms are in no best one,
-    if their value is no sum, or without a solver's answer.
+    NaN if the super arms are too many to list, if more than `MOST_EXPLORED` arms are in no best
+    one, if their value is no sum, or without a solver's answer.
 
     Source: Combes, Talebi, Proutiere and Lelarge 2015, Theorem 1; under ε-DP ours
     (proofs/super_arm_lower.md).
