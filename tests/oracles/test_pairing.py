@@ -11,9 +11,7 @@ from dpbandits.oracles.matroids import Matroid
 MATROIDS: list[Matroid] = [
     dpb.UniformMatroid(arms=7, rank=3),
     dpb.PartitionMatroid(categories=[0, 0, 0, 1, 1, 2, 2], capacities=[2, 1, 1]),
-    dpb.LinearMatroid(
-        [(1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 1, 1)]
-    ),
+    dpb.LinearMatroid([(1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 1, 1)]),
     dpb.SpanningTrees([(0, 1), (1, 2), (2, 0), (2, 3), (3, 0), (1, 3)]),
 ]
 
