@@ -17,42 +17,33 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dpbandits as dpb
+from benchmarks.table import write_columns
 
-HEAD = """# Rewards of private contextual policies
+COMMAND = "python -m benchmarks.contexts"
 
-`python -m benchmarks.contexts` wrote this page, with the numbers of rounds and runs below and the
-tables of KEEL and MovieLens in the folder of `--data`. All settings are defaults. Tuned was on the
-digits of scikit-learn and on synthetic instances only; but of the ways to make codebooks, penbased
-was among the tables on which they were first tried, so its figures are a little too good.
-
-Mean reward of a round, its standard error over runs, and its share of what `LinTS` (no privacy,
-v = ½, fitted after every record) earns on the same table. The first 500 visitors, who get a random
-arm where no public contexts are given, are counted. "Wanted" is what was asked for before it was
-built, for ε = 1 and ε = ¼ (of clicks a mean of .101, here as a share); what is within two standard
-errors of it is open. "Shaped" is `release="shaped"`, which needs no first visitors.
-
-`AdaCOFUL` is the published way; its ρ = ε²/2, like that of shaped releases, is a weaker promise
-than ε. Its defaults, too, were chosen on the digits and synthetic instances, one pair for both
-budgets.
+NOTE = """All settings are defaults. They were tuned on the digits of scikit-learn and on synthetic
+instances only; but penbased was among the tables on which ways to make codebooks were first tried.
+mean: reward of a round. share: of what LinTS (no privacy, v = 1/2) earns on the same table; the
+first 500 visitors, who get a random arm with DPLinTS at an epsilon, are counted. wanted: what was
+asked for before it was built; open: within two standard errors of it. AdaCOFUL is the published
+way. rho = epsilon^2/2, which is a weaker promise than epsilon. seconds: the processor's, of a run.
 """
-
-
-CLOSER = 4
-"""How many times as many runs are played of what is compared with what is wanted."""
 
 
 class Row(NamedTuple):
     table: str
     policy: str
     budget: str
-    mean: float
-    error: float
-    share: float
-    share_error: float
-    wanted: float | None
+    rounds: int
+    mean: str
+    error: str
+    share: str
+    share_error: str
+    wanted: str
+    met: str
     runs: int
-    releases: float
-    seconds: float
+    releases: str
+    seconds: str
 
 
 def keel(folder: Path, name: str) -> dpb.ContextTable:
@@ -138,9 +129,7 @@ INSTANCES = {
 }
 
 
-def played(
-    folder: Path, name: str, runs: int, rounds: int | None, only: str | None = None
-) -> list[Row]:
+def played(folder: Path, name: str, runs: int, rounds: int | None) -> list[Row]:
     make, length, sought = INSTANCES[name]
     try:
         table = make(folder)
@@ -158,88 +147,45 @@ def played(
         entrants.append((f"ρ = {rho}", dpb.AdaCOFUL(**given, rho=rho)))
     found, base, base_error = list[Row](), 0.0, 0.0
     for budget, policy in entrants:
-        shown_name = policy.name
-        if getattr(policy, "release", "") == "shaped":
-            shown_name += ", shaped"
-        if only is not None and shown_name not in ("LinTS", only):
-            continue
-        start, several = time.process_time(), runs
         shaped = getattr(policy, "release", "") == "shaped"
-        if isinstance(policy, dpb.LinTS) or budget[0] == "ε" or shaped:
-            several = CLOSER * runs  # what is compared with what is wanted
-        made = dpb.simulate(policy, table, length, runs=several, seed=1, workers=1, at=[length])
+        shown_name = policy.name + ", shaped" * shaped
+        start = time.process_time()
+        made = dpb.simulate(policy, table, length, runs=runs, seed=1, workers=1, at=[length])
         means = table.best - made.regret() / length
-        mean, error = float(means.mean()), float(means.std(ddof=1) / np.sqrt(several))
+        mean, error = float(means.mean()), float(means.std(ddof=1) / np.sqrt(runs))
         if not base:
             base, base_error = mean, error
         asked = sought.get(("shaped " if shaped else "cells ") + budget)
         if asked is not None and name == "clicks":
             asked /= base
+        share = mean / base
+        share_error = float(np.hypot(error, base_error * share)) / base
         row = Row(
             shown,
             shown_name,
             budget,
-            mean,
-            error,
-            mean / base,
-            float(np.hypot(error, base_error * mean / base)) / base,
-            asked,
-            several,
-            float(made.releases.mean()),
-            (time.process_time() - start) / several,
+            length,
+            f"{mean:.4f}",
+            f"{error:.4f}",
+            f"{share:.3f}",
+            f"{share_error:.3f}",
+            "" if asked is None else f"{asked:.3f}",
+            met(share, share_error, asked),
+            runs,
+            f"{made.releases.mean():.0f}",
+            f"{(time.process_time() - start) / runs:.2f}",
         )
-        print(line_of(row), flush=True)
+        print(*row, flush=True)
         found.append(row)
     return found
 
 
-COLUMNS = (
-    "table",
-    "policy",
-    "budget",
-    "mean reward",
-    "share",
-    "wanted",
-    "met",
-    "runs",
-    "releases",
-    "s/run",
-)
-
-
-def line_of(row: Row) -> str:
-    met = ""
-    if row.wanted is not None:
-        met = "yes" if row.share >= row.wanted else "NO"
-        if abs(row.share - row.wanted) < 2 * row.share_error:
-            met = "open"
-    cells = (
-        row.table,
-        row.policy,
-        row.budget,
-        f"{row.mean:.4f} ± {row.error:.4f}",
-        f"{row.share:.3f} ± {row.share_error:.3f}",
-        "" if row.wanted is None else f"{row.wanted:.3f}",
-        met,
-        f"{row.runs}",
-        f"{row.releases:,.0f}",
-        f"{row.seconds:.2f}",
-    )
-    return "| " + " | ".join(cells) + " |"
-
-
-def page(rows: list[Row]) -> str:
-    table = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
-    table += [line_of(row) for row in rows]
-    rounds = ", ".join(f"{name} {each.rounds:,}" for name, each in INSTANCES.items())
-    return "\n".join(
-        [
-            HEAD,
-            f"Rounds: {rounds}. s/run is the processor's time.\n",
-            *table,
-            "",
-        ]
-    )
+def met(share: float, error: float, wanted: float | None) -> str:
+    if wanted is None:
+        return ""
+    if abs(share - wanted) < 2 * error:
+        return "open"
+    return "yes" if share > wanted else "NO"
 
 
 def main() -> None:
@@ -247,12 +193,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--rounds", type=int, help="instead of each table's own")
-    parser.add_argument("--only", help='a policy as the page names it: "DPLinTS, shaped"')
-    parser.add_argument("--out", type=Path, default=Path("docs/measured/contexts.md"))
+    parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
-    given = asked.runs, asked.rounds, asked.only
+    given = asked.runs, asked.rounds
     rows = [row for name in INSTANCES for row in played(asked.data, name, *given)]
-    asked.out.write_text(page(rows), encoding="utf-8")
+    write_columns(asked.out, COMMAND, Row._fields, rows, NOTE)
 
 
 if __name__ == "__main__":

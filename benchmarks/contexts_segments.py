@@ -1,9 +1,9 @@
 """What deciding by contexts earns, against a policy for each public segment:
 python -m benchmarks.contexts_segments --data FOLDER [--runs N] [--out FILE] [--figure FILE]
-[--page FILE]
+[--results FILE]
 
 A segment is a group of similar contexts (k-means, without rewards). The figures of policies that
-decide by contexts are those of the page that benchmarks.contexts wrote.
+decide by contexts are those of the table that benchmarks.contexts wrote.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 import dpbandits as dpb
 from benchmarks.contexts import INSTANCES
+from benchmarks.table import read
 
 SIZES = (4, 16, 64)
 BUDGETS = ("1", "1/4")
@@ -81,21 +82,24 @@ def by_segment(table: Any, rounds: int, many: int, budget: str, runs: int) -> tu
     return float(means.mean()), float(means.std(ddof=1) / np.sqrt(runs))
 
 
-def read_page(page: Path) -> list[Row]:
+def by_contexts(results: Path) -> list[Row]:
     """The rows of LinTS and of DPLinTS at an ε."""
-    found = list[Row]()
-    for line in page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) < 4 or cells[1] not in ("LinTS", "DPLinTS") or cells[2].startswith("ρ"):
-            continue
-        mean, _, error = cells[3].partition(" ± ")
-        budget = cells[2].removeprefix("ε = ")
-        found.append(Row(cells[0], cells[1], budget, 0, float(mean), float(error)))
-    return found
+    return [
+        Row(
+            row["table"],
+            row["policy"],
+            row["budget"].removeprefix("ε = "),
+            0,
+            float(row["mean"]),
+            float(row["error"]),
+        )
+        for row in read(results)
+        if row["policy"] in ("LinTS", "DPLinTS") and not row["budget"].startswith("ρ")
+    ]
 
 
-def rows_of(folder: Path, runs: int, page: Path, rounds: int | None) -> list[Row]:
-    known, found = read_page(page), list[Row]()
+def rows_of(folder: Path, runs: int, results: Path, rounds: int | None) -> list[Row]:
+    known, found = by_contexts(results), list[Row]()
     for name, instance in INSTANCES.items():
         try:
             table = instance.make(folder)
@@ -201,9 +205,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, help="instead of each table's own")
     parser.add_argument("--out", type=Path, default=Path("docs/measured/contexts_segments.md"))
     parser.add_argument("--figure", type=Path)
-    parser.add_argument("--page", type=Path, default=Path("docs/measured/contexts.md"))
+    parser.add_argument("--results", type=Path, default=Path("benchmarks/results/contexts.csv"))
     asked = parser.parse_args()
-    rows = rows_of(asked.data, asked.runs, asked.page, asked.rounds)
+    rows = rows_of(asked.data, asked.runs, asked.results, asked.rounds)
     if asked.figure:
         draw(rows, asked.figure)
     place = f"figures/{asked.figure.name}" if asked.figure else ""

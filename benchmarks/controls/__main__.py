@@ -1,9 +1,9 @@
 """Audit the controls: `python -m benchmarks.controls [--lists known odd unseen] [--seeds 1]
-[--budget 15] [--only TEXT] [--out docs/measured/controls.md]`.
+[--budget 15] [--only TEXT] [--out benchmarks/results/controls.csv]`.
 
 Without a budget every control has its own number of runs, and the same verdict on every machine;
 with one it has so many seconds, and all levels where it is right. Verdicts are kept in `--folder`
-with the commit that they are of: a run that was stopped goes on where it was, and the page has the
+with the commit that they are of: a run that was stopped goes on where it was, and the table has the
 newest verdict on each control.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -20,7 +21,7 @@ from typing import NamedTuple
 
 from benchmarks.controls import LISTS, bare
 from benchmarks.controls.parts import Control
-from benchmarks.table import head
+from benchmarks.table import write_columns
 from dpbandits.auditing.audit import LEVELS, audit
 from dpbandits.auditing.effort import clock
 from dpbandits.auditing.report import figure_of
@@ -130,75 +131,46 @@ def for_all_levels(control: Control) -> Control:
     return replace(bare(replace(control, level="statistical")), level="")
 
 
-def table(rows: list[tuple[Control, list[Judged]]]) -> str:
-    """A row for each control; bold where it was missed, or refuted though it is right."""
-    lines = [
-        "| control | what | truth | claim | level | verdict | ε at least | refuted by | s "
-        "| commit |",
-        "|---" * 10 + "|",
-    ]
-    for control, judged in rows:
-        failed = sum(each.verdict == "failed" for each in judged)
-        good = failed == (0 if control.right else len(judged)) and not undecided(control, judged)
-        said = judged[0].verdict if control.right else "caught" if failed else judged[0].verdict
-        said += f" {failed} of {len(judged)}" if len(judged) > 1 and failed else ""
-        bound = figure_of(max(each.bound for each in judged))
-        claim = "own" if control.claim is None else f"{float(control.claim):g}"
-        by = ", ".join(sorted({each.by for each in judged if each.by}))
-        of = ", ".join(sorted({each.commit for each in judged}))
-        most = max(each.seconds for each in judged)
-        lines.append(
-            f"| {control.name} | {control.what} | {control.truth} | {claim} "
-            f"| {control.level or 'all'} | {said if good else f'**{said}**'} "
-            f"| {bound} | {by} | {most:.0f} | {of} |"
-        )
-    return "\n".join(lines)
+COLUMNS = (
+    *("truth_is", "list", "control", "what", "truth", "claim", "level", "seed"),
+    *("verdict", "epsilon_at_least", "refuted_by", "seconds", "commit"),
+)
 
 
-def undecided(control: Control, judged: list[Judged]) -> bool:
-    """Whether it is right and some audit of it ended without a verdict."""
-    ends = ("passed", "not refuted", "failed")
-    return control.right and any(each.verdict not in ends for each in judged)
-
-
-def page(kept: Kept, lists: list[str], seeds: int, budget: float | None, command: str) -> str:
-    """The page of what was judged, in the order of the lists: what is wrong, then what is right."""
-    rows = dict[str, list[tuple[Control, list[Judged]]]](wrong=[], right=[])
-    missing, all_of_them = list[str](), 0
+def rows_of(
+    kept: Kept, lists: Iterable[str], seeds: int, budget: float | None
+) -> Iterator[tuple[object, ...]]:
+    """A row for each audit, in the order of the lists."""
     for listed in lists:
         for control in controls(listed, budget):
-            all_of_them += 1
-            keys = [(listed, control.name, seed, control.level) for seed in range(seeds)]
-            judged = [kept.found[key] for key in keys if key in kept.found]
-            if judged:
-                rows["right" if control.right else "wrong"].append((control, judged))
-            else:
-                missing.append(control.name)
-    missed, refuted, open_ = (
-        [control.name for control, judged in rows[kind] if bad(control, judged)]
-        for kind, bad in (
-            ("wrong", lambda _, judged: any(each.verdict != "failed" for each in judged)),
-            ("right", lambda _, judged: any(each.verdict == "failed" for each in judged)),
-            ("right", undecided),
-        )
-    )
-    amount = "a fixed number of runs each" if budget is None else f"{budget:g} s each, one process"
-    said = (
-        f"{all_of_them - len(missing)} of {all_of_them} controls were judged ({amount}; seeds: "
-        f"{seeds}), each at the commit that its row names. Bold: missed, wrongly refuted, or right "
-        "and without a verdict.\n\n"
-        "| | controls | refuted | without a verdict |\n|---|---|---|---|\n"
-        f"| wrong | {len(rows['wrong'])} | {len(rows['wrong']) - len(missed)} | |\n"
-        f"| right | {len(rows['right'])} | {len(refuted)} | {len(open_)} |\n\n"
-        f"Missed: {names(missed)}. Right and refuted: {names(refuted)}. Right and without a "
-        f"verdict: {names(open_)}. Not judged: {names(missing)}."
-    )
-    parts = [f"## {kind.capitalize()}\n\n{table(each)}\n" for kind, each in rows.items() if each]
-    return head("What the auditor catches", command, said) + "\n".join(parts)
+            for seed in range(seeds):
+                judged = kept.found.get((listed, control.name, seed, control.level))
+                yield (
+                    "right" if control.right else "wrong",
+                    *(listed, control.name, control.what, control.truth),
+                    "own" if control.claim is None else f"{float(control.claim):g}",
+                    *(control.level or "all", seed),
+                    *(("not judged", "", "", "", "") if judged is None else found(judged)),
+                )
 
 
-def names(found: list[str]) -> str:
-    return "; ".join(found) or "none"
+def found(judged: Judged) -> tuple[object, ...]:
+    bound = figure_of(judged.bound)
+    return judged.verdict, bound, judged.by, f"{judged.seconds:.0f}", judged.commit
+
+
+def summary(rows: Iterable[tuple[object, ...]]) -> str:
+    """How many there are of each verdict, and the names of those whose verdict is not as it should
+    be: wrong and not failed, right and failed or without a verdict.
+    """
+    counts, names = Counter[str](), list[str]()
+    for row in rows:
+        at = dict(zip(COLUMNS, row, strict=True))
+        counts[f"{at['truth_is']}: {at['verdict']}"] += 1
+        good = ("failed",) if at["truth_is"] == "wrong" else ("passed", "not refuted")
+        if at["verdict"] not in good:
+            names.append(f"{at['truth_is']}, {at['verdict']}: {at['control']} (seed {at['seed']})")
+    return "\n".join([*(f"{many} {what}" for what, many in sorted(counts.items())), *names])
 
 
 def is_judged(kept: Kept, asked: Asked, control: Control) -> bool:
@@ -244,10 +216,10 @@ def main() -> int:
     command = f"python -m benchmarks.controls --lists {' '.join(given.lists)}"
     command += "" if given.budget is None else f" --budget {given.budget:g}"
     command += f" --levels {' '.join(given.levels)}" if len(given.levels) < 1 + len(LEVELS) else ""
-    text = page(kept, given.lists, given.seeds, given.budget, command)
-    print(text)
-    if given.out:
-        given.out.write_text(text, encoding="utf-8")
+    command += f" --seeds {given.seeds}" if given.seeds > 1 else ""
+    rows = list(rows_of(kept, given.lists, given.seeds, given.budget))
+    write_columns(given.out, command, COLUMNS, rows)
+    print(summary(rows))
     right = {c.name for listed in given.lists for c in LISTS[listed]() if c.right}
     return int(any(each.verdict == "failed" and each.name in right for each in kept.found.values()))
 

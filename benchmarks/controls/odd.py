@@ -215,7 +215,9 @@ def numpy_coin() -> Callable[[], float]:
 
 
 AMPLIFIED = math.log(1 + 4 * (math.e - 1))
-"""Noise that makes a block kept with chance ¼ cost 1."""
+"""Noise that makes a block of one record that is kept with chance ¼ cost 1. Of a block of many, the
+sums with and without a record are both far from 0, and it costs all of this.
+"""
 
 CORRECT = (
     odd(
@@ -254,14 +256,9 @@ CORRECT = (
         telling(lambda t, c, n: (lap(n, 0) * 0 if random.random() < 1e-2 else 0) + lap(n, t)),
     ),
     odd(
-        "a quarter of the blocks, less noise",
+        "a quarter of the blocks, cut at one, less noise",
         1,
-        telling(lambda t, c, n: lap(n, t if n.uniform() < 0.25 else 0, AMPLIFIED)),
-    ),
-    odd(
-        "a quarter of the blocks by its own coins, less noise",
-        1,
-        left_out(random.random, 0.75, AMPLIFIED),
+        telling(lambda t, c, n: lap(n, min(t, 1) if n.uniform() < 0.25 else 0, AMPLIFIED)),
     ),
     odd("redrawn until plausible", 1, telling(plausible)),
     odd("redrawn until plausible, added by hand", 1, telling(plausible_by_hand)),
@@ -597,6 +594,18 @@ WRONG_MEMORIES = (
         "half the noise where all are ones",
         INFINITE,
         telling(lambda t, c, n: lap(n, t, 2 if t == c else 1)),
+        10_000,
+    ),
+    odd(
+        "a quarter of the blocks, less noise",
+        AMPLIFIED,
+        telling(lambda t, c, n: lap(n, t if n.uniform() < 0.25 else 0, AMPLIFIED)),
+        10_000,
+    ),
+    odd(
+        "a quarter of the blocks by its own coins, less noise",
+        AMPLIFIED,
+        left_out(random.random, 0.75, AMPLIFIED),
         10_000,
     ),
 )

@@ -27,7 +27,7 @@ from dpbandits.service.campaign import Campaign
 from dpbandits.service.database import Database, Rows
 from dpbandits.service.operations import MOST_AT_ONCE
 from dpbandits.service.witness import Witness
-from dpbandits.session.storing import Watch
+from dpbandits.session.storing import ChangeRecorder
 
 WRONG = ("lost", "folded twice", "folded too little", "drawn twice", "generations lost")
 CONTEXTS = [[at / 8, 0.3] for at in range(6)]
@@ -70,7 +70,7 @@ def after(owner: Any, name: str, count: int) -> None:
 
 POINTS: dict[str, Callable[[int], None]] = {
     "before lock": lambda count: before(Database, "transaction", count),
-    "after draw": lambda count: after(Watch, "_heard", count),
+    "after draw": lambda count: after(ChangeRecorder, "_with_readings", count),
     "before commit": lambda count: after(Rows, "write", count),
     "after commit": lambda count: before(Witness, "add", count),
     "after witness": lambda count: after(Witness, "add", count),
@@ -153,7 +153,7 @@ def verdict(place: Place, told: Told, name: str) -> Counter[str]:
         replies = campaign.tell_many([(each, 0) for each in sorted(told.acknowledged)])
         found["lost"] = sum(reply != "already" for reply in replies)
         counted, records = inside(
-            campaign, lambda part, rows: (rows.counts(part.uid), part.session._seen.records)
+            campaign, lambda part, rows: (rows.counts(part.uid), part.session._current.records)
         )
         done = sum(each.get("told", 0) for each in counted.values())
         found["folded twice"] = max(0, records - done)
@@ -173,7 +173,7 @@ def contexts_of(session: Any) -> tuple[int, int]:
     """How many contexts are kept, and how many records there are in the counts of open blocks and
     in releases.
     """
-    state = session._seen.folded()
+    state = session._current.folded()
     counted = sum(int(each.counts.sum()) for each in state.contexts.open.values())
     counted += sum(fit.read for fit in state.learned.fits)
     return sum(map(len, state.contexts.recent)), counted

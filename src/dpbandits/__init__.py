@@ -116,6 +116,7 @@ from dpbandits.policies import (
     DPUCBBound,
     FollowTheLeader,
     HybridUCB,
+    JointDPLinTS,
     KalmanTS,
     LazyCUCB,
     LazyDPTS,
@@ -130,25 +131,16 @@ from dpbandits.policies import (
     TreeFTRL,
 )
 from dpbandits.policies.contract import Policy
-from dpbandits.policies.recommended import recommend
 from dpbandits.policies.weights import arm_weights
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, Shares
+from dpbandits.session.predictions import Estimated, Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
-from dpbandits.simulation.delays import (
-    DelayLaw,
-    FixedDelay,
-    GeometricDelay,
-    LostAnswers,
-    UniformDelay,
-)
-from dpbandits.simulation.runs import Runs
-from dpbandits.simulation.simulate import simulate
 from dpbandits.version import __version__
 
 if TYPE_CHECKING:
@@ -157,8 +149,21 @@ if TYPE_CHECKING:
     from dpbandits.forecasting.forecast import forecast
     from dpbandits.forecasting.outcome import Forecast, Prior
     from dpbandits.local.client import Client
+    from dpbandits.policies.recommended import recommend
+    from dpbandits.service.campaign import Campaign as Campaign
     from dpbandits.service.opening import open_async_store, open_store
+    from dpbandits.service.store import CampaignStore as CampaignStore
     from dpbandits.session.estimator import Estimate, Estimator, estimate
+    from dpbandits.session.releases_only import JointDPSession
+    from dpbandits.simulation.delays import (
+        DelayLaw,
+        FixedDelay,
+        GeometricDelay,
+        LostAnswers,
+        UniformDelay,
+    )
+    from dpbandits.simulation.runs import Runs
+    from dpbandits.simulation.simulate import simulate
     from dpbandits.simulation.stopping import Estimates, Identification, estimates, identify
     from dpbandits.theory import (
         instance_independent_bound,
@@ -239,6 +244,7 @@ __all__ = [
     "EnvironmentExhausted",
     "Error",
     "Estimate",
+    "Estimated",
     "Estimates",
     "Estimator",
     "ExplicitMatroid",
@@ -255,6 +261,8 @@ __all__ = [
     "HybridUCB",
     "Identification",
     "Influence",
+    "JointDPLinTS",
+    "JointDPSession",
     "KalmanTS",
     "LazyCUCB",
     "LazyDPTS",
@@ -277,6 +285,7 @@ __all__ = [
     "PartitionMatroid",
     "Paths",
     "Policy",
+    "Predictions",
     "PrefixExponential",
     "Prior",
     "PrivacyWarning",
@@ -338,13 +347,22 @@ __all__ = [
 
 WHERE_USED = {
     "AuditReport": "dpbandits.auditing.report",
+    "Campaign": "dpbandits.service.campaign",
+    "CampaignStore": "dpbandits.service.store",
     "Client": "dpbandits.local.client",
+    "DelayLaw": "dpbandits.simulation.delays",
     "Estimate": "dpbandits.session.estimator",
     "Estimates": "dpbandits.simulation.stopping",
     "Estimator": "dpbandits.session.estimator",
+    "FixedDelay": "dpbandits.simulation.delays",
     "Forecast": "dpbandits.forecasting.outcome",
+    "GeometricDelay": "dpbandits.simulation.delays",
     "Identification": "dpbandits.simulation.stopping",
+    "JointDPSession": "dpbandits.session.releases_only",
+    "LostAnswers": "dpbandits.simulation.delays",
     "Prior": "dpbandits.forecasting.outcome",
+    "Runs": "dpbandits.simulation.runs",
+    "UniformDelay": "dpbandits.simulation.delays",
     "audit": "dpbandits.auditing.audit",
     "estimate": "dpbandits.session.estimator",
     "estimates": "dpbandits.simulation.stopping",
@@ -355,12 +373,18 @@ WHERE_USED = {
     "lower_bound": "dpbandits.theory",
     "open_async_store": "dpbandits.service.opening",
     "open_store": "dpbandits.service.opening",
+    "recommend": "dpbandits.policies.recommended",
     "regret_order": "dpbandits.theory",
     "shariff_sheffet": "dpbandits.theory",
+    "simulate": "dpbandits.simulation.simulate",
     "stopping_time_bound": "dpbandits.theory",
     "upper_bound": "dpbandits.theory",
 }
-"""Names whose modules are imported when they are first used: most programs need none of them."""
+"""Names whose modules are imported when they are first used: most programs need none of them.
+
+`Campaign` and `CampaignStore`, for annotations, need the `service` extra; so `import *` leaves them
+out.
+"""
 
 
 def __getattr__(name: str) -> object:

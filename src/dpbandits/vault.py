@@ -571,7 +571,7 @@ class OpenVault:
 
     def __init__(self, vault: Vault) -> None:
         self.vault, self.books = vault, vault.begin()
-        self.records = self.turns = 0
+        self.records = self.steps = 0
         self.newest: Release | None = None
         self._observed: tuple[int, ...] = ()
 
@@ -648,7 +648,7 @@ class OpenVault:
     def _answered(
         self, coordinates: tuple[int, ...], answers: Any, round: int, counts: Any
     ) -> Release:
-        self.turns += 1
+        self.steps += 1
         self.newest = release_of(coordinates, answers, round, counts, self.vault.numbers)
         return self.newest
 

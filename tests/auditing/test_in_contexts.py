@@ -128,10 +128,3 @@ def test_too_little_noise_is_caught() -> None:
     assert report.lower_bound == 4.0
     with pytest.raises(CheckFailed, match="the claim is 2"):
         check_policy(made)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["DPLinTS", "DPLinUCB", "AdaCOFUL", "LinTS", "LinUCB"])
-def test_policies_pass_the_checks(name: str) -> None:
-    for each in examples(name):
-        check_policy(each)

@@ -10,11 +10,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dpbandits as dpb
 from dpbandits import DPKLUCB, DPUCB, AnytimeLazyUCB, HybridUCB
+from dpbandits.auditing import replays
 from dpbandits.auditing.subjects import feed
 from dpbandits.auditing.transcript import transcript_level
 from dpbandits.checks import examples
@@ -23,14 +26,19 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
     Answer,
     BinaryTree,
+    Block,
     EachAction,
     EachArm,
     Hybrid,
     JointBatch,
     LazyCumulative,
     LazyForgetful,
+    Mechanism,
     NoisyMax,
+    SignedTree,
+    SquareRoot,
 )
+from dpbandits.mechanisms.base import Around
 from dpbandits.mechanisms.counters import Logarithmic
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
@@ -44,7 +52,7 @@ from tests.checks.test_mutants import (
     tree_does_not_split,
 )
 
-HALF = Fraction(1, 2)
+HALF, BITS = Fraction(1, 2), Grid(steps=1)
 FEW = 16
 """Neighbours replayed of every run; benchmarks/controls replays more."""
 
@@ -157,66 +165,6 @@ def test_mutants_are_caught(mutate: Patch, policy: Policy, monkeypatch: pytest.M
     assert result.outcome == "failed"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shallow(BinaryTree):
-    """One level short, as a tree of ceil(lg N) levels is for N a power of two."""
-
-    @property
-    def levels(self) -> int:
-        return max(1, (self.leaves - 1).bit_length())
-
-    def start(self) -> Any:
-        return BinaryTree(epsilon=self.epsilon, leaves=self.leaves).start()
-
-    def step(self, memory: Any, total: int, count: int, noise: Any) -> Any:
-        deep = BinaryTree(
-            epsilon=self.epsilon * self.leaves.bit_length() / self.levels,
-            leaves=self.leaves,
-            grid=self.grid,
-        )
-        return deep.step(memory, total, count, noise)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Impatient(LazyForgetful):
-    """The first block of an arm is not noised."""
-
-    def start(self) -> Any:
-        return []
-
-    def step(self, memory: Any, total: int, count: int, noise: Any) -> Any:
-        if not memory:
-            return [1], Answer(total / self.grid.steps, count, 0)
-        return [1], LazyForgetful(epsilon=self.epsilon, grid=self.grid).step(
-            None, total, count, noise
-        )[1]
-
-
-def test_wrong_depth_costs_a_level_more() -> None:
-    result = transcript_level(feed(Shallow(epsilon=Fraction(1), leaves=16)))
-    assert result.outcome == "failed"
-    assert result.details["loss"] == "5/4"
-    assert result.lower_bound == 1.25
-
-
-def test_unnoised_first_block_has_no_epsilon() -> None:
-    result = transcript_level(feed(Impatient(epsilon=Fraction(1))), rounds=32)
-    assert (result.outcome, result.lower_bound) == ("failed", float("inf"))
-
-
-@pytest.mark.long
-def test_unsplit_budget_of_a_record_is_caught() -> None:
-    """Each of three arms of one record read at the whole epsilon."""
-    assert (
-        transcript_level(
-            feed(EachArm(inner=LazyForgetful(epsilon=Fraction(1)), width=3)),
-            claim=Fraction(1),
-            rounds=64,
-        ).outcome
-        == "failed"
-    )
-
-
 @pytest.mark.long
 def test_every_pair_is_replayed_if_there_are_replays_enough() -> None:
     some, all_ = (
@@ -239,3 +187,155 @@ def test_a_number_of_replays_gives_the_same_report_on_a_machine_that_is_slow(
     assert replace(slow, seconds=0.0) == replace(quick, seconds=0.0)
     hurried = transcript_level(LAZY, rounds=300, budget=60.0)
     assert hurried.details["pairs"] < slow.details["pairs"]
+
+
+# Sums that are released together, and running sums of whole records.
+
+
+@pytest.mark.parametrize("arm", [0, 1, 2])
+def test_a_record_of_one_arm_costs_what_a_whole_record_does(
+    arm: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where sums are released together, there is no discount for a record that moves one of them
+    alone (proofs/joint_batch.md).
+    """
+
+    def moves(steps: Any, full: int, unit: int, rng: Any) -> Any:
+        alone = np.where(np.arange(len(steps)) == arm, unit, 0)
+        return [alone, -alone]
+
+    monkeypatch.setattr(replays, "wishes", moves)
+    result = transcript_level(feed(JointBatch(epsilon=HALF, size=3, grid=Grid(steps=1))), rounds=32)
+    assert result.outcome == "passed"
+    assert Fraction(result.details["loss"]) == HALF
+    assert result.lower_bound == float(HALF)
+    assert np.flatnonzero(result.details["change"]).tolist() == [arm]
+
+
+TREE = SignedTree(epsilon=HALF, leaves=5, actions=2, grid=BITS, base=3)
+ROOT = SquareRoot(rho=HALF, leaves=8, actions=2, grid=BITS)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        TREE,
+        SignedTree(epsilon=HALF, leaves=8, actions=3, base=5),
+        SignedTree(epsilon=HALF, leaves=9, actions=1),
+        ROOT,
+        SquareRoot(rho=HALF, leaves=20, actions=1),
+        pytest.param(
+            SignedTree(epsilon=HALF, leaves=60, actions=2, grid=BITS), marks=pytest.mark.long
+        ),
+    ],
+    ids=repr,
+)
+def test_running_sums_cost_their_claim(mechanism: Any) -> None:
+    result = transcript_level(feed(mechanism), rounds=64, replays=FEW)
+    assert result.outcome == "passed", result.evidence
+    assert Fraction(result.details["loss"]) == HALF
+    if isinstance(mechanism, SignedTree):
+        assert result.lower_bound == 0.5
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(
+            dpb.TreeFTRL(actions=2, epsilon=HALF, horizon=40, grid=1), marks=pytest.mark.long
+        ),
+        dpb.TreeFTRL(actions=2, epsilon=HALF, horizon=8, grid=1, play="weights"),
+        dpb.RootFTRL(actions=2, rho=HALF, horizon=40, grid=1),
+    ],
+    ids=repr,
+)
+def test_policies_cost_their_claim(policy: Any) -> None:
+    """Their plans are asked for again, with each record changed and the same answers."""
+    result = transcript_level(policy, rounds=40, replays=FEW)
+    assert result.outcome == "passed", result.evidence
+    assert Fraction(result.details["loss"]) == HALF
+
+
+class Scaled:
+    """Noise at another cost."""
+
+    def __init__(self, noise: Any, times: Fraction) -> None:
+        self.noise, self.times, self.kind = noise, times, noise.kind
+
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
+        return self.noise.joint(values, sensitivity=sensitivity, epsilon=epsilon * self.times)
+
+    def gaussian(self, value: Any, *, sensitivity: int, rho: Fraction) -> Any:
+        return self.noise.gaussian(value, sensitivity=sensitivity, rho=rho * self.times)
+
+
+class Apart(Scaled):
+    """A Laplace draw for each action, none of which is shared."""
+
+    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
+        return tuple(
+            self.noise.laplace(value, sensitivity=sensitivity, epsilon=epsilon) for value in values
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Twin(Around):
+    """The same mechanism with other noise."""
+
+    times: Fraction = Fraction(1)
+    apart: bool = False
+    actions: int = 2
+
+    @property
+    def leaves(self) -> int:
+        """The most releases."""
+        assert isinstance(self.inner, SignedTree | SquareRoot)
+        return self.inner.leaves
+
+    def answer(self, memory: Any, block: Block, noise: Any) -> tuple[Any, tuple[Any, ...]]:
+        other = (Apart if self.apart else Scaled)(noise, self.times)
+        return self.inner.answer(memory, block, other)  # type: ignore[arg-type]
+
+
+class TakesNothingAway(Twin):
+    """A tree whose nodes ahead are not taken away: its answers lack their noise."""
+
+    def answer(self, memory: Any, block: Block, noise: Any) -> tuple[Any, tuple[Any, ...]]:
+        memory, answers = self.inner.answer(memory, block, noise)
+        assert isinstance(self.inner, SignedTree)
+        forgotten = [
+            sum(sum(v[action] for v in vectors) for vectors in memory.noise if len(vectors) > 1)
+            for action in range(self.actions)
+        ]
+        unit = self.grid.steps
+        return memory, tuple(
+            Answer(answer.total + extra / unit, answer.rounds, answer.draws)
+            for answer, extra in zip(answers, forgotten, strict=True)
+        )
+
+
+DEPTH = Fraction(TREE.levels)
+WIDER = SignedTree(epsilon=HALF, leaves=8, actions=2, grid=BITS, base=5)
+BROKEN: list[tuple[str, Mechanism, str | None]] = [
+    ("half the noise", Twin(inner=TREE, times=Fraction(2)), "1"),
+    ("a level not paid for", Twin(inner=TREE, times=DEPTH / (DEPTH - 1)), "3/4"),
+    ("a draw for each action at the cost of one", Twin(inner=TREE, apart=True), "1"),
+    ("nodes ahead without noise", TakesNothingAway(inner=WIDER), None),
+    ("half the variance", Twin(inner=ROOT, times=Fraction(2)), "1"),
+]
+
+
+@pytest.mark.parametrize(("twin", "loss"), [b[1:] for b in BROKEN], ids=[b[0] for b in BROKEN])
+def test_broken_twins_are_caught(twin: Mechanism, loss: str | None) -> None:
+    result = transcript_level(feed(twin), rounds=8, replays=FEW)
+    assert result.outcome == "failed", result.evidence
+    if loss is not None:
+        assert result.details["loss"] == loss
+
+
+def test_too_small_a_sum_of_weights_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the newest block alone, as if a record entered one number only."""
+    monkeypatch.setattr(SquareRoot, "share", HALF / 2)
+    root = SquareRoot(rho=HALF, leaves=8, actions=2, grid=BITS)
+    result = transcript_level(feed(root), rounds=8, replays=FEW)
+    assert result.outcome == "failed"

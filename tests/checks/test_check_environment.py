@@ -88,14 +88,6 @@ def test_blocks_of_another_law_are_found() -> None:
         check_environment(Sticky())
 
 
-def test_a_constructor_may_call_no_other() -> None:
-    class Own(Broken):
-        def __init__(self) -> None:
-            self.means, self.fault = np.array([0.25, 0.5]), ""
-
-    check_environment(Own())
-
-
 def test_what_is_no_environment_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Expected an environment such as .* got \[0\.5, 0\.4\]"):
         check_environment([0.5, 0.4])  # type: ignore[arg-type]

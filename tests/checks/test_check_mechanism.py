@@ -134,10 +134,3 @@ def test_a_memory_that_is_not_public_is_named() -> None:
     """It passed, and a store would have restored it as if it held released values only."""
     with pytest.raises(CheckFailed, match="`public_memory` is true, but"):
         check_mechanism(Remembers(epsilon=ONE, grid=GRID))
-
-
-def test_a_class_is_refused() -> None:
-    with pytest.raises(TypeError, match="YourMechanism"):
-        check_mechanism(LazyForgetful)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"Expected a mechanism such as .* got 'laplace'"):
-        check_mechanism("laplace")  # type: ignore[arg-type]

@@ -15,8 +15,8 @@ from dpbandits.core.errors import CheckFailed
 from dpbandits.core.plan import Hold, Progress
 from dpbandits.mechanisms import Answer, BinaryTree, GaussianBatches, LazyForgetful
 from dpbandits.mechanisms import counters as hybrid_module
-from dpbandits.policies.contract import Policy, Turn
-from dpbandits.session.state import Told, View, counted, open_block
+from dpbandits.policies.contract import Policy, Step
+from dpbandits.session.state import Told, View, block_from_list, block_to_list
 from dpbandits.simulation import plain
 from dpbandits.vault import OpenBlock, Vault, added
 
@@ -71,8 +71,8 @@ def reward_enters_twice(patch: pytest.MonkeyPatch) -> None:
 
     def again(view: View, event: Told, play: Any) -> None:
         for key, steps in event.parts:
-            count, sums = open_block(view.blocks[key])
-            view.blocks[key] = counted(OpenBlock(count + 1, added(sums, steps)))
+            count, sums = block_from_list(view.blocks[key])
+            view.blocks[key] = block_to_list(OpenBlock(count + 1, added(sums, steps)))
 
     after_a_tell(patch, again)
 
@@ -121,13 +121,13 @@ def early_at_horizon(patch: pytest.MonkeyPatch) -> None:
                 else plan
             )
 
-    opened, following = plain.open_turn, plain.next_turn
+    opened, following = plain.begin_step, plain.next_step
 
-    def hasty(turn: Turn) -> Turn:
+    def hasty(turn: Step) -> Step:
         return turn._replace(progress=Hasty(turn.plan))
 
-    patch.setattr(plain, "open_turn", lambda *given: hasty(opened(*given)))
-    patch.setattr(plain, "next_turn", lambda *given: hasty(following(*given)))
+    patch.setattr(plain, "begin_step", lambda *given: hasty(opened(*given)))
+    patch.setattr(plain, "next_step", lambda *given: hasty(following(*given)))
 
 
 def laplace_scale_halved(patch: pytest.MonkeyPatch) -> None:
@@ -152,7 +152,7 @@ def decisions_peek(patch: pytest.MonkeyPatch) -> None:
     """A batch ends early when the raw sum is high: the request for a release depends on rewards."""
 
     def hurry(view: View, event: Told, play: Any) -> None:
-        _, sums = open_block(view.blocks[event.unit])
+        _, sums = block_from_list(view.blocks[event.unit])
         plan = view.log.plan
         if sums[0] > 3 * 1024 and isinstance(plan, Hold) and plan.release and view.due is None:
             view.due = (event.unit,)

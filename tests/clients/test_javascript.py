@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.service.over_http import server
 
@@ -26,12 +27,43 @@ NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
 @pytest.mark.skipif(NODE is None, reason="needs Node (Debian package nodejs)")
 def test_in_node() -> None:
     tests = sorted(map(str, (PACKAGE / "test").glob("*.test.js")))
-    assert len(tests) == 4
+    assert len(tests) == 5
     done = subprocess.run(
         [str(NODE), "--test", *tests], cwd=PACKAGE, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "# fail 0" in done.stdout or "ℹ fail 0" in done.stdout
+
+
+@pytest.mark.skipif(NODE is None, reason="needs Node (Debian package nodejs)")
+def test_a_device_decides_as_a_session_does() -> None:
+    """With hardly any width nothing is left to chance: arm and place are the session's own."""
+    rows = np.random.default_rng(3).uniform(-0.7, 0.7, (500, 2))
+    policy = dpb.JointDPLinTS(arms=3, features=2, epsilon=9, public_contexts=rows, width=1e-9)
+    session = dpb.JointDPSession(policy, noise=SIMULATED, seed=1)
+    for row in rows:
+        decision = session.ask(row)
+        session.tell(decision, float(decision.action == int(row[0] > 0)))
+    assert session.releases > 1
+    expected = list[list[int]]()
+    for row in rows[:100]:
+        decision = session.ask(row)
+        expected.append([decision.action, session._waiting[decision.word][1] + 1])
+    program = """
+        import { decide } from "./src/index.js";
+        const [snapshot, rows] = JSON.parse(await new Response(process.stdin).text());
+        const made = rows.map((row) => decide(snapshot, row));
+        console.log(JSON.stringify(made.map((each) => [each.arm, each.index(1)])));
+    """
+    done = subprocess.run(
+        [str(NODE), "--input-type=module", "--eval", program],
+        input=json.dumps([session.snapshot, rows[:100].tolist()]),
+        cwd=PACKAGE,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == expected
 
 
 @pytest.mark.long

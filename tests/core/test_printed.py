@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.tables import FigureTable, aligned
+from dpbandits.core.tables import FigureTable
 
 PAIR = dpb.Bernoulli([0.6, 0.4])
 
@@ -38,12 +38,6 @@ def test_of_many_runs_no_quantile_is_rough_and_one_run_has_no_error() -> None:
     alone = dpb.simulate(dpb.UCB1(arms=2), PAIR, 100).summary()
     assert np.isnan(alone["error"])
     assert "±" not in str(alone)
-
-
-def test_a_summary_of_named_arms_is_a_table() -> None:
-    found = dpb.identify(dpb.DPSE(arms=2, epsilon=1), PAIR, runs=20, delta=0.1).summary()
-    assert str(found).startswith("DPSE, 20 runs: shares of them, and rounds until an arm was named")
-    assert found["correct"] + found["wrong"] + found["undecided"] == pytest.approx(1)
 
 
 def test_estimates_say_what_they_are() -> None:
@@ -75,8 +69,3 @@ def test_a_campaign_in_numbers_prints_as_lines() -> None:
             "segments: DE",
             "over: end",
         ]
-
-
-def test_columns_are_as_wide_as_their_widest_cell() -> None:
-    assert aligned([("a", "bcd"), ("ef", "g")]).splitlines() == ["a   bcd", "ef    g"]
-    assert aligned([("a", "bcd"), ("ef", "g")], left=2).splitlines() == ["a   bcd", "ef  g"]

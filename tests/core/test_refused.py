@@ -105,16 +105,3 @@ def test_numbers_of_any_kind_are_taken_and_kept_plain() -> None:
         assert kept == 2
         assert type(kept) in (int, float)
     assert dpb.DPKLUCB(arms=2, epsilon=np.float64(0.1)).epsilon == Fraction(1, 10)
-
-
-def test_an_audit_takes_numpy_numbers() -> None:
-    """How far it comes in a budget is the machine's affair, so only a number of runs is judged."""
-    given = {"arms": np.int64(2), "seed": np.int64(1), "rounds": np.int32(4)}
-    assert audited(**given, runs=np.int64(60), workers=np.int64(1)).passed
-    assert [level.level for level in audited(**given, budget=np.float64(1)).levels] == [
-        "transcript"
-    ]
-
-
-def test_a_bound_at_one_round_is_a_number() -> None:
-    assert dpb.upper_bound(dpb.HybridUCB(arms=2, epsilon=1), COINS, 1) >= 0

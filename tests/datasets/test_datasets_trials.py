@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from dpbandits.datasets import TRIALS, clinical
-from tests.places import REPOSITORY
 
 COLLECTED = {
     "smoking": "hasselblad1998_smoking_cessation",
@@ -51,13 +50,6 @@ def test_known_rates() -> None:
     assert sum(clinical("copd").patients) == 52_462  # as many patients as the review reports
 
 
-def test_an_unknown_trial_lists_the_known_ones() -> None:
-    with pytest.raises(
-        ValueError, match="one of the trials smoking, depression, stroke, copd; got 'aspirin'"
-    ):
-        clinical("aspirin")
-
-
 @pytest.mark.parametrize("real", ["clinical"], indirect=True)
 def test_counts_are_those_collected_from_the_reviews(real: Path) -> None:
     with (real / "pooled_arms.csv").open(encoding="utf-8") as text:
@@ -70,27 +62,3 @@ def test_counts_are_those_collected_from_the_reviews(real: Path) -> None:
         for counts in zip(clinical(t).events, clinical(t).patients, strict=True)
     ]
     assert packaged == collected
-
-
-@pytest.mark.parametrize("real", ["clinical"], indirect=True)
-def test_arms_carry_the_names_of_the_collected_table(real: Path) -> None:
-    with (real / "pooled_arms.csv").open(encoding="utf-8") as text:
-        collected = [row["arm"] for row in csv.DictReader(text)]
-    package = REPOSITORY / "src" / "dpbandits" / "datasets" / "trials.csv"
-    with package.open(encoding="utf-8") as text:
-        assert [row["source_arm"] for row in csv.DictReader(text)] == collected
-
-
-@pytest.mark.parametrize("real", ["clinical"], indirect=True)
-def test_pooled_survival_is_no_treatment_effect(real: Path) -> None:
-    """The warning in the module's text: TIO-SMI has the highest pooled survival, yet more deaths
-    than placebo in its own trials.
-    """
-    trial = clinical("copd")
-    assert trial.arms[trial.environment.means.argmax()] == "TIO-SMI"
-    with (real / "dong2013_copd_death.csv").open(encoding="utf-8") as text:
-        rows = list(csv.DictReader(text))
-    rate = {(r["id"], r["treatment"]): int(r["death"]) / int(r["randomized"]) for r in rows}
-    own = [id for id, treatment in rate if treatment == "TIO-SMI"]
-    assert len(own) == 2
-    assert all(rate[id, "TIO-SMI"] > rate[id, "Placebo"] for id in own)

@@ -97,17 +97,6 @@ def test_social_with_probabilities(tmp_path: Path) -> None:
     assert social(written(tmp_path, WEIGHTED), directed=False).edges == ((0, 1), (2, 1))
 
 
-def test_both_ways_for_cascades(tmp_path: Path) -> None:
-    network = social(written(tmp_path, SOCIAL))
-    with pytest.raises(ValueError, match=r"Expected a directed network: take both_ways\(\)"):
-        network.indegree_probabilities()
-    both = network.both_ways()
-    assert both.edges == ((2, 1), (1, 0), (1, 2), (0, 1))
-    assert both.cost.shape == (4,)
-    assert both.indegree_probabilities().tolist() == [1 / 2, 1, 1, 1 / 2]
-    assert both.both_ways() is both
-
-
 BROKEN: list[tuple[Callable[[Path], Network], str, str, str, str]] = [
     (
         roads,
@@ -222,14 +211,6 @@ def test_broken_networks_are_refused_in_words(
     assert text.count(old) == 1
     with pytest.raises(DataError, match=words):
         read(written(tmp_path, text.replace(old, new)))
-
-
-def test_a_broken_gzip_file_is_refused(tmp_path: Path) -> None:
-    whole = gzip.compress(b"1 2\n" * 1000)
-    for content in (whole[: len(whole) // 2], b"1 2\n"):
-        (tmp_path / "net.gz").write_bytes(content)
-        with pytest.raises(DataError, match="no gzip file"):
-            social(tmp_path / "net.gz")
 
 
 def test_a_network_of_ones_own_is_checked() -> None:

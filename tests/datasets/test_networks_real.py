@@ -36,14 +36,6 @@ def test_real_roads(
     assert means.max() <= 1
 
 
-@needs("tntp")
-def test_sioux_falls_is_strongly_connected_and_symmetric(real: Path) -> None:
-    network = roads(real / "SiouxFalls" / "SiouxFalls_net.tntp")
-    costs = dict(zip(network.edges, network.cost, strict=True))
-    assert all(costs[v, u] == time for (u, v), time in costs.items())
-    assert network.connected().dropped == 0
-
-
 @needs("rocketfuel")
 @pytest.mark.parametrize(
     ("number", "nodes", "edges", "dropped"),
@@ -62,14 +54,6 @@ def test_real_isps(real: Path, number: int, nodes: int, edges: int, dropped: int
     # many ties: compare the weights of trees, not their edges
     assert len(np.unique(network.cost)) < edges / 5
     assert network.connected().dropped == dropped  # nothing more to drop
-
-
-@needs("snap")
-def test_jazz(real: Path) -> None:
-    network = social(real / "jazz.edges")
-    assert (len(network.nodes), len(network.edges), network.directed) == (198, 2_742, False)
-    assert network.connected().dropped == 0
-    assert len(network.both_ways().indegree_probabilities()) == 5_484
 
 
 @needs("snap")

@@ -55,15 +55,6 @@ def test_a_broken_csv_is_refused_in_words(case: str, tmp_path: Path) -> None:
     refused(written(tmp_path, text), words)
 
 
-def test_a_missing_column_is_named_with_those_found(tmp_path: Path) -> None:
-    refused(
-        written(tmp_path, "a,b\n0,1\n"),
-        "rewards.csv lacks the columns c; it has a, b",
-        arms=["a", "c"],
-    )
-    refused(written(tmp_path, "a,b\n0,1\n"), "lacks the columns c, d; it has a, b", arms=["c", "d"])
-
-
 def test_a_gzip_file_is_checked(tmp_path: Path) -> None:
     whole = gzip.compress(
         b"a,b\n" + b"".join(b"%.6f,1\n" % x for x in np.random.default_rng(0).random(5_000)),
@@ -71,22 +62,6 @@ def test_a_gzip_file_is_checked(tmp_path: Path) -> None:
     )
     assert table(written(tmp_path, whole, "whole.csv.gz")).rewards.shape == (5_000, 2)
     refused(written(tmp_path, whole[: len(whole) // 2], "half.csv.gz"), "half.csv.gz is no table")
-
-
-def test_a_missing_path_is_named(tmp_path: Path) -> None:
-    with pytest.raises(
-        FileNotFoundError, match=r"Expected a file at .*nowhere\.csv; there is none"
-    ):
-        table(tmp_path / "nowhere.csv")
-    with pytest.raises(DataError, match="to be a file; it is a folder"):
-        table(tmp_path)
-
-
-def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
-    refused(
-        written(tmp_path, "", "rewards.xlsx"),
-        r"named \.csv, \.csv\.gz, \.parquet, \.npy, \.npz; got rewards\.xlsx",
-    )
 
 
 def test_parquet_is_checked_like_csv(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ SHARED = {
     "answering",
     "evidence",
     "fence",
+    "periods",
     "super_arm_lower",
     "uniform_matroid",
     "upper_bounds",

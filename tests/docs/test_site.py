@@ -8,8 +8,6 @@ import re
 import tomllib
 from typing import get_args
 
-import pytest
-
 import dpbandits as dpb
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.sweeps.config import Config, PolicyEntry, Quick
@@ -24,36 +22,37 @@ def page(name: str) -> str:
 
 
 SWEEP_FILES = page("reference/sweep_files")
-SECTIONS = dict(re.findall(r'### law = "(\w+)"\n(.*?)(?=\n### |\Z)', SWEEP_FILES, re.DOTALL))
+ROWS = dict(re.findall(r"^\| (\w+) \| (`.*?) \|", SWEEP_FILES, re.MULTILINE))
+POLICY, ENVIRONMENTS = (
+    tomllib.loads(text) for text in re.findall(r"```toml\n(.*?)```", SWEEP_FILES, re.DOTALL)
+)
 LAWS = {
     law.model_fields["law"].annotation.__args__[0]: law for law in get_args(get_args(AnySetting)[0])
 }
 
 
-def example_in(text: str) -> str:
-    return re.findall(r"```toml\n(.*?)```", text, re.DOTALL)[0]
-
-
 def test_the_page_on_sweep_files_has_every_law_and_key() -> None:
-    assert set(SECTIONS) == set(LAWS)
+    assert set(ROWS) == set(LAWS)
     for law, model in LAWS.items():
-        for key in set(model.model_fields) - {"name", "law"}:
-            assert f"| `{key}` |" in SECTIONS[law]
+        keys = set(re.findall(r"`(\w+)`", ROWS[law]))
+        assert keys == set(model.model_fields) - {"name", "law"}
     for model in (Config, Quick, PolicyEntry):
         for name, field in model.model_fields.items():
-            assert f"| `{field.alias or name}` |" in SWEEP_FILES
+            assert f"`{field.alias or name}`" in SWEEP_FILES
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_every_law_has_an_example_that_is_one(law: str) -> None:
-    text = 'name = "a"\ntitle = "b"\nrounds = 10\nruns = 1\n' + example_in(SECTIONS[law])
-    (policy,) = tomllib.loads(example_in(SWEEP_FILES))["policies"]
+def test_every_law_has_an_example_that_is_one() -> None:
+    (policy,) = POLICY["policies"]
     del policy["environments"]
-    config = Config.model_validate(tomllib.loads(text) | {"policies": [policy]})
-    (setting,) = config.environments
-    assert type(setting) is LAWS[law]
-    if "path" not in LAWS[law].model_fields:  # else it names files that only a reader has
-        assert config.loaded[setting.name].environment.arms >= 2
+    head = {"name": "a", "title": "b", "rounds": 10, "runs": 1, "policies": [policy]}
+    written = ENVIRONMENTS["environments"]
+    assert [each["law"] for each in written] == list(ROWS)
+    for each in written:
+        if "path" in LAWS[each["law"]].model_fields:  # a file that only a reader has
+            LAWS[each["law"]].model_validate(each)
+        else:
+            config = Config.model_validate(head | {"environments": [each]})
+            assert config.loaded[each["name"]].environment.arms >= 2
 
 
 def test_which_policy_is_what_recommend_says() -> None:

@@ -44,8 +44,7 @@ def test_every_block_of_python_is_an_example_that_is_run() -> None:
 def test_no_tutorial_is_lost() -> None:
     assert {
         "guides/trial.md",
-        "guides/practitioners.md",
-        "guides/experiment.md",
+        "guides/options.md",
         "guides/researchers.md",
         "guides/stopping.md",
         "guides/full_information.md",

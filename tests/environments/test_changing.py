@@ -131,8 +131,3 @@ def test_instances_have_the_shape_they_promise() -> None:
 def test_what_is_none_is_refused(made: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         made()
-
-
-def test_a_best_arm_is_not_identified_where_it_changes() -> None:
-    with pytest.raises(TypeError, match="stand still"):
-        dpb.identify(dpb.DPSE(arms=2, epsilon=4, beta=0.1), PLACE)

@@ -44,12 +44,6 @@ def test_a_log_is_played_once_in_its_order() -> None:
     assert log.fresh().visit(rng) == 0
 
 
-def test_a_policy_without_contexts_may_play_it() -> None:
-    table = dpb.ContextTable(CONTEXTS, [[0.1, 0.9], [0.3, 0.2], [0.5, 0.7]])
-    runs = dpb.simulate(dpb.DPRateIMED(arms=2, epsilon=1), table, 2000, runs=2)
-    assert runs.plays.sum() == 4000
-
-
 @pytest.mark.parametrize(
     ("contexts", "means", "said"),
     [

@@ -25,11 +25,6 @@ def hoeffding(n: int, of: int = 1) -> float:
 ROWS = [[0.0, 1.0], [0.5, 0.25], [1.0, 0.0], [0.75, 0.5], [0.0, 1.0]]
 
 
-def test_a_table_plays_its_rows_in_order() -> None:
-    table, rng = dpb.Table(ROWS).fresh(), np.random.default_rng(0)
-    assert [table.draw(arm, rng) for arm in (0, 1, 0, 0, 1)] == [0.0, 0.25, 1.0, 0.75, 1.0]
-
-
 def test_a_block_of_a_table_is_the_sum_of_its_next_rows() -> None:
     table, rng, grid = dpb.Table(ROWS).fresh(), np.random.default_rng(0), dpb.Grid(steps=4)
     assert table.block(0, 3, grid, rng) == 0 + 2 + 4
@@ -66,11 +61,6 @@ def test_a_table_in_order_has_no_lattice_and_a_resampled_one_counts_its_rows() -
     )
 
 
-def test_a_resampled_table_never_ends() -> None:
-    table, rng = dpb.Table(ROWS, resample=True), np.random.default_rng(0)
-    assert {table.draw(0, rng) for _ in range(200)} == {0.0, 0.5, 0.75, 1.0}
-
-
 def test_replay_passes_over_what_the_policy_would_not_have_done() -> None:
     log, rng = (
         dpb.LoggedReplay([1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.5], arms=2).fresh(),
@@ -83,11 +73,6 @@ def test_replay_passes_over_what_the_policy_would_not_have_done() -> None:
         log.draw(1, rng)
     assert log.acceptance == 3 / 5
     assert log.fresh().draw(1, rng) == 0.1
-
-
-def test_a_log_has_no_blocks() -> None:
-    with pytest.raises(TypeError, match="round by round"):
-        dpb.LoggedReplay([0], [1.0], arms=1).block(0, 1, dpb.Grid(), np.random.default_rng(0))
 
 
 def walk(log: dpb.LoggedReplay, arms: int, seed: int) -> tuple[np.ndarray, np.ndarray, float]:

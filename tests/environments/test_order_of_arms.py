@@ -111,9 +111,3 @@ def test_reordered_arms_keep_their_rewards() -> None:
             )
             sums = moved.fresh().block_many(np.arange(4), 40, grid, rng(4))
             assert np.array_equal(sums, environment.fresh().block_many(order, 40, grid, rng(4)))
-
-
-def test_super_arms_keep_the_numbers_their_problem_names() -> None:
-    policy = dpb.DPKLCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1)
-    with pytest.raises(ValueError, match="names arms by their numbers"):
-        dpb.simulate(policy, dpb.Bernoulli(RATES), 10, shuffle=True)

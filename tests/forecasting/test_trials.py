@@ -31,7 +31,7 @@ def in_a_session(how: Conditions, seed: int) -> tuple[Any, Any]:
             s.void(decision)  # another person takes the place
         else:
             s.tell(decision, float(coin < (MEANS + added)[decision.action]))
-    return plays, best_compared(s._state.believed, range(3), 0.05)
+    return plays, best_compared(s._state.history, range(3), 0.05)
 
 
 CONDITIONS = [

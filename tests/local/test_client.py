@@ -6,18 +6,23 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from examples.local_privacy.server import MEANS
 
 import dpbandits as dpb
+from dpbandits.auditing.foreign import RandomizerSubject
+from dpbandits.auditing.statistical import statistical_level
 from dpbandits.checks.tape import Recorder
 from dpbandits.core.errors import MessageError
 from dpbandits.core.privacy import Grid
 from dpbandits.local import messages
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse, Randomizer
+from dpbandits.mechanisms.randomizers import Report
 from dpbandits.policies import CUCBLDP1, CUCBLDP2
 
 VALUES = (0.2718281828, 0.7310585786)
@@ -190,3 +195,112 @@ def test_a_session_takes_the_report_and_refuses_the_raw_value() -> None:
     other = messages.report_from_json(client().answer(message, dict.fromkeys(range(3), 0.5)))
     with pytest.raises(dpb.RewardError, match="simulated"):
         session.tell(other.id, other.report)
+
+
+# What a user's device is handed: rewards by arm, none missing; descriptions that are read in no
+# time
+
+
+DESCRIBED = messages.randomizer_to_json(LocalLaplace(epsilon=1, width=2))  # type: ignore[arg-type]
+SUPER_ARM = messages.decision_to_json(7, [0, 3], (0, 3))
+
+
+def device() -> Client:
+    return Client(DESCRIBED, most=1, noise=dpb.SimulatedNoise(1), simulated=True)
+
+
+@pytest.mark.parametrize(
+    ("decision", "reward", "what"),
+    [
+        (SUPER_ARM, {0: 0.25}, r"rewards of arms \[0, 3\]; those of \[3\] are missing"),
+        (SUPER_ARM, {}, r"those of \[0, 3\] are missing"),
+        (
+            SUPER_ARM,
+            [0.25, 0.25],
+            "Expected a mapping from arm to reward, got an object of type list",
+        ),
+        (SUPER_ARM, None, "Expected a mapping from arm to reward, got an object of type NoneType"),
+        (
+            messages.decision_to_json(7, 3, None),
+            {"3": 0.25},
+            r"rewards of arms \[3\]; those of \[3\] are missing",
+        ),
+    ],
+)
+def test_missing_rewards_are_named_as_such(decision: str, reward: Any, what: str) -> None:
+    client = device()
+    with pytest.raises(dpb.RewardError, match=what + ".*Nothing was drawn") as error:
+        client.answer(decision, reward)
+    assert "0.25" not in str(error.value)
+    client.answer(decision, {0: 0.5, 3: 0.5})  # the decision was not used up
+
+
+@pytest.mark.parametrize("epsilon", ["1e6000000", "1e-6000000", "1" * 10**5, "1/" + "7" * 10**5])
+def test_a_description_costs_no_time(epsilon: str) -> None:
+    text = json.dumps(json.loads(DESCRIBED) | {"epsilon": epsilon})
+    tracemalloc.start()
+    with pytest.raises(messages.MessageError, match="epsilon") as error:
+        Client(text, most=1)
+    largest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # The first one took seconds: 10 to the power of 6,000,000 was computed, 2.5 MB long.
+    assert largest < 1_000_000
+    assert len(str(error.value)) < 200
+
+
+# Reports are cut off at a public bound: what a broken client can do to a sum is limited, and what
+# a report tells stays what it was
+
+
+class Huge(dpb.SimulatedNoise):
+    """A draw far beyond what ever comes up."""
+
+    def laplace(self, value: int, **_: Any) -> int:
+        return value + self.seed * 2**59 - 2**58
+
+
+@pytest.mark.parametrize(
+    "epsilon", [Fraction(1, 100), Fraction(1, 3), Fraction(1), Fraction(50), Fraction(1000)]
+)
+@pytest.mark.parametrize("width", [1, 4])
+def test_the_bound_is_sixty_scales(epsilon: Fraction, width: int) -> None:
+    randomizer = LocalLaplace(epsilon=epsilon, width=width, grid=Grid(steps=7))
+    exact = 60 * 7 * width / epsilon
+    assert exact <= randomizer.reach < exact + 1
+    assert randomizer.randomise(7, Huge(1)) == 7 + randomizer.reach
+    assert randomizer.randomise(0, Huge(0)) == -randomizer.reach
+    for step in (7 + randomizer.reach, -randomizer.reach):
+        beyond = step + (1 if step > 0 else -1)
+        assert randomizer.accepts(step)
+        assert randomizer.accepts((3, step))
+        assert not randomizer.accepts(beyond)
+        assert not randomizer.accepts((3, beyond))
+
+
+def test_a_broken_client_cannot_ruin_a_sum() -> None:
+    policy = dpb.LDPUCB(arms=2, epsilon=1, grid=1)
+    s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    d = s.ask()
+    name = policy.randomizer().name
+    for steps in (2**59, -(2**59), 62, -61):
+        with pytest.raises(dpb.RewardError, match="damaged"):
+            s.tell(d, Report(steps, name, "simulated"))
+    s.tell(d, Report(61, name, "simulated"))
+    assert not RandomizedResponse(epsilon=Fraction(1)).accepts(1)
+
+
+@pytest.mark.parametrize("reach", [0, 60])
+def test_cutting_off_costs_nothing(reach: int) -> None:
+    """However near the bound is, reports do not show more than the claim; those of twice the reward
+    do. Wrong with probability 1e-6.
+    """
+    kind = type("Near", (LocalLaplace,), {"reach": reach})
+    leaky = type(
+        "Leaky",
+        (kind,),
+        {"randomise": lambda self, steps, noise: LocalLaplace.randomise(self, 2 * steps, noise)},
+    )
+    for made, outcome in ((kind, "not refuted"), (leaky, "failed")):
+        subject = RandomizerSubject(made(epsilon=Fraction(1), grid=Grid(steps=1)))
+        found = statistical_level(subject, Fraction(1), runs=3_000, workers=1)
+        assert found.outcome == outcome, found.evidence

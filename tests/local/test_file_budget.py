@@ -4,10 +4,8 @@ links, copies, kills, forks or races it.
 
 from __future__ import annotations
 
-import copy
 import multiprocessing
 import os
-import pickle
 import random
 import signal
 import sqlite3
@@ -176,17 +174,6 @@ def test_a_second_name_and_a_dead_link_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "gone").exists()
     with pytest.raises(BudgetError, match="to be a folder"):
         FileBudget(tmp_path / "no" / "b", total=1)
-
-
-def test_copies(tmp_path: Path) -> None:
-    """Of a budget in memory there are none; of one in a file each is the same file."""
-    for copied in (copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
-        with pytest.raises(TypeError, match="or use a FileBudget"):
-            copied(MemoryBudget(1))
-        budget = FileBudget(tmp_path / copied.__name__, total=1)
-        copied(budget).spend(ONE)
-        with pytest.raises(BudgetError, match="1 of it is spent"):
-            budget.spend(ONE)
 
 
 class Inside(dpb.SimulatedNoise):

@@ -47,13 +47,6 @@ def test_an_interruption_is_no_bad_reward(
         READ[at]()
 
 
-def test_nothing_is_wrong_with_a_float(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its reading raises no error at all; so the ValueError of a handler passes, too."""
-    monkeypatch.setattr(rewards, "number", raising(ValueError("the alarm")))
-    with pytest.raises(ValueError, match="the alarm"):
-        checked_reward(0.5)
-
-
 def raising(error: BaseException) -> Callable[[object], Any]:
     def read(_: object) -> Any:
         raise error
@@ -85,13 +78,3 @@ def test_code_that_a_reward_brings_along_is_not_heard(reward: Any) -> None:
 
 def interrupt(_: object) -> None:
     raise TimeoutError(f"0.{DIGITS}")
-
-
-def test_a_subclass_of_a_number_is_no_plain_one() -> None:
-    class Mine(float):
-        def __float__(self) -> float:
-            raise TimeoutError(f"0.{DIGITS}")
-
-    with pytest.raises(dpb.RewardError) as error:
-        checked_reward(Mine(0.5))
-    assert DIGITS not in told(error.value)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -83,28 +80,3 @@ def test_a_client_that_leaks_is_caught(how: str, tmp_path: Path) -> None:
         with pytest.raises(MessageError):
             serve(policy(), 10, command, noise=dpb.SecureNoise(), pipe=pipe)
         assert len(leaks(pipe.received)) == 1
-
-
-def test_the_demonstration_runs() -> None:
-    command = [sys.executable, str(USERS.with_name("server.py")), "--users", "30"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "all of them reports" in shown
-    assert "secure noise" in shown
-
-
-def test_the_users_program_knows_no_server() -> None:
-    """As the import contract of the package asks of the user's side: `dpbandits.local` keeps it,
-    and of the package the users' program imports that and the noise alone.
-    """
-    modules = [
-        node.module if isinstance(node, ast.ImportFrom) else name.name
-        for node in ast.walk(ast.parse(USERS.read_text(encoding="utf-8")))
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for name in node.names
-    ]
-    ours = {module for module in modules if module and module.startswith("dpbandits")}
-    assert ours == {"dpbandits.local.client", "dpbandits.noise.sources"}
-    assert {str(module).split(".")[0] for module in modules} <= {
-        "dpbandits",
-        *sys.stdlib_module_names,
-    }

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.errors import BudgetError, MessageError
+from dpbandits.core.errors import MessageError
 from dpbandits.local.budget import FileBudget
 from dpbandits.local.client import Client
 
@@ -46,12 +46,6 @@ def test_refused(what: str) -> None:
     call, message = REFUSED[what]
     with pytest.raises(TypeError, match=message):
         call()
-
-
-def test_a_budget_in_a_folder_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(BudgetError, match="nowhere to be a folder"):
-        FileBudget(tmp_path / "nowhere" / "b.json", total=1)
-    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_kept_of_a_decision_is_small(tmp_path: Path) -> None:

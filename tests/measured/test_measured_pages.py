@@ -21,6 +21,7 @@ from dpbandits.policies.cumulative import RateConstants
 from tests.places import REPOSITORY
 
 ELSEWHERE = {
+    "benchmarks/results/controls.csv",
     "benchmarks/results/service_killed_server.csv",
     "benchmarks/results/service_killed_server_postgresql.csv",
     "benchmarks/results/service_kills.csv",
@@ -33,8 +34,18 @@ ELSEWHERE = {
 }
 """Written by `soak`, `killed_server`, `steady`, `turns`, `controls` and `papers-full`."""
 
-BY_HAND = {"docs/measured/regret.md", "docs/measured/speed.md"}
+BY_HAND = {
+    "docs/measured/contexts.md",
+    "docs/measured/naming.md",
+    "docs/measured/regret.md",
+    "docs/measured/speed.md",
+}
 """They say what the tables show."""
+
+OWN_TABLES = {"docs/measured/contexts.md": ("contexts", "contexts_estimates")}
+"""Pages that say the numbers of these tables in tables of their own."""
+
+CELLS = "docs/reference/private_contextual_bandits.md"
 
 
 def test_everything_is_listed_or_has_a_command_of_its_own() -> None:
@@ -60,7 +71,16 @@ def test_what_a_file_says_of_its_command_is_what_is_run(page: Any) -> None:
     assert all(part.startswith("elsewhere/") for part in written)
 
 
-@pytest.mark.parametrize("page", sorted(BY_HAND))
+@pytest.mark.parametrize("page", OWN_TABLES)
+def test_each_fraction_on_a_page_is_in_its_tables(page: str) -> None:
+    tables = [REPOSITORY / RESULTS / f"{name}.csv" for name in OWN_TABLES[page]]
+    shown = {cell for table in tables for row in read(table) for cell in row.values()}
+    said = re.findall(r"\b\d+\.\d{2,}", (REPOSITORY / page).read_text(encoding="utf-8"))
+    assert len(said) > 30
+    assert set(said) <= shown
+
+
+@pytest.mark.parametrize("page", sorted(BY_HAND - OWN_TABLES.keys() | {CELLS}))
 def test_what_a_page_says_is_in_the_tables_it_names(page: str) -> None:
     """Each number of an answer, but for small whole ones, stands in a table that its row names."""
     answers = 0
@@ -75,7 +95,23 @@ def test_what_a_page_says_is_in_the_tables_it_names(page: str) -> None:
         for number in {n.rstrip(".,") for n in numbers}:
             there = number in shown or number.replace(",", "") in shown
             assert len(number) < 3 or there, f"{number} is not in {tables}"
-    assert answers >= 10
+    assert answers >= 5
+
+
+def test_the_page_of_controls_has_the_counts_of_its_table() -> None:
+    """And the name of each control whose verdict is not as it should be."""
+    rows = read(REPOSITORY / "benchmarks/results/controls.csv")
+    text = (REPOSITORY / "docs/measured/controls.md").read_text(encoding="utf-8")
+    for truth, good in (("wrong", {"failed"}), ("right", {"passed", "not refuted"})):
+        judged = [row["verdict"] for row in rows if row["truth_is"] == truth]
+        ends = ("failed", "passed", "not refuted", "no verdict", "not judged")
+        assert sum(map(judged.count, ends)) == len(judged), "a crash"
+        counts = " | ".join(str(judged.count(end)) for end in ends)
+        assert f"| {truth} | {len(judged)} | {counts} |" in text
+        for row in rows:
+            bad = row["truth_is"] == truth and row["verdict"] not in good
+            assert not bad or row["verdict"] == "not judged" or f"`{row['control']}`" in text
+    assert {row["commit"] for row in rows if row["commit"]} == set(re.findall(r"`(\w{8})`", text))
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -142,14 +142,6 @@ def test_moments_are_at_most_the_continuous_law_s(dimension: int) -> None:
             assert exact <= log_moment(dimension, share) * (1 + 1e-9)
 
 
-def test_small_and_large_moments_join() -> None:
-    for dimension in (1, 3, 17):
-        edge = 1e-4 / dimension
-        below, above = (log_moment(dimension, edge * f) / f**2 for f in (0.999, 1.001))
-        assert below == pytest.approx(above, rel=1e-3)
-    assert log_moment(1, 0.5) == pytest.approx(-math.log(1 - 0.25))
-
-
 def test_grids_are_refined_to_whole_multiples_and_said() -> None:
     assert JointBatch(epsilon=ONE, size=17, grid=Grid(steps=1)).grid.steps == 17
     assert JointBatch(epsilon=2, size=4, grid=Grid(steps=3)).grid.steps == 9

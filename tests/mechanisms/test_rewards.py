@@ -4,7 +4,6 @@ Errors name the arm, never the value.
 
 from __future__ import annotations
 
-import traceback
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -150,28 +149,6 @@ def test_few_plain_numbers_take_a_shorter_way(rounding: Any) -> None:
 def test_the_shorter_way_is_for_plain_numbers_in_a_list(values: Any) -> None:
     assert few_on_grid(values, 2, Grid(steps=8)) is None
     assert few_on_grid([0.0] * (FEW + 1), FEW + 1, Grid(steps=8)) is None
-
-
-class Kind(type):
-    """Of classes whose hash fails and says too much."""
-
-    def __hash__(cls) -> int:
-        raise LookupError("0.7314")
-
-
-class Hashless(metaclass=Kind):
-    def __float__(self) -> float:
-        return 0.5
-
-
-def test_a_class_that_cannot_be_hashed_takes_the_longer_way() -> None:
-    assert few_on_grid([1.0, Hashless()], 2, Grid(steps=8)) is None
-    problem = dpb.UniformMatroid(arms=4, rank=2)
-    s = dpb.Session(dpb.DPJointMAT(problem=problem, epsilon=1), noise=dpb.SimulatedNoise(1))
-    d = s.ask()
-    with pytest.raises(dpb.RewardError) as refused:
-        s.tell(d, [1.0, Hashless()])
-    assert "0.73" not in "".join(traceback.format_exception(refused.value))
 
 
 def test_the_error_names_the_arm() -> None:

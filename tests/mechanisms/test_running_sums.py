@@ -172,18 +172,6 @@ def encoder(leaves: int) -> np.ndarray[Any, Any]:
     return matrix
 
 
-@pytest.mark.parametrize("leaves", [1, 15, 16, 17, 100, 333])
-def test_the_first_block_has_the_largest_weights(leaves: int) -> None:
-    columns = (encoder(leaves) ** 2).sum(axis=0)
-    assert columns.max() == columns[0] == squared_weights(leaves)
-
-
-def test_cells_cover_all_blocks() -> None:
-    for newest in range(300):
-        blocks = [b for start, size in cells_at(newest) for b in range(start, start + size)]
-        assert blocks == list(range(newest + 1))
-
-
 def test_weights_are_those_of_the_square_root() -> None:
     exact = list(accumulate(range(1, 2000), lambda f, n: f * (2 * n - 1) / (2 * n), initial=1.0))
     for age in (0, 1, 2, 10, 500, 1999):
@@ -265,8 +253,3 @@ def test_damaged_memory_is_refused(mechanism: Mechanism) -> None:
 def test_bad_sizes_are_refused(make: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         make()
-
-
-def test_a_coarse_grid_is_refined() -> None:
-    assert tree(5, actions=20, grid=1).grid.steps == 20
-    assert "refined from 1" in str(tree(5, actions=20, grid=1).guarantee)

@@ -206,15 +206,6 @@ def test_every_option_shows() -> None:
     assert all(len(record["end"]) == 2 for record in kept("segments").values())
 
 
-def test_arms_are_identified_and_rules_halt() -> None:
-    records = [record for family in ("prompt", "late") for record in kept(family).items()]
-    found = [(name.split()[0], record["end"][""]["found"]) for name, record in records]
-    identified = {policy for policy, what in found if len(what) == 2}
-    assert identified == {"AdaPTT", "CTBTT", "DPSE", "SparseVectorSE", "SuccessiveElimination"}
-    halted = {(policy, what[2]) for policy, what in found if len(what) == 3}
-    assert halted == {(r, c) for r in ("NAS", "DPNAS", "DPExponentialNAS") for c in (False, True)}
-
-
 def test_campaigns_show_their_sides_and_their_alarms() -> None:
     found = kept("campaigns")
     for title, parts in (("segments", ["DE", "FR"]), ("holdout", ["policy", "holdout"])):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -186,3 +188,30 @@ def test_copies_and_saved_sources_stay_fresh() -> None:
     assert SecureNoise().state() == {"kind": "secure"}
     with pytest.raises(TypeError, match="fresh=True"):
         SecureNoise(fresh=1)  # type: ignore[arg-type]
+
+
+# A copied or pickled secure source draws for itself: one draw on two sums would give away their
+# exact difference
+
+
+def draws(noise: SecureNoise) -> list[int]:
+    return [noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10)) for _ in range(8)]
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.copy,
+        copy.deepcopy,
+        *(
+            lambda noise, p=p: pickle.loads(pickle.dumps(noise, p))
+            for p in range(pickle.HIGHEST_PROTOCOL + 1)
+        ),
+    ],
+)
+def test_a_copy_draws_for_itself(copied: Callable[[SecureNoise], SecureNoise]) -> None:
+    noise = SecureNoise()
+    draws(noise)
+    again = copied(noise)
+    assert type(again) is SecureNoise
+    assert draws(noise) != draws(again)  # equal by chance with probability below 1e-30

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,6 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import Noise, SecureNoise, SimulatedNoise
 from dpbandits.noise.sources import secure_choice, secure_draws
-from dpbandits.vault import OpenVault, Vault
 
 STEPS = 1024
 ONE = Fraction(1)
@@ -165,53 +162,3 @@ def test_the_floating_point_attack_learns_nothing_from_ours(noise: Noise) -> Non
 
 # Haney et al. 2022: a float sum depends on the order of its terms, so one record can move it by
 # more than its own size.
-
-
-class Silent:
-    """Noise that adds nothing, to see what is summed."""
-
-    kind = "simulated"
-
-    def laplace(self, value: int, **_: Any) -> int:
-        return value
-
-
-def released(rewards: np.ndarray[Any, Any]) -> float:
-    mechanism = LazyForgetful(epsilon=ONE, grid=Grid(steps=STEPS))
-    vault = OpenVault(Vault("bandit", mechanism, 1, Silent()))  # type: ignore[arg-type]
-    for reward in rewards.tolist():
-        vault.add(0, reward)
-    total: float = vault.release((0,), len(rewards), ()).answers[0].total
-    return total
-
-
-def test_order_of_additions_does_not_change_a_sum() -> None:
-    rng = np.random.default_rng(4)
-    rewards = rng.random(3000) ** 8
-    orders = [rng.permutation(rewards) for _ in range(20)]
-    assert len({released(order) for order in orders}) == 1
-    # what floats would have done; `sum` itself compensates since Python 3.12
-    assert len({reduce(add, order.tolist()) for order in orders}) > 1
-
-
-def test_order_of_whole_records_does_not_change_their_sums() -> None:
-    from dpbandits.mechanisms import EachAction
-
-    rng = np.random.default_rng(5)
-    records, sums = rng.random((400, 3)) ** 8, set()
-    for _ in range(10):
-        inner = LazyForgetful(epsilon=ONE, grid=Grid(steps=STEPS))
-        vault = OpenVault(Vault("full", EachAction(inner=inner, actions=3), 3, Silent()))  # type: ignore[arg-type]
-        for record in rng.permutation(records):
-            vault.add(0, record)
-        sums.add(tuple(answer.total for answer in vault.release((-1,), 400, ()).answers))
-    assert len(sums) == 1
-
-
-def test_one_record_moves_a_sum_by_no_more_than_its_own_size() -> None:
-    rng = np.random.default_rng(6)
-    rewards = rng.random(2000)
-    moved = rewards.copy()
-    moved[17] = 1.0
-    change = released(moved) - released(rewards)
-    assert change == round((1.0 - round(rewards[17] * STEPS) / STEPS) * STEPS) / STEPS <= 1.0

@@ -56,16 +56,6 @@ def test_published_loss_is_the_ratio_of_probabilities(rounds: int, epsilon: floa
     assert epsilon < published_loss(rounds, epsilon) < 2 * epsilon
 
 
-def test_a_fine_grid_has_the_continuous_law() -> None:
-    """The discrete law on grid g tends to the continuous one: its error falls with 1/g."""
-    errors = []
-    for g in (16, 256, 4096):
-        law = selection_law([g, 3 * g], scale=2.0 * g, selection="laplace")
-        errors.append(abs(law[0] - laplace_win(-2.0, 2.0)))
-        assert law.sum() == pytest.approx(1, abs=1e-12)
-    assert errors[0] > 10 * errors[1] > 100 * errors[2]
-
-
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_selection_costs_what_it_promises(selection: Selection, epsilon: float) -> None:

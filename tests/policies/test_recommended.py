@@ -11,6 +11,7 @@ import dpbandits as dpb
 from dpbandits.policies.recommended import MEASURED, RECOMMENDED
 
 MATROID = dpb.UniformMatroid(arms=5, rank=2)
+PUBLIC = {"epsilon": 1, "public_contexts": np.full((9, 2), 0.5)}
 PATHS = dpb.Paths([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")], "s", "t")
 
 
@@ -24,6 +25,10 @@ PATHS = dpb.Paths([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")], "s", "t")
         (
             {"arms": 5, "epsilon": 1, "model": "local", "goal": "winner"},
             dpb.CTBTT(arms=5, epsilon=1),
+        ),
+        (
+            {"arms": 5, "features": 2, "private": "everything", **PUBLIC},
+            dpb.JointDPLinTS(arms=5, features=2, **PUBLIC),  # type: ignore[arg-type]
         ),
         ({"arms": 5, "epsilon": 1, "features": 3}, dpb.DPLinTS(arms=5, features=3, epsilon=1)),
         (
@@ -60,10 +65,6 @@ def test_what_is_recommended(given: dict[str, Any], expected: dpb.Policy) -> Non
     assert float(found.guarantee.epsilon) == pytest.approx(float(found.budget))
 
 
-def test_numbers_of_any_kind() -> None:
-    assert dpb.recommend(arms=np.int64(3), epsilon=np.float64(0.5)).arms == 3
-
-
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
@@ -78,6 +79,8 @@ def test_numbers_of_any_kind() -> None:
         ({"arms": 5, "model": ["local"]}, ValueError, "'central' or 'local'"),
         ({"arms": 5, "feedback": "semi"}, ValueError, "'bandit' or 'full'"),
         ({"arms": 5, "features": 3, "model": "local"}, ValueError, "Expected features= with arms="),
+        ({"arms": 5, "features": 2, "private": "everything"}, ValueError, "public_contexts="),
+        ({"arms": 5, "public_contexts": [[0.5]]}, ValueError, "Expected features="),
         ({"arms": 5, "features": 0}, ValueError, "features=0"),
         ({"features": 3}, ValueError, "got neither"),
         ({"problem": MATROID, "features": 3}, ValueError, "Expected features= with arms="),
@@ -93,11 +96,6 @@ def test_numbers_of_any_kind() -> None:
 def test_what_is_refused(given: dict[str, Any], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         dpb.recommend(**{"epsilon": 1} | given)
-
-
-def test_epsilon_is_asked_for() -> None:
-    with pytest.raises(TypeError, match="epsilon"):
-        dpb.recommend(arms=5)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

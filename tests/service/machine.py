@@ -23,10 +23,10 @@ SETTINGS: list[dict[str, Any]] = [
     {"rewards": dpb.Range(0, 10, clip=True)},
     WINDOWED,
     PEOPLE,
-    {**PEOPLE, "window": timedelta(seconds=100)},
+    {**PEOPLE, "window": timedelta(seconds=100), "sticky": True},
     {**PEOPLE, **WINDOWED},
     {"segments": ["DE"]},
-    {"segments": ["DE", "FR"], **PEOPLE},
+    {"segments": ["DE", "FR"], **PEOPLE, "sticky": True},
     {"segments": ["DE", "FR"], **PEOPLE, **WINDOWED},
 ]
 
@@ -178,6 +178,23 @@ class SideBySide(RuleBasedStateMachine):
     def move_arm(self, which: int, arm: int, verb: str) -> None:
         self.both(which, lambda host: getattr(host, verb)(arm))
 
+    @rule(
+        which=st.integers(0, 1),
+        arm=st.integers(0, 6),
+        people=st.integers(0, 20),
+        successes=st.integers(0, 21),
+        again=st.booleans(),
+        data=st.data(),
+    )
+    def record(
+        self, which: int, arm: int, people: int, successes: int, again: bool, data: Any
+    ) -> None:
+        self.batches = getattr(self, "batches", 0) + (not again)
+        how: dict[str, Any] = {"key": f"batch {self.batches}"}
+        if self.segments is not None:
+            how["segment"] = data.draw(st.sampled_from(self.segments))
+        self.both(which, lambda host: host.record(arm, (people, successes), **how))
+
     @rule(which=st.integers(0, 1))
     def drop(self, which: int) -> None:
         self.both(which, lambda host: host.drop_open())
@@ -198,7 +215,7 @@ class SideBySide(RuleBasedStateMachine):
             return
         for which in (0, 1):
             for segment in self.segments or [None]:
-                host, plain = self.campaign(which), self.session
+                host, plain = self.stores[which]["c"], self.session
                 if segment is not None:
                     host, plain = host[segment], plain[segment]
                 found = inside(host, lambda part, _: part.session)
@@ -207,7 +224,7 @@ class SideBySide(RuleBasedStateMachine):
                 assert found.arms == plain.arms
                 assert found.releases == plain.releases
                 assert set(found.pending) == set(plain.pending)
-        assert self.campaign(which).spent == self.session.spent
+            assert self.stores[which]["c"].spent == self.session.spent
 
     def teardown(self) -> None:
         for store in getattr(self, "stores", []):

@@ -24,7 +24,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.policies import contextual
 from dpbandits.service.operations import Ask
-from dpbandits.service.transaction import Ticket
+from dpbandits.service.transaction import QueuedCall
 from tests.service.counted import Counted
 
 KEY = bytes(range(32))
@@ -451,30 +451,6 @@ def test_a_larger_epsilon_is_never_drawn_with(tmp_path: Path) -> None:
     made.close()
 
 
-def test_a_sum_that_was_read_is_not_read_again(tmp_path: Path) -> None:
-    """It is put back as the next block has as many answers. Blocks are of 1, 1, 2, 4, …, and the
-    mechanism remembers nothing else.
-    """
-    made, campaign = alone(tmp_path / "trial", dpb.AdaPUCB(arms=1, epsilon=1, grid=GRID))
-    asked, refused = campaign.ask(8), 0
-    campaign.tell_many([(asked[0], 0), (asked[1], 0), (asked[2], reward_of(0))])
-    ((before,),) = written(made, "SELECT body FROM dpbandits_private_state")
-    campaign = made.opened()["trial"]
-    campaign.tell(asked[3], reward_of(1))
-    assert times_read(made.noise.sums)[:3] == [1, 1, 0]
-    campaign.tell(asked[4], reward_of(2))
-    written(made, "UPDATE dpbandits_private_state SET body = ?", before)
-    campaign = made.opened()["trial"]
-    for each in asked[5:]:
-        try:
-            campaign.tell(each, 0)
-        except dpb.EditedRowsError:
-            refused += 1
-    assert times_read(made.noise.sums)[:3] == [1, 1, 0]
-    assert refused == 3
-    made.close()
-
-
 def test_decisions_that_were_edited_are_given_up(tmp_path: Path) -> None:
     """The call that finds it out is refused, the next one fences: late answers are gone."""
     made, campaign = alone(tmp_path / "trial")
@@ -593,7 +569,7 @@ def test_a_segment_that_was_edited_undoes_no_release_of_another(tmp_path: Path) 
     written(made, edit)
     campaign = made.opened()["trial"]
     for times in range(3):
-        other = Ticket(Ask(segment="FR"))
+        other = QueuedCall(Ask(segment="FR"))
         campaign._calls.host._queue.append(other)
         assert len(campaign.ask(1 + times, segment="DE")) == 1 + times
         with pytest.raises(dpb.StoreError):
@@ -646,36 +622,4 @@ def test_a_place_that_another_segment_gave_away_is_not_given_twice(tmp_path: Pat
         asked.append(campaign.ask(user="anna", segment="DE", key="visit"))
     assert [each.learn for each in asked] == [False, True]
     assert (made.noise.drawn, campaign["DE"].generation) == (1, 1)
-    made.close()
-
-
-def test_a_campaign_has_a_key_of_its_own(tmp_path: Path) -> None:
-    """The private row of one campaign is none of another's, though both rows are alike."""
-    made, campaign = alone(tmp_path / "trial")
-    made.store.create("other", campaign.policy, seed=3)
-    written(
-        made,
-        "UPDATE dpbandits_private_state SET body = (SELECT max(body) FROM dpbandits_private_state)",
-    )
-    store, refused = made.opened(), 0
-    for name in ("trial", "other"):
-        try:
-            store[name].ask()
-        except dpb.EditedRowsError:
-            refused += 1
-    assert refused == 1
-    made.close()
-
-
-def test_places_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
-    made = Store(tmp_path / "trial", "people")
-    policy = dpb.DPKLUCB(arms=2, epsilon=1, first=2, grid=GRID)
-    campaign = made.opened().create("trial", policy, seed=3, **PEOPLE)
-    asked = campaign.ask(user="anna")
-    for column in ("used", "window"):
-        written(made, f"UPDATE dpbandits_contribution SET {column} = 'x'")
-        campaign = made.opened()["trial"]
-        with pytest.raises(dpb.EditedRowsError, match="edited, deleted or put back"):
-            campaign.void(asked)
-        written(made, f"UPDATE dpbandits_contribution SET {column} = 1")
     made.close()

@@ -149,22 +149,6 @@ def test_ids_of_any_kind_are_taken(make: Open) -> None:
     assert sale.side(user) == sale.side(str(user))
 
 
-def test_what_is_full_or_closed_is_an_error_of_ours() -> None:
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        campaign = store.create("trial", POLICY, max_pending=2)
-        far = remote(client_of(store))["trial"]
-        campaign.ask(2)
-        for seen in (campaign, far):
-            with pytest.raises(dpb.TooManyPendingError, match="max_pending") as full:
-                seen.ask()
-            assert isinstance(full.value, dpb.Error)
-        campaign.close()
-        for seen in (campaign, far):
-            with pytest.raises(dpb.ClosedError) as closed:
-                seen.ask()
-            assert isinstance(closed.value, dpb.Error)
-
-
 @pytest.mark.parametrize("fallback", ["bleu", 2, -1])
 def test_a_misspelt_fallback_is_refused(fallback: Any) -> None:
     with dpb.open_store("memory:") as store:

@@ -18,8 +18,8 @@ import sqlalchemy.exc
 
 import dpbandits as dpb
 from dpbandits.service import operations as ops
-from dpbandits.service.server.serving import keep_house
-from dpbandits.service.transaction import Ticket
+from dpbandits.service.server.serving import run_maintenance
+from dpbandits.service.transaction import QueuedCall
 from tests.service.test_edited_rows import GRID, KEY, Watching
 
 KINDS = (
@@ -183,8 +183,8 @@ def test_any_two_calls_in_one_transaction_are_read_back(windowed: bool, tmp_path
         campaign = store.create(f"{at}", policy, seed=at, **options)
         ids = [each.id for each in campaign.ask(8)]
         host = campaign._calls.host
-        host._queue.extend([Ticket(TOGETHER[one](ids)), Ticket(TOGETHER[other](ids))])
-        host._lock.run(host._lead)
+        host._queue.extend([QueuedCall(TOGETHER[one](ids)), QueuedCall(TOGETHER[other](ids))])
+        host._lock.run(host._run_queue)
         before = campaign.summary()
         again = fresh[f"{at}"]
         assert again.tell(ids[5], 1) == "recorded", (one, other)
@@ -211,9 +211,9 @@ def test_one_campaign_that_fails_keeps_no_other_one_waiting(
     failing = noise.ask
     noise.ask = lambda *a, **k: (_ for _ in ()).throw(OSError("no entropy"))  # type: ignore[method-assign]
     with suppress(dpb.Error):
-        keep_house(store)
+        run_maintenance(store)
     assert "Campaign a could not be settled" in caplog.text
     noise.ask = failing  # type: ignore[method-assign]
-    keep_house(store)
+    run_maintenance(store)
     assert [len(store[name].releases()) for name in ("a", "b")] == [2, 2]
     store.close()

@@ -102,17 +102,6 @@ def test_what_is_done_to_arms_people_and_the_campaign() -> None:
             campaign.ask(user=on(campaign, side)[0])
 
 
-def test_a_repeated_ask_gives_the_same_decisions(make: Open) -> None:
-    campaign = held(make())
-    for side in SIDES:
-        (user,) = on(campaign, side)
-        first = campaign.ask(3, user=user, key=side)
-        assert make()["trial"].ask(3, user=user, key=side) == first
-        for other in (on(campaign, "policy", 2)[1], on(campaign, "holdout", 2)[1]):
-            with pytest.raises(ValueError, match="another person"):
-                campaign.ask(3, user=other, key=side)
-
-
 @pytest.mark.parametrize(
     ("policy", "options", "words"),
     [

@@ -12,16 +12,16 @@ import pytest
 from benchmarks.service.postgres import Server
 
 import dpbandits as dpb
-from dpbandits.core.errors import StoreError
+from dpbandits.core.errors import StoreError, WitnessError
 from dpbandits.service import transaction
 from dpbandits.service.opening import open_store
 from dpbandits.service.refusals import code_of
 from dpbandits.service.tables import PRIVATE
 from dpbandits.service.views import SENT
-from dpbandits.service.witness import Witness
+from dpbandits.service.witness import Mark, Witness
 from tests.service.http.web import client_of
 from tests.service.machine import PEOPLE, WINDOWED, Time
-from tests.service.timelines import create, turns
+from tests.service.timelines import Lite, create, turns
 
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -76,7 +76,7 @@ def test_a_role_without_rights_to_private_tables_is_enough(
     """One that may do what the guide says, and nothing else."""
     import psycopg
 
-    guide = Path(__file__).parents[2] / "docs/guides/service.md"
+    guide = Path(__file__).parents[2] / "docs/guides/operating.md"
     granted = guide.read_text(encoding="utf-8").split("```sql\n")[1].split("```")[0]
     role, clock, witness = f"reader_{secrets.token_hex(4)}", Time(), tmp_path / "witness"
     with open_store(url, key=bytes(32), witness=witness, clock=clock) as store:
@@ -137,3 +137,23 @@ def test_where_nothing_can_be_looked_at(tmp_path: Path) -> None:
     for more in ({"key": bytes(32)}, {"noise": dpb.SimulatedNoise(1)}):
         with pytest.raises(ValueError, match="looking=True"):
             open_store("postgresql+psycopg://localhost/none", **how, **more)
+
+
+def test_what_is_witnessed_is_told_from_what_is_not(tmp_path: Path) -> None:
+    with Lite(tmp_path).open() as store:
+        campaign = create(store)
+        turns(campaign, 40)
+        host, uid = campaign._calls.host, campaign.uid
+        with store.database.reading(uid) as rows:
+            heads = rows.heads([uid])
+        now = Mark.of(heads[uid])
+        before, after = (now._replace(step=now.step + by, chain="x") for by in (-1, 1))
+        assert host._is_witnessed(heads, {uid: now})
+        assert host._is_witnessed(heads, {uid: before})  # the witness knows what came since
+        unknown = {uid: heads[uid]._replace(chain="y")}
+        assert not host._is_witnessed(unknown, {uid: before})
+        with pytest.raises(WitnessError):
+            host._is_witnessed(heads, {})
+        for seen in (after, now._replace(chain="x"), now._replace(generation=2, step=0)):
+            with pytest.raises(StoreError):
+                host._is_witnessed(heads, {uid: seen})

@@ -9,16 +9,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from benchmarks.service.postgres import Server
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from dpbandits.service.client import RemoteStore
 from dpbandits.service.database import Database
 from dpbandits.service.opening import open_store
+from dpbandits.service.server.app import make_app
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
+from tests.service.http.web import Calls
 from tests.service.machine import SETTINGS, SideBySide
 
 
@@ -43,6 +47,45 @@ class InMemory(SideBySide):
 
     def open_anew(self) -> Any:
         return CampaignStore(self.database, self.witness, key=KEY, clock=self.clock)
+
+
+class CutReplies(httpx.BaseTransport):
+    """A server of which every fifth reply is lost on its way."""
+
+    def __init__(self, store: CampaignStore) -> None:
+        self.inner, self.sent = Calls(make_app(store, open=True)), 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer, self.sent = self.inner.handle_request(request), self.sent + 1
+        if self.sent % 5 == 0:
+            raise httpx.ReadError("cut")
+        return answer
+
+
+class Far(InMemory):
+    """The second store is called over HTTP, and shows what the campaign itself does."""
+
+    def campaign(self, which: int) -> Any:
+        if which == 0:
+            return super().campaign(which)
+        if getattr(self, "served", None) is not self.stores[1]:
+            self.served = self.stores[1]
+            client = httpx.Client(transport=CutReplies(self.served), base_url="http://localhost")
+            self.far = RemoteStore("http://localhost", client=client)["c"]
+        return self.far
+
+    def teardown(self) -> None:
+        if hasattr(self, "session"):
+            near, far = self.campaign(0), self.campaign(1)
+            for name in ("arms", "generation", "spent", "options", "ledger", "alarms"):
+                assert getattr(far, name) == getattr(near, name), name
+            for segment in self.segments or [None]:
+                one, other = (near, far) if segment is None else (near[segment], far[segment])
+                for look in ("summary", "releases", "decisions", "events", "beliefs", "history"):
+                    assert getattr(other, look)() == getattr(one, look)(), look
+                    assert repr(getattr(other, look)()) == repr(getattr(one, look)()), look
+            assert far.statement() == near.statement()
+        super().teardown()
 
 
 class InFile(SideBySide):
@@ -84,6 +127,20 @@ def test_in_memory(given: dict[str, Any]) -> None:
 @pytest.mark.parametrize("given", [SETTINGS[0], SETTINGS[-1]], ids=["plain", "people"])
 def test_in_a_file(given: dict[str, Any]) -> None:
     played(InFile, given, many(3, 15))
+
+
+FAR = [
+    pytest.param(given, marks=[] if at in (0, len(SETTINGS) - 1) else pytest.mark.long)
+    for at, given in enumerate(SETTINGS)
+]
+
+
+@pytest.mark.parametrize("given", FAR, ids=lambda given: ",".join(given) or "plain")
+def test_over_http_where_replies_are_lost(
+    given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
+    played(Far, given, many(2, 15))
 
 
 @pytest.mark.long

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+import dpbandits as dpb
 from dpbandits.service.sealing import DecisionNames, OpenedName, fresh_nonce
+from tests.service.conftest import Open
+from tests.service.http.web import client_of
 from tests.service.machine import Time
 from tests.service.timelines import Lite, create, inside, turns
 
@@ -122,14 +125,6 @@ def test_where_answers_wait_nothing_is_held_for_another(lite: Lite) -> None:
         assert campaign.tell_many([(d, 1) for d in new]) == ["recorded"] * 3
 
 
-def test_an_ask_that_is_made_again_gives_the_names_it_gave(lite: Lite) -> None:
-    with lite.open() as store:
-        made = create(store).ask(3, key="visit")
-    with lite.open() as store:
-        assert store["c"].ask(3, key="visit") == made
-        assert {*store["c"].tell_many([(d, 1) for d in made])} == {"recorded"}
-
-
 def test_a_number_has_another_name_in_every_transaction() -> None:
     ids, nonces = DecisionNames.fresh(), [fresh_nonce() for _ in range(200)]
     assert len({*nonces}) == 200
@@ -139,3 +134,62 @@ def test_a_number_has_another_name_in_every_transaction() -> None:
     wanted = [OpenedName(nonce, 1, seq) for nonce in nonces for seq in range(1, 6)]
     assert ids.opened(names) == wanted
     assert ids.opened(["", None, 3, names[0].upper(), names[0][:-1] + "g"]) == [None] * 5
+
+
+# Two spellings of a person's id are one person, and an id in which nothing is to be seen is
+# refused, wherever a store takes one
+
+
+NAMES = "Zo\u00eb", "Zoe\u0308"
+"""One id, with the dots within the letter and after it."""
+
+TWICE = {"privacy_unit": "user", "max_contributions": 2}
+BLANK = "", " \u00a0", "\u200b"
+
+
+def test_two_spellings_are_one_person(make: Open) -> None:
+    store = make()
+    for number, more in enumerate(({}, {"segments": ["DE", "FR"]}, {"holdout": ".5"})):
+        one_person(create(store, name=f"c {number}", **TWICE, **more), more)
+
+
+def one_person(campaign: Any, more: dict[str, Any]) -> None:
+    where = [{"segment": "DE"}, {"segment": "FR"}] if "segments" in more else [{}, {}]
+    composed, taken_apart = NAMES
+    first = campaign.ask(user=composed, key="visit", **where[0])
+    assert campaign.ask(user=taken_apart, key="visit", **where[0]) == first
+    again, beyond = (campaign.ask(user=taken_apart, **where[1]) for _ in range(2))
+    assert [each.learn for each in (first, again, beyond)] == [True, True, False]
+    if "holdout" in more:
+        assert campaign.side(composed) == campaign.side(taken_apart)
+        assert len({each.campaign for each in (first, again, beyond)}) == 1
+    assert campaign.erase(taken_apart, key="gone") == campaign.erase(composed, key="gone") == 2
+    assert campaign.tell_many([(first, 1), (again, 1)]) == ["gone", "gone"]
+
+
+def test_over_many_people_sides_do_not_depend_on_the_spelling() -> None:
+    with dpb.open_store("memory:", key=bytes(32)) as store:
+        campaign = create(store, holdout=".5")
+        for number in range(100):
+            assert len({campaign.side(f"{name} {number}") for name in NAMES}) == 1
+
+
+@pytest.mark.parametrize("more", [{}, {"segments": ["DE", "FR"]}, {"holdout": ".5"}], ids=str)
+def test_nobody_has_an_empty_id(more: Any) -> None:
+    where = {"segment": "DE"} if "segments" in more else {}
+    with dpb.open_store("memory:", key=bytes(32)) as store, client_of(store) as client:
+        campaign = create(store, **TWICE, **more)
+        for name in BLANK:
+            calls = [lambda name=name: campaign.ask(user=name, **where)]
+            calls.append(lambda name=name: campaign.erase(name))
+            if "holdout" in more:
+                calls.append(lambda name=name: campaign.side(name))
+            for call in calls:
+                with pytest.raises(ValueError, match="empty or has nothing to be seen"):
+                    call()
+            for verb, said in (("ask", where), ("erase", {})):
+                body = {"user": name, **said}
+                answer = client.post(f"/v1/campaigns/c/{verb}", json=body)
+                assert answer.status_code == 422
+                assert "Nothing was done" in answer.json()["detail"]
+        assert campaign.summary().asked == 0

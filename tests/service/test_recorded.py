@@ -18,7 +18,6 @@ import dpbandits as dpb
 from dpbandits.service.operations import RecordOutcomes
 from dpbandits.terminal.cli import app
 from tests.service.conftest import KEY, Open
-from tests.service.http.web import client_of, remote
 from tests.service.test_closing import Failing
 from tests.service.timelines import Lite, create, inside
 
@@ -28,81 +27,6 @@ POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=4, grid=1)
 def facts(campaign: Any) -> Any:
     said = campaign.summary()
     return said.asked, said.told, said.waiting, campaign.ledger, campaign.beliefs().rows
-
-
-def test_a_batch_counts_once_in_every_store(make: Open) -> None:
-    campaign = make(noise=dpb.SimulatedNoise(1)).create("trial", POLICY, min_share={"a": 0.3})
-    assert campaign.record("b", (40, 30), key="week 1") == "recorded"
-    found = facts(campaign)
-    assert found[:3] == (40, 40, 0)
-    again = make()["trial"]
-    assert again.record("b", (40, 1), key="week 1") == "recorded"
-    assert facts(again) == found
-    for arm, outcomes in (("a", (40, 30)), ("b", (41, 30))):
-        with pytest.raises(ValueError, match="one that no other call was made with"):
-            again.record(arm, outcomes, key="week 1")
-    assert again.record("a", [1.0, 0.0] * 4, key="week 2") == "recorded"
-    page = again.decisions()
-    assert [row.label for row in page.rows] == ["b"] * 40 + ["a"] * 8
-    assert {(row.propensity, row.waiting) for row in page.rows} == {(None, False)}
-    assert "one entry of one batch" in str(again.guarantee)
-    decision = again.ask()
-    assert again.tell(decision, 1) == "recorded"
-    shares = again.shares(1_000)
-    assert sum(row.people for row in shares) == 1_000
-    assert shares["a"].people >= 300
-    assert facts(again)[0] == 49
-
-
-def test_a_server_records_once(make: Open) -> None:
-    store = make(noise=dpb.SimulatedNoise(1))
-    far = remote(client_of(store)).create("trial", POLICY, min_share={"a": 0.3}, seed=1)
-    assert far.record("b", (40, 30), key="week 1") == "recorded"
-    assert far.record("b", (40, 30), key="week 1") == "recorded"
-    assert far.record("a", [0, 1, 1.0, True] * 2, key="week 2") == "recorded"
-    near = store["trial"]
-    assert facts(near)[:2] == (48, 48)
-    assert far.shares(100) == near.shares(100)
-    assert str(far.shares(100)) == str(near.shares(100))
-    assert far.lift("a") == near.lift("a")
-    with pytest.raises(dpb.RewardError):
-        far.record("a", [7.0], key="week 3")
-    with pytest.raises(ValueError, match="at most 10,000 outcomes in one batch"):
-        far.record("a", [1.0] * 10_001, key="week 3")
-    with pytest.raises(ValueError, match="not possible for this campaign"):
-        far.record("red", [1.0], key="week 3")
-    assert facts(near)[:2] == (48, 48)
-
-
-WRONG: list[dict[str, Any]] = [
-    {},
-    {"outcomes": [1.0], "people": 1, "successes": 1},
-    {"people": 3},
-    {"people": 3, "successes": 4},
-    {"people": 3.0, "successes": 1},
-    {"outcomes": ["0.7312549"]},
-    {"outcomes": [7.312549]},
-    {"outcomes": []},
-    {"people": 10**6, "successes": 1},
-    {"outcomes": [1.0], "key": " "},
-    {"outcomes": [1.0], "key": None},
-    {"outcomes": [1.0], "arm": "red"},
-    {"outcomes": [1.0], "segment": "DE"},
-]
-
-
-@pytest.mark.parametrize("body", WRONG)
-def test_a_wrong_batch_changes_nothing_and_is_not_repeated(body: dict[str, Any]) -> None:
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        campaign, client = store.create("trial", POLICY, seed=1), client_of(store)
-        before = facts(campaign)
-        path = "/v1/campaigns/trial/record"
-        answer = client.post(path, json={"arm": "a", "key": "k", **body})
-        assert answer.status_code == 422
-        assert "7312549" not in answer.text.replace(".", "")
-        assert facts(campaign) == before
-        fine = {"arm": "a", "key": "k", "people": 8, "successes": 3}
-        assert client.post(path, json=fine).json() == {"status": "recorded"}
 
 
 def test_parts_take_batches_of_their_own(make: Open) -> None:
@@ -120,14 +44,6 @@ def test_parts_take_batches_of_their_own(make: Open) -> None:
         with pytest.raises(ValueError, match="without holdout="):
             call()
     assert sale["policy"].lift("a").control == "a"
-
-
-def test_sessions_that_decide_for_each_person_refuse_batches() -> None:
-    with dpb.open_store("memory:", key=KEY) as store:
-        users = store.create("users", POLICY, privacy_unit="user", max_contributions=2)
-        for call in (lambda: users.record("a", (8, 4), key="w"), lambda: users.shares(3)):
-            with pytest.raises(ValueError, match="privacy_unit"):
-                call()
 
 
 def test_a_closed_campaign_takes_no_batch() -> None:
@@ -173,7 +89,7 @@ def test_no_outcome_is_kept_or_shown() -> None:
             part = inside(campaign, lambda part, rows: rows.decisions(part.uid, 0, 10))
             said.append([each._replace(nonce=0, asked_at=0) for each in part])
             op = RecordOutcomes(arm="a", people=3, successes=ones, key="w")
-            said.append([repr(op), op.said()])
+            said.append([repr(op), op.identity()])
             said.append([repr(RecordOutcomes(arm="a", outcomes=[0.7312549], key="w"))])
             assert "7312549" not in str(said)
     assert said[:3] == said[3:]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -20,7 +19,6 @@ from tests.service.counted import Counted
 WINDOW = 60
 WINDOWED = {"attribution_window": timedelta(seconds=WINDOW), "default": 0}
 RAIL = {"guardrail": dpb.Guardrail("refunds", limit=0.2)}
-PEOPLE = {"privacy_unit": "user", "max_contributions": 3}
 MOST = 40
 """Decisions that may wait."""
 
@@ -76,117 +74,9 @@ class Played:
         return sum(line.kind == "read" for part in parts for line in part)
 
 
-SETTINGS: dict[str, dict[str, Any]] = {
-    "": {},
-    "guardrail": RAIL,
-    "window": WINDOWED,
-    "window and guardrail": {**WINDOWED, **RAIL},
-    "window and people": {**WINDOWED, **PEOPLE},
-    "window and segments": {**WINDOWED, "segments": ["DE", "FR"]},
-    "window, people and segments": {**WINDOWED, **PEOPLE, "segments": ["DE", "FR"]},
-    "window and holdout": {**WINDOWED, "holdout": "1/4"},
-    "window, guardrail and holdout": {**WINDOWED, **RAIL, "holdout": "1/4"},
-}
-
-KINDS = ["memory", "sqlite"]
-
-
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.long)])
 def where(request: pytest.FixtureRequest) -> str:
     return str(request.param)
-
-
-def refused_calls(played: Played) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Calls that are refused, of every verb."""
-    campaign, options = played.campaign, played.options
-    segment = {"segment": "DE"} if "segments" in options else {}
-    user = {"user": "new"} if {"privacy_unit", "holdout"} & options.keys() else {}
-    whose = {**segment, **user}
-    for name, how in {
-        "too many": {"count": MOST + 1, **whose},
-        "an arm that is none": {"eligible": ["red"], **whose},
-        "a number that is none": {"eligible": [7], **whose},
-        "no arm": {"eligible": [], **whose},
-        "a user who is none": {**segment, "user": 1.5},
-        "a user where none is known": {**segment, **({} if user else {"user": "anna"})},
-        "a key of another call": {"count": 2, "key": "a", **whose},
-        "no segment": {"segment": "ES" if segment else "DE", **user},
-    }.items():
-        yield f"ask, {name}", lambda how=how: campaign.ask(**how)
-    pair: Any = (0.5, 7) if "guardrail" in options else 7
-    yield "tell", lambda: campaign.tell(played.late, pair)
-    yield "tell_many", lambda: campaign.tell_many([(played.late, pair)] * 2)
-    yield "tell, no id", lambda: campaign.tell("blue", 1)
-    yield "expire, no id", lambda: campaign.expire(3)
-    yield "void, no id", lambda: campaign.void(3)
-    yield "add_arm, taken", lambda: campaign.add_arm("a")
-    yield "add_arm, without a name", lambda: campaign.add_arm()
-    yield "add_arm, no name", lambda: campaign.add_arm(3)
-    for verb in ("retire_arm", "pause_arm", "resume_arm"):
-        for arm in ("red", 7, None):
-            yield f"{verb} {arm}", lambda verb=verb, arm=arm: getattr(campaign, verb)(arm)
-    yield "pause_arm, another's key", lambda: campaign.pause_arm("c", key="b")
-    yield "drop_open, another's key", lambda: campaign.drop_open(key="b")
-    yield "finish", lambda: campaign.finish()
-    yield "finish, keyed", lambda: campaign.finish(key="c")
-    yield "close, in two lines", lambda: campaign.close("a\nb")
-    yield "close, no winner", lambda: campaign.close(winner="red")
-    yield "close, another's key", lambda: campaign.close("winner: a", key="b")
-    if "privacy_unit" not in options:
-        yield "erase", lambda: campaign.erase("anna")
-        yield "erase, keyed", lambda: campaign.erase("anna", key="d")
-
-
-def last_calls(played: Played) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Refused by a campaign that is over."""
-    campaign = played.campaign
-    campaign.close("winner: a")
-    segment = {"segment": "DE"} if "segments" in played.options else {}
-    user = {"user": "x"} if {"privacy_unit", "holdout"} & played.options.keys() else {}
-    yield "ask, over", lambda: campaign.ask(**segment, **user)
-    yield "close, with another winner", lambda: campaign.close(winner="b")
-    yield "add_arm, over", lambda: campaign.add_arm("d")
-    yield "pause_arm, over", lambda: campaign.pause_arm("b")
-    yield "ask, over and too many", lambda: campaign.ask(MOST + 1, **segment, **user)
-
-
-def is_refused(call: Callable[[], Any]) -> bool:
-    """Whether a call fails, for whichever reason but the store's."""
-    try:
-        call()
-    except dpb.StoreError:
-        raise
-    except Exception:
-        return True
-    return False
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_a_refused_call_draws_nothing_anew(where: str, setting: str, tmp_path: Path) -> None:
-    options = SETTINGS[setting]
-    played = Played(where, tmp_path, options)
-    campaign, noise = played.campaign, played.noise
-    segment = {"segment": "DE"} if "segments" in options else {}
-    user = {"user": "new"} if {"privacy_unit", "holdout"} & options.keys() else {}
-    played.due()
-    campaign.ask(1, key="a", **segment, **user)
-    campaign.resume_arm("b", key="b")
-    with played.store:
-        for calls in (refused_calls, last_calls):
-            for name, call in calls(played):
-                if calls is refused_calls:
-                    asked = played.due()
-                    if "attribution_window" not in options:
-                        told = (1, 0) if "guardrail" in options else 1
-                        campaign.tell_many([(each, told) for each in asked])
-                for _ in range(3):
-                    assert is_refused(call), name
-                    assert played.readings() == noise.drawn, name
-                campaign.settle()
-                assert played.readings() == noise.drawn, name
-        assert noise.drawn > 10
-        campaign.fence()
-        assert played.readings() == noise.drawn
 
 
 @pytest.mark.parametrize("count", [1, MOST + 1])
@@ -418,27 +308,3 @@ def test_a_reply_that_was_edited_draws_nothing_anew(tmp_path: Path) -> None:
                     call()
                 assert played.readings() == played.noise.drawn > 0
         assert campaign.generation == 1
-
-
-def test_a_session_that_refuses_an_ask_draws_nothing_anew() -> None:
-    """In one process, too."""
-    noise, now = Counted(), [0.0]
-    session = dpb.Session(
-        dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=2),
-        noise=noise,
-        clock=lambda: now[0],
-        max_pending=MOST,
-        assignment="shuffled",
-        **WINDOWED,
-        **RAIL,
-    )
-    said = set[str]()
-    for decision in session.ask(MOST - 1, eligible=["b"]):
-        session.tell(decision, (1, 1))
-    now[0] += WINDOW + 1
-    for _ in range(50):
-        with pytest.raises((ValueError, RuntimeError)) as refused:
-            session.ask(MOST + 1, eligible=["b"])
-        said.add(str(refused.value))
-    assert len(said) == 1
-    assert noise.drawn == len(session.ledger) > 0

@@ -89,7 +89,7 @@ def test_an_arm_that_waits_is_said_everywhere() -> None:
                 trial.tell(decision, 1.0)
         (alarm,) = trial.alarms
         assert (alarm.what, alarm.arm) == ("overdue", "green")
-        assert alarm.said.startswith(WAITS)
+        assert alarm.advice.startswith(WAITS)
         assert remote(client)["trial"].alarms == trial.alarms
         assert client.get("/v1/campaigns/trial/alarms").json() == [alarm._asdict()]
         assert 'dpbandits_overdue{campaign="trial"} 1' in client.get("/metrics").text
@@ -129,7 +129,7 @@ def test_it_is_said_everywhere_that_nobody_answers() -> None:
         trial.expire(*trial.ask(100))
         (alarm,) = trial.alarms
         assert (alarm.what, alarm.arm, alarm.asked) == ("silent", None, 101)
-        assert alarm.said.startswith("Nobody has answered since 2023-11-14 22:13 UTC: 100 decis")
+        assert alarm.advice.startswith("Nobody has answered since 2023-11-14 22:13 UTC: 100 decis")
         assert remote(client)["trial"].alarms == trial.alarms
         assert client.get("/v1/campaigns/trial/alarms").json() == [alarm._asdict()]
         trial.tell(trial.ask(), 1.0)

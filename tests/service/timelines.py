@@ -12,7 +12,7 @@ from typing import Any
 import dpbandits as dpb
 from dpbandits.service.database import Database
 from dpbandits.service.opening import open_store
-from dpbandits.service.transaction import WHOLE
+from dpbandits.service.transaction import ONLY_PART
 from tests.service.conftest import KEY, OPENED
 
 
@@ -57,7 +57,7 @@ def copied(database: Database) -> Database:
 
 def inside(campaign: Any, look: Callable[[Any, Any], Any], part: str | None = None) -> Any:
     """What a look at a loaded part and its rows says."""
-    name = part or campaign._segment or WHOLE
+    name = part or campaign._segment or ONLY_PART
     return campaign._calls.host.look(lambda tx: look(tx.part(name), tx.rows))
 
 

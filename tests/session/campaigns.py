@@ -14,9 +14,9 @@ from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.beliefs import (
     GROWTH,
-    Believed,
     NoiseMoments,
     ReleasedRow,
+    ReleaseHistory,
     counted_rows,
     in_rewards,
     level,
@@ -30,7 +30,7 @@ from dpbandits.vault import open_vault
 class Watched:
     """A vault whose releases are folded in as they happen."""
 
-    def __init__(self, vault: Any, history: Believed) -> None:
+    def __init__(self, vault: Any, history: ReleaseHistory) -> None:
         self.vault, self.history = vault, history
 
     def __getattr__(self, name: str) -> Any:
@@ -44,12 +44,12 @@ class Watched:
 
 def campaign(
     policy: Policy, means: Any, rounds: int, seed: int, growth: float = GROWTH
-) -> Believed:
+) -> ReleaseHistory:
     """What was released in one campaign with rewards of 0 and 1."""
     opened: list[Watched] = []
 
     def watched(*arguments: Any) -> Watched:
-        opened.append(Watched(open_vault(*arguments), Believed.of(policy, growth=growth)))
+        opened.append(Watched(open_vault(*arguments), ReleaseHistory.of(policy, growth=growth)))
         return opened[0]
 
     rounds = min(rounds, horizon_of(policy))
@@ -66,7 +66,7 @@ def campaign(
     return opened[0].history
 
 
-def without_noise_terms(history: Believed) -> Believed:
+def without_noise_terms(history: ReleaseHistory) -> ReleaseHistory:
     """The same releases, as if no noise were in them."""
 
     def plain(row: ReleasedRow) -> ReleasedRow:
@@ -83,7 +83,7 @@ def without_noise_terms(history: Believed) -> Believed:
     return replace(history, arms=arms, reader=reader)
 
 
-def missed(history: Believed, means: Any, delta: float) -> bool:
+def missed(history: ReleaseHistory, means: Any, delta: float) -> bool:
     """Whether the interval of any row of any arm misses: then some interval missed at some time.
     Nothing is added for rounding, as rewards are 0 and 1.
     """

@@ -100,12 +100,12 @@ def content(s: Any) -> dict[str, Any]:
 
 def recorded(s: dpb.Session) -> int:
     """Return the number of rewards that were recorded."""
-    return s._seen.records
+    return s._current.records
 
 
 def blocks(s: dpb.Session) -> dict[int, tuple[int, list[int]]]:
     """Return the records and the exact sums of each open block."""
-    state = s._seen.folded()
+    state = s._current.folded()
     return {
         key: (block.count, np.asarray(block.sums).tolist())
         for key, block in state.books.blocks.items()

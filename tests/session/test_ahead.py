@@ -72,7 +72,7 @@ def test_late_answers_close_blocks_and_a_saved_session_goes_on(policy: Any) -> N
     assert (whole.state, whole.ledger) == (broken.state, broken.ledger)
     assert recorded(whole) == 350
     assert min(whole.state.rounds) > 0
-    told_since = dict(whole._seen.told)
+    told_since = dict(whole._current.step_counts)
     entered = [read(whole).get(arm, 0) + counts(whole).get(arm, 0) for arm in range(3)]
     assert entered == [whole.state.pulls[arm] + told_since.get(arm, 0) for arm in range(3)]
 

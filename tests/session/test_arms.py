@@ -39,14 +39,6 @@ def play(s: dpb.Session, rounds: int, rng: np.random.Generator, **how: Any) -> C
     return labels
 
 
-def test_decisions_carry_the_names_of_their_arms() -> None:
-    s = session()
-    decision = s.ask()
-    assert (decision.action, decision.label, decision.learn) == (0, "blue", True)
-    assert loaded(s).pending[0].label == "blue"
-    assert session(DPKLUCB(arms=2, epsilon=1)).ask().label is None
-
-
 @pytest.mark.parametrize(
     ("arms", "said"),
     [(["a", "a"], "'a' is repeated"), ([1, 2], "text"), ([""], "text"), ([], "arms=0")],
@@ -95,12 +87,6 @@ def test_a_policy_that_cannot_choose_says_so(policy: Any) -> None:
         with pytest.raises(ValueError, match=r"cannot choose among .*Index policies can: DPKLUCB"):
             call()
     assert (s.events, s.pending) == ((), ())
-
-
-def test_super_arms_are_not_sent_to_policies_of_single_arms() -> None:
-    s = session(dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=3, rank=2), epsilon=1))
-    with pytest.raises(ValueError, match="No policy on super arms can: begin a session with a pr"):
-        s.ask(eligible=[0])
 
 
 def test_a_posterior_is_drawn_from_among_the_eligible() -> None:
@@ -219,11 +205,3 @@ def test_dropped_blocks_are_never_read_and_the_plan_begins_anew() -> None:
             each.tell(decision, 1.0)
         assert each.state.rounds == (8, 0)
         assert [(line.start, line.stop) for line in each.ledger] == [(5, 13)]
-
-
-def test_numbers_of_numpy_name_arms_and_booleans_do_not() -> None:
-    session = dpb.Session(dpb.DPKLUCB(arms=3, epsilon=1), noise=SimulatedNoise(1), seed=1)
-    session.pause_arm(np.int64(1))  # type: ignore[arg-type]  # as it comes from an array
-    assert [status for _, status in session.arms] == ["active", "paused", "active"]
-    with pytest.raises(ValueError, match="Expected one of the arms"):
-        session.pause_arm(True)

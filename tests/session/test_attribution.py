@@ -14,7 +14,6 @@ import pytest
 import dpbandits as dpb
 from tests.session.small import (
     Exact,
-    blocks,
     changed,
     content,
     document,
@@ -198,24 +197,6 @@ def test_reports_and_voided_decisions_wait_as_well() -> None:
     for each in (s, again):
         each.settle()
         assert (recorded(each), each.unread, each.pending) == (2, 1, ())
-
-
-def test_what_an_earlier_call_appended_is_not_appended_again() -> None:
-    """A release failed as the outcomes were counted; the save after it counted them twice."""
-    noise = Exact(1)
-    s, clock = session(dpb.AnytimeLazyUCB(arms=1, epsilon=1), noise=noise)
-    s.ask(5)
-    clock.now += DAY
-    noise.failing = True
-    for call in (s.ask, lambda: content(s), s.settle, lambda: content(s)):
-        with pytest.raises((OSError, dpb.NotRecordedError)):
-            call()
-    noise.failing = False
-    again = loaded(s, noise=Exact(1), clock=clock)
-    for each in (s, again):
-        assert (recorded(each), each.resolved) == (5, 5)
-        left = sum(line.stop - line.start for line in each.ledger)
-        assert left + sum(count for count, _ in blocks(each).values()) == 5
 
 
 def test_a_wrong_answer_is_refused_at_once() -> None:

@@ -5,6 +5,7 @@ checked; and a policy's people against holdout people.
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import (
     Belief,
     Beliefs,
-    Believed,
     MeanReader,
+    ReleaseHistory,
     Uplift,
     beliefs,
     level,
@@ -32,18 +33,11 @@ from tests.session.campaigns import campaign
 POLICY = dpb.DPKLUCB(arms=3, epsilon=1)
 
 
-def released(*arms: tuple[float, int, int]) -> Believed:
+def released(*arms: tuple[float, int, int]) -> ReleaseHistory:
     """Each arm's total, rounds and draws, in one release; rounds 0: nothing of this arm."""
-    history = Believed.of(dpb.DPKLUCB(arms=len(arms), epsilon=1))
+    history = ReleaseHistory.of(dpb.DPKLUCB(arms=len(arms), epsilon=1))
     known = [(at, Answer(*arm)) for at, arm in enumerate(arms) if arm[1]]
     return history.after(Release(tuple(at for at, _ in known), tuple(a for _, a in known), 9, ()))
-
-
-def test_nothing_is_believed_before_a_release() -> None:
-    found = beliefs(Believed.of(POLICY, ["a", "b", "c"]))
-    assert [tuple(row) for row in found] == [(name, 0, None, None, None, None) for name in "abc"]
-    assert (found.best, found.more) == (None, None)
-    assert "No arm is named" in found.advice
 
 
 def test_rows_have_what_was_released() -> None:
@@ -109,13 +103,6 @@ def test_in_the_users_units() -> None:
     assert costs.chance_best == plain.chance_best
 
 
-def test_the_best_arm_is_named_once_its_interval_is_apart() -> None:
-    found = beliefs(released((600.0, 1000, 3), (300.0, 1000, 3), (310.0, 1000, 3)))
-    assert found.best == "0"
-    assert found.more is None
-    assert "named at .95 confidence: 0" in found.advice
-
-
 def test_the_advice_is_enough_people() -> None:
     """Released means that stay as they are name the best arm after about as many more."""
     history = released((520.0, 1000, 6), (480.0, 1000, 6))
@@ -145,7 +132,7 @@ def test_retired_arms_need_not_be_compared() -> None:
 
 def test_arms_added_share_what_is_left() -> None:
     """The shares of all arms there will ever be add up to the failure probability."""
-    history = Believed.of(POLICY)
+    history = ReleaseHistory.of(POLICY)
     for at in range(3, 400):
         history = history.with_arm(str(at))
     shares = [2 * 16 * np.exp(-level(history, arm, 0.05, 16)) for arm in range(400)]
@@ -153,7 +140,7 @@ def test_arms_added_share_what_is_left() -> None:
 
 
 def test_a_mean_that_changes_is_told() -> None:
-    history = Believed.of(dpb.KLUCB(arms=1), growth=1.0)
+    history = ReleaseHistory.of(dpb.KLUCB(arms=1), growth=1.0)
     total = 0.0
     for at in range(1, 401):
         total += float(at <= 100)
@@ -166,7 +153,7 @@ def test_a_mean_that_changes_is_told() -> None:
 @pytest.mark.parametrize("confidence", [0, 1, 1.5, "95 %", True, None, float("nan")])
 def test_a_confidence_is_between_0_and_1(confidence: Any) -> None:
     with pytest.raises(ValueError, match="confidence="):
-        beliefs(Believed.of(POLICY), confidence)
+        beliefs(ReleaseHistory.of(POLICY), confidence)
 
 
 def test_local_bits_are_read_as_rewards() -> None:
@@ -174,7 +161,7 @@ def test_local_bits_are_read_as_rewards() -> None:
     low, high = policy.randomizer().ends
     n = 100_000
     total = n * (low + 0.3 * (high - low))
-    row = beliefs(Believed.of(policy).after(Release((0,), (Answer(total, n, 0),), n, ())))[0]
+    row = beliefs(ReleaseHistory.of(policy).after(Release((0,), (Answer(total, n, 0),), n, ())))[0]
     assert row.mean == pytest.approx(0.3)
     assert row.low is not None
     assert row.high is not None
@@ -192,30 +179,6 @@ def test_chances_agree_with_drawn_posteriors() -> None:
     best = np.random.default_rng(4).normal(means, spread, (100_000, 3)).argmax(axis=1)
     drawn = np.bincount(best, minlength=3) / 100_000
     assert np.abs(found - drawn).max() < 5 * 0.5 / np.sqrt(100_000) + 1e-3
-
-
-def test_tables() -> None:
-    found = beliefs(released((50.0, 100, 2), (0.0, 0, 0)))
-    frame = found.to_polars()
-    assert frame.columns == ["label", "people", "mean", "low", "high", "chance_best"]
-    assert frame["mean"].to_list() == [0.5, None]
-    text = str(found)
-    assert repr(found) == text
-    assert text.splitlines()[0].split() == ["arm", "people", "mean", "low", "high", "best?"]
-    assert "at all times at once" in text
-    assert isinstance(found, Beliefs)
-    with pytest.raises(KeyError, match="label"):
-        found["blue"]
-
-
-def test_a_table_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = beliefs(released((50.0, 100, 2)))
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    monkeypatch.setitem(__import__("sys").modules, "polars", None)
-    with pytest.raises(ImportError, match="pip install pandas"):
-        found.to_pandas()
-    with pytest.raises(ImportError, match=r"dpbandits\[experiments\]"):
-        found.to_polars()
 
 
 def test_of_arms_that_are_played_together_none_is_the_best() -> None:
@@ -258,18 +221,32 @@ def test_rows_stay_few_where_every_round_is_released() -> None:
     assert releases == wanted, "settled beforehand where noise is drawn anew"
 
 
-def test_small_first_blocks_are_left_out() -> None:
-    history = campaign(dpb.AdaPUCB(arms=1, epsilon="1/2"), [0.5], 600, 1)
-    arm = history.arms[0]
-    assert arm.kept[0].rounds >= 4 * np.sqrt(8)
-    assert arm.kept[0].draws == ((1, 1),)
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
+def test_small_first_blocks_are_left_out(epsilon: float) -> None:
+    """Rows start with the first block that has 4 rewards for each unit of its noise's standard
+    deviation, or 16 of both together with the block before it.
+    """
+    policy = dpb.AdaPUCB(arms=1, epsilon=epsilon)
+    history, sizes = ReleaseHistory.of(policy), [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+    spread = np.sqrt(2) / epsilon  # of a draw of Laplace noise
+    first = next(
+        now
+        for before, now in pairwise([0, *sizes])
+        if now >= 4 * spread or before + now >= 16 * spread * np.sqrt(1 + (before > 0))
+    )
+    for at, size in enumerate(sizes, 1):
+        history = history.after(Release((0,), (Answer(size / 2, size, 1),), at, ()))
+    assert history.arms[0].kept[0].rounds == first
+    assert history.arms[0].kept[0].draws == ((1, 1),)
+    forgets_nothing = campaign(dpb.DPUCB(arms=1, epsilon=1, horizon=99), [0.5], 9, 1)
+    assert forgets_nothing.arms[0].kept[0].rounds == 1
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_policy_survives_json(name: str) -> None:
     for policy in examples(name):
         history = campaign(policy, np.linspace(0.8, 0.3, policy.arms), 40, 2)
-        again = Believed.restored(policy, json.loads(json.dumps(history.to_data())))
+        again = ReleaseHistory.restored(policy, json.loads(json.dumps(history.to_data())))
         assert again == history
         found = beliefs(again)
         assert len(found) == policy.arms
@@ -308,26 +285,20 @@ def test_damaged_beliefs_are_refused(path: tuple[Any, ...], value: Any) -> None:
     if path == ("arms", 0, 2) and value == []:
         return  # an arm of which no row is kept yet
     with pytest.raises(DamagedSessionError, match="beliefs"):
-        Believed.restored(POLICY, data)
-
-
-def test_labels_are_as_many_as_arms() -> None:
-    with pytest.raises(ValueError, match="3 names"):
-        Believed.of(POLICY, ["a"])
+        ReleaseHistory.restored(POLICY, data)
 
 
 def test_grids_widen_by_half_a_step_unless_rewards_are_on_them() -> None:
-    assert Believed.of(POLICY).reader.rounding == 0.5 / 1024
-    assert Believed.of(dpb.DPKLUCB(arms=2, epsilon=1, grid=1)).reader.rounding == 0.0
-    assert Believed.of(dpb.ThompsonBeta(arms=2)).reader.rounding == 0.0
-    assert Believed.of(dpb.LDPKLUCB(arms=2, epsilon=1, grid=10)).reader.rounding == 0.05
+    assert ReleaseHistory.of(POLICY).reader.rounding == 0.5 / 1024
+    assert ReleaseHistory.of(dpb.DPKLUCB(arms=2, epsilon=1, grid=1)).reader.rounding == 0.0
+    assert ReleaseHistory.of(dpb.ThompsonBeta(arms=2)).reader.rounding == 0.0
+    assert ReleaseHistory.of(dpb.LDPKLUCB(arms=2, epsilon=1, grid=10)).reader.rounding == 0.05
 
 
 # Uplift: the difference holds at all times
 
 
 ALARM, CAMPAIGNS = 1e-6, 60
-NOTHING = Beliefs((Belief("a", 0, None, None, None, None),), 0.95, None, None)
 
 
 def rows(*found: tuple[int, float, float, float]) -> Beliefs:
@@ -347,14 +318,6 @@ def test_all_arms_count_by_their_people() -> None:
     assert "higher at .9 confidence" in str(found)
     assert "lower at .9 confidence" in uplift_of(rows((20, 0.1, 0.0, 0.1)), policy, 0.9).advice
     assert "no difference" in uplift_of(policy, policy, 0.9).advice
-
-
-def test_until_both_were_released_there_is_no_difference() -> None:
-    for sides in ((NOTHING, rows((20, 0.25, 0.2, 0.3))), (rows((20, 0.2, 0.1, 0.3)), NOTHING)):
-        found = uplift_of(*sides, confidence=0.95)
-        assert (found.mean, found.low, found.high) == (None, None, None)
-        assert found.policy.people + found.holdout.people == 20
-        assert "nothing was released yet" in str(found)
 
 
 def compared(seed: int, policy: dpb.Policy) -> tuple[Uplift, float]:

@@ -4,17 +4,15 @@ the page for participants.
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.session.statement import believed_after
-from dpbandits.terminal.cli import app
-from tests.service.conftest import KEY
+from dpbandits.session.statement import posterior_after
 from tests.service.http.web import client_of, remote
 from tests.session.small import Exact
 
@@ -74,17 +72,6 @@ def test_results_come_once_the_session_is_closed() -> None:
     assert s.beliefs().advice in said
 
 
-def test_a_closed_session_speaks_of_no_more_people() -> None:
-    s = session()
-    for arm, ones in (("old", 45), ("new", 55)):
-        s.record(arm, (100, ones), key=arm)
-    assert "more people" in s.beliefs().advice
-    s.close()
-    found = s.beliefs()
-    assert (found.more, found.at_share) == (None, None)
-    assert found.advice == "No arm is named the best at .95 confidence."
-
-
 @pytest.mark.parametrize("read", [True, False])
 def test_a_closed_campaign_does_not_count_void_decisions_as_answered(read: bool) -> None:
     with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
@@ -134,25 +121,23 @@ def test_the_page_for_participants_is_plain_and_true() -> None:
     assert "It is not" in words(none.participant_text())
 
 
-def test_odds_are_those_of_epsilon() -> None:
-    """Odds move by the factor e^ε at most."""
-    for before in (0.01, 0.1, 0.5, 0.9):
-        for epsilon in (0.1, 1.0, 4.0):
-            after = believed_after(before, epsilon)
-            odds = (after / (1 - after)) / (before / (1 - before))
-            assert odds == pytest.approx(2.718281828459045**epsilon)
+def test_odds_move_by_e_to_the_epsilon_at_most_as_the_tutorial_says() -> None:
+    page = Path(__file__).parents[2] / "docs" / "guides" / "trial.md"
+    for epsilon in (0.1, 0.5, 1, 2, 4):
+        row = list[str]()
+        for before in (0.01, 0.1, 0.5):
+            odds = before / (1 - before) * math.exp(epsilon)
+            assert posterior_after(before, epsilon) == pytest.approx(odds / (1 + odds))
+            row.append(f"{100 * odds / (1 + odds):.1f} %")
+        assert f"| {epsilon} | {' | '.join(row)} |" in page.read_text(encoding="utf-8")
 
 
-def test_segments_and_commands_have_the_page(tmp_path: Path) -> None:
-    both = dpb.SegmentedSession(POLICY, segments=["DE", "FR"], noise=Exact(1), responsible=ADA)
-    assert ADA in words(both.participant_text())
-    with dpb.open_store("memory:", key=KEY) as store:
-        for options in ({"segments": ["DE", "FR"]}, {"holdout": ".2"}):
-            campaign = store.create(f"{options}"[2:8], POLICY, responsible=ADA, **options)
-            assert ADA in words(campaign.participant_text())
-    place = ["--store", f"sqlite:///{tmp_path}/t.db", "--witness", str(tmp_path / "w" / "t")]
-    create = ["create", "t", "--arms", "2", "--epsilon", "1", "--options"]
-    given = '{"responsible": "Ada, ada@clinic.example"}'
-    assert CliRunner().invoke(app, ["campaign", *create, given, *place]).exit_code == 0
-    seen = CliRunner().invoke(app, ["campaign", "view", "t", "participants", *place])
-    assert "Ask Ada, ada@clinic.example." in words(seen.stdout)
+def test_a_closed_session_speaks_of_no_more_people() -> None:
+    s = session()
+    for arm, ones in (("old", 45), ("new", 55)):
+        s.record(arm, (100, ones), key=arm)
+    assert "more people" in s.beliefs().advice
+    s.close()
+    found = s.beliefs()
+    assert (found.more, found.at_share) == (None, None)
+    assert found.advice == "No arm is named the best at .95 confidence."

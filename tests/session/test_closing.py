@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def windowed(policy: Any = KL, **options: Any) -> tuple[Any, Days]:
 
 def answers(s: dpb.Session) -> list[int]:
     """How often each arm was released."""
-    return [arm.answers for arm in s._state.believed.arms]
+    return [arm.answers for arm in s._state.history.arms]
 
 
 def played(s: dpb.Session, rounds: int, seed: int = 0) -> list[dpb.Decision]:
@@ -121,10 +122,10 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
     left = played(s, 60)
     clock.now = 20.0
     s.settle()
-    assert s._seen.due is None
+    assert s._current.due is None
     open_blocks, was_read, learned = counts(s), read(s), s.state
     last, arms = readable(s, open_blocks), answers(s)
-    people = [arm.newest.rounds if arm.newest else 0 for arm in s._state.believed.arms]
+    people = [arm.newest.rounds if arm.newest else 0 for arm in s._state.history.arms]
     s.close("enough")
     assert s.state is learned or s.state == learned
     assert s.closed is not None
@@ -135,7 +136,7 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
     assert read(s) == {c: n for c, n in wanted.items() if n}
     if s.policy.reader.law is not None and last:
         assert sum(answers(s)) > sum(arms)
-        now = [arm.newest.rounds if arm.newest else 0 for arm in s._state.believed.arms]
+        now = [arm.newest.rounds if arm.newest else 0 for arm in s._state.history.arms]
         law = s.policy.reader.law
         assert sum(now) == sum(people) + sum(last.values()) * per_record(s) or law.forgets
     budget = s._vault.guarantee
@@ -192,8 +193,9 @@ class Written(dpb.SimulatedNoise):
 
 def transcript(policy: Any, changed: int, script: list[Any] | None, options: Any) -> Any:
     """All draws of a session that is closed after 40 rounds, where one record is another one."""
-    noise = Written(script)
-    s = dpb.Session(policy, noise=noise, seed=1, **options)
+    noise, ticks = Written(script), count(1)
+    timed = {"clock": lambda: next(ticks)} if "period" in options else {}
+    s = dpb.Session(policy, noise=noise, seed=1, **options, **timed)
     late = s.ask()
     for number in range(40):
         decision = s.ask()
@@ -232,6 +234,7 @@ AUDITED = {
     "joint": (dpb.DPJointMAT(problem=TOP, epsilon=1, first=0.1), {}),
     "super arms": (dpb.CUCBDP(problem=TOP, epsilon=1, horizon=100), {}),
     "guardrail": (KL, {"guardrail": dpb.Guardrail("refunds", limit=0.9)}),
+    "periods": (KL, {"min_share": 0.2, "period": timedelta(seconds=25)}),
 }
 
 

@@ -124,29 +124,6 @@ def test_an_oracle_that_fails_has_seen_an_answer_that_is_not_drawn_again() -> No
     assert s.ask().action is not None
 
 
-@pytest.mark.parametrize("verb", ["finish", "drop_open", "retire_arm", "settle"])
-def test_a_failed_call_is_made_again(verb: str) -> None:
-    """Nothing of it stands, or all of it but a plan that is still due."""
-    policy: Any = dpb.DPKLUCB(arms=2, epsilon=1, first=3)
-    if verb == "finish":
-        policy = dpb.DPNAS(alpha=0.9, beta=0.5, cap=40, epsilon=1, low=-1, high=1)
-    given = (1,) if verb == "retire_arm" else ()
-    whole, broken = (dpb.Session(policy, noise=Exact(1), seed=1) for _ in range(2))
-    for s in (whole, broken):
-        if verb != "finish":
-            s.ask()
-        play(s, 4 if verb == "finish" else 2)
-    getattr(whole, verb)(*given)
-    noise: Any = broken._vault.noise
-    noise.failing = True
-    with contextlib.suppress(OSError):
-        getattr(broken, verb)(*given)
-    noise.failing = False
-    getattr(broken, verb)(*given)
-    assert content(broken)["public"]["learned"] == content(whole)["public"]["learned"]
-    assert broken.ledger == whole.ledger
-
-
 @pytest.mark.parametrize(
     "policy",
     [

@@ -51,13 +51,6 @@ def test_an_arm_that_harms_is_suspended_for_all_to_see() -> None:
     assert of.spent == 1
 
 
-def test_within_the_limit_nobody_is_suspended() -> None:
-    for seed in range(5):
-        of = session()
-        play(of, 3_000, (0.1, 0.1, 0.1), seed)
-        assert of.events == ()
-
-
 def test_the_last_arm_is_not_suspended_but_said() -> None:
     of = session()
     play(of, 8_000, (0.9, 0.9, 0.9))
@@ -134,14 +127,6 @@ def test_what_is_no_pair_is_refused_and_not_shown(wrong: Any) -> None:
     assert of.pending == (decision,)
 
 
-def test_other_ways_to_tell() -> None:
-    """In units, many at a time, expired, and later."""
-    of = session(dpb.Guardrail("refunds", 0.1, default=1.0), rewards=dpb.Range(0, 200))
-    of.tell_many((decision, (100, 1.0)) for decision in of.ask(3))
-    of.expire(of.ask())
-    assert blocks(of) == {0: (4, [3 * 512, 4 * 1024])}
-
-
 @pytest.mark.parametrize(
     "policy",
     [
@@ -166,19 +151,6 @@ def test_policies_that_cannot_are_refused(policy: Any) -> None:
 def test_rails_that_watch_nothing_are_refused(given: Any) -> None:
     with pytest.raises(ValueError, match="Expected"):
         dpb.Guardrail(*given)
-
-
-def test_no_rail_no_harm() -> None:
-    with pytest.raises(ValueError, match="guardrail="):
-        session(None).harm()
-    with pytest.raises(TypeError, match="guardrail="):
-        session("refunds")
-
-
-def test_the_statement_says_it() -> None:
-    said = session().statement()
-    assert "Guardrail: refunds, a second number" in said
-    assert "ε = 1 per round" in said
 
 
 def test_what_is_taken_for_a_pair_is_checked_as_one() -> None:

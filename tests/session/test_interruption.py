@@ -130,6 +130,7 @@ KL: dict[str, Any] = {"arms": ["a", "b", "c"], "epsilon": 16, "first": 2}
 SURE: dict[str, Any] = KL | {"epsilon": 10**4, "grid": 2**16}
 PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
 LATE: dict[str, Any] = {"attribution_window": timedelta(seconds=10)}
+PERIODS: dict[str, Any] = {"min_share": 0.2, "period": timedelta(seconds=4)}
 RAIL: dict[str, Any] = {"guardrail": dpb.Guardrail("refunds", limit=0.01)}
 TOP = dpb.UniformMatroid(arms=4, rank=2)
 PLACES = np.random.default_rng(1).uniform(-0.6, 0.6, (50, 2))
@@ -151,10 +152,11 @@ SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "reports": (dpb.LDPUCB(arms=2, epsilon=1), {}),
     "stopping": (dpb.DPNAS(alpha=0.9, beta=0.5, cap=40, epsilon=16, low=-1, high=1), {}),
     "by chance": (dpb.DPKLUCB(**KL), {"min_share": 0.2, "assignment": "shuffled"}),
-    "people": (dpb.DPKLUCB(**KL), {**PEOPLE, "rewards": dpb.Range(0, 2)}),
+    "people": (dpb.DPKLUCB(**KL), {**PEOPLE, "sticky": True, "rewards": dpb.Range(0, 2)}),
     "window": (dpb.DPKLUCB(**KL), LATE),
     "guardrail": (dpb.DPKLUCB(**SURE), RAIL),
-    "all": (dpb.DPKLUCB(**SURE), {**PEOPLE, **LATE, **RAIL, "min_share": 0.1}),
+    "periods": (dpb.DPKLUCB(**KL), {**PERIODS}),
+    "all": (dpb.DPKLUCB(**SURE), {**PEOPLE, **LATE, **RAIL, **PERIODS}),
 }
 
 
@@ -165,11 +167,12 @@ class Game:
         self.setup, self.now, self.noise = setup, 1000.0, Exact(1)
         policy, options = SETUPS[setup]
         self.people = "privacy_unit" in options
-        clock: Any = {"clock": lambda: self.now} if "attribution_window" in options else {}
+        timed = {"attribution_window", "period"} & options.keys()
+        clock: Any = {"clock": lambda: self.now} if timed else {}
         self.session = dpb.Session(policy, noise=self.noise, seed=7, **options, **clock)
 
     def ask(self, user: str = "") -> dpb.Decision:
-        asked = self.session._seen.asked
+        asked = self.session._current.asked
         name = user or f"user {asked}"
         if self.setup.endswith("contexts"):
             return self.session.ask(context=PLACES[asked % len(PLACES)])
@@ -287,6 +290,13 @@ def held(game: Game) -> None:
     game.now += 11
 
 
+def over(game: Game) -> dpb.Decision:
+    """A period is over, and all arms have open blocks."""
+    first = waiting(game)
+    game.now += 5
+    return first
+
+
 def ended_later(game: Game) -> None:
     """A session was closed, and all answers that it waited for are due."""
     held(game)
@@ -389,6 +399,11 @@ OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
         "record": records([(at / 16, 1.0) for at in range(5)]),
         "tell_many": COMMON["tell_many"],
     },
+    "periods": {
+        "ask, ends a period": (over, lambda game, _: game.ask()),
+        "tell, ends a period": (over, Game.tell),
+        "to_json, ends a period": (over, lambda game, _: game.session.to_json()),
+    },
     "all": {"ask, counts what was held": (held, lambda game, _: game.ask())},
 }
 CASES = {
@@ -403,7 +418,7 @@ def short_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Logs are folded after nine events, so calls that fold one are cut off too; and first
     codebooks are made early.
     """
-    monkeypatch.setattr(session_module, "FOLD", 9)
+    monkeypatch.setattr(session_module, "FOLD_AFTER", 9)
     monkeypatch.setattr(contextual, "PILOT", FIRST)
 
 

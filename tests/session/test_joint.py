@@ -13,7 +13,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.plan import Hold
-from dpbandits.session.state import Told, View, counted, open_block
+from dpbandits.session.state import Told, View, block_from_list, block_to_list
 from dpbandits.vault import OpenBlock, Vault, added
 from tests.session.small import (
     Exact,
@@ -43,7 +43,7 @@ def rounds_of(of: dpb.Session) -> int:
 
 def blocks_of(of: dpb.Session) -> dict[int, int]:
     """By decision that waits, the open block that its reward will enter; 0: none."""
-    state = of._seen.folded()
+    state = of._current.folded()
     return {id: p.unit if p.unit in state.plans else 0 for id, p in state.pending.items()}
 
 
@@ -163,9 +163,9 @@ def in_two_blocks(patch: pytest.MonkeyPatch) -> None:
         if type(event) is Told:
             _, steps = event.parts[0]
             for key, block in self.blocks.items():
-                count, sums = open_block(block)
+                count, sums = block_from_list(block)
                 if key != event.unit and len(sums) == len(steps):
-                    self.blocks[key] = counted(OpenBlock(count, added(sums, steps)))
+                    self.blocks[key] = block_to_list(OpenBlock(count, added(sums, steps)))
                     return
 
     patch.setattr(View, "apply", apply)
@@ -224,7 +224,7 @@ def test_decisions_that_wait_keep_their_block_whenever_it_is_saved(seed: int) ->
         else:
             of.tell(waiting.pop(int(rng.integers(len(waiting)))), [1.0] * 3)
         assert blocks_of(loaded(of)) == blocks_of(of)
-        several += len(of._seen.plans) > 1
+        several += len(of._current.plans) > 1
     assert several > 10
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from tests.session.small import Exact, content, counts, read, recorded, reward_of
+from tests.session.small import Exact, content, counts, read, recorded
 
 LONG = 30.0
 """Seconds after which a thread is taken to hang. No verdict hangs on it unless something hangs."""
@@ -211,57 +211,6 @@ def switching() -> Iterator[None]:
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
-
-
-class Ajar(dict[Any, Any]):
-    """Calls under way that nobody is told of: a session without a gate."""
-
-    def __len__(self) -> int:
-        return 0
-
-
-JOINT = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=6, rank=2), epsilon=4, first=8.0)
-
-
-def raced(seed: int, *, ajar: bool = False) -> list[str]:
-    """Four threads ask and tell three rounds each, and try again when refused; what went wrong."""
-    session, ids, wrong = dpb.Session(JOINT, noise=Exact(1), seed=seed), list[int](), list[str]()
-    if ajar:
-        session._calls = Ajar()
-    ready = threading.Barrier(4)
-
-    def tried(call: Any) -> Any:
-        while True:
-            try:
-                return call()
-            except dpb.SharedError:
-                continue
-
-    def play() -> None:
-        ready.wait(LONG)
-        for _ in range(3):
-            try:
-                decision = tried(session.ask)
-                ids.append(decision.id)
-                tried(lambda d=decision: session.tell(d, reward_of(session, d)))
-            except Exception as error:
-                wrong.append(type(error).__name__)
-
-    with ThreadPoolExecutor(4) as pool:
-        for done in [pool.submit(play) for _ in range(4)]:
-            done.result(LONG)
-    if sorted(ids) != list(range(1, 13)):
-        wrong.append("an id was given twice, or not at all")
-    if not wrong and (recorded(session), session.pending, session.resolved) != (12, (), 12):
-        wrong.append("decisions and records differ")
-    return wrong
-
-
-@pytest.mark.usefixtures("switching")
-def test_sessions_that_threads_race_for_stay_whole() -> None:
-    for seed in range(100):
-        assert raced(seed) == [], f"seed {seed}"
-    assert any(raced(seed, ajar=True) for seed in range(150)), "without a gate they do not"
 
 
 @pytest.mark.usefixtures("switching")

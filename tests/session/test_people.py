@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.core.errors import MessageError
+from dpbandits.session.holdout import hashed_place, rule_of
 from dpbandits.session.people import Register
 from tests.session.small import Exact, begun, loaded, recorded, reward_of
 
@@ -193,31 +195,6 @@ def test_a_name_of_another_kind_is_the_same_person() -> None:
     assert learned == [True, False, False, True, False, False, True]
 
 
-SPELLINGS = ["Zo\u00eb \u1e69", "Zoe\u0308 s\u0323\u0307", "Zoe\u0308 s\u0307\u0323"]
-"""Of one text."""
-
-OTHERS = ["zo\u00eb \u1e69", "Zo\u00eb\u200b \u1e69", "Zo\u00eb \u1e69 ", "Zoe s", "1", "\u2460"]
-
-
-@pytest.mark.parametrize("segments", [None, ["DE", "FR"]])
-def test_two_spellings_of_a_name_are_one_person(segments: Any) -> None:
-    """Texts that are another one are not: neither capitals nor spaces, nor "\u2460" beside "1"."""
-    s = for_users(2, segments=segments)
-    where = [{}] * 3 if segments is None else [{"segment": name} for name in ("DE", "FR", "DE")]
-    learned = [s.ask(user=name, **at).learn for name, at in zip(SPELLINGS, where, strict=True)]
-    assert learned == [True, True, False]
-    for name in OTHERS:
-        assert [s.ask(user=name, **at).learn for at in where] == [True, True, False], name
-
-
-def test_nobody_has_an_empty_name() -> None:
-    s = for_users(2)
-    for name in ("", " ", "\t\n", "\u00a0\u2003", "\u200b\ufeff", "\0"):
-        with pytest.raises(ValueError, match=r"empty or has nothing to be seen.*Nothing was done"):
-            s.ask(user=name)
-    assert not s.pending
-
-
 def test_no_report_is_asked_for_where_nobody_learns() -> None:
     """In the local model a report costs its user whether it is read or not."""
     s = for_users(2, dpb.LDPKLUCB(arms=2, epsilon=1))
@@ -332,3 +309,37 @@ def test_rounds_of_one_release_add_up_before_they_are_squared() -> None:
     """
     at_half = dpb.AdaCUCB(arms=2, rho=2)  # its session plays it at 2/2²
     assert max(loss(at_half, 2, seed) for seed in range(5)) == 2
+
+
+# Who is on which side: a share as declared, a person's side for ever, and shares that are none
+
+
+ALARM = 1e-6
+PEOPLE = 20_000
+SECRET_KEY = bytes(range(32))
+
+
+def test_hashed_people_are_shared_out_as_declared() -> None:
+    """20,000 people with holdout=.05, within exact binomial bounds at 10⁻⁶ (two-sided)."""
+    rule = rule_of(".05", 0)
+    places = [hashed_place(f"person {number}", SECRET_KEY) for number in range(PEOPLE)]
+    held = [rule.side(place) for place in places].count("holdout")
+    assert binom.ppf(ALARM / 2, PEOPLE, 0.05) <= held <= binom.isf(ALARM / 2, PEOPLE, 0.05)
+
+
+def test_places_are_of_the_key_and_the_name() -> None:
+    assert hashed_place("anna", SECRET_KEY) == hashed_place("anna", SECRET_KEY)
+    assert hashed_place("anna", SECRET_KEY) != hashed_place("anna", bytes(32))
+    assert (
+        hashed_place("1", SECRET_KEY)
+        == hashed_place(1, SECRET_KEY)
+        != hashed_place("01", SECRET_KEY)
+    )
+    with pytest.raises(TypeError, match="own name or number"):
+        hashed_place(1.5, SECRET_KEY)
+
+
+@pytest.mark.parametrize("holdout", [0, 1, 2, -0.1, "many", float("nan"), True, [0.1], None])
+def test_shares_that_are_none(holdout: object) -> None:
+    with pytest.raises(ValueError, match="holdout"):
+        rule_of(holdout, 0)

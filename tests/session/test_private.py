@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
 from types import FrameType
@@ -21,7 +21,7 @@ from dpbandits.mechanisms import Block, LocalLaplace, RandomizedResponse
 from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
 from dpbandits.session.saving import private_part
-from dpbandits.session.storing import Watch, rows_in
+from dpbandits.session.storing import ChangeRecorder, rows_in
 from dpbandits.vault import checked_report
 from tests.session.small import Exact, begun, content, reward_of, session
 from tests.session.test_interruption import PACKAGE
@@ -243,9 +243,9 @@ def test_no_repr_shows_a_reward_or_a_sum() -> None:
     for setup in ("batches", "window", "joint", "super arms", "guardrail"):
         work = Work(setup, dpb.SimulatedNoise(1))
         of = work.session
-        watch = Watch(of)
+        watch = ChangeRecorder(of)
         of.tell_many(work.pairs()[:2])
-        view, log = of._seen, of._log
+        view, log = of._current, of._log
         state = view.folded()
         shown = [of, view, log, log.events, state, state.books, state.books.blocks, of._tables]
         shown += [of._vault, watch, watch.changes(), rows_in(of), *log.events]
@@ -257,7 +257,7 @@ def test_no_repr_shows_a_reward_or_a_sum() -> None:
         work.now += 1e6
         with contextlib.suppress(LookupError):
             of.settle()
-        assert DIGITS not in repr(of._seen.folded())
+        assert DIGITS not in repr(of._current.folded())
 
 
 # What came is not repeated
@@ -333,19 +333,6 @@ class Half(int):
 
     def __int__(self) -> int:
         raise ValueError(f"cannot convert the reward 0.{DIGITS}")
-
-
-class Diary(Mapping[int, Any]):
-    """A mapping that tells what is in it."""
-
-    def __getitem__(self, arm: int) -> Any:
-        raise RuntimeError(f"arm {arm} had 0.{DIGITS}")
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
 
 
 def objects(*values: object) -> Any:
@@ -437,12 +424,6 @@ def test_no_reward_is_told(check: int) -> None:
         with pytest.raises(dpb.RewardError, match=r"[Nn]othing was|Expected") as error:
             CHECKS[check](reward)
         assert DIGITS not in told(error.value)
-
-
-def test_a_mapping_tells_nothing() -> None:
-    with pytest.raises(dpb.RewardError, match="missing") as error:
-        client().answer(messages.decision_to_json(1, [0, 1, 2], None), Diary())
-    assert DIGITS not in told(error.value)
 
 
 def said(call: Callable[[], Any]) -> str:

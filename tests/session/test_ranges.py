@@ -44,19 +44,6 @@ def test_there_and_back(a: float, b: float, share: float, minimise: bool) -> Non
     assert ruler.to_unit(high) == (0.0 if minimise else 1.0)
 
 
-def test_clipping_is_asked_for() -> None:
-    assert Range(0, 250, clip=True).to_unit(-3) == 0.0
-    assert Range(0, 250, clip=True, minimise=True).to_unit(10**400 // 10**390) == 0.0
-    with pytest.raises(RewardError, match="wider range, or clip=True"):
-        Range(0, 250).to_unit(251)
-
-
-def test_rewards_of_any_kind_of_number() -> None:
-    ruler = Range(0, 4)
-    for value in (1, np.int64(1), np.float32(1), Fraction(1), Decimal(1), np.array(1.0)):
-        assert ruler.to_unit(value) == 0.25
-
-
 @pytest.mark.parametrize("clip", [False, True])
 @pytest.mark.parametrize(
     "value", [float("nan"), float("inf"), "73.14", None, [73.14], 7314j, 10**400, 7.314e9]
@@ -113,40 +100,12 @@ def test_bounds_that_are_none(low: Any, high: Any, words: str) -> None:
     assert len(str(caught.value)) < 300
 
 
-def test_switches_are_switches() -> None:
-    with pytest.raises(ValueError, match="clip="):
-        Range(0, 1, clip="no")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="minimise="):
-        Range(0, 1, minimise=1)  # type: ignore[arg-type]
-
-
-def test_words() -> None:
-    assert Range(0, 0.1, minimise=True).words == (
-        "values from 0 to 0.1, smaller is better, values outside refused"
-    )
-
-
 # In a session
 
 
 def session(policy: Any = None, **options: Any) -> dpb.Session:
     policy = policy or DPKLUCB(arms=["a", "b"], epsilon=1)
     return dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1, **options)
-
-
-def test_rewards_in_the_users_units() -> None:
-    s = session(DPKLUCB(arms=2, epsilon=10**6, first=4), rewards=dpb.Range(0, 250, clip=True))
-    for reward in (100, 100, 400, 0):
-        s.tell(s.ask(), reward)
-    s.tell_many([(d, 250.0) for d in s.ask(4)])
-    first, second = s.beliefs()
-    assert first.mean == pytest.approx(112.5, abs=250 / 1024)
-    assert second.mean == pytest.approx(250, abs=250 / 1024)
-    with pytest.raises(dpb.RewardError, match="NaN"):
-        s.tell(s.ask(), float("nan"))
-    again = loaded(s)
-    assert again.rewards == s.rewards
-    assert list(again.beliefs()) == list(s.beliefs())
 
 
 @pytest.mark.parametrize(

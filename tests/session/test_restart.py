@@ -17,7 +17,7 @@ from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms import Answer
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Release
-from dpbandits.session.beliefs import Believed, NoiseMoments, interval, mean_changed
+from dpbandits.session.beliefs import NoiseMoments, ReleaseHistory, interval, mean_changed
 from tests.session.small import loaded
 
 NAMES = ["blue", "green"]
@@ -28,7 +28,7 @@ def noticed(means: Floats, rng: np.random.Generator, growth: float) -> tuple[int
     """After how many of these people, with the given means, it is known that an arm's mean has
     changed, by releases and by intervals; 0: never.
     """
-    history, total, people, draws, size = Believed.of(POLICY), 0.0, 0, 0, 32
+    history, total, people, draws, size = ReleaseHistory.of(POLICY), 0.0, 0, 0, 32
     noise, found = NoiseMoments(history.reader.law), [0, 0]  # type: ignore[arg-type]
     while people + size <= len(means):
         rewards = rng.random(size) < means[people : people + size]

@@ -40,22 +40,6 @@ def contents(s: Any) -> list[Any]:
     return [content(s[name]) for name in s.segments]
 
 
-def test_each_segment_learns_for_itself_at_the_price_of_one() -> None:
-    """Germans like a, the French b."""
-    s = segmented()
-    for round in range(1_000):
-        segment = ("DE", "FR")[round % 2]
-        decision = s.ask(segment=segment)
-        s.tell(decision, float((decision.label == "a") is (segment == "DE")))
-    means = {name: [row.mean or 0.0 for row in found] for name, found in s.beliefs().parts.items()}
-    assert means["DE"][0] > means["DE"][1]
-    assert means["FR"][0] < means["FR"][1]
-    assert s.spent == 1
-    assert s.guarantee == s["DE"].guarantee
-    assert all(part.ledger for part in s.values())
-    assert s.statement().count("PRIVACY STATEMENT") == 2
-
-
 def test_a_decision_is_told_in_its_own_segment() -> None:
     s = segmented()
     german, french = s.ask(segment="DE"), s.ask(segment="FR")
@@ -86,16 +70,6 @@ def test_a_segment_that_was_not_declared() -> None:
 
 
 # People
-
-
-def test_a_person_counts_over_all_segments() -> None:
-    s = segmented(**PEOPLE | {"max_contributions": 2})
-    asked = [s.ask(segment=name, user="ann") for name in ("DE", "FR", "DE", "FR")]
-    assert [decision.learn for decision in asked] == [True, True, False, False]
-    for again in (loaded(s, user_key=KEY), copy.deepcopy(s)):
-        assert not again.ask(segment="FR", user="ann").learn
-        learned = [again.ask(segment=n, user="ben").learn for n in ("DE", "FR", "DE")]
-        assert learned == [True, True, False]
 
 
 def test_a_void_decision_gives_back_its_own_place() -> None:
@@ -156,20 +130,6 @@ def test_several_tells_are_told_in_all_segments_or_in_none() -> None:
         s.tell_many([german, french])
     s.tell_many([(german, 1.0), (french, 0.0), (more, 1.0)])
     assert (records(s), s.pending) == ([2, 1], ())
-
-
-def test_several_tells_come_to_the_same_as_single_ones() -> None:
-    one, many = segmented(noise=Exact(1)), segmented(noise=Exact(1))
-    for _ in range(10):
-        asked = [many.ask(5, segment=name) for name in ("DE", "FR")]
-        told = [(d, float(d.action == 0)) for both in zip(*asked, strict=True) for d in both]
-        many.tell_many(iter(told))
-        for name in ("DE", "FR"):
-            one.ask(5, segment=name)
-        for decision, reward in told:
-            one.tell(decision, reward)
-    assert contents(one) == contents(many)
-    assert all(one[name].releases == many[name].releases > 0 for name in one)
 
 
 def test_a_release_that_fails_in_one_segment_loses_no_pair_of_another() -> None:
@@ -252,16 +212,6 @@ def test_beliefs_are_one_table_with_a_column_for_the_segment(what: str) -> None:
         assert list(frame["segment"]) == ["DE", "DE", "FR", "FR"]
     with pytest.raises(KeyError, match="'DE', 'FR'"):
         found["ES"]
-
-
-def test_decisions_are_one_table_too() -> None:
-    s = segmented()
-    s.ask(3, segment="FR")
-    s.ask(2, segment="DE")
-    found = s.decisions()
-    rows = [("DE", 1), ("DE", 2), ("FR", 1), ("FR", 2), ("FR", 3)]
-    assert [(row.segment, row.id, row.waiting) for row in found] == [(*row, True) for row in rows]
-    assert found.to_polars().columns == ["segment", *s["DE"].decisions().to_polars().columns]
 
 
 def test_it_is_a_mapping_of_sessions() -> None:

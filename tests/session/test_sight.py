@@ -14,7 +14,6 @@ from scipy.stats import binom
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.session.beliefs import Sight
-from tests.session.small import loaded
 
 NAMES = ["blue", "green"]
 MEANS = {"blue": 0.2, "green": 0.5, "red": 0.1}
@@ -66,19 +65,6 @@ def test_whether_a_range_held() -> None:
     assert one._replace(took=None, sight=Sight(100, None, None)).held is True
 
 
-def test_what_is_said() -> None:
-    s = played(1_600, seed=3)
-    found = s.beliefs()
-    assert found.best is None
-    low, middle, high = found.sight
-    assert found.more == middle
-    assert low <= middle <= high
-    people = f"{low:,} to {high:,} more people in 8 of 10 cases"
-    assert f"As people are allocated, it takes {people}." in str(found)
-    assert s.beliefs() == found
-    assert loaded(s).beliefs() == found
-
-
 def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
     found = played(500, seed=3).beliefs()
     assert found.sight is None or found.sight.high is None
@@ -99,21 +85,6 @@ def test_of_a_policy_that_names_by_itself() -> None:
     found = played(150, policy).beliefs()
     assert found.best is None
     assert found.sight.low < 3_000
-
-
-def test_nothing_is_said_where_nothing_can_be_foreseen() -> None:
-    three = dpb.recommend(arms=[*NAMES, "red"], epsilon=1)
-    s = played(3_000, three)
-    assert s.beliefs().sight is not None
-    s.pause_arm("red")
-    assert (s.beliefs().sight, s.beliefs().more) == (None, None)
-    s.resume_arm("red")
-    assert s.beliefs().sight is not None
-    s.close("enough")
-    assert s.beliefs().sight is None
-    assert played(20).beliefs().sight is None  # green was not released
-    trees = dpb.Session(dpb.DPUCB(arms=2, epsilon=4, horizon=100), noise=SimulatedNoise(1), seed=1)
-    assert trees.beliefs().sight is None
 
 
 def test_it_is_computed_once_for_each_release(monkeypatch: pytest.MonkeyPatch) -> None:

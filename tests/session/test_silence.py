@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,14 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks.examples import examples
 from dpbandits.policies import POLICIES
-from dpbandits.session.overdue import usual_delay
+from dpbandits.session.overdue import (
+    AskedBlock,
+    DelayedBlock,
+    Overdue,
+    OverdueRequests,
+    delayed_blocks,
+    usual_delay,
+)
 from tests.session.small import begun, resealed
 
 NAMES = ["blue", "green", "red"]
@@ -91,17 +99,6 @@ def test_two_silent_people_an_arm_keep_none_unread(name: str, options: Any) -> N
     assert min(s.state.rounds) > 0
 
 
-@pytest.mark.parametrize("name", CHOOSING)
-def test_eligible_arms_and_segments_are_read_as_well(name: str) -> None:
-    s = session(POLICY[name])
-    answered(s, 100, first_two(), eligible=["blue", "red"])
-    assert [rounds > 0 for rounds in s.state.rounds] == [True, False, True]
-    s = session(POLICY[name], segments=["DE", "FR"])
-    for segment in ("DE", "FR"):
-        answered(s, 150, first_two(), segment=segment)
-        assert min(s[segment].state.rounds) > 0
-
-
 def test_plans_that_play_arms_in_turn_are_topped_up_and_not_begun_anew() -> None:
     """One person in twenty is silent. An epoch that was begun anew for each arm that lacks answers
     took up to 2.7 times as many people as answer.
@@ -121,6 +118,7 @@ def test_super_arms_most_of_whose_people_are_silent_are_read(name: str) -> None:
     assert min(s.state.rounds) > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["IMED"])
 def test_the_best_arm_gets_about_as_many_people(name: str) -> None:
     """Share of the best arm, 8 seeds. Over 200 seeds it was .004 lower with 5 % silent and .025
@@ -169,6 +167,23 @@ def test_one_very_late_answer_is_not_usual(
     assert usual_delay(late, answers) == usual
 
 
+def test_first_blocks_are_delayed_by_the_overdue_requests_that_wait_still() -> None:
+    """Those from the first overdue one to the edge, that are learned from."""
+    overdue = Overdue({"a block": OverdueRequests(edge=9, many=2, since=4)})
+
+    def delayed(waiting: list[int], size: int = 4) -> list[DelayedBlock]:
+        pending: Any = {
+            id: SimpleNamespace(unit="a block", learn=id != 5) for id in (3, 5, *waiting, 9)
+        }
+        block = AskedBlock(size, 2, (0, 1, 2), True)
+        return delayed_blocks(overdue, pending, lambda key: block, {1})
+
+    wanted = [DelayedBlock(0, 2, 4), DelayedBlock(2, 2, 4)]
+    assert delayed([4, 8]) == wanted
+    assert delayed([4, 6, 8]) == wanted
+    assert delayed([4]) == delayed([8]) == delayed([4, 8], size=5) == []
+
+
 def late_play(s: Any, people: int, kind: str) -> list[Any]:
     """Every person answers: at once, 25 people later, in no order, or forty together."""
     rng, late = np.random.default_rng(5), np.random.default_rng(6)
@@ -199,7 +214,7 @@ def test_where_everybody_answers_decisions_are_as_they_were(kind: str) -> None:
             dpb.Session(policy, noise=dpb.SimulatedNoise(3), seed=3) for _ in range(2)
         )
         log = unwatched._log
-        unwatched._log = log._replace(state=log.state._replace(late=None))
+        unwatched._log = log._replace(state=log.state._replace(delays=None))
         assert late_play(watched, 100, kind) == late_play(unwatched, 100, kind), policy
         assert watched.events == ()
 
@@ -214,7 +229,7 @@ def test_with_an_attribution_window_nobody_is_overdue() -> None:
         if t % 3:
             s.tell(decision, 1.0)
     assert (s.events, s.alarms) == ((), ())
-    assert json.loads(s.to_json(unsealed=True))["public"]["late"] is None
+    assert json.loads(s.to_json(unsealed=True))["public"]["delays"] is None
 
 
 def act(s: Any, queue: list[dpb.Decision], rng: np.random.Generator, silent: float) -> Any:
@@ -278,9 +293,9 @@ def test_a_session_that_is_saved_at_any_time_goes_on_as_it_would_have(
 @pytest.mark.parametrize(
     ("part", "value"),
     [
-        ("late", [[4, 1], [4, 1]]),
-        ("late", [[3, 1]]),
-        ("late", [[4, -1]]),
+        ("delays", [[4, 1], [4, 1]]),
+        ("delays", [[3, 1]]),
+        ("delays", [[4, -1]]),
         ("blocks", [[0, 2, 1]]),
         ("blocks", [[3, 2, 1, 1]]),
         ("blocks", [[0, 2, 10**6, 1]]),
@@ -299,8 +314,8 @@ def test_edited_documents_are_refused(part: str, value: Any) -> None:
     data = json.loads(s.to_json())
     public = data["public"]
     assert public["overdue"][PARTS.index("total")] == 6
-    if part == "late":
-        public["late"] = value
+    if part == "delays":
+        public["delays"] = value
     else:
         public["overdue"][PARTS.index(part)] = value
     with pytest.raises(ValueError, match="damaged"):
@@ -320,7 +335,7 @@ def test_an_arm_that_waits_is_said_until_it_waits_no_more() -> None:
     s = waiting_for_green()
     (alarm,) = s.alarms
     assert (alarm.what, alarm.arm) == ("overdue", "green")
-    assert alarm.said.startswith(
+    assert alarm.advice.startswith(
         "green waits for 1 answer since decision 6; nothing is learned of it until they are "
         "recorded or expired"
     )
@@ -338,7 +353,7 @@ def test_the_answer_of_an_overdue_request_is_recorded() -> None:
     assert s.state.rounds[1] >= 4
     assert s.alarms == s.pending == ()
     assert s.resolved == 40
-    open_rounds = sum(many for _, many in json.loads(s.to_json())["public"]["told"])
+    open_rounds = sum(many for _, many in json.loads(s.to_json())["public"]["step_counts"])
     assert sum(s.state.pulls) + open_rounds == 40
 
 

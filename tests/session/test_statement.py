@@ -66,17 +66,6 @@ def test_the_statement_says_how_long_answers_are_waited_for_and_how_they_are_hel
     assert "waited" not in session(policy).statement()
 
 
-def test_the_promise_for_a_window_is_said_to_be_for_one_window() -> None:
-    """It was said to be for all rewards of a user."""
-    said = words(by_user(window=timedelta(days=1)))
-    assert "had all rewards of one user in one window of 1 day been others." in said
-    assert "ε = 1 per user and window. The promise is for one window: over w windows" in said
-    assert "pays w times that, and no bound on w is promised" in said
-    for_ever = words(by_user())
-    assert "had all rewards of one user been others." in for_ever
-    assert "window" not in for_ever
-
-
 @pytest.mark.parametrize(
     ("policy", "options", "said"),
     [
@@ -107,33 +96,6 @@ def test_people_are_counted_once_and_saved() -> None:
     for each in (s, loaded(s, user_key=bytes(16))):
         assert "Users asked for, whether learned from or not: 2." in words(each)
     assert "Users" not in words(session())
-
-
-def test_segments_count_people_together() -> None:
-    s = by_user(segments=["DE", "FR"])
-    for segment in ("DE", "FR", "DE"):
-        s.ask(segment=segment, user="ann")
-    said = words(s)
-    assert said.count("Users asked for, whether learned from or not: 1.") == 1
-    assert "counted over all segments" in said
-    assert "counted over all segments" not in words(session(segments=["DE", "FR"]))
-
-
-def test_chance_and_what_was_done_to_arms() -> None:
-    s = session(assignment="shuffled", min_share=0.05)
-    s.ask(20)
-    s.add_arm("d")
-    s.retire_arm("a")
-    said = words(s)
-    assert "the first blocks of all arms come in one random order, each arm gets 0.05" in said
-    assert "a decision may be restricted to some arms" in said
-    assert "Events: add arm d after 20 decisions; retire arm a after 20 decisions." in said
-    for _ in range(60):
-        s.pause_arm("b")
-        s.resume_arm("b")
-    assert "The newest 50 events: pause arm b" in words(s)
-    assert "Assignment" not in words(session())
-    assert "Arms may be" not in words(session(dpb.DPSE(arms=3, epsilon=1, horizon=500)))
 
 
 @pytest.mark.parametrize("reward", [1e6, 5.0])

@@ -128,14 +128,3 @@ def test_what_a_run_earned_is_what_its_super_arms_are_worth() -> None:
         policy, dpb.Bernoulli([1.0, 0.0, 0.0]), 1000, runs=2, at=[10], compiled=False
     )
     assert np.array_equal(runs.regret(at=[10, 1000]), alone.regret(at=[10, 1000]))
-
-
-@pytest.mark.long
-def test_ties_go_as_in_the_oracle() -> None:
-    """Without a difference between arms, play starts as the plain host's does."""
-    for problem in PROBLEMS:
-        policy, environment = dpb.CUCB(problem=problem), dpb.Bernoulli([1.0] * problem.arms)
-        fast, slow = (
-            dpb.simulate(policy, environment, 40, compiled=compiled) for compiled in (True, False)
-        )
-        assert fast.plays.tolist() == slow.plays.tolist()

@@ -65,11 +65,6 @@ def test_quick_shrinks_the_sweep_and_its_policies(write: Write) -> None:
     assert found["DPSE", "linear", 1.0].policy.horizon == 500
 
 
-def test_kept_rounds_can_be_chosen(write: Write) -> None:
-    found = cells(write(edits={"seed = 7": "at = [10, 100, 5000]"}))
-    assert {cell.at for cell in found.values()} == {(10, 100, 3000)}
-
-
 def test_keys_depend_on_what_determines_the_numbers_and_on_nothing_else(write: Write) -> None:
     def keys(edits: dict[str, str] | None = None) -> list[str]:
         return [cell.key for cell in load_config(write(edits=edits)).cells()]
@@ -188,15 +183,3 @@ def test_all_wrong_fields_are_named_at_once(write: Write) -> None:
     first, *lines = str(caught.value).splitlines()
     assert first.endswith("3 mistakes:")
     assert [line.split(":")[0].strip() for line in lines] == ["rounds", "runs", "policies.0"]
-
-
-def test_a_refused_value_is_named_once_for_all_environments(write: Write) -> None:
-    edits = {'label = "DP-KLUCB"': "alpha = 0.5", 'preset = "published"': 'preset = "best"'}
-    with pytest.raises(ConfigError, match="2 mistakes") as caught:
-        load_config(write(edits=edits))
-    assert len(str(caught.value).splitlines()) == 3
-
-
-def test_a_missing_file_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="there is no such file"):
-        load_config(tmp_path / "none.toml")

@@ -96,13 +96,6 @@ def test_a_quantile_is_told_only_of_enough_runs(q: float, least: int) -> None:
     assert not enough(q, least - 1)
 
 
-def test_few_runs_have_no_far_quantiles(tiny: Results) -> None:
-    # 25 runs at most
-    assert (
-        tiny.summary["q99"].null_count() == tiny.summary["q999"].null_count() == len(tiny.summary)
-    )
-
-
 def test_the_ledger_spends_what_was_promised(tiny: Results) -> None:
     budgets = {
         (r["label"], r["epsilon"]): (r["claimed"], r["spent"], r["kept"])
@@ -130,12 +123,3 @@ def test_a_sweep_without_any_private_policy_works(write: Write, tmp_path: Path) 
     )
     assert row(results, "UCB1", "e")["error"] is None  # one run has no standard error
     assert results.summary["price"].to_list() == [None]
-
-
-def test_asking_for_runs_that_are_not_there_lists_labels(tiny: Results) -> None:
-    with pytest.raises(LookupError, match="DP-KLUCB"):
-        tiny.runs_of("DPKLUCB", "linear", 0.5)
-
-
-def test_printed_it_is_a_line(tiny: Results) -> None:
-    assert repr(tiny) == f"Results('tiny', 12 cells, in {tiny.out})"

@@ -136,16 +136,6 @@ def test_more_runs_are_added_to_those_there_are_and_fewer_are_taken_from_them(
     assert parts[2].summary["mean"].to_list() != whole.summary["mean"].to_list()
 
 
-def test_one_cell_with_two_numbers_of_runs_is_played_once(tmp_path: Path) -> None:
-    text = SWEEP + '[[policies]]\nclass = "DPKLUCB"\nlabel = "more"\nruns = 6\n'
-    results = run_sweep(load_config(written(tmp_path, text)), tmp_path / "out", workers=1)
-    assert dict(results.summary.select("label", "runs").iter_rows()) == {
-        "DPKLUCB": 4,
-        "UCB1": 4,
-        "more": 6,
-    }
-
-
 def test_a_policy_of_ones_own_is_played_and_its_file_belongs_to_the_result(tmp_path: Path) -> None:
     (tmp_path / "sweeps_mine.py").write_text(OWN.format(extra=1.0))
     # leaves workers waiting that do not know Mine
@@ -156,19 +146,6 @@ def test_a_policy_of_ones_own_is_played_and_its_file_belongs_to_the_result(tmp_p
     assert results.summary["runs"].to_list() == [4, 4]
     keys = [cell.key for cell in load_config(path).cells()]
     assert len(set(keys)) == 2
-
-
-def test_quick_without_a_quick_table_is_small(tmp_path: Path) -> None:
-    path = written(
-        tmp_path,
-        SWEEP.replace("rounds = 300", "rounds = 10_000_000").replace("runs = 4", "runs = 1000"),
-    )
-    assert {(cell.rounds, cell.runs) for cell in load_config(path, quick=True).cells()} == {
-        (10_000, 10)
-    }
-    assert {
-        (cell.rounds, cell.runs) for cell in load_config(written(tmp_path), quick=True).cells()
-    } == {(300, 4)}
 
 
 def test_an_environment_of_one_arm_is_played_to_the_end(tmp_path: Path) -> None:

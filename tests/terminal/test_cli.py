@@ -64,38 +64,6 @@ def test_the_sweep_file_in_the_help_is_a_sweep_file(tmp_path: Path) -> None:
     ]
 
 
-def test_list_shows_every_policy() -> None:
-    text = dpbandits("list").stdout
-    assert all(name in text for name in POLICIES)
-
-
-@pytest.mark.parametrize("arguments", [(), ("--recommended",), ("--feedback", "semi")])
-def test_list_fits_a_terminal_of_80_columns_a_line_a_policy(arguments: tuple[str, ...]) -> None:
-    result = CliRunner().invoke(app, ["list", *arguments], env={"COLUMNS": "80"})
-    lines = result.stdout.splitlines()
-    named = [line for line in lines if line.split() and line.split()[0] in POLICIES]
-    assert max(map(len, lines)) <= 80
-    assert "…" not in result.stdout
-    assert len(named) == len({line.split()[0] for line in named}) >= len(lines) - 5
-
-
-def test_list_filters_by_feedback() -> None:
-    rows = json.loads(dpbandits("list", "--feedback", "full", "--json").stdout)
-    assert {row["name"] for row in rows} == {
-        name for name, cls in POLICIES.items() if cls.about.feedback == "full"
-    }
-
-
-@pytest.mark.parametrize("name", ["DPKLUCB", "CUCBLDP2", "NAS"])
-def test_a_short_explanation_fits_a_screen(name: str) -> None:
-    result = CliRunner().invoke(app, ["explain", name, "--short"], env={"COLUMNS": "80"})
-    assert result.exit_code == 0
-    assert "dpb.Session" in result.stdout
-    assert "guarantee" in result.stdout
-    assert "Where in the code" not in result.stdout
-    assert len(result.stdout.splitlines()) <= 24
-
-
 def test_list_filters_by_privacy_and_speaks_json() -> None:
     rows = json.loads(dpbandits("list", "--privacy", "local", "--json").stdout)
     assert {row["name"]: row["baseline"] for row in rows} == {
@@ -123,21 +91,9 @@ def test_explain_tells_all_there_is(name: str) -> None:
         about.bound,
         about.proof,
         size_argument(POLICIES[name]) or "",
-        "dpb.Session",
+        f"Session(dpb.{name}(",
     ):
         assert part in text
-
-
-def test_explain_says_what_parameters_mean() -> None:
-    text = " ".join(dpbandits("explain", "DPUCB").stdout.split())
-    assert "gamma 0.1 failure probability in the published width." in text
-    assert "horizon required T, number of rounds; an arm's tree has T leaves." in text
-
-
-def test_an_unknown_name_suggests_close_ones() -> None:
-    line = one_line(dpbandits("explain", "lazydpt"))
-    assert "'lazydpt'" in line
-    assert "LazyDPTS" in line
 
 
 def test_run_writes_everything_and_does_nothing_twice(tmp_path: Path) -> None:
@@ -202,10 +158,6 @@ def test_a_wrong_sweep_file_is_one_line(tmp_path: Path, edit: tuple[str, str], p
     assert part in line
 
 
-def test_a_missing_sweep_file_is_one_line() -> None:
-    assert "there is no such file" in one_line(dpbandits("run", "nowhere.toml"))
-
-
 @pytest.mark.long
 def test_the_demo_compares_on_a_real_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -244,3 +196,32 @@ def test_importing_loads_no_extra_that_is_not_needed(module: str) -> None:
         ).stdout.split()
         == []
     )
+
+
+# Calls of the command line that do not fit, and how its help is set
+
+
+WRONG = {
+    "lst": "No such command 'lst'. Did you mean 'list'?",
+    "list --nope": "No such option",
+    "forecast": "Missing option '--visitors'",
+    "forecast --base .03 --visitors 50,000": "Invalid value for '--visitors'",
+}
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_a_call_that_does_not_fit_is_refused(call: str) -> None:
+    result = dpbandits(*call.split())
+    assert result.exit_code == 2
+    assert WRONG[call] in result.stderr
+
+
+def test_what_is_no_reward_is_not_repeated() -> None:
+    said = dpbandits("campaign", "tell", "trial", "0" * 32, "0.12.3", "--store", "x").stderr
+    assert "Invalid value for 'reward'" in said
+    assert "0.12.3" not in said
+
+
+def test_a_fault_is_shown_without_local_variables() -> None:
+    """A reward is one, where an answer is told; by itself Typer 0.15 shows them."""
+    assert app.pretty_exceptions_show_locals is False

@@ -104,6 +104,17 @@ export class Client {
   answer(decision: string, reward: Reward, options?: { datum?: string }): Promise<string>;
 }
 
+/** A decision that a device made by a public snapshot, where contexts and decisions are private. */
+export interface OwnDecision {
+  readonly arm: number;
+  readonly label: string | null;
+  /** The place of the record in the histogram, to be reported; call it once. */
+  index(reward: number): number;
+}
+
+/** Decide on the device. Throws a MessageError or a RangeError. */
+export function decide(snapshot: string, context: readonly number[]): OwnDecision;
+
 export class MessageError extends Error {}
 export class RewardError extends Error {}
 export class BudgetError extends Error {}

@@ -4,4 +4,5 @@ export { BrowserBudget } from "./browser_budget.js";
 export { MemoryBudget, spentAfter } from "./budget.js";
 export { Campaign } from "./campaign.js";
 export { Client } from "./client.js";
+export { decide } from "./snapshot.js";
 export { BudgetError, MessageError, RefusedError, RewardError, ServerError } from "./errors.js";

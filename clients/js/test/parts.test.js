@@ -66,7 +66,9 @@ test("no other randomness, no dependencies", async () => {
   const folder = new URL("../src/", import.meta.url);
   for (const name of (await readdir(folder)).filter((each) => each.endsWith(".js"))) {
     const text = await readFile(new URL(name, folder), "utf8");
-    assert.doesNotMatch(text, /Math\.random|Math\.exp|Math\.log|eval\(/);
+    assert.doesNotMatch(text, /Math\.random|eval\(/);
+    // no chance that a promise rests on is a floating-point number; a posterior draw may be one
+    if (name !== "snapshot.js") assert.doesNotMatch(text, /Math\.exp|Math\.log/);
     if (name !== "campaign.js") assert.doesNotMatch(text, /fetch/); // reports are sent by the page
     for (const [, from] of text.matchAll(/from "(.*?)"/g)) assert.match(from, /^\.\//);
   }

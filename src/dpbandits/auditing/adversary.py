@@ -14,7 +14,7 @@ from dpbandits.auditing.evidence import ALPHA, LARGEST, SCALE
 from dpbandits.core.inputs import Floats, Integers
 
 # What is looked at in an outcome, a row of numbers: each number, how fine its lattice is, sums and
-# differences of any two.
+# differences of any two, and the sum of all, which is how often the second of two arms was played.
 #
 # Noise that is used twice cancels in a sum or a difference, of whichever rounds. The lattice is
 # the place of a float's lowest bit: floats near 0 are finer than those near 1, so that a reward of
@@ -28,7 +28,9 @@ every two at either end.
 
 
 class Feature(NamedTuple):
-    """kind: "number", "lattice", "sum" or "difference"; of number i, or of numbers i and j."""
+    """kind: "number", "lattice", "sum" or "difference", of number i, or of numbers i and j; or
+    "total", of all.
+    """
 
     kind: str
     i: int
@@ -43,6 +45,8 @@ class Feature(NamedTuple):
                 return rows[:, self.i] + rows[:, self.j]
             case "difference":
                 return rows[:, self.j] - rows[:, self.i]
+            case "total":
+                return np.asarray(rows.sum(axis=1))
         return rows[:, self.i]
 
 
@@ -64,6 +68,7 @@ def features(rows: Floats) -> list[Feature]:
     ends = varied if len(varied) <= WIDE else [*varied[: WIDE // 2], *varied[-WIDE // 2 :]]
     pairs = dict.fromkeys([*pairwise(varied), *combinations(ends, 2)])
     found = [Feature("number", i) for i in varied]
+    found += [Feature("total", 0)] if len(varied) > 2 else []
     found += [Feature("lattice", i) for i in varied if (np.rint(rows[:, i]) != rows[:, i]).any()]
     return found + [Feature(kind, i, j) for i, j in pairs for kind in ("difference", "sum")]
 

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dpbandits.auditing.contexts import NOT_COUNTED, context_level
+from dpbandits.auditing.contexts import NOT_COUNTED, context_level, joint_level
 from dpbandits.auditing.effort import clock
 from dpbandits.auditing.foreign import (
     ARMS,
@@ -34,6 +34,7 @@ from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.mechanisms import Mechanism, Randomizer
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, size_argument
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import EVERY_POLICY, policy_class
 from dpbandits.version import __version__
 
@@ -417,7 +418,7 @@ def run_level(
     randomizer = made.randomizer() if isinstance(made, Policy) else None
     randomizer = made if isinstance(made, Randomizer) else randomizer
     central = isinstance(policy, Policy) and randomizer is None
-    if isinstance(policy, ContextualPolicy):
+    if isinstance(policy, (ContextualPolicy, JointDPLinTS)):
         is_local = level == "randomised response"
         return [] if is_local else [level_in_contexts(level, policy, claim, budget, how)]
     match level:
@@ -441,7 +442,7 @@ def run_level(
 
 def level_in_contexts(
     level: str,
-    policy: ContextualPolicy,
+    policy: ContextualPolicy | JointDPLinTS,
     claim: Fraction | None,
     budget: float,
     how: AuditSetting,
@@ -451,7 +452,11 @@ def level_in_contexts(
         return LevelResult(level, "not applicable", evidence=NOT_COUNTED)
     replays = REPLAYS if how.runs is None else replays_for(how.runs)
     seconds = budget if how.runs is None else None
-    found = context_level(policy, claim, how.rho, replays=replays, budget=seconds, seed=how.seed)
+    work: dict[str, Any] = {"replays": replays, "budget": seconds, "seed": how.seed}
+    if isinstance(policy, JointDPLinTS):
+        found = joint_level(policy, claim, how.rho, **work)
+    else:
+        found = context_level(policy, claim, how.rho, **work)
     if how.delta:
         outcome = "not applicable" if found.outcome == "failed" else found.outcome
         said = f"A claim with a δ is not refuted by that: {found.evidence}"

@@ -4,10 +4,11 @@ replaced and the same noised values.
 
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from dpbandits.auditing.effort import clock
 from dpbandits.auditing.replays import as_float
 from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.checks.contexts import (
@@ -16,7 +17,10 @@ from dpbandits.checks.contexts import (
     largest_loss_in_contexts,
     runs_of,
 )
+from dpbandits.checks.joint_contexts import Host, JointRun, joint_runs_of, largest_joint_loss
 from dpbandits.policies.contextual import ContextualPolicy
+from dpbandits.policies.joint_contexts import JointDPLinTS
+from dpbandits.session.releases_only import JointDPSession
 
 LEVEL = "transcript"
 
@@ -46,34 +50,72 @@ def context_level(
         replays: of every run, at most.
         budget: seconds, in place of a number of replays.
     """
-    start = time.perf_counter()
+    start = clock()
     if claim is None and rho is None:
         return LevelResult(LEVEL, "not applicable", evidence="It claims no privacy.")
 
     def has_time() -> bool:
-        return budget is None or time.perf_counter() - start < budget
+        return budget is None or clock() - start < budget
 
     runs = list(runs_of(policy, seed))
     found = largest_loss_in_contexts(runs, replays if budget is None else 10**9, has_time)
-    return replace(verdict(found, runs, claim, rho), seconds=time.perf_counter() - start)
+    return replace(verdict(found, runs, claim, rho), seconds=clock() - start)
+
+
+def joint_level(
+    policy: JointDPLinTS,
+    claim: Fraction | None,
+    rho: Fraction | None,
+    *,
+    replays: int,
+    budget: float | None,
+    seed: int,
+    host: Host = JointDPSession,
+) -> LevelResult:
+    """Outputs are releases: replay runs with one visitor's whole record replaced (context, answer,
+    and when it comes). All that is shown to others is compared.
+
+    Args:
+        claim, rho, replays, budget: see `context_level`.
+        host: what plays it.
+    """
+    start = clock()
+
+    def has_time() -> bool:
+        return budget is None or clock() - start < budget
+
+    runs = joint_runs_of(policy, seed, host)
+    found = largest_joint_loss(runs, replays if budget is None else 10**9, has_time)
+    result = verdict(found, runs, claim, rho, "record", "late answers")
+    return replace(result, seconds=clock() - start)
 
 
 def verdict(
-    found: ContextLoss, runs: list[ContextRun], claim: Fraction | None, rho: Fraction | None
+    found: ContextLoss,
+    runs: Sequence[ContextRun] | Sequence[JointRun],
+    claim: Fraction | None,
+    rho: Fraction | None,
+    replaced: str = "answer",
+    kinds: str = "an attribution window",
 ) -> LevelResult:
-    """What the replays say."""
+    """What the replays say.
+
+    Args:
+        replaced: what of a visitor.
+        kinds: what runs were played with and without.
+    """
     families = {draw.family for run in runs for draw in run.recorder.draws}
     unit = "rho" if rho is not None else "epsilon"
     held = rho if rho is not None else claim
     assert held is not None
     if found.worst is None:
         said = (
-            f"The answer of visitor {found.round} changes what is public, whatever the noise: the "
-            "same noised values do not come with the same decisions, counts and contexts."
+            f"The {replaced} of visitor {found.round} changes what is public, whatever the noise: "
+            "the same noised values do not come with the same decisions, counts and contexts."
         )
         return LevelResult(LEVEL, "failed", float("inf"), evidence=said)
     if found.worst == 0:
-        said = "No answer changed what was released: there was nothing to look at."
+        said = f"No {replaced} changed what was released: there was nothing to look at."
         return LevelResult(LEVEL, "not applicable", evidence=said)
     if unit == "epsilon" and "gaussian" in families:
         said = "Gaussian noise keeps no epsilon, whatever its scale."
@@ -84,7 +126,7 @@ def verdict(
     shown = str(found.worst) if found.worst.denominator < 10**6 else f"{float(found.worst):.9g}"
     evidence = (
         f"largest loss {shown} {unit} in {found.replays} neighbours of {len(runs)} runs, with and "
-        f"without an attribution window; there the answer of visitor {found.round} was replaced"
+        f"without {kinds}; there the {replaced} of visitor {found.round} was replaced"
     )
     details = {"unit": unit, "loss": str(found.worst), "loss_value": as_float(found.worst)}
     details |= {"sure": True, "pairs": found.replays, "runs": len(runs)}

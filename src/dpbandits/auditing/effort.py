@@ -1,5 +1,8 @@
 """How much work an audit may do: for so many seconds, or by a count of work, which gives the same
 answer on every machine.
+
+Seconds decide how much is tried beyond a least amount, which is counted. What does not get through
+the least amount has no verdict; a pass needs it on every machine, and more time can only refute.
 """
 
 import math

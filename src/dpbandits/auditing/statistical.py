@@ -397,7 +397,15 @@ def pace_of(pair: Neighbours, paces: dict[int, float]) -> float | None:
 
 def at_first_glance(lot: Lot) -> float:
     """How unlike the outcomes are, for what so few runs can say."""
-    return unlike(lot.a, lot.b) if len(lot.a) and len(lot.b) else -math.inf
+    return unlike(lot.a, lot.b) if can_tell(lot) else -math.inf
+
+
+def can_tell(lot: Lot) -> bool:
+    """Whether there are runs on either table, and they are not all the same: of those that are,
+    nothing can be learnt, and a pair whose runs vary by noise alone tells more.
+    """
+    rows = np.concatenate([lot.a, lot.b]) if len(lot.a) and len(lot.b) else lot.a[:0]
+    return bool((rows != rows[:1]).any())
 
 
 def together(before: Lot | None, lot: Lot) -> Lot:
@@ -413,7 +421,7 @@ def together(before: Lot | None, lot: Lot) -> Lot:
 
 def promising(lot: Lot, pair: Neighbours, plan: RunPlan) -> float:
     """About how much these runs tell; few of them cannot be compared with many."""
-    if not (len(lot.a) and len(lot.b)):
+    if not can_tell(lot):
         return -math.inf
     ahead = plan.ahead(len(lot.a) + len(lot.b), pair)
     learnt = learn(lot.a, lot.b, ahead)

@@ -110,7 +110,8 @@ def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> F
 
 def see_other_tables(witness: Witness, rng: np.random.Generator, effort: Effort) -> None:
     """Draw the rewards of all blocks anew, again and again: as long as releases stay the same, the
-    plans must. A count of work is not charged for it.
+    plans must. A count of work is not charged for it. All tables are tried of a short run, and one
+    of a long run, however little time there is: what passes must not hang on the clock.
 
     Raises:
         Leak: plans differ, in every replay. Of runs with coins nothing is said: other coins may
@@ -119,8 +120,9 @@ def see_other_tables(witness: Witness, rng: np.random.Generator, effort: Effort)
     """
     if witness.plans is None or witness.recorder.coins:
         return
+    least = TABLES if witness.rounds <= SHORT else 1
     for done in range(TABLES):
-        if done and effort.left() <= 0:
+        if done >= least and effort.left() <= 0:
             break
         changes = all_changed(witness.run, rng)
         said = plans_changed(witness, changes)

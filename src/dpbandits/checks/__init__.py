@@ -20,6 +20,7 @@ from dpbandits.checks.contexts import (
 )
 from dpbandits.checks.environment import check_environment
 from dpbandits.checks.examples import examples
+from dpbandits.checks.joint_contexts import outputs_are_releases, releases_survive_json
 from dpbandits.checks.law import beats_uniform, compiled_law
 from dpbandits.checks.mechanism import check_mechanism
 from dpbandits.checks.sessions import (
@@ -32,6 +33,7 @@ from dpbandits.core.errors import CheckFailed
 from dpbandits.core.inputs import refuse_others
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.joint_contexts import JointDPLinTS
 
 CHECKS: dict[str, Callable[[Policy], None]] = {
     check.__name__: check
@@ -58,9 +60,15 @@ CONTEXT_CHECKS: dict[str, Callable[[ContextualPolicy], None]] = {
 }
 """Of policies that decide by contexts."""
 
+JOINT_CHECKS: dict[str, Callable[[JointDPLinTS], None]] = {
+    check.__name__: check for check in (outputs_are_releases, releases_survive_json)
+}
+"""Of policies whose contexts and decisions are private."""
+
 __all__ = [
     "CHECKS",
     "CONTEXT_CHECKS",
+    "JOINT_CHECKS",
     "CheckFailed",
     "check_environment",
     "check_mechanism",
@@ -86,6 +94,10 @@ def check_policy(policy: Policy) -> None:
     if isinstance(policy, ContextualPolicy):
         for in_contexts in CONTEXT_CHECKS.values():
             in_contexts(policy)
+        return
+    if isinstance(policy, JointDPLinTS):
+        for of_outputs in JOINT_CHECKS.values():
+            of_outputs(policy)
         return
     for check in CHECKS.values():
         check(policy)

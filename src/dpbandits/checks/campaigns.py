@@ -39,7 +39,7 @@ def unplanned_drops(policy: Policy) -> None:
 
 def open_rewards(session: Session) -> int:
     """Return the number of rewards in open blocks."""
-    return sum(block.count for block in session._seen.folded().books.blocks.values())
+    return sum(block.count for block in session._current.folded().books.blocks.values())
 
 
 def require_consistent_ledger(session: Session) -> None:
@@ -57,7 +57,7 @@ def require_consistent_ledger(session: Session) -> None:
     require(
         spent(session.ledger) == expected, "The ledger adds up to something else than the claim."
     )
-    view = session._seen
+    view = session._current
     resolved = view.asked - len(view.pending)
     require(resolved == view.records + view.unread, "A decision was recorded twice, or lost.")
 

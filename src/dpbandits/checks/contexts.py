@@ -122,7 +122,7 @@ class ContextRun:
                 session.expire(decision)
             now[0] += timedelta(hours=STEP)
         session.settle()
-        state = session._seen.folded()
+        state = session._current.folded()
         public = as_plain(public_part(session, state, 1))
         unit = self.policy.grid * (STEPS if self.policy.layout == "vector" else 1)
         released = [

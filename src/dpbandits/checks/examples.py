@@ -79,6 +79,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "LinTS": [{}, {"alpha": 1.3}],
     "AdaCOFUL": [{"first": 40}],
     "DPLinTS": [{"first": 12, "public_contexts": PLACES}, {"epsilon": None, "rho": "1/3"}],
+    "JointDPLinTS": [{"public_contexts": PLACES, "clip": True}],
     "DPLinUCB": [{"first": 12, "public_contexts": PLACES}],
     "NAS": [WATCH | {"low": 0, "cap": 400}, WATCH | {"cap": 60}],
     "DPNAS": [WATCH | {"epsilon": 16, "low": 0, "cap": 400}, WATCH | {"epsilon": 16, "cap": 60}],

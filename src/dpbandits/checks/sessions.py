@@ -92,7 +92,7 @@ def late_and_missing_tells(policy: Policy) -> None:
         pending = list(session.pending)
         rng.shuffle(pending)
         for decision in pending[: rng.integers(0, len(pending) + 1)]:
-            view = session._seen
+            view = session._current
             late = together and view.pending[decision.id].unit not in view.plans
             if rng.random() < 0.2:
                 session.expire(decision)
@@ -100,9 +100,9 @@ def late_and_missing_tells(policy: Policy) -> None:
                 tell_reward(session, decision, some_rewards(policy, decision, rng))
             for at in (0,) if whole else decision.observe or (decision.action,):
                 # with bandit feedback an action is an arm, which its type does not say
-                counts[at] += not late  # type: ignore[index]
+                counts[at] += not late
             require_refusals(session, decision)
-    books, entered = session._seen.folded().books, [0] * len(counts)
+    books, entered = session._current.folded().books, [0] * len(counts)
     for key, block in books.blocks.items():
         entered[0 if whole else key] += block.count
     for coordinate, (left, _) in books.ledger.left.items():

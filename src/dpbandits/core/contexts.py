@@ -25,7 +25,8 @@ MOST_FEATURES = 1_000
 
 OUTCOMES = re.compile(
     r"(click|convert|conversion|purchas|bought|reward|outcome|response|answered|revenue|rating|"
-    r"label|target|respon)",
+    r"label|target|respon|success|subscri|sign_?up|feedback|engage|churn|ordered|opened|paid|sale|"
+    r"sold|(^|_)(ctr|won|wins|liked)(_|$))",
     re.IGNORECASE,
 )
 """Words in names of features that may carry recorded outcomes."""
@@ -128,7 +129,7 @@ def _shortened(array: Floats, square: float, clip: bool) -> Floats:
     norm = math.hypot(*array.tolist())
     if norm > 1.0 + TOUCHES and not clip:
         raise ValueError(
-            f"Expected context= to have a Euclidean norm of at most 1, got {norm:.6g}. Scale all "
+            f"Expected context= to have a Euclidean norm of at most 1, got {norm:.9g}. Scale all "
             "contexts by one public constant (dpbandits.UnitContexts does it), or make the policy "
             "with clip=True, which shortens longer ones. No decision was made."
         )

@@ -1,4 +1,4 @@
-"""A lock that lets one call at a time into an object, in one process."""
+"""A mark of this process, and a lock that lets one call at a time into an object."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -8,9 +8,11 @@ from typing import TypeVar, final
 
 Value = TypeVar("Value")
 
-_mark = [object()]
+PROCESS = [object()]
+"""Marks this process: a forked child gets another mark."""
+
 if hasattr(os, "register_at_fork"):  # where there is fork
-    os.register_at_fork(after_in_child=lambda: _mark.__setitem__(0, object()))
+    os.register_at_fork(after_in_child=lambda: PROCESS.__setitem__(0, object()))
 
 
 def this_process() -> tuple[object, int]:
@@ -18,7 +20,7 @@ def this_process() -> tuple[object, int]:
 
     The process id serves for forks that Python does not see.
     """
-    return _mark[0], os.getpid()
+    return PROCESS[0], os.getpid()
 
 
 @final

@@ -26,7 +26,6 @@ from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Bernoulli
 from dpbandits.environments.changing import Drift
-from dpbandits.forecasting.contexts import Visitors, entrants_in_contexts, foreseen_in_contexts
 from dpbandits.forecasting.outcome import (
     EQUAL,
     EachRate,
@@ -39,20 +38,27 @@ from dpbandits.forecasting.outcome import (
     rates_given,
 )
 from dpbandits.forecasting.trials import Conditions, PlayedTrial, play_trial
+from dpbandits.forecasting.worlds import (
+    Lasting,
+    Visitors,
+    entrants_in_worlds,
+    foreseen_in_worlds,
+)
 from dpbandits.mechanisms import Block
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, Release
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import NO_ABOUT, close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.session.arms import assignment_of
 from dpbandits.session.beliefs import (
     Belief,
-    Believed,
     MeanReader,
     NoiseMoments,
+    ReleaseHistory,
     least_bounds,
     level,
 )
@@ -111,7 +117,8 @@ def entrants(
 def forecast_class(name: object) -> type[Policy]:
     """The class that is meant, by itself or by its name."""
     cls: Any = POLICIES.get(name) if isinstance(name, str) else name
-    if name in CONTEXTUAL or (isinstance(cls, type) and issubclass(cls, ContextualPolicy)):
+    by_context = (ContextualPolicy, JointDPLinTS)
+    if name in CONTEXTUAL or (isinstance(cls, type) and issubclass(cls, by_context)):
         raise ValueError(
             f"{name if isinstance(name, str) else cls.__name__} decides by contexts: say how many "
             "features there are, features=8, or give contexts like those to come."
@@ -130,6 +137,11 @@ def forecast_class(name: object) -> type[Policy]:
             f"Expected policies that play single arms at an ε, got {cls.__name__}: a forecast is "
             "for A/B tests and their like."
         )
+    if "lasting" in takes:
+        raise ValueError(
+            f"{cls.__name__} is for rates that change: say for how many visitors they last, "
+            "lasting=10_000, say."
+        )
     return cls
 
 
@@ -143,8 +155,8 @@ def built(cls: type[Policy], arms: int, visitors: int, **budget: Any) -> Policy:
 def baseline_of(entrant: Entrant, visitors: int) -> Entrant | None:
     """The same without privacy."""
     cls = POLICIES.get(entrant.policy.about.baseline)
-    if cls is None:
-        return None
+    if cls is None or "lasting" in {field.name for field in fields(cls)}:
+        return None  # what means that change lose is not forecast from means that stand still
     return Entrant(cls.__name__, None, built(cls, entrant.policy.arms, visitors))
 
 
@@ -270,7 +282,7 @@ def schedule_of(policy: Policy, visitors: int) -> Schedule | None:
     if law is None or not kept:
         return None
     noise = NoiseMoments(law)
-    u = level(Believed.of(policy), 0, 1.0 - CONFIDENCE, len(noise.thetas))
+    u = level(ReleaseHistory.of(policy), 0, 1.0 - CONFIDENCE, len(noise.thetas))
     if law.redraws:  # as many rows as `beliefs` keeps
         rows = 12.0 + np.log(visitors) / np.log(1.1)
         u += float(np.log(rows * (rows + 1.0)))
@@ -289,9 +301,9 @@ def plain_schedule(arms: int) -> Schedule:
     return Schedule(np.array([1]), nothing, noise.thetas, u, (0.0, 1.0), False, True)
 
 
-def one_arm_alone(policy: Policy, visitors: int) -> Believed:
+def one_arm_alone(policy: Policy, visitors: int) -> ReleaseHistory:
     """All releases of an arm that is played by itself; rewards are nobody's."""
-    history, state, t = Believed.of(policy, growth=1.0), policy.init(), 0
+    history, state, t = ReleaseHistory.of(policy, growth=1.0), policy.init(), 0
     mechanism, noise = policy.reader, SimulatedNoise(0)
     memory = mechanism.init(1)
     for step in range(MOST_RELEASES):
@@ -393,6 +405,7 @@ def forecast(
     progress: Callable[[int, int], None] | None = None,
     features: Any = None,
     spread: float = 0.5,
+    lasting: int | None = None,
 ) -> Forecast:
     """What a trial is expected to lose to privacy, to learning and to equal shares, by exact
     simulation over draws of what the rates may be.
@@ -434,6 +447,11 @@ def forecast(
             draws. Nobody is named: an arm that is best for all is not looked for.
         spread: with `features`, the standard deviation over visitors of an arm's rate, as a share
             of the rate. How a rate depends on the features is drawn anew in each draw.
+        lasting: for rates that change: for how many visitors they last, on average. At random times
+            all rates are drawn anew, and with them which arm has which. Losses are against the arm
+            that is best at each time; policies that have a `lasting` of their own get this number.
+            By default `DPKalmanTS` is compared with `DPRateIMED`, in 40 draws. Nobody is named, and
+            only what has a `lasting` is compared with itself without privacy.
 
     Raises:
         ValueError: rates outside the range of rewards, or a number or policy that cannot be used.
@@ -455,28 +473,33 @@ def forecast(
         )
     if units is None:
         units = "conversions" if rewards is None else "units of reward"
-    given_draws = draws
-    usual = DRAWS if delay is None and how.are_plain else LATE_DRAWS
+    apart = features is not None or lasting is not None
+    usual = DRAWS if delay is None and how.are_plain and not apart else LATE_DRAWS
     draws = usual if draws is None else whole_number(draws, "draws", 2, MOST_DRAWS)
     seed = whole_number(seed, "seed", 0, LARGEST_SEED)
     cap = max_contributions
     if cap is not None:
         cap = whole_number(cap, "max_contributions", 1, MOST_CONTRIBUTIONS)
-    if features is not None:
-        if delay is not None:
+    if apart:
+        both = features is not None and lasting is not None
+        if delay is not None or not how.are_plain or both:
             raise ValueError(
-                "Expected no delay= with features=: late answers are not forecast for policies "
-                "that decide by contexts."
+                "Expected features= or lasting= alone, without one another and without delay=, "
+                "min_share=, silent= and drift=: such trials are not forecast."
             )
-        draws = LATE_DRAWS if given_draws is None else draws
-        known = Visitors.given(features, spread, seed)
-        private, plain = entrants_in_contexts(
-            policies, epsilon, prior.arms, known, visitors, cap or 1
+        among: Visitors | Lasting
+        if lasting is None:
+            among = Visitors.given(features, spread, seed)
+            drawn = enumerate(drawn_means(prior, ruler, draws, seed))
+            worlds: list[Any] = [among.world(each, seed, draw) for draw, each in drawn]
+        else:
+            among = Lasting.given(lasting, prior, ruler, visitors)
+            worlds = [among.world(seed, draw) for draw in range(draws)]
+        private, plain = entrants_in_worlds(
+            policies, epsilon, prior.arms, among, visitors, cap or 1
         )
-        drawn = drawn_means(prior, ruler, draws, seed)
-        worlds = [known.world(each, seed, draw) for draw, each in enumerate(drawn)]
-        found = foreseen_in_contexts(private, plain, worlds, visitors, seed, ruler.span, progress)
-        about = f"rates: {prior}; rewards: {ruler.words}; {known.words}"
+        found = foreseen_in_worlds(private, plain, worlds, visitors, seed, ruler.span, progress)
+        about = f"rates: {prior}; rewards: {ruler.words}; {among.words}"
         return Forecast(found, visitors, draws, prior.arms, seed, units, about, cap)
     groups = entrants(policies, epsilon, prior.arms, visitors, cap or 1)
     first = drawn_means(prior, ruler, draws, seed)

@@ -21,7 +21,8 @@ EQUAL = "equal shares"
 
 
 class Foreseen(NamedTuple):
-    """One policy at one ε. Losses are in the user's units, against the best arm for everybody.
+    """One policy at one ε. Losses are in the user's units, against the best arm for everybody; with
+    `features=` for each visitor, with `lasting=` at each time.
 
     epsilon: None for what has no privacy. loss: its expectation over draws. error: its standard
     error, as `privacy_error` and `saved_error` are those of the next two. privacy: loss less that
@@ -68,7 +69,8 @@ HEADS = (
 """Titles of the columns of `cells_of_row`."""
 
 MEANINGS = {
-    "loss": "expected loss against the best arm for everybody",
+    "loss": "expected loss against the best arm for everybody (with features: for each visitor; "
+    "where rates change: at each time)",
     "to privacy": "of that, what privacy costs: less the loss of the same policy without privacy",
     "saved": "how much less is lost than by an A/B test that gives all visitors equal shares",
     "95 %": "one trial in twenty loses more",

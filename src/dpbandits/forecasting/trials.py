@@ -20,8 +20,8 @@ from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import Assignment
 from dpbandits.session.beliefs import (
-    Believed,
     NoiseMoments,
+    ReleaseHistory,
     best_compared,
     changed_of,
     interval,
@@ -100,7 +100,7 @@ def play_trial(
     rates, arms = how.rates(means), len(means)
     kept, shown_at = np.zeros((len(at), arms), np.int64), np.zeros(arms, np.int64)
     best, earned, people, place, named = rates.mean(axis=0).max(), 0.0, 0, 0, None
-    known = Believed.of(policy)
+    known = ReleaseHistory.of(policy)
     for asked, history, part in steps_of(policy, rates, how, seed):
         before, people = people, people + int(asked.sum())
         while place < len(at) and at[place] <= people:  # a block of one arm, as a rule
@@ -120,12 +120,12 @@ def play_trial(
 
 def steps_of(
     policy: Any, rates: Floats, how: Conditions, seed: int
-) -> Iterator[tuple[Integers, Believed | None, int]]:
+) -> Iterator[tuple[Integers, ReleaseHistory | None, int]]:
     """Yield people by arm, what is known after them if something was released, and the part of the
     trial whose rates they have.
     """
     rng, noise, arms = np.random.default_rng([seed, COINS]), SimulatedNoise(seed), policy.arms
-    mechanism, state, known = policy.reader, policy.init(), Believed.of(policy)
+    mechanism, state, known = policy.reader, policy.init(), ReleaseHistory.of(policy)
     memory, steps = mechanism.init(arms), mechanism.grid.steps
     sums, counts = [0] * arms, [0] * arms
     people, told_ever, number, length = 0, 0, 0, len(rates)
@@ -210,18 +210,18 @@ def next_people(
     return np.asarray(rng.multinomial(many, np.array(law) / sum(law)), np.int64)
 
 
-def has_changed(known: Believed, delta: float) -> bool:
+def has_changed(known: ReleaseHistory, delta: float) -> bool:
     return bool(changed_of(known, intervals_of(known, delta), delta))
 
 
-def intervals_of(known: Believed, delta: float) -> dict[int, Any]:
+def intervals_of(known: ReleaseHistory, delta: float) -> dict[int, Any]:
     assert known.reader.law is not None
     noise = NoiseMoments(known.reader.law)
     found = {arm: interval(known, arm, delta, noise) for arm in range(len(known.arms))}
     return {arm: each for arm, each in found.items() if each is not None}
 
 
-def final_widths(known: Believed, delta: float) -> Floats:
+def final_widths(known: ReleaseHistory, delta: float) -> Floats:
     """Return the widths of all intervals, shape (arms,)."""
     found = intervals_of(known, delta)
     return np.array(

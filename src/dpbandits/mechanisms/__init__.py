@@ -6,17 +6,15 @@ from dpbandits.mechanisms.base import (
     Choice,
     EachAction,
     EachArm,
+    Exact,
+    GaussianBatches,
+    LazyCumulative,
+    LazyForgetful,
     Mechanism,
     NoisyMax,
     Pure,
     PurePrice,
     Separable,
-)
-from dpbandits.mechanisms.batches import (
-    Exact,
-    GaussianBatches,
-    LazyCumulative,
-    LazyForgetful,
     WeightedArms,
 )
 from dpbandits.mechanisms.counters import BinaryTree, Hybrid, Logarithmic

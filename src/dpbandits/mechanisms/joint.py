@@ -21,6 +21,8 @@ from dpbandits.mechanisms.base import (
     AnswerLaw,
     Around,
     Block,
+    LazyCumulative,
+    LazyForgetful,
     Mechanism,
     NoisedSum,
     PurePrice,
@@ -28,7 +30,6 @@ from dpbandits.mechanisms.base import (
     noised_fits,
     whole_numbers,
 )
-from dpbandits.mechanisms.batches import LazyCumulative, LazyForgetful
 from dpbandits.noise.protocol import Noise
 
 FINEST = 2**20

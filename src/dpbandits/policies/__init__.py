@@ -38,6 +38,7 @@ from dpbandits.policies.identification import (
     SuccessiveElimination,
 )
 from dpbandits.policies.joint import DPJointCUCB, DPJointMAT
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.matroid import DPKLMAT, DPTSMAT, DPUCBMAT, KLOSM, OMM, CTSBeta, CTSGaussian
 from dpbandits.policies.stopping import DPNAS, NAS, DPExponentialNAS
 from dpbandits.policies.super_arms import (
@@ -107,9 +108,9 @@ POLICIES: dict[str, type[Policy]] = {
 """By name; those without privacy come first."""
 
 CONTEXTUAL: dict[str, type[Policy]] = {
-    cls.__name__: cls for cls in (LinTS, LinUCB, AdaCOFUL, DPLinTS, DPLinUCB)
+    cls.__name__: cls for cls in (LinTS, LinUCB, AdaCOFUL, DPLinTS, DPLinUCB, JointDPLinTS)
 }
-"""Those that decide by a public context, by name. They are asked by `ask(context=[…])`."""
+"""Those that decide by a context, by name. They are asked by `ask(context=[…])`."""
 
 __all__ = [
     "CONTEXTUAL",
@@ -155,6 +156,7 @@ __all__ = [
     "DecreasingHedge",
     "FollowTheLeader",
     "HybridUCB",
+    "JointDPLinTS",
     "KalmanTS",
     "LazyCUCB",
     "LazyDPTS",

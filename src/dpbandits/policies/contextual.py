@@ -190,7 +190,7 @@ class ContextualPolicy(Policy):
                 "are public: a context that was made from a reward that this policy learned from "
                 "is outside of its guarantee. Leave such features out, or take them from data "
                 "that nobody's reward is in.",
-                stacklevel=5,
+                stacklevel=4,
             )
         self._validate()
 

@@ -140,7 +140,8 @@ class About:
         bound: the bound, as a formula.
         proof: page in proofs/; empty for a policy without privacy.
         baseline: name of its baseline without privacy.
-        privacy: "none", "pure" (ε-DP), "zCDP" or "local" (ε-LDP).
+        privacy: "none", "pure" (ε-DP), "zCDP", "local" (ε-LDP) or "joint" (ε-joint DP: decisions
+            and contexts are protected, too).
         feedback: see `Feedback`.
         needs_horizon: True if the number of rounds must be known.
         randomised: True if plans draw public randomness each round (`Draw`).
@@ -160,7 +161,7 @@ class About:
     bound: str
     proof: str = ""
     baseline: str = ""
-    privacy: Literal["none", "pure", "zCDP", "local"] = "pure"
+    privacy: Literal["none", "pure", "zCDP", "local", "joint"] = "pure"
     feedback: Feedback = "bandit"
     needs_horizon: bool = False
     randomised: bool = False
@@ -499,43 +500,43 @@ def size_argument(cls: type[Policy]) -> str | None:
 
 
 ToldCounts = tuple[tuple[Any, int], ...]
-"""(action, rewards recorded since the turn began)."""
+"""(action, rewards recorded since the step began)."""
 
 Public = Callable[[int], PublicRng]
 """Creates the public randomness of a step."""
 
 
-class Turn(NamedTuple):
+class Step(NamedTuple):
     """The period between two releases, an immutable value. Public.
 
     Args:
         state: the policy's state.
-        step: number of turns before this one.
+        number: number of steps before this one.
         rng: public randomness of this step.
         plan: the policy's plan.
         progress: recorded decisions of the plan.
     """
 
     state: Any
-    step: int
+    number: int
     rng: PublicRng
     plan: Plan
     progress: Progress
 
 
 class Releasing(Protocol):
-    """The vault of a turn.
+    """The vault of a step.
 
     Attributes:
         records: number of rewards recorded.
-        turns: number of releases made.
+        steps: number of releases made.
         newest: the last release.
     """
 
     @property
     def records(self) -> int: ...
     @property
-    def turns(self) -> int: ...
+    def steps(self) -> int: ...
     @property
     def newest(self) -> Release | None: ...
     def release(
@@ -548,13 +549,13 @@ class Releasing(Protocol):
     def emptied(self) -> tuple[int, ...]: ...
 
 
-def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
-    """Return the turn that a policy plans from this state.
+def begin_step(policy: Policy, state: Any, number: int, public: Public) -> Step:
+    """Return the step that a policy plans from this state.
 
     Args:
         policy: the policy.
         state: its state.
-        step: number of turns before this one.
+        number: number of steps before this one.
         public: creates the public randomness of a step. It is only passed on, so that a caller can
             see whether a policy uses it.
 
@@ -562,7 +563,7 @@ def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
         TypeError: the policy's plan is not a plan.
         ValueError: it plans an invalid arm, or a `Draw` without a limit for each arm.
     """
-    rng = public(step)
+    rng = public(number)
     plan = policy.plan(state, rng)
     if not isinstance(plan, (Hold, Cycle, Draw)):
         raise TypeError(
@@ -579,35 +580,37 @@ def open_turn(policy: Policy, state: Any, step: int, public: Public) -> Turn:
             f"Expected {policy.name} to plan a Draw with a limit for each of its {arms} "
             f"arms, got {len(plan.limits)}."
         )
-    return Turn(state, step, rng, plan, Progress(plan, partial(policy.room, state)))
+    return Step(state, number, rng, plan, Progress(plan, partial(policy.room, state)))
 
 
-def turn_after(policy: Policy, turn: Turn, release: Release, public: Public) -> Turn:
-    """Return the turn after a release: update, then plan."""
-    state = policy.update(turn.state, turn.plan, release)
-    return open_turn(policy, state, turn.step + 1, public)
+def step_after(policy: Policy, current: Step, release: Release, public: Public) -> Step:
+    """Return the step after a release: update, then plan."""
+    state = policy.update(current.state, current.plan, release)
+    return begin_step(policy, state, current.number + 1, public)
 
 
-def next_turn(policy: Policy, turn: Turn, vault: Releasing, public: Public) -> Turn:
-    """Return the turn after one whose plan is complete: release, update, plan.
+def next_step(policy: Policy, current: Step, vault: Releasing, public: Public) -> Step:
+    """Return the step after one whose plan is complete: release, update, plan.
 
     Only the vault changes before it returns. If an earlier call failed after the release, the
     vault's newest release is used, and nothing is released twice.
     """
-    if vault.turns == turn.step:
-        assert turn.progress.due is not None
-        vault.release(turn.progress.due, vault.records, recorded_counts(turn), turn.plan.drop)
+    if vault.steps == current.number:
+        assert current.progress.due is not None
+        vault.release(
+            current.progress.due, vault.records, recorded_counts(current), current.plan.drop
+        )
     newest = vault.newest
     assert newest is not None
-    if turn.progress.due is None and not newest.coordinates:  # an unplanned drop
-        state = policy.dropped(turn.state, newest, vault.emptied())
-        return open_turn(policy, state, turn.step + 1, public)
-    return turn_after(policy, turn, newest, public)
+    if current.progress.due is None and not newest.coordinates:  # an unplanned drop
+        state = policy.dropped(current.state, newest, vault.emptied())
+        return begin_step(policy, state, current.number + 1, public)
+    return step_after(policy, current, newest, public)
 
 
-def recorded_counts(turn: Turn) -> ToldCounts:
-    """Return (action, rewards recorded since the turn began), for a release."""
-    return tuple(sorted(turn.progress.told.items()))
+def recorded_counts(current: Step) -> ToldCounts:
+    """Return (action, rewards recorded since the step began), for a release."""
+    return tuple(sorted(current.progress.told.items()))
 
 
 @final
@@ -616,9 +619,9 @@ class PlanReplay:
 
     def __init__(self, policy: Policy, seed: int) -> None:
         self.policy, self.public = policy, partial(PublicRng, seed)
-        self.turn = open_turn(policy, policy.init(), 0, self.public)
+        self.current = begin_step(policy, policy.init(), 0, self.public)
 
     def after(self, release: Release) -> str:
         """Return the repr of the plan after one more release."""
-        self.turn = turn_after(self.policy, self.turn, release, self.public)
-        return repr(self.turn.plan)
+        self.current = step_after(self.policy, self.current, release, self.public)
+        return repr(self.current.plan)

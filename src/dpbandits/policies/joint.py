@@ -312,7 +312,7 @@ class JointReleases(PrivatePolicy):
         return JointStatistics(zeros, (0,) * self.arms, (none,) * self.arms, zeros, zeros, 0)
 
     @final
-    def plan(self, state: JointStatistics, rng: PublicRng) -> Plan:
+    def plan(self, state: JointStatistics, rng: PublicRng) -> Hold:
         return self.planned(state, {})
 
     @final

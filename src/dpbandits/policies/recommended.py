@@ -4,7 +4,7 @@ docs/measured/regret.md.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, overload
 
 from dpbandits.core.inputs import shown, whole_number
 from dpbandits.oracles.base import DecisionSet
@@ -16,6 +16,7 @@ from dpbandits.policies.every_round import LDPKLUCB
 from dpbandits.policies.experts import RNMFTNL
 from dpbandits.policies.identification import CTBTT, AdaPTT
 from dpbandits.policies.joint import DPJointCUCB, DPJointMAT
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.super_arms import CUCBLDP2
 
 MEASURED = 20_000
@@ -31,10 +32,45 @@ RECOMMENDED = (
     "AdaPTT",
     "CTBTT",
     "DPLinTS",
+    "JointDPLinTS",
 )
 """Names of all policies that `recommend` returns."""
 
 
+@overload
+def recommend(
+    *,
+    epsilon: Fraction | float | str,
+    arms: int | Sequence[str],
+    features: int | Sequence[str],
+    model: str = "central",
+    feedback: str = "bandit",
+    grid: int | None = None,
+    goal: str = "reward",
+) -> DPLinTS: ...
+@overload
+def recommend(
+    *,
+    epsilon: Fraction | float | str,
+    problem: DecisionSet,
+    horizon: int | None = None,
+    model: Literal["central"] = "central",
+    feedback: str = "bandit",
+    grid: int | None = None,
+    goal: str = "reward",
+) -> DPJointMAT | DPJointCUCB: ...
+@overload
+def recommend(
+    *,
+    epsilon: Fraction | float | str,
+    arms: int | Sequence[str] | None = None,
+    problem: DecisionSet | None = None,
+    horizon: int | None = None,
+    model: str = "central",
+    feedback: str = "bandit",
+    grid: int | None = None,
+    goal: str = "reward",
+) -> PrivatePolicy: ...
 def recommend(
     *,
     epsilon: Fraction | float | str,
@@ -46,7 +82,9 @@ def recommend(
     grid: int | None = None,
     goal: str = "reward",
     features: int | Sequence[str] | None = None,
-) -> PrivatePolicy | DPLinTS:
+    private: str = "rewards",
+    public_contexts: Any = None,
+) -> PrivatePolicy | DPLinTS | JointDPLinTS:
     """Return the recommended policy, ready for `Session` or `simulate`.
 
     One arm a round: `DPRateIMED`, whose regret is proved asymptotically optimal. Its regret, on
@@ -61,7 +99,8 @@ def recommend(
     is proved. Give bases as a matroid: other super arms are treated as sums.
 
     One arm a round, by what is known of each visitor: `DPLinTS`. With the defaults it earns 93 to
-    97 % of what it earns without privacy at epsilon = 1 on the measured tables.
+    97 % of what it earns without privacy at epsilon = 1 on the measured tables. Where contexts and
+    decisions are to be private, too: `JointDPLinTS`, for a `JointDPSession`.
 
     Args:
         epsilon: ε for one round's reward, or rewards.
@@ -75,7 +114,11 @@ def recommend(
             and to play it from then on (`AdaPTT`; in the local model `CTBTT`). Until then fewer
             people get the best arm.
         features: numbers that are known of each visitor, how many or their names, for a policy that
-            decides by them. They are public, and must not carry recorded outcomes.
+            decides by them. They are public, and must not carry recorded outcomes; with
+            private="everything" they are protected.
+        private: "rewards"; or "everything", with features: contexts and decisions, too.
+        public_contexts: with features, contexts like those to come, of nobody who is to be
+            protected; needed with private="everything".
 
     Returns:
         The policy.
@@ -89,6 +132,28 @@ def recommend(
     """
     _check(arms, problem, horizon, model, feedback, goal)
     steps: dict[str, Any] = {} if grid is None else {"grid": grid}
+    if private != "rewards":
+        fits = private == "everything" and features is not None and public_contexts is not None
+        if not fits or (problem, model, feedback, goal) != (None, "central", "bandit", "reward"):
+            raise ValueError(
+                f"Expected private={shown(private)} to be 'rewards', or 'everything' with arms=, "
+                "features= and public_contexts=, and nothing else."
+            )
+        if grid is not None:
+            raise ValueError(
+                "Expected no grid= with private='everything': rewards are counted as 0 or 1, and "
+                "rounded at random in between."
+            )
+        return JointDPLinTS(
+            arms=arms or 0,
+            features=features,
+            epsilon=epsilon,
+            public_contexts=public_contexts,
+        )
+    if public_contexts is not None:
+        if features is None:
+            raise ValueError("Expected features= with public_contexts=.")
+        steps["public_contexts"] = public_contexts
     if features is not None:
         if problem is not None or (model, feedback, goal) != ("central", "bandit", "reward"):
             raise ValueError(

@@ -37,7 +37,6 @@ from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.holdout import HoldoutRule, Side, hashed_place
 from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.options import one_segment
-from dpbandits.session.segments import SegmentedBeliefs, SegmentedLift
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.storing import is_due
 from dpbandits.session.traffic import SampleRatio
@@ -110,10 +109,10 @@ class Campaign:
     def _repr_html_(self) -> str:
         """Return where the campaign stands, for a notebook."""
         try:
-            said, beliefs = self.summary(), self.beliefs()
+            summary, beliefs = self.summary(), self.beliefs()
         except Exception:  # a notebook shows what it can
             return f"<p>{escape(repr(self))}</p>"
-        lines = "".join(f"<p>{escape(line)}</p>" for line in str(said).splitlines())
+        lines = "".join(f"<p>{escape(line)}</p>" for line in str(summary).splitlines())
         return lines + beliefs._repr_html_()
 
     def __getitem__(self, segment: str) -> Campaign:
@@ -211,8 +210,8 @@ class Campaign:
             RewardError: no number in the declared range. Nothing was recorded.
             TypeError, ValueError: neither a decision nor its id. Nothing was recorded.
         """
-        found: TellStatus = self._do(ops.told_pairs([(required_id(decision), reward)]), None, only)
-        return found
+        status: TellStatus = self._do(ops.told_pairs([(required_id(decision), reward)]), None, only)
+        return status
 
     def tell_many(
         self, tells: Iterable[tuple[CampaignDecision | str | UUID, object]]
@@ -227,13 +226,13 @@ class Campaign:
             RewardError: one of them is no reward. None was recorded.
             TypeError: one of them is no pair, or not of a decision or its id. None was recorded.
         """
-        found: list[TellStatus] = self._do(ops.told_pairs(tells), None, same)
-        return found
+        statuses: list[TellStatus] = self._do(ops.told_pairs(tells), None, same)
+        return statuses
 
     def tell_message(self, decision: CampaignDecision | str | UUID, message: str) -> TellStatus:
         """In the local model: record a user's answer as their device sent it."""
-        found: TellStatus = self._do(ops.told_message(decision, message), None, only)
-        return found
+        status: TellStatus = self._do(ops.told_message(decision, message), None, only)
+        return status
 
     def record(
         self,
@@ -260,8 +259,8 @@ class Campaign:
     def expire(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Nobody answered: the declared default counts (see `Session.expire`)."""
         op = ops.Expire.model_construct(decisions=[id_of(each) for each in decisions], key=None)
-        found: list[TellStatus] = self._do(op, None, same)
-        return found
+        statuses: list[TellStatus] = self._do(op, None, same)
+        return statuses
 
     def pending(
         self, after: int = 0, limit: int = 1_000, *, segment: str | None = None
@@ -279,14 +278,14 @@ class Campaign:
         """
         own = self._segment if segment is None else segment
         op = made(ops.Pending, after=after, limit=limit, segment=own)
-        found: list[CampaignDecision] = self._do(op, None, same)
-        return found
+        decisions: list[CampaignDecision] = self._do(op, None, same)
+        return decisions
 
     def void(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Decisions that were never carried out (see `Session.void`)."""
         op = ops.Void.model_construct(decisions=[id_of(each) for each in decisions], key=None)
-        found: list[TellStatus] = self._do(op, None, same)
-        return found
+        statuses: list[TellStatus] = self._do(op, None, same)
+        return statuses
 
     def add_arm(
         self, label: str | None = None, *, by: str | None = None, key: str | None = None
@@ -399,7 +398,7 @@ class Campaign:
         layout = self._local("side").layout
         if layout.rule is None or layout.side_key is None:
             raise refusal("no_holdout")
-        return layout.rule.side(hashed_place(user, layout.side_key, layout.rule.typed))
+        return layout.rule.side(hashed_place(user, layout.side_key))
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -442,24 +441,24 @@ class Campaign:
         return self._view("options")  # type: ignore[no-any-return]
 
     @property
-    def arms(self) -> tuple[ArmState, ...] | dict[str, tuple[ArmState, ...]]:
+    def arms(self) -> tuple[ArmState, ...] | Any:
         """Every arm there ever was, and where it stands; by part, where there are some."""
-        return self._view("arms")  # type: ignore[no-any-return]
+        return self._view("arms")
 
     @property
-    def ledger(self) -> list[LedgerLine] | dict[str, list[LedgerLine]]:
+    def ledger(self) -> list[LedgerLine] | Any:
         """Every reading, in order, and what lost timelines may have read; by part, where there are
         some.
         """
-        return self._view("ledger")  # type: ignore[no-any-return]
+        return self._view("ledger")
 
     @property
-    def alarms(self) -> tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]:
+    def alarms(self) -> tuple[SessionEvent, ...] | Any:
         """What somebody should look at: arms that passed the guardrail, in order; and arms whose
         first block waits for requests that are overdue (see `Session.alarms`). By part, where there
         are some.
         """
-        return self._view("alarms")  # type: ignore[no-any-return]
+        return self._view("alarms")
 
     def releases(self, after: int = 0, limit: int = 1_000) -> list[StoredRelease]:
         """Releases, as noised, in order."""
@@ -471,44 +470,42 @@ class Campaign:
         """
         if limit is not None:
             return self._view("decisions", after=after, limit=limit)  # type: ignore[no-any-return]
-        found, next = list[StoredDecision](), after
+        rows, next = list[StoredDecision](), after
         while True:
             page: DecisionPage = self._view("decisions", after=next, limit=PAGE_ROWS)
-            found += page.decisions
+            rows += page.decisions
             if page.after is None:
-                return DecisionPage(decisions=tuple(found), after=None)
+                return DecisionPage(decisions=tuple(rows), after=None)
             next = page.after
 
     def events(self, limit: int = 100) -> list[CampaignEvent]:
         """What was done to the campaign besides asking and telling, newest first."""
         return self._view("events", limit=limit)  # type: ignore[no-any-return]
 
-    def beliefs(self, confidence: float = 0.95) -> Beliefs | SegmentedBeliefs:
-        """The estimates of every arm (see `Session.beliefs`); with parts, as one table."""
-        return self._view("beliefs", confidence=confidence)  # type: ignore[no-any-return]
+    def beliefs(self, confidence: float = 0.95) -> Beliefs | Any:
+        """The estimates of every arm (see `Session.beliefs`); with parts, `SegmentedBeliefs`."""
+        return self._view("beliefs", confidence=confidence)
 
-    def lift(
-        self, control: str | int | None = None, confidence: float = 0.95
-    ) -> Lift | SegmentedLift:
-        """Every other arm against the control arm (see `Session.lift`); with parts, as one
-        table.
+    def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift | Any:
+        """Every other arm against the control arm (see `Session.lift`); with parts, a
+        `SegmentedLift`.
         """
         given = {} if control is None else {"control": control}
-        return self._view("lift", **given, confidence=confidence)  # type: ignore[no-any-return]
+        return self._view("lift", **given, confidence=confidence)
 
-    def shares(self, people: int = 1_000) -> Shares | dict[str, Shares]:
+    def shares(self, people: int = 1_000) -> Shares | Any:
         """How to share out the next people among the arms, for those who assign them elsewhere (see
-        `Session.shares`); with segments, for so many people of each.
+        `Session.shares`); with segments, by part, for so many people of each.
         """
-        return self._view("shares", people=people)  # type: ignore[no-any-return]
+        return self._view("shares", people=people)
 
-    def harm(self) -> Beliefs | SegmentedBeliefs:
+    def harm(self) -> Beliefs | Any:
         """The estimates of every arm's harm (see `Session.harm`).
 
         Raises:
             ValueError: this campaign has no guardrail.
         """
-        return self._view("harm")  # type: ignore[no-any-return]
+        return self._view("harm")
 
     def uplift(self, confidence: float = 0.95) -> Uplift:
         """The policy's people, whatever they got, against holdout people: means of released values,
@@ -538,11 +535,11 @@ class Campaign:
         """How often every arm was shown among the newest decisions."""
         return self._view("recent", newest=newest)  # type: ignore[no-any-return]
 
-    def sample_ratio(self) -> SampleRatio | dict[str, SampleRatio]:
+    def sample_ratio(self) -> SampleRatio | Any:
         """Whether traffic is as planned (see `Session.sample_ratio`); by part, where there are
         some.
         """
-        return self._view("sample_ratio")  # type: ignore[no-any-return]
+        return self._view("sample_ratio")
 
     def statement(self) -> str:
         """The privacy statement of this campaign, to print."""

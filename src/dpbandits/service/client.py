@@ -71,7 +71,7 @@ TIMEOUT, LONG, PER_SECOND = 2.0, 60.0, 1_000
 one call for which there is one second more.
 """
 
-AWAY = (429, 502, 503, 504)
+UNAVAILABLE = (429, 502, 503, 504)
 """Replies that say that the server, or its database, is away."""
 
 MOST_OWED = 10_000
@@ -135,7 +135,8 @@ class Requests:
 
     Args:
         address: of the server, to be named in errors.
-        timeout: seconds in which the server has to answer an ask or a tell.
+        timeout: seconds in which the server has to answer an ask, a tell, or whether there is a
+            campaign.
         fallback: the arm of decisions that are made while the server is away; None: there is none.
     """
 
@@ -151,6 +152,10 @@ class Requests:
         self.fallback: str | int | None = fallback if arm is None else arm
         self._owed = deque[Owed](maxlen=MOST_OWED)
 
+    @property
+    def _tries(self) -> int:
+        return TRIES if self.fallback is None else FALLBACK_TRIES
+
     def send(self, request: Send, tries: int = TRIES) -> Flow[httpx.Response | Failure]:
         """Send a request, again where the server is away."""
         answer: httpx.Response | Failure = Failure("", False)
@@ -162,7 +167,7 @@ class Requests:
             if isinstance(answer, Failure):
                 is_sent = is_sent or answer.is_sent
                 answer = answer._replace(is_sent=is_sent)
-            elif answer.status_code not in AWAY:
+            elif answer.status_code not in UNAVAILABLE:
                 break
             else:
                 is_sent = True
@@ -176,9 +181,9 @@ class Requests:
         Raises:
             StoreError: it stays away. Whether the call was done is not known; make it again.
         """
-        return self.said((yield from self.send(Send(method, path, body, params or None))))
+        return self.parsed((yield from self.send(Send(method, path, body, params or None))))
 
-    def said(self, answer: httpx.Response | Failure) -> Any:
+    def parsed(self, answer: httpx.Response | Failure) -> Any:
         """Return what a reply says, or raise the error that it is."""
         if isinstance(answer, Failure):
             raise StoreError(
@@ -216,8 +221,8 @@ class Requests:
         return Scope.model_validate((yield from self.call("POST", "/v1/scopes", body)))
 
     def scopes(self) -> Flow[list[Scope]]:
-        said = yield from self.call("GET", "/v1/scopes")
-        return [Scope.model_validate(each) for each in said]
+        reply = yield from self.call("GET", "/v1/scopes")
+        return [Scope.model_validate(each) for each in reply]
 
     def require(self, name: str) -> Flow[None]:
         """Refuse the name of a campaign that there is not. With a key that may not look, such as a
@@ -229,14 +234,15 @@ class Requests:
             ValueError: the fallback is none of its arms.
         """
         try:
-            said = yield from self.call("GET", path_of(name, "summary"))
+            request = Send("GET", path_of(name, "summary"), timeout=self.timeout)
+            summary = self.parsed((yield from self.send(request, self._tries)))
         except NotForThisKeyError:
             return
         except StoreError:
             if self.fallback is None:
                 raise
             return
-        self.require_fallback([each["arm"] for each in said["arms"]])
+        self.require_fallback([each["arm"] for each in summary["arms"]])
 
     def require_fallback(self, arms: Sequence[object]) -> None:
         """Refuse a fallback that is none of a campaign's arms.
@@ -285,9 +291,9 @@ class Requests:
         return Send("POST", path_of(campaign, op.name), op.body(), timeout=timeout)
 
     def _answered(self, op: OperationModel, answer: httpx.Response | Failure) -> Any:
-        said = self.said(answer)
+        reply = self.parsed(answer)
         try:
-            return op.answered(op.reply.model_validate(said))
+            return op.answered(op.reply.model_validate(reply))
         except ValidationError:
             raise StoreError(self._strange()) from None
 
@@ -295,18 +301,18 @@ class Requests:
         """Resolve decisions. Those of the fallback arm have no id, and are not sent."""
         ids = op.ids()
         known = [at for at, id in enumerate(ids) if id]
-        found = list[TellStatus](["unknown"] * len(ids))
+        statuses = list[TellStatus](["unknown"] * len(ids))
         if not known and ids:
-            return found
+            return statuses
         if len(known) < len(ids):
             field = "tells" if isinstance(op, Tell) else "decisions"
             kept = [getattr(op, field)[at] for at in known]
             op = op.model_copy(update={field: kept})
         answers = self._answered(op, (yield from self.send(self._request(campaign, op))))
         for at, status in zip(known, answers, strict=True):
-            found[at] = status
+            statuses[at] = status
         yield from self._void_owed()
-        return found
+        return statuses
 
     def _ask(self, campaign: str, op: Ask) -> Flow[list[CampaignDecision]]:
         """Ask under one key, however often. Decisions that may have been made, and that nobody
@@ -315,22 +321,21 @@ class Requests:
         is_repeatable = op.key is not None  # by the caller, who then gets what was made
         if not is_repeatable:
             op = op.model_copy(update={"key": fresh_key()})
-        tries = TRIES if self.fallback is None else FALLBACK_TRIES
         try:
-            answer = yield from self.send(self._request(campaign, op), tries)
+            answer = yield from self.send(self._request(campaign, op), self._tries)
         except GeneratorExit:  # who asked was cancelled
             self._owe(campaign, op, is_owed=not is_repeatable)
             raise
-        if is_away(answer):
+        if is_unavailable(answer):
             may_stand = not isinstance(answer, Failure) or answer.is_sent
             is_owed = may_stand and (self.fallback is not None or not is_repeatable)
             self._owe(campaign, op, is_owed=is_owed)
-        if self.fallback is None or not is_away(answer):
-            found: list[CampaignDecision] = self._answered(op, answer)
+        if self.fallback is None or not is_unavailable(answer):
+            decisions: list[CampaignDecision] = self._answered(op, answer)
             if is_repeatable:
                 self._forgive(campaign, op)
             yield from self._void_owed()
-            return found
+            return decisions
         return [fallback_decision(self.fallback, campaign, op.segment)] * op.count
 
     # Decisions that nobody got
@@ -361,15 +366,15 @@ class Requests:
         except BaseException:
             self._owed.append(owed)
             raise
-        if is_away(answer):
+        if is_unavailable(answer):
             self._owed.append(owed)
 
 
-def is_away(answer: httpx.Response | Failure) -> bool:
+def is_unavailable(answer: httpx.Response | Failure) -> bool:
     """Whether the server, or its database, is away or at fault."""
     if isinstance(answer, Failure):
         return True
-    return answer.status_code >= 500 or answer.status_code in AWAY
+    return answer.status_code >= 500 or answer.status_code in UNAVAILABLE
 
 
 def path_of(campaign: str, what: str) -> str:
@@ -394,8 +399,8 @@ def fallback_decision(arm: str | int, campaign: str, segment: str | None) -> Cam
 def error_of(answer: httpx.Response) -> Exception:
     """A problem document as the error it was."""
     try:
-        said = answer.json()
-        code, detail = str(said["code"]), str(said["detail"])
+        body = answer.json()
+        code, detail = str(body["code"]), str(body["detail"])
     except (ValueError, LookupError, TypeError):
         code, detail = "", f"The server answered {answer.status_code}."
     if code in REASONS:
@@ -480,8 +485,8 @@ class RemoteStore:
         self._client.close()
 
     def __iter__(self) -> Iterator[str]:
-        found = self.summaries()
-        return iter([*(each.name for each in found.campaigns), *found.not_shown])
+        summaries = self.summaries()
+        return iter([*(each.name for each in summaries.campaigns), *summaries.not_shown])
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -561,8 +566,8 @@ def awaited(
     @wraps(verb)
     async def call(self: AsyncCampaign, /, *given: P.args, **options: P.kwargs) -> Value:
         made: Any = verb(self._campaign, *given, **options)
-        found: Value = await made
-        return found
+        value: Value = await made
+        return value
 
     return call
 
@@ -658,13 +663,13 @@ class AsyncCampaign:
 
     async def decisions(self, after: int = 0, limit: int | None = None) -> DecisionPage:
         """See `Campaign.decisions`."""
-        found, next = list[StoredDecision](), after
+        rows, next = list[StoredDecision](), after
         while True:
             many = PAGE_ROWS if limit is None else limit
             page: DecisionPage = await self._view("decisions", after=next, limit=many)
-            found += page.decisions
+            rows += page.decisions
             if limit is not None or page.after is None:
-                return DecisionPage(decisions=tuple(found), after=page.after)
+                return DecisionPage(decisions=tuple(rows), after=page.after)
             next = page.after
 
     async def segments(self) -> tuple[str, ...]:
@@ -743,10 +748,10 @@ class AsyncRemoteStore:
         await self._client.aclose()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        found = await self.summaries()
-        for each in found.campaigns:
+        summaries = await self.summaries()
+        for each in summaries.campaigns:
             yield each.name
-        for name in found.not_shown:
+        for name in summaries.not_shown:
             yield name
 
     async def campaign(self, name: str) -> AsyncCampaign:

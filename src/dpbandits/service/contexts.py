@@ -37,14 +37,14 @@ from dpbandits.session.contexts import (
 from dpbandits.session.saving import as_plain, learned_of, policy_from_data, policy_to_data
 from dpbandits.session.session import Session
 from dpbandits.session.storing import (
-    KeptApart,
-    Watch,
-    collects_first,
+    ChangeRecorder,
+    ContextualParts,
     context_changes,
-    contexts_now,
-    keep_only,
+    current_contexts,
+    is_collecting_pilot,
+    keep_contexts,
     large_parts,
-    records_of,
+    record_count,
 )
 
 POLICY, STATE = "policy", "state"
@@ -103,7 +103,7 @@ class ContextRows:
         since: int,
         public: Mapping[str, Any],
         given: Policy | type[Policy] | None,
-    ) -> KeptApart:
+    ) -> ContextualParts:
         """Read what was written since a version (0: all), and return what a session needs of it.
 
         Args:
@@ -127,13 +127,13 @@ class ContextRows:
         except (ValueError, TypeError, LookupError, OverflowError):
             raise EditedRowsError(EDITED) from None
         self._begin(int(public["records"]))
-        return KeptApart(policy, learned, contexts)
+        return ContextualParts(policy, learned, contexts)
 
     def _loaded_policy(self, uid: str, rows: Rows, hash: str, given: Any) -> ContextualPolicy:
         known = self._large.get(POLICY)
         if known is None or known.hash != hash:
-            said = json.loads(checked_text(rows.learned(uid, POLICY), hash))
-            known = self._large[POLICY] = LargePart(policy_from_data(said, given), hash)
+            data = json.loads(checked_text(rows.learned(uid, POLICY), hash))
+            known = self._large[POLICY] = LargePart(policy_from_data(data, given), hash)
         policy: ContextualPolicy = known.value
         return policy
 
@@ -142,18 +142,18 @@ class ContextRows:
     ) -> Any:
         known, hash = self._large.get(STATE), public["learned"]["sha256"]
         if known is None or known.hash != hash:
-            said = json.loads(checked_text(rows.learned(uid, STATE), hash))
-            state = learned_of(policy, said, public["asked"])
+            data = json.loads(checked_text(rows.learned(uid, STATE), hash))
+            state = learned_of(policy, data, public["asked"])
             known = self._large[STATE] = LargePart(state, hash)
         return known.value
 
-    def _load_cells(self, found: Iterable[CellRow]) -> None:
+    def _load_cells(self, stored: Iterable[CellRow]) -> None:
         """Open blocks are few rows, and all of them are read."""
         for arm, cells in self._cells.items():
             for cell, body in cells.items():
                 self._total -= self._mark(f"cell {arm} {cell}", body)
         self._cells = {}
-        for arm, cell, body in found:
+        for arm, cell, body in stored:
             self._cells.setdefault(arm, {})[cell] = bytes(body)
             self._total += self._mark(f"cell {arm} {cell}", bytes(body))
 
@@ -169,7 +169,7 @@ class ContextRows:
 
     # The sum over all rows
 
-    def said(self) -> str:
+    def digest(self) -> str:
         """The sum as text, always of one length."""
         return f"{self._total % WHOLE:032x}"
 
@@ -209,50 +209,58 @@ class ContextRows:
         for number in list(islice(rows, max(0, len(rows) - kept))):
             self._drop(arm, number)
 
-    def owners_of_new(self, watch: Watch) -> dict[int, str]:
+    def owners_of_asked(self, watch: ChangeRecorder) -> dict[int, str]:
         """Of decisions that were made since the last change, whose they are."""
         new = (seq for seq, _ in context_changes(watch.journal).asked)
         return {seq: self.owners[seq] for seq in new if seq in self.owners}
 
-    def follow(self, session: Session, watch: Watch) -> None:
+    def follow(self, session: Session, watch: ChangeRecorder) -> None:
         """Bring the rows up to what the session did since."""
         policy = session.policy
         assert isinstance(policy, ContextualPolicy)
-        found = context_changes(islice(watch.journal, self._followed, None))
+        changes = context_changes(islice(watch.journal, self._followed, None))
         self._followed = len(watch.journal)
-        if collects_first(session):
-            for seq, context in found.asked:
+        if is_collecting_pilot(session):
+            for seq, context in changes.asked:
                 self._add(FIRST_VISITORS, seq, context, self.owners.get(seq))
         else:
             self._drop_arm(FIRST_VISITORS)
-        for seq, arm, context in found.recorded:
+        for seq, arm, context in changes.recorded:
             self._records += 1
             if self._touched is not None:
                 self._touched.add(arm)
             if policy.kept_contexts:
                 self._add(arm, self._records, context, self.owners.get(seq))
-        for arm in {arm for _, arm, _ in found.recorded}:
+        for arm in {arm for _, arm, _ in changes.recorded}:
             self._without_oldest(arm, policy.kept_contexts)
-        for seq in found.resolved:
+        for seq in changes.resolved:
             self.owners.pop(seq, None)
-        if found.released:
+        if changes.released:
             self._touched = None
 
     def erase(self, session: Session, pseudonym: str) -> None:
-        """Forget a person's contexts, in the session, too. What was released stays."""
-        for arm, rows in self._rows.items():
-            for number in [n for n, row in rows.items() if row.pseudonym == pseudonym]:
-                self._drop(arm, number)
-        now = contexts_now(session)
-        recent = tuple(self._of_arm(arm) for arm in range(session.policy.arms))
-        keep_only(session, now._replace(recent=recent, pilot=self._of_arm(FIRST_VISITORS)))
+        """Forget a person's contexts, in the session, too. What was released stays.
 
-    def begin_anew(self) -> None:
+        Where noise is shaped by a block's own contexts, older ones of the arm go, too: the last of
+        those that are left would pass for the block's, and its noise would not cover who is gone.
+        """
+        is_shaped = getattr(session.policy, "layout", "") == "shaped"
+        for arm, rows in self._rows.items():
+            theirs = [number for number, row in rows.items() if row.pseudonym == pseudonym]
+            if is_shaped and theirs:
+                theirs = [number for number in rows if number <= theirs[-1]]
+            for number in theirs:
+                self._drop(arm, number)
+        now = current_contexts(session)
+        recent = tuple(self._of_arm(arm) for arm in range(session.policy.arms))
+        keep_contexts(session, now._replace(recent=recent, pilot=self._of_arm(FIRST_VISITORS)))
+
+    def restart(self) -> None:
         """The policy begins anew, and knows of no contexts."""
         self._rows, self._cells, self._large, self._total = {}, {}, {}, 0
         self._written, self._gone, self._anew, self._touched = {}, set(), True, None
 
-    def change(self, session: Session, watch: Watch, version: int) -> ContextChange:
+    def change(self, session: Session, watch: ChangeRecorder, version: int) -> ContextChange:
         """What is to be written since the last change. The journal is as it was then."""
         self.follow(session, watch)
         learned = self._changed_large(session)
@@ -261,12 +269,12 @@ class ContextRows:
             ContextRow(arm, number, row.pseudonym, version, packed(row.context))
             for (arm, number), row in self._written.items()
         ]
-        found = ContextChange(rows, sorted(self._gone), self._anew, cells, emptied, learned)
-        self._begin(records_of(session))
-        return found
+        change = ContextChange(rows, sorted(self._gone), self._anew, cells, emptied, learned)
+        self._begin(record_count(session))
+        return change
 
     def _changed_large(self, session: Session) -> list[LearnedRow]:
-        found = list[LearnedRow]()
+        changed = list[LearnedRow]()
         for what, value in zip((POLICY, STATE), large_parts(session), strict=True):
             known = self._large.get(what)
             if known is not None and known.value is value:
@@ -276,11 +284,11 @@ class ContextRows:
             hash = hashlib.sha256(body.encode()).hexdigest()
             self._large[what] = LargePart(value, hash)
             if known is None or known.hash != hash:
-                found.append(LearnedRow(what, body))
-        return found
+                changed.append(LearnedRow(what, body))
+        return changed
 
     def _changed_cells(self, session: Session) -> tuple[list[CellRow], list[tuple[int, int]]]:
-        now = contexts_now(session).open
+        now = current_contexts(session).open
         closed = self._cells.keys() - now.keys()  # by a close, which says so of no arm
         arms = {*now, *self._cells} if self._touched is None else {*self._touched, *closed}
         changed, emptied = list[CellRow](), list[tuple[int, int]]()

@@ -24,7 +24,7 @@ from dpbandits.service.operations import LONGEST_KEY, MOST_ARMS, Items
 from dpbandits.service.parts import compact, first_change
 from dpbandits.service.sealing import EDITED, StoreSeal
 from dpbandits.service.tables import CampaignRow, Change
-from dpbandits.service.transaction import WHOLE, Layout
+from dpbandits.service.transaction import ONLY_PART, Layout
 from dpbandits.session.arms import Roster
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.holdout import SIDES, HoldoutRule, rule_of
@@ -32,7 +32,7 @@ from dpbandits.session.options import LONGEST_WHY, checked_segments, require_for
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import policy_made, policy_to_data
 from dpbandits.session.session import Session
-from dpbandits.session.storing import play_only
+from dpbandits.session.storing import play_single_arm
 
 KEPT = {"campaign", "user_key", "clock"}
 """Options of a session that a store knows by itself."""
@@ -76,7 +76,7 @@ class NewCampaign(BaseModel):
     """A new campaign: its name, its policy by name and arguments, and options of `Session`.
 
     Args:
-        window, attribution_window: seconds.
+        window, attribution_window, period: seconds.
         holdout: a share as a number or its text.
         unsealed: whether answers that are held may lie in the database in clear, where the server
             has no key.
@@ -93,9 +93,11 @@ class NewCampaign(BaseModel):
     privacy_unit: str | None = None
     max_contributions: int | None = None
     window: Seconds | None = None
+    sticky: bool | None = None
     attribution_window: Seconds | None = None
     assignment: str | None = None
     min_share: float | dict[str, float] | None = None
+    period: Seconds | None = None
     seed: int | None = None
     segments: Items[str] | None = None
     holdout: Share | None = None
@@ -110,19 +112,19 @@ class NewCampaign(BaseModel):
     def options(self) -> dict[str, Any]:
         """What `CampaignStore.create` takes beside name and policy."""
         apart = ("name", "policy", "simulated_noise")
-        found = {
+        options = {
             n: value for n, value in dict(self).items() if n not in apart and value is not None
         }
-        for name in ("window", "attribution_window"):
-            if name in found:
-                found[name] = timedelta(seconds=found[name])
+        for name in ("window", "attribution_window", "period"):
+            if name in options:
+                options[name] = timedelta(seconds=options[name])
         if self.rewards is not None:
-            found["rewards"] = Range(**dict(self.rewards))
+            options["rewards"] = Range(**dict(self.rewards))
         if self.guardrail is not None:
-            found["guardrail"] = self.guardrail.made()
+            options["guardrail"] = self.guardrail.made()
         if self.simulated_noise is not None:
-            found["noise"] = SimulatedNoise(self.simulated_noise)
-        return found
+            options["noise"] = SimulatedNoise(self.simulated_noise)
+        return options
 
 
 def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,9 +133,9 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
     Raises:
         ValueError: a noise source that cannot be sent.
     """
-    said = policy_to_data(policy)
-    said["name"] = said.pop("class")
-    body: dict[str, Any] = {"name": name, "policy": said}
+    data = policy_to_data(policy)
+    data["name"] = data.pop("class")
+    body: dict[str, Any] = {"name": name, "policy": data}
     for option, value in options.items():
         if isinstance(value, timedelta):
             value = value.total_seconds()
@@ -154,7 +156,7 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
     return body
 
 
-def policy_from(said: Mapping[str, Any]) -> Policy:
+def policy_from(data: Mapping[str, Any]) -> Policy:
     """Return a policy by its name and its arguments: {"name": "DPRateIMED", "arms": 2, "epsilon":
     "1"}.
 
@@ -162,14 +164,14 @@ def policy_from(said: Mapping[str, Any]) -> Policy:
         ValueError: there is no such policy, it does not take these arguments, or has more arms than
             a campaign may have.
     """
-    name, known = said.get("name"), EVERY_POLICY
+    name, known = data.get("name"), EVERY_POLICY
     if not isinstance(name, str) or name not in known:
         close = close_to(name, known) if isinstance(name, str) else ""
         raise ValueError(
             f"Expected policy.name to be a policy's; got {shown(name)}{close}. There are "
             f"{', '.join(sorted(known))}."
         )
-    arguments = {key: value for key, value in said.items() if key != "name"}
+    arguments = {key: value for key, value in data.items() if key != "name"}
     if "class" in arguments or "module" in arguments:
         raise ValueError("Expected policy.name and the policy's own arguments.")
     lists = {key: value for key, value in arguments.items() if key != "public_contexts"}
@@ -182,9 +184,9 @@ def policy_from(said: Mapping[str, Any]) -> Policy:
     return policy
 
 
-def longest_list(said: Any) -> int:
+def longest_list(data: Any) -> int:
     """The length of the longest list in a piece of JSON."""
-    longest, left = 0, [said]
+    longest, left = 0, [data]
     while left:
         each = left.pop()
         if isinstance(each, list):
@@ -288,7 +290,7 @@ def first_sessions(
     Raises:
         ValueError: they are no names of segments, or too long or many. Nothing was created.
     """
-    names: tuple[str, ...] = (WHOLE,)
+    names: tuple[str, ...] = (ONLY_PART,)
     if rule is not None:
         names = SIDES
     elif segments is not None:
@@ -318,7 +320,7 @@ def part_name(name: str, part: str) -> str:
     Raises:
         ValueError: it is too long.
     """
-    both = name if part == WHOLE else f"{name}/{part}"
+    both = name if part == ONLY_PART else f"{name}/{part}"
     if len(both) > LONGEST_NAME:
         raise ValueError(
             f"Expected the names of campaign and segment {shown(part)} to have fewer than "
@@ -341,9 +343,11 @@ def holdout_session(policy: Policy, rule: HoldoutRule, options: Mapping[str, Any
         alpha=DOUBLING,
     )
     # nothing is left to chance here, and the seed that is given foretells the policy's side
-    plain = {**options, "assignment": "planned", "min_share": None, "seed": None}
+    plain = {**options, "assignment": "planned", "min_share": None, "period": None, "seed": None}
+    if not {options.get("window"), options.get("attribution_window")} - {None}:
+        plain["clock"] = None  # it has nothing to time
     session = Session(single, **plain)
-    play_only(session, rule.control)
+    play_single_arm(session, rule.control)
     return session
 
 
@@ -365,17 +369,17 @@ def beginning(
     first = next(iter(sessions.values()))
     known = {key: str(value) for key, value in options.items() if key != "seed"}
     shown_options = {"policy": repr(first.policy), **known}
-    told: dict[str, Any] = {"shown": shown_options}
-    if WHOLE not in sessions:
-        told["segments"] = list(sessions)
+    public_options: dict[str, Any] = {"shown": shown_options}
+    if ONLY_PART not in sessions:
+        public_options["segments"] = list(sessions)
     if rule is not None:
-        told["holdout"] = rule.to_data()
+        public_options["holdout"] = rule.to_data()
     if took is not None:
-        told["scope"] = list(took)
-    whole = CampaignRow(uid, name, uid, compact(told), now)
+        public_options["scope"] = list(took)
+    whole = CampaignRow(uid, name, uid, compact(public_options), now)
     parts = {
         part: whole
-        if part == WHOLE
+        if part == ONLY_PART
         else CampaignRow(
             secrets.token_hex(16), session.campaign, uid, compact({"shown": shown_options}), now
         )
@@ -403,12 +407,12 @@ def options_in(row: CampaignRow) -> dict[str, Any]:
     Raises:
         EditedRowsError: its row does not say so.
     """
-    found: Any = None
+    options: Any = None
     with suppress(ValueError, TypeError, RecursionError):
-        found = json.loads(row.options)
-    if not isinstance(found, dict):
+        options = json.loads(row.options)
+    if not isinstance(options, dict):
         raise EditedRowsError(EDITED)
-    return found
+    return options
 
 
 def layout_of(row: CampaignRow, parts: list[CampaignRow], seal: StoreSeal | None) -> Layout:
@@ -418,17 +422,17 @@ def layout_of(row: CampaignRow, parts: list[CampaignRow], seal: StoreSeal | None
         EditedRowsError: rows of its parts are missing.
         ValueError: it needs a key, which this store does not have.
     """
-    said = options_in(row)
-    names = tuple(map(str, said.get("segments", ())))
+    options = options_in(row)
+    names = tuple(map(str, options.get("segments", ())))
     if not names:
-        return Layout(row, {WHOLE: row})
+        return Layout(row, {ONLY_PART: row})
     by_name = {part.name: part for part in parts}
-    found = {name: by_name.get(part_name(row.name, name)) for name in names}
-    known = {name: part for name, part in found.items() if part is not None}
+    parts_by_name = {name: by_name.get(part_name(row.name, name)) for name in names}
+    known = {name: part for name, part in parts_by_name.items() if part is not None}
     if len(known) < len(names):
         raise EditedRowsError(EDITED)
-    if said.get("holdout") is None:
+    if options.get("holdout") is None:
         return Layout(row, known)
-    rule = HoldoutRule.restored(said["holdout"])
+    rule = HoldoutRule.restored(options["holdout"])
     key = None if seal is None else seal.side_key(row.uid)
     return Layout(row, known, rule, key)

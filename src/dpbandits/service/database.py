@@ -38,6 +38,7 @@ from sqlalchemy import (
     StaticPool,
     Table,
     bindparam,
+    case,
     create_engine,
     delete,
     event,
@@ -221,8 +222,8 @@ def withdraw_from_others(path: Path) -> None:
     for end in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + end)
         try:
-            found = os.lstat(file).st_mode
-            if not stat.S_ISREG(found) or not found & OTHERS:
+            mode = os.lstat(file).st_mode
+            if not stat.S_ISREG(mode) or not mode & OTHERS:
                 continue
             with suppress(OSError):  # another user's
                 os.chmod(file, 0o600)
@@ -232,7 +233,7 @@ def withdraw_from_others(path: Path) -> None:
         logging.getLogger("dpbandits").warning(
             "%s was open to other users of this machine (mode %o). %s",
             file,
-            stat.S_IMODE(found),
+            stat.S_IMODE(mode),
             "Its owner should make it 600." if left else "It is 600 now.",
         )
 
@@ -317,8 +318,8 @@ def require_durable(engine: Engine) -> None:
             forgets = ["synchronous"] if off else []
         else:
             names = ("fsync", "full_page_writes", "synchronous_commit")
-            said = {name: connection.execute(text(f"SHOW {name}")).scalar() for name in names}
-            forgets = [name for name, value in said.items() if value == "off"]
+            settings = {name: connection.execute(text(f"SHOW {name}")).scalar() for name in names}
+            forgets = [name for name, value in settings.items() if value == "off"]
     if forgets:
         raise StoreError(
             f"Expected a database that keeps what it commits; {', '.join(forgets)} is off, so "
@@ -386,10 +387,10 @@ def require_newest(engine: Engine) -> None:
     """
     with engine.connect() as connection:
         newest = ScriptDirectory.from_config(config_of(connection)).get_current_head()
-        found = revision_of(connection)
-    if found != newest:
+        revision = revision_of(connection)
+    if revision != newest:
         raise StoreError(
-            f"Expected a store of version {newest}, got {found or 'none'}. Whoever serves it "
+            f"Expected a store of version {newest}, got {revision or 'none'}. Whoever serves it "
             "brings it up to date, with the same dpbandits."
         )
 
@@ -422,11 +423,11 @@ def translated(what: str) -> Iterator[None]:
                 "If this was a change, whether it stands is not known: make the same call again, "
                 "with the key= that it had; no reward is counted twice."
             )
-        said = getattr(getattr(cause, "diag", None), "message_primary", None)
-        if said is None and isinstance(cause, (sqlite3.OperationalError, OSError)):
-            said = str(cause).partition("\n")[0]
+        message = getattr(getattr(cause, "diag", None), "message_primary", None)
+        if message is None and isinstance(cause, (sqlite3.OperationalError, OSError)):
+            message = str(cause).partition("\n")[0]
         kind = type(cause).__name__
-        why = f"{kind}: {said}" if said else kind
+        why = f"{kind}: {message}" if message else kind
         raise StoreError(f"The database could not be {what} ({why}). {advice}") from None
 
 
@@ -527,8 +528,8 @@ def putting(dialect: str, table: Table, names: tuple[str, ...], by: tuple[str, .
     module: Any = sqlite if dialect == "sqlite" else postgresql
     made = module.insert(table)
     rest = {name: made.excluded[name] for name in names if name not in by}
-    found: Insert = made.on_conflict_do_update(index_elements=by, set_=rest)
-    return found
+    upsert: Insert = made.on_conflict_do_update(index_elements=by, set_=rest)
+    return upsert
 
 
 def run(
@@ -575,10 +576,10 @@ class Rows:
         else:
             query = HEAD.where(c.campaign.in_(uids)).order_by(c.campaign)
             rows = self._connection.execute(query.with_for_update() if self._locks else query)
-        found: dict[str, HeadRow] = {row[0]: HeadRow._make(row[1:]) for row in rows}
-        if len(found) != len(uids):
+        heads: dict[str, HeadRow] = {row[0]: HeadRow._make(row[1:]) for row in rows}
+        if len(heads) != len(uids):
             raise StoreError("This campaign is not in the database any more.")
-        return found
+        return heads
 
     def private(self, uid: str) -> bytes:
         """The private row, sealed."""
@@ -589,24 +590,24 @@ class Rows:
 
     def moved(self, uid: str, since: int) -> Iterator[MovedRow]:
         """Decisions that a version after `since` changed, oldest first; of 0 the pending ones."""
-        found = self._connection.execute(
+        moved = self._connection.execute(
             MOVED_SINCE if since else WAITING, {"of": uid, **({"since": since} if since else {})}
         )
-        return starmap(MovedRow, found)
+        return starmap(MovedRow, moved)
 
     def decision(self, uid: str, seq: int) -> DecisionRow | None:
         c = tables.decision.c
-        found = self._all(
+        matching = self._all(
             DecisionRow, chosen(tables.decision, DecisionRow, c.campaign == uid, c.seq == seq)
         )
-        return found[0] if found else None
+        return matching[0] if matching else None
 
     def statuses(self, uid: str, seqs: Sequence[int]) -> list[StatusRow]:
         """Where those of these decisions stand that there are, in any order."""
-        found = list[StatusRow]()
+        statuses = list[StatusRow]()
         for at in range(0, len(seqs), MANY):
-            found += self._all(StatusRow, STATUSES, of=uid, seqs=seqs[at : at + MANY])
-        return found
+            statuses += self._all(StatusRow, STATUSES, of=uid, seqs=seqs[at : at + MANY])
+        return statuses
 
     def decisions(self, uid: str, after: int, limit: int) -> list[DecisionRow]:
         """Decisions in order."""
@@ -617,11 +618,11 @@ class Rows:
 
     def held(self, uid: str, seqs: Sequence[int]) -> dict[int, bytes]:
         """The sealed rows of those of these decisions that have one (see `Change.held`)."""
-        c, found = tables.held.c, dict[int, bytes]()
+        c, answers = tables.held.c, dict[int, bytes]()
         for at in range(0, len(seqs), MANY):
             query = select(c.seq, c.body).where(c.campaign == uid, c.seq.in_(seqs[at : at + MANY]))
-            found |= {seq: bytes(body) for seq, body in self._connection.execute(query)}
-        return found
+            answers |= {seq: bytes(body) for seq, body in self._connection.execute(query)}
+        return answers
 
     def contexts(self, uid: str, since: int) -> list[ContextRow]:
         """Contexts that the next codebooks need, in order, that were written after a version."""
@@ -668,10 +669,25 @@ class Rows:
         query = select(c.pseudonym, c.window, c.used).where(
             c.group == self.group, c.pseudonym.in_(pseudonyms)
         )
-        found = {who: (window, used) for who, window, used in self._connection.execute(query)}
-        if not all(type(window) is int and type(used) is int for window, used in found.values()):
+        places = {who: (window, used) for who, window, used in self._connection.execute(query)}
+        if not all(type(window) is int and type(used) is int for window, used in places.values()):
             raise EditedRowsError(EDITED)
-        return found
+        return places
+
+    def people(self, window: int) -> tuple[int, int]:
+        """How many people were asked for, and how many were learned from in this window."""
+        c = tables.contribution.c
+        learned = func.sum(case(((c.window == window) & (c.used > 0), 1), else_=0))
+        found = self._connection.execute(
+            select(func.count(), learned).where(c.group == self.group)
+        ).one()
+        return int(found[0]), int(found[1] or 0)
+
+    def kept_arm(self, pseudonym: str) -> bytes | None:
+        """Which arm a person keeps, sealed."""
+        c = tables.contribution.c
+        query = select(c.kept).where(c.group == self.group, c.pseudonym == pseudonym)
+        return self._connection.execute(query).scalar_one_or_none()
 
     def waiting_of(self, uid: str, pseudonym: str) -> list[int]:
         """The pending decisions of a person."""
@@ -688,11 +704,11 @@ class Rows:
 
     def counts(self, uid: str) -> dict[str, dict[str, int]]:
         """By action (as JSON), decisions by status."""
-        c, found = tables.decision.c, dict[str, dict[str, int]]()
+        c, counts = tables.decision.c, dict[str, dict[str, int]]()
         query = select(c.action, c.status, func.count()).where(c.campaign == uid)
         for action, status, many in self._connection.execute(query.group_by(c.action, c.status)):
-            found.setdefault(action, {})[status] = many
-        return found
+            counts.setdefault(action, {})[status] = many
+        return counts
 
     # Writing
 
@@ -711,7 +727,7 @@ class Rows:
     def _write(self, uid: str, change: Change) -> None:
         version, execute, c = change.head.version, self._connection.execute, tables.decision.c
         self._put(tables.head, [{"campaign": uid, **change.head._asdict()}], "campaign")
-        if change.give_up:
+        if change.voids_pending:
             execute(delete(tables.held).where(tables.held.c.campaign == uid))
             lose = update(tables.decision).where(c.campaign == uid, c.status == "waiting")
             none = dict.fromkeys(("pseudonym", "window", "context"))
@@ -770,10 +786,16 @@ class Rows:
         held = [{"campaign": uid, "seq": seq, "body": body} for seq, body in change.held.items()]
         self._put(tables.held, held, "campaign", "seq")
 
-    def contribute(self, used: Mapping[str, tuple[int, int]]) -> None:
-        """Write how many places people have taken."""
+    def contribute(self, used: Mapping[str, tuple[int, int]], kept: Mapping[str, bytes]) -> None:
+        """Write how many places people have taken, and which arms they keep, sealed."""
         rows = [
-            {"group": self.group, "pseudonym": who, "window": window, "used": many}
+            {
+                "group": self.group,
+                "pseudonym": who,
+                "window": window,
+                "used": many,
+                "kept": kept.get(who),
+            }
             for who, (window, many) in used.items()
         ]
         self._put(tables.contribution, rows, "group", "pseudonym")
@@ -858,7 +880,7 @@ class Database:
     @contextmanager
     def begun(self, *, write: bool = True) -> Iterator[Connection]:
         """A transaction, committed as the block is left; an exception rolls it back."""
-        self._settle_in()
+        self._require_own_process()
         is_alone = self.is_sqlite and (write or not self.is_durable)
         connected = self._alone.one(self.engine) if is_alone else self.engine.connect()
         with translated("written" if write else "read"), connected as connection:
@@ -878,7 +900,7 @@ class Database:
                     with suppress(SQLAlchemyError, OSError):
                         self._empty_log(connection)
 
-    def _settle_in(self) -> None:
+    def _require_own_process(self) -> None:
         """A forked child takes connections of its own; a store in memory refuses it."""
         if self._process == this_process():
             return
@@ -938,10 +960,10 @@ class Database:
                 name, join = joining
                 c = tables.scope.c
                 query = chosen(tables.scope, ScopeRow, c.name == name)
-                found = connection.execute(query.with_for_update()).one_or_none()
-                if found is None:
+                existing = connection.execute(query.with_for_update()).one_or_none()
+                if existing is None:
                     raise no_scope(name)
-                put(connection, tables.scope, [join(ScopeRow(*found))._asdict()], "name")
+                put(connection, tables.scope, [join(ScopeRow(*existing))._asdict()], "name")
 
     def _selected(self, table: Table, kind: Any, *where: Any, by: Any) -> list[Any]:
         query = chosen(table, kind, *where).order_by(by)
@@ -957,8 +979,8 @@ class Database:
         """One campaign, by its name; None if there is none."""
         c = tables.campaign.c
         where = (c.name == name, c.uid == c.group)
-        found = self._selected(tables.campaign, CampaignRow, *where, by=c.created)
-        return found[0] if found else None
+        matching = self._selected(tables.campaign, CampaignRow, *where, by=c.created)
+        return matching[0] if matching else None
 
     def parts(self, group: str) -> list[CampaignRow]:
         """The parts of a campaign, without itself."""
@@ -975,8 +997,8 @@ class Database:
     def scope(self, name: str) -> ScopeRow | None:
         """A budget over campaigns."""
         c = tables.scope.c
-        found = self._selected(tables.scope, ScopeRow, c.name == name, by=c.name)
-        return found[0] if found else None
+        matching = self._selected(tables.scope, ScopeRow, c.name == name, by=c.name)
+        return matching[0] if matching else None
 
     def scopes(self) -> list[ScopeRow]:
         """All budgets over campaigns, by name."""
@@ -1001,8 +1023,8 @@ class Database:
     def key(self, hash: str) -> KeyRow | None:
         """One bearer key, by its hash."""
         with self.begun(write=False) as connection:
-            found = connection.execute(KEY, {"of": hash}).first()
-        return None if found is None else KeyRow(*found)
+            row = connection.execute(KEY, {"of": hash}).first()
+        return None if row is None else KeyRow(*row)
 
     def add_key(self, key: KeyRow) -> None:
         """Write a new bearer key.
@@ -1035,7 +1057,7 @@ class Database:
         """
         if self.file is None:
             return
-        self._settle_in()
+        self._require_own_process()
         with translated("written"), self._alone.one(self.engine) as connection:
             self._emptied = -math.inf  # where somebody reads, the next transaction tries again
             self._empty_log(connection)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from fractions import Fraction
-from typing import Annotated, Any, Literal, NamedTuple, Self, final
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, final
 
 from pydantic import (
     BaseModel,
@@ -49,6 +49,14 @@ decision. gone: it is void, its time has passed, or a restored database gave it 
 """
 
 
+if TYPE_CHECKING:  # as for `Decision`, whatever is validated
+    AnyAction = Any
+    Observed = tuple[int, ...] | Any
+    Named = str | Any
+else:
+    AnyAction, Observed, Named = Action, tuple[int, ...] | None, ArmLabel
+
+
 class CampaignDecision(Record):
     """A decision: play `action` and tell the reward under `id`. Public.
 
@@ -60,11 +68,11 @@ class CampaignDecision(Record):
     """
 
     id: str
-    action: Action
+    action: AnyAction
     round: int
-    observe: tuple[int, ...] | None = None
+    observe: Observed = None
     campaign: str = ""
-    label: ArmLabel = None
+    label: Named = None
     learn: bool = True
     propensity: float | None = 1.0
 
@@ -91,11 +99,11 @@ class AskReply(Record):
 
     @classmethod
     def of(cls, decisions: Iterable[CampaignDecision]) -> Self:
-        said = [
+        asked = [
             SentDecision(**dict(each), message=each.to_json() if each.learn else None)
             for each in decisions
         ]
-        return cls.model_construct(decisions=said)
+        return cls.model_construct(decisions=asked)
 
     def made(self) -> list[CampaignDecision]:
         names = CampaignDecision.model_fields
@@ -224,18 +232,18 @@ class DecisionPage(Record, Tabular):
         return f"{len(self.decisions):,} decisions ({more})"
 
     def _columns(self) -> dict[str, list[Any]]:
-        found = Columns(
+        columns = Columns(
             {
                 name: [getattr(row, name) for row in self.decisions]
                 for name in StoredDecision.model_fields
             }
         )
-        found["eligible"] = [
-            None if arms is None else str(list(arms)) for arms in found["eligible"]
+        columns["eligible"] = [
+            None if arms is None else str(list(arms)) for arms in columns["eligible"]
         ]
         types = types_of(StoredDecision)
-        found.types = {**types, "action": (int,), "label": (str, NONE), "eligible": (str, NONE)}
-        return found
+        columns.types = {**types, "action": (int,), "label": (str, NONE), "eligible": (str, NONE)}
+        return columns
 
 
 class CampaignEvent(Record):
@@ -309,9 +317,9 @@ class Summary(Record):
     def __str__(self) -> str:
         counts = {"asked": self.asked, "told": self.told, "waiting": self.waiting}
         counts |= {"void": self.void} if self.void else {}
-        said = [f"{number:,} {name}" for name, number in counts.items() if number is not None]
+        parts = [f"{number:,} {name}" for name, number in counts.items() if number is not None]
         lines = [
-            f"{self.name}: {self.policy}, {', '.join(said)}, {self.step:,} releases",
+            f"{self.name}: {self.policy}, {', '.join(parts)}, {self.step:,} releases",
             self.guarantee or "no privacy",
             "arms: " + ", ".join(f"{arm} ({status})" for arm, status in self.arms),
         ]
@@ -383,20 +391,21 @@ class SentBeliefs(Record):
     at_share: tuple[int | None, int | None, int | None] | None = None
     sight: tuple[int | None, int | None, int | None] | None = None
     is_over: bool = False
+    in_periods: bool = False
     advice: str = ""
 
     @classmethod
-    def of(cls, found: Beliefs) -> Self:
-        rows = [row._asdict() for row in found.rows]
-        rest = {name: getattr(found, name) for name in cls.model_fields if name != "rows"}
+    def of(cls, estimates: Beliefs) -> Self:
+        rows = [row._asdict() for row in estimates.rows]
+        rest = {name: getattr(estimates, name) for name in cls.model_fields if name != "rows"}
         return cls.model_validate({"rows": rows, **rest})
 
     def made(self) -> Beliefs:
         rows = tuple(Belief(**row.model_dump()) for row in self.rows)
-        said = self.model_dump(exclude={"advice"})
+        fields = self.model_dump(exclude={"advice"})
         sights = (None if each is None else Sight(*each) for each in (self.at_share, self.sight))
-        said["at_share"], said["sight"] = sights
-        return Beliefs(**{**said, "rows": rows, "changed": tuple(self.changed)})
+        fields["at_share"], fields["sight"] = sights
+        return Beliefs(**{**fields, "rows": rows, "changed": tuple(self.changed)})
 
 
 class SentUplift(Record):
@@ -410,9 +419,9 @@ class SentUplift(Record):
     high: float | None
 
     @classmethod
-    def of(cls, found: Uplift) -> Self:
-        sides = {"policy": found.policy._asdict(), "holdout": found.holdout._asdict()}
-        return cls(**{**found._asdict(), **sides})
+    def of(cls, uplift: Uplift) -> Self:
+        sides = {"policy": uplift.policy._asdict(), "holdout": uplift.holdout._asdict()}
+        return cls(**{**uplift._asdict(), **sides})
 
     def made(self) -> Uplift:
         sides = {"policy": SideMean(**self.policy), "holdout": SideMean(**self.holdout)}
@@ -441,9 +450,9 @@ class SentLift(Record):
     changed: list[str]
 
     @classmethod
-    def of(cls, found: Lift) -> Self:
-        rows = [row._asdict() for row in found.rows]
-        return cls.model_validate({**vars(found), "rows": rows})
+    def of(cls, lift: Lift) -> Self:
+        rows = [row._asdict() for row in lift.rows]
+        return cls.model_validate({**vars(lift), "rows": rows})
 
     def made(self) -> Lift:
         rows = tuple(ArmLift(**dict(row)) for row in self.rows)
@@ -465,8 +474,8 @@ class SentShares(Record):
     people: int
 
     @classmethod
-    def of(cls, found: Shares) -> Self:
-        return cls.model_validate({"rows": [r._asdict() for r in found], "people": found.people})
+    def of(cls, shares: Shares) -> Self:
+        return cls.model_validate({"rows": [r._asdict() for r in shares], "people": shares.people})
 
     def made(self) -> Shares:
         return Shares(tuple(ArmPart(**dict(row)) for row in self.rows), self.people)
@@ -483,22 +492,22 @@ class SentRatio(Record):
     answers: dict[str, Any] | None
 
     @classmethod
-    def of(cls, found: SampleRatio) -> Self:
-        answers = found.answers
+    def of(cls, ratio: SampleRatio) -> Self:
+        answers = ratio.answers
         return cls(
-            words=str(found),
-            evidence=found.evidence,
-            alarm=found.alarm(),
-            labels=list(found.labels),
-            traffic=found.traffic.to_data(),
+            words=str(ratio),
+            evidence=ratio.evidence,
+            alarm=ratio.alarm(),
+            labels=list(ratio.labels),
+            traffic=ratio.traffic.to_data(),
             answers=None if answers is None else answers._asdict(),
         )
 
     def made(self) -> SampleRatio:
-        found, labels = self.answers, tuple(self.labels)
+        by_arm, labels = self.answers, tuple(self.labels)
         answers = None
-        if found is not None:
-            answers = Answers(tuple(found["told"]), tuple(found["missing"]), found["evidence"])
+        if by_arm is not None:
+            answers = Answers(tuple(by_arm["told"]), tuple(by_arm["missing"]), by_arm["evidence"])
         return SampleRatio(labels, Traffic.restored(self.traffic, len(labels)), answers)
 
 
@@ -508,21 +517,22 @@ class Alarm(Record):
     what: str
     arm: str | int | None
     asked: int
-    said: str = ""
+    advice: str = ""
 
     @classmethod
-    def of(cls, found: SessionEvent) -> Self:
-        return cls(**found._asdict())
+    def of(cls, event: SessionEvent) -> Self:
+        return cls(**event._asdict())
 
     def made(self) -> SessionEvent:
         return SessionEvent(**dict(self))
 
 
 class Moment(Record):
-    """What was believed after one release. asked: decisions until then."""
+    """What was believed after one release. asked: decisions until then; at: seconds since 1970."""
 
     step: int
     asked: int
+    at: float
     arms: tuple[SentBelief, ...]
 
 
@@ -560,11 +570,19 @@ class SentGuardrail(Record):
     default: float = 0.0
 
     @classmethod
-    def of(cls, found: Guardrail) -> Self:
-        return cls(**{name: getattr(found, name) for name in cls.model_fields})
+    def of(cls, guardrail: Guardrail) -> Self:
+        return cls(**{name: getattr(guardrail, name) for name in cls.model_fields})
 
     def made(self) -> Guardrail:
         return Guardrail(self.name, self.limit, self.confidence, self.default)
+
+
+class Rights(Record):
+    """What the caller's access key may do. campaign: the only one; None: any."""
+
+    name: str
+    roles: tuple[str, ...]
+    campaign: str | None
 
 
 class Scope(Record):

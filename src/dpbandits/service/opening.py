@@ -79,8 +79,8 @@ def open_store(
         require_extra(*FOR_CLIENTS)
         from dpbandits.service.client import RemoteStore
 
-        found: Any = RemoteStore(url, **client_options(token, timeout, fallback))
-        return found  # type: ignore[no-any-return]  # the same verbs
+        store: Any = RemoteStore(url, **client_options(token, timeout, fallback))
+        return store  # type: ignore[no-any-return]  # the same verbs
     if timeout is not None or fallback is not None:
         raise ValueError(
             "Expected timeout= and fallback= with the address of a server, http://… or https://…: "
@@ -142,10 +142,10 @@ def open_async_store(
 
 def client_options(token: str | None, timeout: float | None, fallback: Any) -> dict[str, Any]:
     """The options of a client; what is not said is left to it."""
-    said = {"timeout": timeout, "fallback": fallback}
+    given = {"timeout": timeout, "fallback": fallback}
     return {
         "token": token or os.environ.get("DPBANDITS_TOKEN"),
-        **{name: value for name, value in said.items() if value is not None},
+        **{name: value for name, value in given.items() if value is not None},
     }
 
 
@@ -175,11 +175,11 @@ def key_from_environment() -> bytes | None:
     Raises:
         ValueError: it is not written in hexadecimal digits. It is not shown.
     """
-    said = os.environ.get("DPBANDITS_KEY")
-    if not said:
+    text = os.environ.get("DPBANDITS_KEY")
+    if not text:
         return None
     try:
-        return bytes.fromhex(said)
+        return bytes.fromhex(text)
     except ValueError:
         raise ValueError(
             "Expected DPBANDITS_KEY to be hexadecimal digits, as secrets.token_hex(32) makes them."

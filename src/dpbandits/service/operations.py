@@ -43,16 +43,16 @@ from dpbandits.service.models import (
     TellStatus,
     Voided,
 )
-from dpbandits.service.parts import Part, answers_of, known_in, settle
+from dpbandits.service.parts import Part, held_answers_of, known_decisions, settle
 from dpbandits.service.refusals import refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
-from dpbandits.session.decisions import Decision, listed_tells, two_of
+from dpbandits.session.decisions import Decision, as_pair, list_of_tells
 from dpbandits.session.holdout import hashed_place
 from dpbandits.session.options import (
     LONGEST_WHY,
-    asked_contexts,
     checked_batch_key,
+    checked_contexts,
     counted_outcomes,
     listed_outcomes,
     require_few_outcomes,
@@ -60,24 +60,23 @@ from dpbandits.session.options import (
 from dpbandits.session.people import named_bytes
 from dpbandits.session.session import may_restart
 from dpbandits.session.storing import (
-    ArmMove,
-    counts_of,
-    fill_places,
-    its_time_passed,
-    known_answers,
-    owned_by,
+    ArmChange,
+    decision_counts,
+    held_answers,
+    is_pending,
+    is_too_late,
     play_of,
     pseudonym_in,
-    read_places,
-    record_in,
+    record_batch,
+    require_arm_change,
     require_closable,
-    require_joined,
-    require_move,
+    require_new_arm,
     require_recordable_in,
     require_reward,
     restart_in,
+    set_owner,
+    use_up_contributions,
     waiting_for,
-    waits,
     window_of,
 )
 
@@ -116,8 +115,8 @@ def checked_line(name: str, most: int, done: str) -> BeforeValidator:
 
 def plain_whole(value: object) -> object:
     """A whole number of any kind as an int: JSON knows no other."""
-    found = as_int(value)
-    return value if found is None else found
+    integer = as_int(value)
+    return value if integer is None else integer
 
 
 def plain_user(value: object) -> object:
@@ -134,10 +133,10 @@ def plain_arms(value: object) -> object:
             "Expected eligible= to be a list of arms, such as ['blue', 'green'] or [0, 2], got "
             f"{shown(value)}."
         )
-    found = tuple(str(arm) if isinstance(arm, str) else plain_whole(arm) for arm in value)
-    if len(found) > MOST_ITEMS:
+    arms = tuple(str(arm) if isinstance(arm, str) else plain_whole(arm) for arm in value)
+    if len(arms) > MOST_ITEMS:
         raise ValueError(f"Expected eligible= to have at most {MOST_ITEMS:,} arms.")
-    return found
+    return arms
 
 
 def plain_contexts(value: object) -> object:
@@ -232,18 +231,18 @@ class OperationModel(BaseModel):
         """Change the campaign; returns the answer."""
         raise NotImplementedError
 
-    def said(self) -> str:
+    def identity(self) -> str:
         """What tells it from other calls with the same key."""
         fields = {field: getattr(self, field) for field in type(self).model_fields}
         if fields.get("user") is not None:
-            fields["user"] = named_bytes(fields["user"], False).hex()
+            fields["user"] = named_bytes(fields["user"]).hex()
         return json.dumps([self.name, fields], sort_keys=True, default=str)
 
     def kept(self, answer: Any) -> Any:
         """The answer as JSON, for a call that is made again."""
         return answer
 
-    def again(self, kept: Any, tx: Transaction) -> Any:
+    def restored_answer(self, kept: Any, tx: Transaction) -> Any:
         """The answer to a call that is made again."""
         return kept
 
@@ -273,9 +272,9 @@ def made(kind: type[Made], **fields: Any) -> Made:
         return kind(**fields)
     except ValidationError as error:
         first = error.errors()[0]
-    own = first.get("ctx", {}).get("error")
-    if isinstance(own, Exception):
-        raise own
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, Exception):
+        raise cause
     place = ".".join(map(str, first["loc"]))
     raise ValueError(f"Expected another {place}=: {first['msg']}. Nothing was done.")
 
@@ -313,7 +312,7 @@ class Ask(OperationModel):
             if self.user is None:
                 raise refusal("user_needed")
             assert layout.side_key is not None
-            place = hashed_place(self.user, layout.side_key, layout.rule.typed)
+            place = hashed_place(self.user, layout.side_key)
             return [tx.part(layout.rule.side(place))]
         return [segment_part(tx, self.segment)]
 
@@ -331,11 +330,11 @@ class Ask(OperationModel):
                 eligible = None  # the control arm is all that there is
         who = pseudonym_in(session, user) if user is not None else None
         if who is not None:
-            read_places(session, tx.rows, who)
+            tx.read_places(part, who)
             tx.catch_up(part)
             closed, now = tx.closed_window(), window_of(session)
             if closed is not None and now is not None and now <= closed:
-                fill_places(session, who)
+                use_up_contributions(session, who)
         asked = session.ask(self.count, eligible=eligible, user=user, context=self.context)
         if who is not None and part.contexts is not None:
             part.contexts.owners.update((each.id, who) for each in asked)
@@ -347,7 +346,7 @@ class Ask(OperationModel):
 
     def _require_contexts(self, part: Part) -> None:
         try:
-            asked_contexts(part.session.policy, self.context, self.count)
+            checked_contexts(part.session.policy, self.context, self.count)
         except ValueError as error:
             raise refusal("context", str(error)) from None
 
@@ -374,18 +373,18 @@ class Ask(OperationModel):
     def kept(self, answer: list[CampaignDecision]) -> Any:
         return [each.model_dump(mode="json") for each in answer]
 
-    def again(self, kept: Any, tx: Transaction) -> list[CampaignDecision]:
+    def restored_answer(self, kept: Any, tx: Transaction) -> list[CampaignDecision]:
         try:
-            found = [CampaignDecision.model_validate(each) for each in kept]
+            decisions = [CampaignDecision.model_validate(each) for each in kept]
         except (ValidationError, TypeError):
             raise refusal("edited_reply") from None
         (part,) = self.parts(tx)
-        places = known_in([each.id for each in found], part, tx.rows)
-        new = {id(each) for each in found if self._is_new(each, part)}
-        for each, place in zip(found, places, strict=True):
+        places = known_decisions([each.id for each in decisions], part, tx.rows)
+        new = {id(each) for each in decisions if self._is_new(each, part)}
+        for each, place in zip(decisions, places, strict=True):
             if id(each) not in new and (place is None or place.generation < part.head.generation):
                 raise refusal("given_up")
-        return found
+        return decisions
 
     def _is_new(self, decision: CampaignDecision, part: Part) -> bool:
         """Whether this very transaction made it."""
@@ -396,8 +395,8 @@ class Ask(OperationModel):
         return AskReply.of(answer)
 
     def answered(self, reply: Any) -> list[CampaignDecision]:
-        found: list[CampaignDecision] = reply.made()
-        return found
+        decisions: list[CampaignDecision] = reply.made()
+        return decisions
 
 
 def decision_of(name: str, made: Decision, share: float | None) -> CampaignDecision:
@@ -487,21 +486,21 @@ class ResolvingOperation(OperationModel):
         parts, ids = tx.parts(), self.ids()
         if len(parts) == 1:
             return [parts[0]] * len(ids)
-        found: list[Part] = [parts[0]] * len(ids)
+        of_ids: list[Part] = [parts[0]] * len(ids)
         written = {at: block for at, id in enumerate(ids) if (block := name_bytes(id)) is not None}
         places, blocks = list(written), b"".join(written.values())
         for part in parts:  # each has names of its own: nobody sees which part a decision is of
-            asked, _ = counts_of(part.session)
+            asked, _ = decision_counts(part.session)
             some = [places[at] for at in part.names.plausible(blocks, part.head.generation, asked)]
-            known = known_in([ids[at] for at in some], part, tx.rows)
+            known = known_decisions([ids[at] for at in some], part, tx.rows)
             for at, place in zip(some, known, strict=True):
                 if place is not None:
-                    found[at] = part
-        return found
+                    of_ids[at] = part
+        return of_ids
 
     def run(self, tx: Transaction, by: str) -> list[TellStatus]:
         places, ids = self._places(tx), self.ids()
-        found = list[TellStatus](["unknown"] * len(ids))
+        statuses = list[TellStatus](["unknown"] * len(ids))
         parts = list(dict.fromkeys(map(id, places)))
         by_part = {key: [at for at, part in enumerate(places) if id(part) == key] for key in parts}
         if len(parts) > 1:
@@ -512,16 +511,16 @@ class ResolvingOperation(OperationModel):
             placed = placed_in([ids[at] for at in own], part, tx)
             self._resolve(tx, part, [(at, each.seq) for at, each in zip(own, placed, strict=True)])
             for at, each in zip(own, placed, strict=True):
-                found[at] = each.status
+                statuses[at] = each.status
             if len(parts) > 1:
                 tx.accept(part)
-        return found
+        return statuses
 
     def _require(self, tx: Transaction, part: Part, own: Sequence[int]) -> None:
         """Refuse for all parts what one of them would refuse."""
 
     def _resolve(
-        self, tx: Transaction, part: Part, found: Sequence[tuple[int, int | None]]
+        self, tx: Transaction, part: Part, placed: Sequence[tuple[int, int | None]]
     ) -> None:
         """Resolve these decisions of a part: the place in the call, and the number if it counts."""
         raise NotImplementedError
@@ -553,15 +552,15 @@ class Tell(ResolvingOperation):
                 require_reward(part.session, place.seq, reward)
 
     def _resolve(
-        self, tx: Transaction, part: Part, found: Sequence[tuple[int, int | None]]
+        self, tx: Transaction, part: Part, placed: Sequence[tuple[int, int | None]]
     ) -> None:
         pairs = [
-            (seq, reward_of(self.tells[at], seq, part)) for at, seq in found if seq is not None
+            (seq, reward_of(self.tells[at], seq, part)) for at, seq in placed if seq is not None
         ]
-        with answers_of(part, tx.rows, [seq for seq, _ in pairs]):
+        with held_answers_of(part, tx.rows, [seq for seq, _ in pairs]):
             part.session.tell_many(pairs)
             # the first answer stays, and is written again: nobody sees that another one came
-            part.told.update(known_answers(part.session))
+            part.told.update(held_answers(part.session))
 
     def body(self) -> Any:
         return [
@@ -583,10 +582,10 @@ def reward_of(item: TellItem | PlainTell, seq: int, part: Part) -> object:
         raise refusal("reward_or_report")
     if item.report is None:
         return item.reward
-    said = report_from_json(item.report)
-    if said.campaign != part.row.name or said.id != seq:
+    message = report_from_json(item.report)
+    if message.campaign != part.row.name or message.id != seq:
         raise refusal("other_report")
-    return said.report
+    return message.report
 
 
 def sent_reward(reward: object) -> Any:
@@ -629,9 +628,9 @@ class Expire(DecisionsOperation):
     name: ClassVar[str] = "expire"
 
     def _resolve(
-        self, tx: Transaction, part: Part, found: Sequence[tuple[int, int | None]]
+        self, tx: Transaction, part: Part, placed: Sequence[tuple[int, int | None]]
     ) -> None:
-        for _, seq in found:
+        for _, seq in placed:
             if seq is not None:
                 part.session.expire(seq)
 
@@ -646,15 +645,15 @@ class Void(DecisionsOperation):
         return True
 
     def _resolve(
-        self, tx: Transaction, part: Part, found: Sequence[tuple[int, int | None]]
+        self, tx: Transaction, part: Part, placed: Sequence[tuple[int, int | None]]
     ) -> None:
-        seqs = [seq for _, seq in found if seq is not None]
+        seqs = [seq for _, seq in placed if seq is not None]
         owners = {seq: owner_of(part, tx, seq) for seq in seqs}
         for seq in seqs:
             who, window = owners[seq]
             if who is not None and window is not None:
-                read_places(part.session, tx.rows, who)
-                owned_by(part.session, seq, who, window)
+                tx.read_places(part, who)
+                set_owner(part.session, seq, who, window)
             part.session.void(seq)
 
 
@@ -675,23 +674,23 @@ def owner_of(part: Part, tx: Transaction, seq: int) -> tuple[str | None, int | N
 def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
     """Of each id, what is said of it, and the decision if its answer counts now."""
     windowed = part.session.attribution_window is not None
-    found, seen = list[Placed](), set[int]()
-    for place in known_in(ids, part, tx.rows):
+    placed, seen = list[Placed](), set[int]()
+    for place in known_decisions(ids, part, tx.rows):
         if place is None:
-            found.append(Placed("unknown", None))
+            placed.append(Placed("unknown", None))
         elif place.generation < part.head.generation:
-            found.append(Placed("gone", None))
-        elif not waits(part.session, place.seq):
+            placed.append(Placed("gone", None))
+        elif not is_pending(part.session, place.seq):
             gone = place.status in ("void", "passed", "lost")
-            found.append(Placed("gone" if gone else "already", None))
-        elif windowed and its_time_passed(part.session, place.seq):
-            found.append(Placed("gone", None))
+            placed.append(Placed("gone" if gone else "already", None))
+        elif windowed and is_too_late(part.session, place.seq):
+            placed.append(Placed("gone", None))
         elif place.seq in seen:  # where answers are held, nobody learns that one came
-            found.append(Placed("recorded" if windowed else "already", None))
+            placed.append(Placed("recorded" if windowed else "already", None))
         else:
             seen.add(place.seq)
-            found.append(Placed("recorded", place.seq))
-    return found
+            placed.append(Placed("recorded", place.seq))
+    return placed
 
 
 @final
@@ -720,30 +719,30 @@ class Pending(OperationModel):
         if part.session.attribution_window is not None:
             raise refusal("resolved_by_time")
         waiting = [each for each in part.session.pending if each.id > self.after]
-        found = list[CampaignDecision]()
+        decisions = list[CampaignDecision]()
         for each in waiting[: self.limit]:
             row = part.pending.rows.get(each.id)
             # one that is asked for in this very transaction is not stored yet
             nonce = part.nonce if row is None else row.nonce
             (name,) = part.names.names(nonce, part.head.generation, [each.id])
-            found.append(decision_of(name, each, play_of(part.session, each.id).propensity))
-        return found
+            decisions.append(decision_of(name, each, play_of(part.session, each.id).propensity))
+        return decisions
 
-    def said(self) -> str:
+    def identity(self) -> str:
         return json.dumps([self.name, self.after, self.limit, self.segment], default=str)
 
     def kept(self, answer: Any) -> Any:
         return None
 
-    def again(self, kept: Any, tx: Transaction) -> Any:
+    def restored_answer(self, kept: Any, tx: Transaction) -> Any:
         return self.run(tx, "")
 
     def replied(self, answer: Any) -> Record:
         return AskReply.of(answer)
 
     def answered(self, reply: Any) -> list[CampaignDecision]:
-        found: list[CampaignDecision] = reply.made()
-        return found
+        decisions: list[CampaignDecision] = reply.made()
+        return decisions
 
 
 # People who are assigned elsewhere
@@ -792,11 +791,11 @@ class RecordOutcomes(OperationModel):
         if tx.is_lost(part, by, self.key):
             return "gone"
         counts = self.people is not None
-        found = listed_outcomes((self.people, self.successes) if counts else self.outcomes)
-        record_in(session, self.arm, found, counts)
+        outcomes = listed_outcomes((self.people, self.successes) if counts else self.outcomes)
+        record_batch(session, self.arm, outcomes, counts)
         return "recorded"
 
-    def said(self) -> str:
+    def identity(self) -> str:
         """Nothing of outcomes is in it."""
         people = len(self.outcomes or ()) if self.people is None else self.people
         return json.dumps([self.name, self.arm, people, self.segment], default=str)
@@ -809,7 +808,7 @@ class RecordOutcomes(OperationModel):
         return status
 
     def body(self) -> Any:
-        said = {name: value for name, value in dict(self).items() if value is not None}
+        fields = {name: value for name, value in dict(self).items() if value is not None}
         if self.outcomes is not None:
             if len(self.outcomes) > MOST_ITEMS:
                 raise ValueError(
@@ -817,8 +816,8 @@ class RecordOutcomes(OperationModel):
                     f"{len(self.outcomes):,}. Record several batches, each with a key of its own, "
                     "or (people, successes). Nothing was sent."
                 )
-            said["outcomes"] = [sent_reward(each) for each in self.outcomes]
-        return said
+            fields["outcomes"] = [sent_reward(each) for each in self.outcomes]
+        return fields
 
 
 def recorded_batch(arm: object, outcomes: Any, segment: str | None, key: object) -> RecordOutcomes:
@@ -869,7 +868,7 @@ def segment_part(tx: Transaction, segment: Any) -> Part:
 class ArmOperation(OperationModel):
     """An operation on an arm, by its name or number."""
 
-    move: ClassVar[ArmMove]
+    move: ClassVar[ArmChange]
     arm: Arm
 
     def run(self, tx: Transaction, by: str) -> None:
@@ -880,7 +879,7 @@ class ArmOperation(OperationModel):
         if self.move != "resume" and self.arm in stays:
             raise refusal("control_stays")
         for part in parts:
-            require_move(part.session, self.arm, self.move)
+            require_arm_change(part.session, self.arm, self.move)
         for part in parts:
             getattr(part.session, f"{self.move}_arm")(self.arm)
             part.note(tx.now, f"{self.move} arm", self.arm, by or None)
@@ -891,7 +890,7 @@ class RetireArm(ArmOperation):
     """Never play an arm again. Its open block is dropped unread."""
 
     name: ClassVar[str] = "retire"
-    move: ClassVar[ArmMove] = "retire"
+    move: ClassVar[ArmChange] = "retire"
 
 
 @final
@@ -899,7 +898,7 @@ class PauseArm(ArmOperation):
     """Play an arm no more until it is resumed."""
 
     name: ClassVar[str] = "pause"
-    move: ClassVar[ArmMove] = "pause"
+    move: ClassVar[ArmChange] = "pause"
 
 
 @final
@@ -907,7 +906,7 @@ class ResumeArm(ArmOperation):
     """Play a paused arm again."""
 
     name: ClassVar[str] = "resume"
-    move: ClassVar[ArmMove] = "resume"
+    move: ClassVar[ArmChange] = "resume"
 
 
 @final
@@ -923,7 +922,7 @@ class AddArm(OperationModel):
         if sum(part.session.policy.arms for part in parts) >= MOST_ARMS:
             raise refusal("many_arms")
         for part in parts:
-            require_joined(part.session, self.arm)
+            require_new_arm(part.session, self.arm)
         added = [part.session.add_arm(self.arm) for part in parts]
         for part in parts:
             part.note(tx.now, "add arm", self.arm, by or None)
@@ -1044,8 +1043,8 @@ class Erase(OperationModel):
 
     Their pending decisions are void, and nobody learns from them any more in the window that is
     open. Their pseudonym stays for that window, with nothing beside it, so that they cannot be
-    learned from twice. Their contexts are deleted, those that the next codebooks would be made of
-    among them.
+    learned from twice. Which arm they kept is deleted, and so are their contexts, those that the
+    next codebooks would be made of among them.
     """
 
     name: ClassVar[str] = "erase"
@@ -1075,7 +1074,8 @@ class Erase(OperationModel):
                 part.erases = True
             many += len(pending)
             tx.catch_up(part)
-            fill_places(part.session, who)
+            use_up_contributions(part.session, who)
+            tx.kept_arms.pop(who, None)
             part.note(tx.now, "erased a person", None, by or None)
         return many
 
@@ -1158,13 +1158,13 @@ def required_id(decision: object) -> str:
     Raises:
         TypeError, ValueError: it has not.
     """
-    found = id_of(decision)
-    if not ID.fullmatch(found) and not is_fallback(decision):
+    id = id_of(decision)
+    if not ID.fullmatch(id) and not is_fallback(decision):
         raise ValueError(
             "Expected a decision, as ask() gives it, or its id of 32 hexadecimal digits; got "
             "another text, such as an arm's name. Nothing was done."
         )
-    return found
+    return id
 
 
 def told_pairs(tells: object) -> Tell:
@@ -1173,12 +1173,12 @@ def told_pairs(tells: object) -> Tell:
     Raises:
         TypeError: one of them is no pair. It is not shown.
     """
-    found, items = listed_tells(tells), list[PlainTell]()
-    for at, each in enumerate(found):
-        pair = read_or_none(two_of, each)  # what comes with a reward may bring code along
+    pairs, items = list_of_tells(tells), list[PlainTell]()
+    for at, each in enumerate(pairs):
+        pair = read_or_none(as_pair, each)  # what comes with a reward may bring code along
         if pair is None:
             raise TypeError(
-                f"Pair {at} (counted from 0) of {len(found)}: Expected (decision, reward), got an "
+                f"Pair {at} (counted from 0) of {len(pairs)}: Expected (decision, reward), got an "
                 f"object of type {type(each).__name__}. Nothing was recorded."
             )
         decision, reward = pair

@@ -48,30 +48,30 @@ from dpbandits.session.people import Clock, seconds_of
 from dpbandits.session.saving import VERSION
 from dpbandits.session.session import Session
 from dpbandits.session.storing import (
-    AskedPlay,
-    HeardRelease,
+    ChangeRecorder,
+    NewDecision,
+    ReleaseWithReadings,
     SessionChanges,
     SessionRows,
-    Watch,
-    are_held,
-    blank_of,
+    clear_held_answers,
     cost_of,
-    counts_of,
     decides_by_contexts,
+    decision_counts,
     due_now,
+    holds_answers,
     lines_of,
+    load_held_answers,
     play_of,
-    put_in,
+    public_session,
     row_play,
     rows_in,
     session_from_parts,
-    session_to_look_at,
-    share_places,
+    share_contributions,
     small_parts,
-    take_out,
+    zero_answer,
 )
 
-LINEAGE = 64
+KEPT_TRANSACTIONS = 64
 """Transactions that a head names, the newest last."""
 
 
@@ -137,7 +137,7 @@ class Part:
     row: CampaignRow
     head: HeadRow
     session: Session
-    watch: Watch
+    watch: ChangeRecorder
     names: DecisionNames
     seal: CampaignSeal
     plays: dict[Any, Play]
@@ -160,30 +160,36 @@ class Part:
     def uid(self) -> str:
         return self.row.uid
 
-    def begin(self, used: dict[str, tuple[int, int]]) -> None:
-        """A transaction begins. used: places of people, which all parts share meanwhile."""
+    def begin(self, used: dict[str, tuple[int, int]], kept: dict[str, int]) -> None:
+        """A transaction begins. used, kept: places of people and the arms that they keep, which all
+        parts share meanwhile.
+        """
         self.nonce = fresh_nonce()
         self.eligible, self.events, self.told, self.closed = {}, [], {}, None
         self.erases = False
-        share_places(self.session, used)
+        share_contributions(self.session, used, kept)
 
     def note(self, now: float, what: str, about: object, by: str | None) -> None:
         """Add an event to the public log."""
-        asked, _ = counts_of(self.session)
-        said = None if about is None else str(about)
-        self.events.append(EventRow(now, what, said, asked, by))
+        asked, _ = decision_counts(self.session)
+        subject = None if about is None else str(about)
+        self.events.append(EventRow(now, what, subject, asked, by))
 
     def sealed(self, change: Change) -> Change:
         """A change with the private row that belongs to its head."""
-        own = {"ids": self.names.key.hex(), "waiting": self.pending.said(), "lines": self.lines}
+        checks = {
+            "ids": self.names.key.hex(),
+            "waiting": self.pending.digest(),
+            "lines": self.lines,
+        }
         if self.contexts is not None:
-            own["contexts"] = self.contexts.said()
-        return replace(change, private=self.seal.private({**self.secret, **own}, change.head))
+            checks["contexts"] = self.contexts.digest()
+        return replace(change, private=self.seal.private({**self.secret, **checks}, change.head))
 
     def marks(self) -> object:
         """What a refused call leaves as it was."""
         session = self.session
-        counts = counts_of(session), session.releases, session.unread
+        counts = decision_counts(session), session.releases, session.unread
         return *counts, session.events, session.closed
 
 
@@ -215,9 +221,9 @@ def loaded(
         private = seal.opened_private(rows.private(row.uid), head)
     doubtful = bool(private.pop("doubtful", False))
     lost = giving_up or doubtful
-    if before is not None and (lost or not goes_on(before.head, head)):
+    if before is not None and (lost or not is_continued_by(before.head, head)):
         before = None  # the database was put back, or fenced
-    erased = head.said.get("erased", 0)  # rows that are gone are not among those that moved
+    erased = head.parsed.get("erased", 0)  # rows that are gone are not among those that moved
     if before is not None and erased > before.head.version:
         before = None
     since = 0 if before is None else before.head.version
@@ -233,7 +239,7 @@ def loaded(
         contexts = ContextRows(seal.contexts_key()) if before is None else before.contexts
         assert contexts is not None
         kept.apart = contexts.load(row.uid, rows, since, public, setting.policy)
-        if not setting.looking and private.pop("contexts") != contexts.said():
+        if not setting.looking and private.pop("contexts") != contexts.digest():
             raise EditedRowsError(EDITED)
     if not lost:
         try:
@@ -248,13 +254,15 @@ def loaded(
     if contexts is not None:
         public = public | {"policy": None, "learned": None}
     if setting.looking:
-        session = session_to_look_at(public, kept, setting.policy, setting.clock)
+        session = public_session(public, kept, setting.policy, setting.clock)
         names = DecisionNames.fresh()
-        return Part(row, head, session, Watch(session), names, seal, plays, pending, contexts)
+        return Part(
+            row, head, session, ChangeRecorder(session), names, seal, plays, pending, contexts
+        )
     total = private.pop("waiting")
     if lost:  # what was pending will never be read
         public = public | {"unread": public["asked"] - public["records"]}
-    elif not pending.is_said(total):
+    elif not pending.matches(total):
         raise edited_decisions()
     names = DecisionNames(bytes.fromhex(private.pop("ids")))
     session = session_from_parts(
@@ -266,28 +274,30 @@ def loaded(
         clock=setting.clock,
         user_key=key,
     )
-    watch = Watch(session)
+    watch = ChangeRecorder(session)
     return Part(row, head, session, watch, names, seal, plays, pending, contexts, lines, doubtful)
 
 
 def lines_after(lines: str, read: Iterable[ReadingRow]) -> str:
     """The hash over the ledger's lines, with some more of them."""
     for line in read:
-        said = f"{lines}|{'|'.join(map(str, line))}"
-        lines = hashlib.sha256(said.encode()).hexdigest()
+        text = f"{lines}|{'|'.join(map(str, line))}"
+        lines = hashlib.sha256(text.encode()).hexdigest()
     return lines
 
 
-def goes_on(before: HeadRow, head: HeadRow) -> bool:
+def is_continued_by(before: HeadRow, head: HeadRow) -> bool:
     """Whether one transaction is before (or is) another on the same timeline."""
     if before.generation != head.generation:
         return False
-    mine, theirs = (each.said.get("turns", []) for each in (before, head))
+    before_ids, head_ids = (each.parsed.get("transactions", []) for each in (before, head))
     since = head.version - before.version
-    return bool(mine) and 0 <= since < len(theirs) and theirs[-1 - since] == mine[-1]
+    return (
+        bool(before_ids) and 0 <= since < len(head_ids) and head_ids[-1 - since] == before_ids[-1]
+    )
 
 
-def moved_on(head: HeadRow) -> HeadRow:
+def with_next_version(head: HeadRow) -> HeadRow:
     """The head after a transaction that changes nothing else: who has the campaign in memory reads
     its rows anew.
     """
@@ -301,9 +311,9 @@ def session_in(head: HeadRow) -> dict[str, Any]:
     Raises:
         StoreError: another version of this package wrote it.
     """
-    if head.said.get("documents") != VERSION:
+    if head.parsed.get("documents") != VERSION:
         raise StoreError(
-            f"This campaign was written with documents of version {head.said.get('documents')}; "
+            f"This campaign was written with documents of version {head.parsed.get('documents')}; "
             f"this dpbandits reads version {VERSION}. Use the dpbandits that wrote it."
         )
     session: dict[str, Any] = json.loads(head.public)["session"]
@@ -377,11 +387,11 @@ class KnownDecision(NamedTuple):
     status: str
 
 
-def known_in(names: Sequence[object], part: Part, rows: Rows) -> list[KnownDecision | None]:
+def known_decisions(names: Sequence[object], part: Part, rows: Rows) -> list[KnownDecision | None]:
     """Of each name, the decision it names; None for what was made up, and for the names of a
     timeline that was lost: their numbers may be other people's now.
     """
-    (asked, _), head = counts_of(part.session), part.head
+    (asked, _), head = decision_counts(part.session), part.head
     opened = [
         place if place and place.generation <= head.generation and place.seq <= asked else None
         for place in part.names.opened(names)
@@ -391,43 +401,43 @@ def known_in(names: Sequence[object], part: Part, rows: Rows) -> list[KnownDecis
     stand: dict[int, tuple[int, str]] = {
         row.seq: (row.nonce, row.status) for row in rows.statuses(part.uid, sorted(stored))
     }
-    found = list[KnownDecision | None]()
+    known = list[KnownDecision | None]()
     for place in opened:
         if place is None or (place.seq not in pending and place.seq not in stand):
-            found.append(None)
+            known.append(None)
             continue
         nonce, generation, seq = place
         own, status = stand.get(seq) or (pending[seq].nonce, resolved.get(seq, "waiting"))
-        found.append(KnownDecision(generation, seq, status) if own == nonce else None)
-    return found
+        known.append(KnownDecision(generation, seq, status) if own == nonce else None)
+    return known
 
 
 # Answers that are held
 
 
 @contextmanager
-def answers_of(part: Part, rows: Rows, seqs: Sequence[int]) -> Iterator[None]:
+def held_answers_of(part: Part, rows: Rows, seqs: Sequence[int]) -> Iterator[None]:
     """The session knows the answers to these decisions meanwhile, as far as there are any.
 
     Raises:
         EditedRowsError: the row of one of them is missing, or another one.
     """
-    if not are_held(part.session):
+    if not holds_answers(part.session):
         yield
         return
-    found = {seq: part.told[seq] for seq in seqs if seq in part.told}
-    stored = [seq for seq in seqs if seq in part.pending.rows and seq not in found]
+    answers = {seq: part.told[seq] for seq in seqs if seq in part.told}
+    stored = [seq for seq in seqs if seq in part.pending.rows and seq not in answers]
     bodies = rows.held(part.uid, stored) if stored else {}
     for seq in stored:
         if seq not in bodies:
             raise edited_decisions()
         nonce = part.pending.rows[seq].nonce
-        told, steps = part.seal.opened_held(bodies[seq], seq, nonce)
-        if told:
-            found[seq] = steps
+        learned_arms, steps = part.seal.opened_answer(bodies[seq], seq, nonce)
+        if learned_arms:
+            answers[seq] = steps
     damaged = False
     try:
-        put_in(part.session, found)
+        load_held_answers(part.session, answers)
     except DamagedSessionError:
         damaged = True
     if damaged:  # without a key, anybody may have written them
@@ -435,7 +445,7 @@ def answers_of(part: Part, rows: Rows, seqs: Sequence[int]) -> Iterator[None]:
     try:
         yield
     finally:
-        take_out(part.session)
+        clear_held_answers(part.session)
 
 
 def settle(part: Part, rows: Rows) -> None:
@@ -445,7 +455,7 @@ def settle(part: Part, rows: Rows) -> None:
         EditedRowsError: answers that are held are not those that were written.
         NotRecordedError: a release failed.
     """
-    with answers_of(part, rows, due_now(part.session)):
+    with held_answers_of(part, rows, due_now(part.session)):
         part.session.settle()
 
 
@@ -462,9 +472,9 @@ def plain_number(value: Any) -> Any:
     return value.tolist()
 
 
-def next_chain(chain: str, *said: object) -> str:
+def next_chain(chain: str, *facts: object) -> str:
     """The hash over everything that was released so far. It is made of public rows only."""
-    return hashlib.sha256(f"{chain}{compact(said)}".encode()).hexdigest()
+    return hashlib.sha256(f"{chain}{compact(facts)}".encode()).hexdigest()
 
 
 def change_of(
@@ -484,36 +494,38 @@ def change_of(
     head, version, contexts = part.head, part.head.version + 1, None
     public, part.secret = small_parts(part.session)
     if part.contexts is not None:
-        owners = part.contexts.owners_of_new(part.watch)
+        owners = part.contexts.owners_of_asked(part.watch)
         contexts = part.contexts.change(part.session, part.watch, version)
         public |= part.contexts.hashes()
-    found = part.watch.changes()
-    releases, readings = released_rows(part, found.releases, now)
+    changes = part.watch.changes()
+    releases, readings = released_rows(part, changes.releases, now)
     step, chain = (releases[-1].step, releases[-1].chain) if releases else (head.step, head.chain)
     texts = PlayTexts()
-    asked = [decision_row(each, texts, part, step, now, version) for each in found.asked]
+    asked = [decision_row(each, texts, part, step, now, version) for each in changes.asked]
     if part.contexts is not None:
         asked = [with_owner(row, owners) for row in asked]
-    if found.unlearned:  # of arms that left the campaign in the transaction that asked for them
-        asked, found = as_unlearned(part, asked, found)
+    if changes.unlearned:  # of arms that left the campaign in the transaction that asked for them
+        asked, changes = without_learning(part, asked, changes)
     marks = head.generation, step, chain, head.step, head.chain
     if part.erases:
         notes = {**(notes or {}), "erased": version}
-    said = head_public(public, head, notes)
-    new = HeadRow(version, *marks, *counts_of(part.session), said, part.closed or head.closed)
-    resolved: dict[int, Status] = dict(found.resolved)  # type: ignore[arg-type]  # our own words
+    parsed = head_public(public, head, notes)
+    new = HeadRow(
+        version, *marks, *decision_counts(part.session), parsed, part.closed or head.closed
+    )
+    resolved: dict[int, Status] = dict(changes.resolved)  # type: ignore[arg-type]  # our own words
     still = [row for row in asked if row.seq not in resolved]
     told = {seq: steps for seq, steps in part.told.items() if seq not in resolved}
-    held = sealed_held(part, still, told)
-    note_pending(part, asked, resolved, found.unlearned)
+    held = sealed_answers(part, still, told)
+    note_pending(part, asked, resolved, changes.unlearned)
     readings = [*lost, *readings]
     part.lines = lines_after(part.lines, readings)
-    noticed = [EventRow(now, "overdue", arm, at, None) for arm, at in found.noticed]
+    noticed = [EventRow(now, "overdue", arm, at, None) for arm, at in changes.noticed]
     return Change(
         new,
         asked=asked,
         resolved=resolved,
-        unlearned=found.unlearned,
+        unlearned=changes.unlearned,
         releases=releases,
         readings=readings,
         held=held,
@@ -527,24 +539,24 @@ def with_owner(row: DecisionRow, owners: Mapping[int, str]) -> DecisionRow:
     return row if row.pseudonym else row._replace(pseudonym=owners.get(row.seq))
 
 
-def as_unlearned(
-    part: Part, asked: list[DecisionRow], found: SessionChanges
+def without_learning(
+    part: Part, asked: list[DecisionRow], changes: SessionChanges
 ) -> tuple[list[DecisionRow], SessionChanges]:
     """The rows of decisions as they are at the end of their transaction, and the changes of others
     alone.
     """
-    unlearned, own = set(found.unlearned), {row.seq for row in asked}
+    unlearned, own = set(changes.unlearned), {row.seq for row in asked}
     rows = list[DecisionRow]()
     for row in asked:
         if row.seq in unlearned:
-            pending = row.seq not in found.resolved
+            pending = row.seq not in changes.resolved
             plan = plan_of(play_of(part.session, row.seq)) if pending else row.plan
             row = row._replace(learn=False, plan=plan)
         rows.append(row)
-    return rows, found._replace(unlearned=[seq for seq in found.unlearned if seq not in own])
+    return rows, changes._replace(unlearned=[seq for seq in changes.unlearned if seq not in own])
 
 
-def to_be_written(change: Change, head: HeadRow) -> Change | None:
+def if_changed(change: Change, head: HeadRow) -> Change | None:
     """What is written of a change; None: nothing that anybody could notice.
 
     Answers that are held alone leave the head as it was: a new version of it, a public row, would
@@ -553,8 +565,8 @@ def to_be_written(change: Change, head: HeadRow) -> Change | None:
     moves = change.asked, change.resolved, change.unlearned, change.releases, change.events
     if any(moves) or change.head.closed != head.closed:
         return change
-    said, before = ({**each.said, "turns": None} for each in (change.head, head))
-    if said != before:
+    after, before = ({**each.parsed, "transactions": None} for each in (change.head, head))
+    if after != before:
         return change
     return replace(change, head=head) if change.held else None
 
@@ -568,8 +580,8 @@ def note_pending(
     """Which decisions are pending once this is written, for the sealed row's sum over them."""
     pending, texts, changed = part.pending, PlayTexts(), dict[int, PendingRow | None]()
     for row in asked:
-        said = row.action, row.observe, row.label, row.learn, row.plan
-        texted = with_context(said, row.context)
+        stored = row.action, row.observe, row.label, row.learn, row.plan
+        texted = with_context(stored, row.context)
         changed[row.seq] = pending.row(row.nonce, texted, row.pseudonym, row.window)
     for seq in unlearned:
         if seq in pending.rows and seq not in resolved:
@@ -580,27 +592,27 @@ def note_pending(
     pending.replace(changed)
 
 
-def sealed_held(
+def sealed_answers(
     part: Part, asked: Sequence[DecisionRow], told: Mapping[int, Any]
 ) -> dict[int, bytes]:
     """Where answers are held: a row for each decision that was asked, as for one that nobody
     answered; and those of answers that were told, told again or not.
     """
-    if not are_held(part.session):
+    if not holds_answers(part.session):
         return {}
-    seal, found = part.seal, dict[int, bytes]()
+    seal, bodies = part.seal, dict[int, bytes]()
     for observe, some in groupby(asked, lambda row: row.observe):
         many = list(some)
-        blank = blank_of(part.session, None if observe is None else json.loads(observe))
+        blank = zero_answer(part.session, None if observe is None else json.loads(observe))
         seqs = [row.seq for row in many]
-        found |= dict(zip(seqs, seal.blanks(seqs, many[0].nonce, blank), strict=True))
+        bodies |= dict(zip(seqs, seal.blanks(seqs, many[0].nonce, blank), strict=True))
     for seq, steps in told.items():
-        found[seq] = seal.held(seq, part.pending.rows[seq].nonce, 1, steps)
-    return found
+        bodies[seq] = seal.held(seq, part.pending.rows[seq].nonce, 1, steps)
+    return bodies
 
 
 def released_rows(
-    part: Part, heard: Sequence[HeardRelease], now: float
+    part: Part, heard: Sequence[ReleaseWithReadings], now: float
 ) -> tuple[list[ReleaseRow], list[ReadingRow]]:
     """Releases since the last transaction, each chained to the one before, and what they read."""
     head = part.head
@@ -631,12 +643,17 @@ def head_public(
     public: Mapping[str, Any], head: HeadRow | None, notes: Mapping[str, Any] | None
 ) -> str:
     """The public part of a head: the session, and what stands beside it."""
-    beside: dict[str, Any] = {"fresh_since": 1, "closed_window": None, "turns": [], "unseen": []}
+    beside: dict[str, Any] = {
+        "fresh_since": 1,
+        "closed_window": None,
+        "transactions": [],
+        "unseen": [],
+    }
     if head is not None:
-        beside = {name: head.said.get(name, none) for name, none in beside.items()}
-        beside |= {name: head.said[name] for name in ("erased",) if name in head.said}
+        beside = {name: head.parsed.get(name, none) for name, none in beside.items()}
+        beside |= {name: head.parsed[name] for name in ("erased",) if name in head.parsed}
     # by its own word a transaction is known from another one of this version, on a lost timeline
-    beside["turns"] = [*beside["turns"], secrets.token_hex(8)][-LINEAGE:]
+    beside["transactions"] = [*beside["transactions"], secrets.token_hex(8)][-KEPT_TRANSACTIONS:]
     return compact({**beside, **(notes or {}), "documents": VERSION, "session": public})
 
 
@@ -657,7 +674,7 @@ class PlayTexts:
 
 
 def decision_row(
-    asked: AskedPlay, texts: PlayTexts, part: Part, step: int, now: float, version: int
+    asked: NewDecision, texts: PlayTexts, part: Part, step: int, now: float, version: int
 ) -> DecisionRow:
     play = asked.play
     who, window = asked.place or (None, None)
@@ -694,12 +711,12 @@ def first_change(row: CampaignRow, session: Session, seal: StoreSeal) -> Change:
     """What is written of a part as it begins."""
     public, private = small_parts(session)
     own, ids, contexts = seal.of(row), DecisionNames.fresh().key.hex(), None
-    none = {"ids": ids, "waiting": PendingRows(own.pending_key()).said(), "lines": ""}
+    none = {"ids": ids, "waiting": PendingRows(own.pending_key()).digest(), "lines": ""}
     if decides_by_contexts(session):
         first = ContextRows(own.contexts_key())
-        contexts = first.change(session, Watch(session), 1)
+        contexts = first.change(session, ChangeRecorder(session), 1)
         public |= first.hashes()
-        none["contexts"] = first.said()
+        none["contexts"] = first.digest()
     chain = next_chain("", row.uid, row.name)
     head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
     return Change(head, private=own.private({**private, **none}, head), contexts=contexts)

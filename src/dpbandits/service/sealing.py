@@ -114,14 +114,14 @@ class StoreSeal:
         """Under what the reply to a call is kept. Neither can be read from it."""
         if self._calls is None:
             self._calls = self._secret()
-        said = json.dumps([group, principal, key]).encode()
-        return hmac.new(self._calls, said, hashlib.sha256).hexdigest()
+        text = json.dumps([group, principal, key]).encode()
+        return hmac.new(self._calls, text, hashlib.sha256).hexdigest()
 
-    def call_mark(self, said: str) -> str:
+    def call_mark(self, text: str) -> str:
         """Tells whether two calls say the same, and nothing of what they say."""
         if self._calls is None:
             self._calls = self._secret()
-        return hmac.new(self._calls, b"mark" + said.encode(), hashlib.sha256).hexdigest()
+        return hmac.new(self._calls, b"mark" + text.encode(), hashlib.sha256).hexdigest()
 
     def of(self, row: CampaignRow) -> "CampaignSeal":
         """The seal of one campaign."""
@@ -157,8 +157,8 @@ class CampaignSeal:
         self.store, self.row = store, row
         self._box = AESGCM(store.derived(f"rows {row.uid}")) if store.has_key else None
         self._header = SEALED + store.mark() if store.has_key else PLAIN
-        said = [row.uid, row.name, row.group, row.options]
-        self._campaign = hashlib.sha256(json.dumps(said).encode()).digest()
+        identity = [row.uid, row.name, row.group, row.options]
+        self._campaign = hashlib.sha256(json.dumps(identity).encode()).digest()
 
     def __repr__(self) -> str:
         return f"CampaignSeal({self.row.name!r})"
@@ -196,7 +196,7 @@ class CampaignSeal:
         text = of_one_length([0, steps])
         return [self._sealed(text, self._place(seq, nonce)) for seq in seqs]
 
-    def opened_held(self, body: bytes, seq: int, nonce: int) -> tuple[int, Any]:
+    def opened_answer(self, body: bytes, seq: int, nonce: int) -> tuple[int, Any]:
         """Whether a decision was answered, and what.
 
         Raises:
@@ -207,13 +207,35 @@ class CampaignSeal:
         told, steps = json.loads(self._opened(body, self._place(seq, nonce), edited_decisions()))
         return told, steps
 
+    def kept_arm(self, pseudonym: str, mark: int | None) -> bytes:
+        """Which arm a person keeps, as it stands beside their places; of one length for everybody.
+
+        Args:
+            mark: of the arm (see `Roster.mark`); None: none.
+        """
+        text = of_one_length([-1 if mark is None else mark])
+        return self._sealed(text, f"kept {pseudonym} {self.row.group}".encode())
+
+    def opened_kept_arm(self, body: bytes, pseudonym: str) -> int | None:
+        """The mark of the arm that a person keeps; None: none.
+
+        Raises:
+            EditedRowsError: it is not this person's.
+        """
+        edited = EditedRowsError(EDITED)
+        if not body.startswith(self._header):
+            raise edited
+        place = f"kept {pseudonym} {self.row.group}".encode()
+        (mark,) = json.loads(self._opened(body, place, edited))
+        return None if mark < 0 else int(mark)
+
     def _beside(self, head: HeadRow) -> bytes:
         """What a private row belongs to: a hash over all of its campaign's row and of its head. So
         policy, guarantee, mechanism and options are in it, version and chain.
         """
         *numbers, public, closed = head
-        said = f"{'|'.join(map(str, numbers))}|{len(public)}|{public}|{closed!r}"
-        return b"private" + self._campaign + hashlib.sha256(said.encode()).digest()
+        text = f"{'|'.join(map(str, numbers))}|{len(public)}|{public}|{closed!r}"
+        return b"private" + self._campaign + hashlib.sha256(text.encode()).digest()
 
     def _place(self, seq: int, nonce: int) -> bytes:
         return f"held {seq} {nonce} {self.row.uid}".encode()
@@ -297,7 +319,7 @@ class DecisionNames:
         """
         blocks = [name_bytes(name) for name in names]
         plain = self._cipher.decryptor().update(b"".join(block or NO_NAME for block in blocks))
-        found = list[OpenedName | None]()
+        opened = list[OpenedName | None]()
         for at, block in enumerate(blocks):
             part = plain[16 * at : 16 * at + 16]
             numbers = (
@@ -305,8 +327,8 @@ class DecisionNames:
                 int.from_bytes(part[8:10]),
                 int.from_bytes(part[10:]),
             )
-            found.append(None if block is None else OpenedName(*numbers))
-        return found
+            opened.append(None if block is None else OpenedName(*numbers))
+        return opened
 
     def plausible(self, blocks: bytes, generation: int, asked: int) -> list[int]:
         """Which of these names may be of this campaign: those of a decision that may have been made
@@ -394,22 +416,22 @@ class PendingRows:
             return PendingRow(nonce, self._play(texts), self.owner(pseudonym, window))
         if nonce != self._shared_nonce:
             self._shared_nonce, self._shared = nonce, {}
-        found = self._shared.get(texts)
-        if found is None:
-            found = self._shared[texts] = PendingRow(nonce, self._play(texts), 0)
-        return found
+        shared = self._shared.get(texts)
+        if shared is None:
+            shared = self._shared[texts] = PendingRow(nonce, self._play(texts), 0)
+        return shared
 
     def playing(self, row: PendingRow, texts: PlayTexts) -> PendingRow:
         """A pending decision, once it plays this."""
         return row._replace(play=self._play(texts))
 
     def _play(self, texts: PlayTexts) -> int:
-        found = self._plays.get(texts)
-        if found is None:
+        play = self._plays.get(texts)
+        if play is None:
             if len(self._plays) > KEPT:
                 self._plays.clear()
-            found = self._plays[texts] = self._mark(f"play {texts!r}")
-        return found
+            play = self._plays[texts] = self._mark(f"play {texts!r}")
+        return play
 
     def owner(self, pseudonym: str | None, window: int | None) -> int:
         """The mark of whoever's place a decision took."""
@@ -424,13 +446,13 @@ class PendingRows:
         self.rows.update(after)
         self.total = (self.total + self._sum(after) - self._sum(before)) % WHOLE
 
-    def said(self) -> str:
+    def digest(self) -> str:
         """The sum as text, always of one length."""
         return f"{self.total:0{2 * BLOCK}x}"
 
-    def is_said(self, text: object) -> bool:
+    def matches(self, text: object) -> bool:
         """Whether this is the sum."""
-        return isinstance(text, str) and hmac.compare_digest(text.encode(), self.said().encode())
+        return isinstance(text, str) and hmac.compare_digest(text.encode(), self.digest().encode())
 
     def _sum(self, rows: Iterable[tuple[int, PendingRow]]) -> int:
         plain = b"".join(
@@ -443,16 +465,16 @@ class PendingRows:
 
     def _of_nonce(self, nonce: int) -> int:
         """Return the number that marks the decisions of one transaction."""
-        found = self._nonces.get(nonce)
-        if found is None:
+        part = self._nonces.get(nonce)
+        if part is None:
             if len(self._nonces) > KEPT:
                 self._nonces.clear()
             made = blake2b(b"%d" % nonce, key=self._marks, digest_size=BLOCK).digest()
-            found = self._nonces[nonce] = int.from_bytes(made)
-        return found
+            part = self._nonces[nonce] = int.from_bytes(made)
+        return part
 
-    def _mark(self, said: str) -> int:
-        made = blake2b(said.encode(), key=self._marks, digest_size=PART).digest()
+    def _mark(self, text: str) -> int:
+        made = blake2b(text.encode(), key=self._marks, digest_size=PART).digest()
         return int.from_bytes(made)
 
 

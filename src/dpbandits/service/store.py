@@ -117,13 +117,13 @@ class CampaignStore:
         """Where every campaign stands; and the names of those that cannot be opened here, because
         their policy is user-defined (see `open`).
         """
-        found, others = [], []
+        summaries, others = [], []
         for name in self:
             try:
-                found.append(self[name].summary())
+                summaries.append(self[name].summary())
             except ValueError:
                 others.append(name)
-        return Summaries(campaigns=found, not_shown=others)
+        return Summaries(campaigns=summaries, not_shown=others)
 
     def _found(self, name: object) -> CampaignRow | None:
         """The row of this name. A database is not asked for what it could not keep."""
@@ -150,9 +150,9 @@ class CampaignStore:
 
     def _require_key(self) -> None:
         """Refuse to work with another key than the one that some campaign was made with."""
-        found = self.database.some_private()
-        if found is not None:
-            self._seal.require_same_key(found)
+        row = self.database.some_private()
+        if row is not None:
+            self._seal.require_same_key(row)
 
     def create(
         self,
@@ -209,10 +209,10 @@ class CampaignStore:
         epsilon = None if guarantee is None else guarantee.epsilon
         took = None if budget is None else (budget, str(epsilon))
         layout, changes = beginning(name, uid, sessions, rule, self._seal, known, now, took)
-        said = creation_mark(policy, layout.row, budget)
+        mark = creation_mark(policy, layout.row, budget)
         responses = {}
         if key is not None:
-            responses[self._seal.call_place(uid, by or "", key)] = said
+            responses[self._seal.call_place(uid, by or "", key)] = mark
         rows = [layout.row, *(row for row in layout.parts.values() if row != layout.row)]
         join = self._joining(name, guarantee, options.get("window"))
         try:
@@ -223,7 +223,7 @@ class CampaignStore:
             joining = None if budget is None else (budget, join)
             self.database.create(rows, changes, responses, joining)
         except NameTakenError:
-            if key is None or self._said_of(name, by or "", key) != said:
+            if key is None or self._said_of(name, by or "", key) != mark:
                 raise
         return self.open(name, policy=type(policy))
 
@@ -252,7 +252,8 @@ class CampaignStore:
         people = options.get("privacy_unit", "round") == "user"
         if (people or rule is not None) and not self._seal.has_key:
             raise refusal("keyless")
-        timed = any(options.get(each) is not None for each in ("window", "attribution_window"))
+        timers = "window", "attribution_window", "period"
+        timed = any(options.get(each) is not None for each in timers)
         chooses = policy.chooses and policy.about.feedback == "bandit"
         chooses = chooses and not isinstance(policy, ContextualPolicy)
         known: dict[str, Any] = {
@@ -275,8 +276,8 @@ class CampaignStore:
     def _joining(
         self, name: str, guarantee: Guarantee | None, window: timedelta | None
     ) -> Callable[[ScopeRow], ScopeRow]:
-        def join(found: ScopeRow) -> ScopeRow:
-            taken = joined(self._seen(found), name, guarantee, window)
+        def join(scope_row: ScopeRow) -> ScopeRow:
+            taken = joined(self._seen(scope_row), name, guarantee, window)
             self.witness.add_scope(taken.name, ScopeMark(taken.spent, taken.kind))
             return taken
 
@@ -326,12 +327,12 @@ class CampaignStore:
 
     def _taken(self, scope: str) -> dict[str, str]:
         """By campaign, what it took of a scope, an exact fraction as text."""
-        found = dict[str, str]()
+        taken = dict[str, str]()
         for row in self.database.campaigns():
             name, epsilon = options_in(row).get("scope") or (None, "")
             if name == scope:
-                found[row.name] = str(epsilon)
-        return found
+                taken[row.name] = str(epsilon)
+        return taken
 
 
 def joined(

@@ -171,6 +171,7 @@ contribution = _table(
     _needed("pseudonym", UID),
     _needed("window", BigInteger),
     _needed("used", Integer),
+    Column("kept", LargeBinary),
     PrimaryKeyConstraint("group", "pseudonym"),
 )
 event = _table(
@@ -259,19 +260,19 @@ class HeadRow(NamedTuple):
     closed: str | None = None
 
     @property
-    def said(self) -> Mapping[str, Any]:
+    def parsed(self) -> Mapping[str, Any]:
         """The public part, parsed once and shared: do not change it."""
         return _parsed(self.public)
 
     @property
     def fresh_since(self) -> int:
         """The generation in which the policy at work began."""
-        return int(self.said["fresh_since"])
+        return int(self.parsed["fresh_since"])
 
     @property
     def latest(self) -> float:
         """The latest time that a campaign of returning people has seen; −∞ without people."""
-        people = self.said["session"]["people"]
+        people = self.parsed["session"]["people"]
         return -math.inf if people is None else float(people["latest"])
 
 
@@ -502,6 +503,6 @@ class Change:
     releases: Sequence[ReleaseRow] = ()
     readings: Sequence[ReadingRow] = ()
     held: Mapping[int, bytes] = field(default_factory=dict)
-    give_up: bool = False
+    voids_pending: bool = False
     events: Sequence[EventRow] = ()
     contexts: ContextChange | None = None

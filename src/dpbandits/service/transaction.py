@@ -1,8 +1,8 @@
-"""The one way in which a campaign changes: lock, load, make what is due, run the calls that wait,
-write, commit, witness, and only then answer or refuse.
+"""The transaction that every change of a campaign goes through: lock, load, make due releases, run
+the queued calls, write, commit, witness, and only then answer or refuse.
 
-Calls that wait for one campaign are run together in one transaction, over all of its parts.
-Whatever goes wrong, what is in memory is thrown away and read anew; a call that fails fails alone.
+Queued calls of one campaign run together in one transaction, over all of its parts. After any
+error the parts in memory are discarded and read again. A call that fails does not fail the others.
 """
 
 from __future__ import annotations
@@ -32,49 +32,52 @@ from dpbandits.service.parts import (
     TransactionClock,
     change_of,
     compact,
-    goes_on,
+    if_changed,
+    is_continued_by,
     loaded,
-    moved_on,
     next_chain,
     settle,
-    to_be_written,
+    with_next_version,
 )
 from dpbandits.service.refusals import refusal
+from dpbandits.service.sealing import CampaignSeal
 from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow
 from dpbandits.service.witness import Mark, Witness
 from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.storing import (
-    begin_anew,
+    advance_clock,
     cost_of,
-    give_up,
+    is_release_missing,
+    is_sticky,
     keeps_exact_sums,
-    left_half_done,
-    not_before,
-    put_in_order,
-    turns_of,
+    load_contributions,
+    refreshed,
+    release_marker,
+    restart_policy,
+    void_and_drop_open,
     window_of,
 )
 
-TOGETHER = 256
-"""Calls that one transaction runs."""
+MOST_TOGETHER = 256
+"""The most calls that one transaction runs."""
 
 WITNESSED_IN, PAUSE = 5.0, 0.01
-"""Seconds in which a committed release is witnessed, for a process that only looks; and between two
+"""Seconds that a read-only process waits for a committed release to be witnessed, and between two
 of its attempts.
 """
 
-WHOLE = ""
-"""The name of the only part of a campaign without parts."""
+ONLY_PART = ""
+"""The name of the part of a campaign that has no segments or holdout."""
 
-PUT_BACK = (
+RESTORED = (
     "The database is behind its witness: it was restored. Whoever serves it fences it with the "
     "next call, or `dpbandits campaign fence` does; until then nothing of this campaign is shown."
 )
-UNSEEN = (
+NOT_WITNESSED = (
     "The newest release of this campaign is not witnessed, so nothing is shown. Whoever serves the "
     "campaign makes that good with the next call."
 )
-NO_LEARNING = (
+UPDATE_FAILED = (
     "A release was made, and what a user-defined policy makes of it failed ({kind}: see the "
     "cause). The release is given up, and nothing that it read is read again: the next call fences "
     "the campaign, and goes on. Correct the policy."
@@ -84,40 +87,41 @@ Value = TypeVar("Value")
 
 
 class Operation(Protocol):
-    """A call. Whatever refuses it does so before anything was changed."""
+    """A call. If it is refused, nothing was changed."""
 
     @property
     def key(self) -> str | None:
-        """Chosen by the caller. A repeated call with this key runs once; both get one reply."""
+        """The idempotency key: a repeated call with this key gets the first reply."""
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
-        """The parts of the campaign that it touches."""
+        """Return the parts of the campaign that it touches."""
 
     def settles(self, part: Part) -> bool:
-        """Whether what is due is made before it: that stands, whatever the call then says."""
+        """Return whether due releases are made first; they stand even if the call is refused."""
 
     def run(self, tx: Transaction, by: str) -> Any:
-        """Change the campaign; returns the answer."""
+        """Change the campaign, and return the answer."""
 
-    def said(self) -> str:
-        """What tells it from other calls with the same key."""
+    def identity(self) -> str:
+        """Return a text that differs for different calls with the same key."""
 
     def kept(self, answer: Any) -> Any:
-        """The answer as JSON, for a call that is made again."""
+        """Return the answer as JSON, for repeated calls."""
 
-    def again(self, kept: Any, tx: Transaction) -> Any:
-        """The answer to a call that is made again."""
+    def restored_answer(self, kept: Any, tx: Transaction) -> Any:
+        """Return the answer to a repeated call."""
 
 
 @final
 @dataclass(frozen=True)
 class Layout:
-    """What a campaign is made of.
+    """The parts of a campaign.
 
     Args:
-        parts: by name; `WHOLE` where there is one part only.
-        rule: who is on which side, with a holdout; else None.
-        side_key: the key under which people are put on sides.
+        row: the campaign's row.
+        parts: the parts' rows by name; by `ONLY_PART` if there is one part.
+        rule: with a holdout, who is on which side; else None.
+        side_key: the key that hashes people to sides.
     """
 
     row: CampaignRow
@@ -127,72 +131,73 @@ class Layout:
 
     @property
     def is_whole(self) -> bool:
-        return WHOLE in self.parts
+        return ONLY_PART in self.parts
 
     @property
     def options(self) -> dict[str, Any]:
-        """How the campaign was made. Public."""
-        found: dict[str, Any] = json.loads(self.row.options)["shown"]
-        return found
+        """The options of the campaign. Public."""
+        shown: dict[str, Any] = json.loads(self.row.options)["shown"]
+        return shown
 
 
 @final
 class Transaction:
-    """A transaction, or one state of the rows, on a campaign."""
+    """A transaction on a campaign, or one consistent state of its rows."""
 
     def __init__(self, host: Host, rows: Rows, now: float, heads: Mapping[str, HeadRow]) -> None:
         self._host, self.rows, self.now, self.heads = host, rows, now, heads
         self.layout = host.layout
         self.loaded = dict[str, Part]()
-        self.used = dict[str, tuple[int, int]]()
+        self.used, self.kept_arms = dict[str, tuple[int, int]](), dict[str, int]()
         self.responses = dict[str, str]()
         self._before = dict[str, tuple[object, object]]()
 
     def part(self, name: str) -> Part:
-        """A part of the campaign, loaded."""
-        found = self.loaded.get(name)
-        if found is None:
-            found = self._host.load(name, self.rows, self.heads)
-            if found.is_doubtful:
+        """Return a part of the campaign; load it first if needed."""
+        part = self.loaded.get(name)
+        if part is None:
+            part = self._host.load(name, self.rows, self.heads)
+            if part.is_doubtful:
                 raise FenceNeeded
-            found.begin(self.used)
-            self.loaded[name] = found
-            self._before[name] = found.marks(), turns_of(found.session)
-        return found
+            part.begin(self.used, self.kept_arms)
+            self.loaded[name] = part
+            self._before[name] = part.marks(), release_marker(part.session)
+        return part
 
     def parts(self) -> list[Part]:
-        """All parts of the campaign."""
+        """Return all parts of the campaign."""
         return [self.part(name) for name in self.layout.parts]
 
     def kept(self, part: Part, make: Callable[[], Value]) -> Value:
-        """What a view keeps of a part, from one time to the next."""
-        found: Value = self._host.kept.setdefault(part.uid, make())
-        return found
+        """Return the value that a view caches for a part between transactions."""
+        value: Value = self._host.kept.setdefault(part.uid, make())
+        return value
 
     def accept(self, part: Part) -> None:
-        """What was done to this part so far stands, whatever fails later in the same call."""
+        """Keep the changes of this part so far, even if the current call fails later."""
         self._before[self._name(part)] = part.marks(), self._before[self._name(part)][1]
 
     def _name(self, part: Part) -> str:
         return next(name for name, row in self.layout.parts.items() if row.uid == part.uid)
 
     def is_as_before(self) -> bool:
-        """Whether nothing that was accepted is undone or half done, after a call was refused."""
+        """Return whether a refused call left all parts as they were accepted."""
         for name, part in self.loaded.items():
-            idle = put_in_order(part.session)
+            idle = refreshed(part.session)
             same = part.marks() == self._before[name][0]
-            if not left_half_done(part.session) and not (idle and same):
+            if not is_release_missing(part.session) and not (idle and same):
                 return False
         return True
 
     def has_drawn(self) -> bool:
-        """Whether noise may have been drawn since the transaction began."""
+        """Return whether noise may have been drawn since the transaction began."""
         return any(
-            turns_of(part.session) != self._before[name][1] for name, part in self.loaded.items()
+            release_marker(part.session) != self._before[name][1]
+            for name, part in self.loaded.items()
         )
 
     def run(self, op: Operation, by: str) -> Any:
-        """Run a call, or return the answer that it had before under its key.
+        """Run a call, or return the stored answer to its key.
 
         Raises:
             ValueError: another call was made with this key.
@@ -205,56 +210,86 @@ class Transaction:
             return op.run(self, by)
         seal = parts[0].seal.store
         place = seal.call_place(self.layout.row.uid, by, op.key)
-        mark = seal.call_mark(op.said())
-        said = self.responses.get(place) or self.rows.response(place)
-        if said is not None:
+        mark = seal.call_mark(op.identity())
+        stored = self.responses.get(place) or self.rows.response(place)
+        if stored is not None:
             try:
-                first, kept = json.loads(said)
+                first, kept = json.loads(stored)
             except (ValueError, TypeError):
                 raise refusal("edited_reply") from None
             if first != mark:
                 raise refusal("other_call")
-            return op.again(kept, self)
+            return op.restored_answer(kept, self)
         answer = op.run(self, by)
         self.responses[place] = compact([mark, op.kept(answer)])
         return answer
 
     def is_lost(self, part: Part, by: str, key: str) -> bool:
-        """Whether recording a batch of this key was tried before the part was fenced: then its
-        outcomes may have been released in a timeline that was lost.
+        """Return whether a batch with this key was sent before the part was fenced. Then its
+        outcomes may have been released in the lost timeline.
         """
         place = part.seal.store.call_place(part.uid, by, key)
         generation = part.head.generation
         return self._host.witness.batch(place, generation) < generation
 
+    def read_places(self, part: Part, who: str) -> None:
+        """Read what is stored of a person, unless a call of this transaction did."""
+        if who in self.used:
+            return
+        load_contributions(part.session, self.rows, who)
+        body = self.rows.kept_arm(who) if is_sticky(part.session) else None
+        if body is not None:
+            mark = self._seal.opened_kept_arm(body, who)
+            if mark is not None:
+                self.kept_arms[who] = mark
+
+    def sealed_arms(self) -> dict[str, bytes]:
+        """The arms that people keep, as they are written: a row of one length for everybody."""
+        if not any(is_sticky(part.session) for part in self.loaded.values()):
+            return {}
+        kept = self.kept_arms
+        return {who: self._seal.kept_arm(who, kept.get(who)) for who in self.used}
+
+    @property
+    def _seal(self) -> CampaignSeal:
+        return self._host.seal_of(self.layout.row)
+
     def catch_up(self, part: Part) -> None:
-        """Give a part the latest time that any part has seen. So a window never opens twice,
-        whichever worker's clock is asked.
+        """Advance a part's clock to the latest time of all parts. So a window never opens twice,
+        whichever worker's clock is used.
         """
-        not_before(part.session, max(head.latest for head in self.heads.values()))
+        advance_clock(part.session, max(head.latest for head in self.heads.values()))
 
     def closed_window(self) -> int | None:
-        """The newest window of contributions that a fence closed, in whichever part."""
-        closed = [head.said["closed_window"] for head in self.heads.values()]
+        """Return the newest window of contributions that a fence closed, over all parts."""
+        closed = [head.parsed["closed_window"] for head in self.heads.values()]
         return max((window for window in closed if window is not None), default=None)
 
 
 @final
 @dataclass(frozen=True)
 class Written:
-    """What a transaction writes. before: the heads that it found; taken: the places that its people
-    had.
+    """The changes that a transaction writes.
+
+    Args:
+        before: the heads at its beginning.
+        taken: contributions of its people at its beginning.
+        changes: the changes by part.
+        used: contributions of its people afterwards.
+        kept: the arms that people keep, sealed.
+        responses: stored answers by idempotency key.
     """
 
     before: Mapping[str, HeadRow]
     taken: Mapping[str, tuple[int, int]]
     changes: Mapping[str, Change]
     used: Mapping[str, tuple[int, int]]
+    kept: Mapping[str, bytes]
     responses: Mapping[str, str]
 
     @classmethod
     def of(cls, tx: Transaction, changes: Mapping[str, Change | None]) -> Written:
-        """changes: by part, what is to be written."""
+        """Return what a transaction writes. changes: by part; None if it did not change."""
         sealed = {
             tx.loaded[name].uid: change
             if change.head is tx.loaded[name].head
@@ -265,15 +300,15 @@ class Written:
         before = {uid: tx.heads[uid] for uid in sealed}
         is_kept = tx.used and any(change.releases for change in sealed.values())
         taken = tx.rows.used(list(tx.used)) if is_kept else {}
-        return cls(before, taken, sealed, tx.used, tx.responses)
+        return cls(before, taken, sealed, tx.used, tx.sealed_arms(), tx.responses)
 
     def is_next(self, heads: Mapping[str, HeadRow]) -> bool:
-        """Whether nothing was written of these parts since."""
+        """Return whether these parts were not written since."""
         return all(heads[uid] == head for uid, head in self.before.items())
 
     def is_in(self, heads: Mapping[str, HeadRow]) -> bool:
-        """Whether it was committed, though the database reported an error."""
-        return all(goes_on(change.head, heads[uid]) for uid, change in self.changes.items())
+        """Return whether it was committed although the database reported an error."""
+        return all(is_continued_by(change.head, heads[uid]) for uid, change in self.changes.items())
 
     def write(self, rows: Rows) -> None:
         for uid, change in self.changes.items():
@@ -281,17 +316,17 @@ class Written:
                 rows.hold(uid, change)
             else:
                 rows.write(uid, change)
-        rows.contribute(self.used)
+        rows.contribute(self.used, self.kept)
         rows.respond(self.responses)
 
 
 class FenceNeeded(BaseException):
-    """The campaign has to be fenced before anything else is done. Nobody else sees this."""
+    """The campaign has to be fenced first. Not raised outside of this module."""
 
 
 @final
-class Ticket:
-    """A call that waits to be run."""
+class QueuedCall:
+    """A call in the queue."""
 
     __slots__ = ("by", "error", "is_done", "is_run", "op", "refused", "value")
 
@@ -307,9 +342,9 @@ class Ticket:
         return self.value
 
 
-def another(error: StoreError | WitnessError) -> StoreError | WitnessError:
-    """The same error once more, without frames: raised in several threads, one would have those of
-    all, and the rewards in them.
+def copy_of_error(error: StoreError | WitnessError) -> StoreError | WitnessError:
+    """Return a copy of an error without its traceback. One error raised in several threads would
+    collect the frames of all of them, and the rewards in these.
     """
     made = type(error)(*error.args)
     made.__cause__ = None if error.__cause__ is None else error.__cause__.with_traceback(None)
@@ -325,7 +360,7 @@ def interrupted() -> StoreError:
 
 @final
 class Host:
-    """One campaign of a store, for all threads of a process. Other processes may have it, too."""
+    """One campaign of a store, shared by the threads of a process. Other processes may use it."""
 
     def __init__(
         self,
@@ -335,7 +370,7 @@ class Host:
         setting: Setting,
         settings: Mapping[str, Setting] | None = None,
     ) -> None:
-        """settings: by part, where a part is opened in another way than the others."""
+        """settings: settings of single parts, where they differ from `setting`."""
         self._clock = TransactionClock(setting.clock)
         self.layout, self.database, self.witness = layout, database, witness
         self._setting = replace(setting, clock=self._clock)
@@ -343,10 +378,10 @@ class Host:
             name: replace(each, clock=self._clock) for name, each in (settings or {}).items()
         }
         self._uids = [row.uid for row in layout.parts.values()]
-        self._lock, self._queue = CallLock(busy), deque[Ticket]()
+        self._lock, self._queue = CallLock(busy), deque[QueuedCall]()
         self._parts = dict[str, Part]()
         self._unwritten: Written | None = None
-        self._is_in_doubt = False  # and the database does not say so yet
+        self._is_in_doubt = False  # and this is not in the database yet
         self.kept = dict[str, Any]()
         self._process = this_process()
 
@@ -355,63 +390,71 @@ class Host:
 
     @property
     def settles(self) -> bool:
-        """Whether answers may become due without a call, and this process may record them."""
-        return not self._setting.looking and bool(self.layout.options.get("attribution_window"))
+        """Whether answers or releases may become due without a call, and this process makes
+        them.
+        """
+        options = self.layout.options
+        timed = options.get("attribution_window") or options.get("period")
+        return not self._setting.looking and bool(timed)
 
     # Calls
 
     def do(self, op: Operation, by: str = "") -> Any:
-        """Run a call, together with those that wait; returns once it is committed and witnessed."""
+        """Run a call together with queued ones. Returns once it is committed and witnessed."""
         if self._setting.looking:
             raise RuntimeError(
                 "Expected a view: this process only looks. Ask and tell where the campaigns are "
                 "served. Nothing was done."
             )
-        self._settle_in()
-        ticket = Ticket(op, by)
-        self._queue.append(ticket)
+        self._require_own_process()
+        queued = QueuedCall(op, by)
+        self._queue.append(queued)
         try:
-            while not ticket.is_done:
-                self._lock.run(partial(self._lead_for, ticket))
+            while not queued.is_done:
+                self._lock.run(partial(self._run_queue_for, queued))
         except SharedError:
-            if not ticket.is_done:
+            if not queued.is_done:
                 with suppress(ValueError):
-                    self._queue.remove(ticket)
+                    self._queue.remove(queued)
             raise
-        return ticket.answer()
+        return queued.answer()
 
     def look(self, look: Callable[[Transaction], Value]) -> Value:
-        """Look at a campaign as it stands; nothing that is not witnessed is shown.
+        """Read the current state of a campaign. Shows only witnessed releases.
 
         Raises:
             StoreError: this process only looks, and the database was restored, or its newest
                 release is not witnessed.
         """
-        self._settle_in()
+        self._require_own_process()
         if self._setting.looking:
-            return self._look_only(look)
+            return self._view_read_only(look)
         return self._lock.run(partial(self._look, look))
 
     def fence(self) -> None:
-        """Give up all that is open, as after the database was restored."""
-        self._settle_in()
+        """Drop open blocks and pending decisions, as after the database was restored."""
+        self._require_own_process()
         self._lock.run(lambda: self._fence(is_asked_for=True))
 
+    def seal_of(self, row: CampaignRow) -> CampaignSeal:
+        """The seal of this campaign, or of a part of it."""
+        return self._setting.seal.of(row)
+
     def load(self, name: str, rows: Rows, heads: Mapping[str, HeadRow], **how: bool) -> Part:
-        """A part, brought up to date. The transaction has it until it is committed."""
+        """Return a part, brought up to date. It belongs to the transaction until that commits."""
         row, before = self.layout.parts[name], self._parts.pop(name, None)
         setting = self._settings.get(name, self._setting)
         return loaded(row, heads[row.uid], rows, setting, before, **how)
 
-    def _settle_in(self) -> None:
-        """A forked child reads everything anew, and waits for no thread of its parent's."""
+    def _require_own_process(self) -> None:
+        """In a forked child: forget the parts and the queue of the parent."""
         if self._process != this_process():
             self._process, self._queue, self._parts = this_process(), deque(), {}
             self._unwritten = None
 
     def _look(self, look: Callable[[Transaction], Value]) -> Value:
         if self._is_in_doubt:
-            self._doubt()
+            self._mark_doubtful()
         for is_first in (True, False):
             try:
                 with (
@@ -419,15 +462,15 @@ class Host:
                     self._clock.stopped() as now,
                 ):
                     heads = rows.heads(self._uids)
-                    if not is_first or not self._was_put_back(heads):
+                    if not is_first or not self._is_restored(heads):
                         with suppress(FenceNeeded):
                             return self._shown(look, Transaction(self, rows, now, heads))
             except EditedRowsError as error:
                 if error.fenced:
-                    self._doubt()
+                    self._mark_doubtful()
                 raise
             self._fence()
-        raise StoreError(PUT_BACK)
+        raise StoreError(RESTORED)
 
     def _shown(self, look: Callable[[Transaction], Value], tx: Transaction) -> Value:
         """A view changes nothing, so the parts stay in memory."""
@@ -436,7 +479,7 @@ class Host:
         finally:
             self._parts.update(tx.loaded)
 
-    def _look_only(self, look: Callable[[Transaction], Value]) -> Value:
+    def _view_read_only(self, look: Callable[[Transaction], Value]) -> Value:
         def attempt() -> list[Value]:
             seen = self.witness.marks(self._uids)
             with self.database.reading(self.layout.row.uid) as rows, self._clock.stopped() as now:
@@ -446,11 +489,11 @@ class Host:
                 return [self._shown(look, tx)] if is_witnessed else []
 
         until = time.monotonic() + WITNESSED_IN
-        while not (found := self._lock.run(attempt)):
+        while not (results := self._lock.run(attempt)):
             if time.monotonic() > until:
-                raise StoreError(UNSEEN)
+                raise StoreError(NOT_WITNESSED)
             time.sleep(PAUSE)
-        return found[0]
+        return results[0]
 
     def _is_witnessed(self, heads: Mapping[str, HeadRow], seen: Mapping[str, Mark]) -> bool:
         """Whether all of this is witnessed. seen: the marks before the heads were read."""
@@ -464,66 +507,66 @@ class Host:
                     "store, with witness= or --witness."
                 )
             if (now.generation, now.step) <= (last.generation, last.step):
-                raise StoreError(PUT_BACK)
+                raise StoreError(RESTORED)
             if not self.witness.knows(uid, now):
                 return False
         return True
 
     # Transactions
 
-    def _lead_for(self, ticket: Ticket) -> None:
-        if not ticket.is_done:
-            if ticket not in self._queue:  # who led was interrupted, and lost it
+    def _run_queue_for(self, queued: QueuedCall) -> None:
+        if not queued.is_done:
+            if queued not in self._queue:  # the thread that ran it was interrupted
                 raise interrupted()
-            self._lead()
+            self._run_queue()
 
-    def _lead(self) -> None:
-        """Run the calls that wait. Every one of them is answered, whatever happens."""
-        batch = list[Ticket]()
-        self._gather(batch)
+    def _run_queue(self) -> None:
+        """Run the queued calls. Each of them gets an answer or an error, whatever happens."""
+        batch = list[QueuedCall]()
+        self._add_waiting(batch)
         try:
             try:
-                while not self._transact(batch, self._gather):
+                while not self._transact(batch, self._add_waiting):
                     self._fence()
             except (StoreError, WitnessError) as error:
-                for ticket in batch:  # what was done may stand, so it is not done again here
-                    ticket.error = error if len(batch) == 1 else another(error)
+                for queued in batch:  # it may have been committed, so it is not repeated here
+                    queued.error = error if len(batch) == 1 else copy_of_error(error)
             except Exception as first:
-                for ticket in batch:  # who did it fails alone
-                    ticket.is_run, ticket.error, ticket.refused = False, None, None
+                for queued in batch:  # only the call that caused it fails
+                    queued.is_run, queued.error, queued.refused = False, None, None
                     if len(batch) == 1:
-                        ticket.error = first
+                        queued.error = first
                         continue
                     try:
-                        while not self._transact([ticket]):
+                        while not self._transact([queued]):
                             self._fence()
                     except Exception as error:
-                        ticket.error = error.with_traceback(None)  # others' calls are in it
+                        queued.error = error.with_traceback(None)  # it has frames of other calls
         finally:
-            for ticket in batch:
-                if ticket.error is None and not ticket.is_run:
-                    ticket.error = interrupted()
-                ticket.is_done = True
+            for queued in batch:
+                if queued.error is None and not queued.is_run:
+                    queued.error = interrupted()
+                queued.is_done = True
 
-    def _gather(self, batch: list[Ticket]) -> None:
-        """Add the calls that wait by now."""
-        while self._queue and len(batch) < TOGETHER:
+    def _add_waiting(self, batch: list[QueuedCall]) -> None:
+        """Add queued calls to the batch."""
+        while self._queue and len(batch) < MOST_TOGETHER:
             batch.append(self._queue.popleft())
 
     def _transact(
-        self, batch: list[Ticket], gather: Callable[[list[Ticket]], None] | None = None
+        self, batch: list[QueuedCall], gather: Callable[[list[QueuedCall]], None] | None = None
     ) -> bool:
-        """One transaction: these calls, committed and witnessed. False: nothing was done, because
-        the campaign has to be fenced first.
+        """Run these calls in one transaction, commit, and witness. Returns False if nothing was
+        done because the campaign has to be fenced first.
 
         Args:
-            gather: adds calls that came while others had the database.
+            gather: adds calls that were queued while other processes held the database.
         """
         moves = dict[str, tuple[Mark, Mark | None, float]]()
         if self._is_in_doubt:
-            self._doubt()
+            self._mark_doubtful()
         try:
-            self._write_again()
+            self._write_unwritten()
             with (
                 self.database.transaction(self.layout.row.uid) as rows,
                 self._clock.stopped() as now,
@@ -531,14 +574,14 @@ class Host:
                 if gather is not None:
                     gather(batch)
                 heads = rows.heads(self._uids)
-                if self._was_put_back(heads):
+                if self._is_restored(heads):
                     self._parts = {}
                     return False
                 tx = Transaction(self, rows, now, heads)
                 with self._releases_kept(tx):
                     answers = self._run(batch, tx)
                     changes = {
-                        name: to_be_written(change_of(part, now), part.head)
+                        name: if_changed(change_of(part, now), part.head)
                         for name, part in tx.loaded.items()
                     }
                     written = Written.of(tx, changes)
@@ -554,7 +597,7 @@ class Host:
                         moves[part.uid] = Mark.of(part.head), Mark.of(before), part.head.latest
             self._parts.update(tx.loaded)
             if moves:
-                self._witness_moves(moves)
+                self._witness_marks(moves)
         except FenceNeeded:
             self._parts = {}
             return False
@@ -562,37 +605,37 @@ class Host:
             self._parts = {}
             fences = isinstance(error, EditedRowsError) and error.fenced
             if self._is_in_doubt or fences or isinstance(error, (LedgerError, UnlearnedError)):
-                self._doubt()
+                self._mark_doubtful()
             raise
-        for ticket, answer in zip(batch, answers, strict=True):
-            ticket.value, ticket.error, ticket.is_run = answer, ticket.refused, True
+        for queued, answer in zip(batch, answers, strict=True):
+            queued.value, queued.error, queued.is_run = answer, queued.refused, True
         return True
 
-    def _run(self, batch: Sequence[Ticket], tx: Transaction) -> list[Any]:
-        """Run the calls and return their answers. A refused call changes nothing, and other calls
-        go on. What was due before the call stays done. If a due release fails, its block stays
-        open, and the next call releases it.
+    def _run(self, batch: Sequence[QueuedCall], tx: Transaction) -> list[Any]:
+        """Run the calls and return their answers. A refused call changes nothing; the other calls
+        go on, and due releases made before it stand. If a due release fails, its block stays open,
+        and the next call releases it.
         """
         answers = list[Any]()
-        for ticket in batch:
+        for queued in batch:
             for part in tx.loaded.values():
                 tx.accept(part)
             try:
-                answers.append(tx.run(ticket.op, ticket.by))
+                answers.append(tx.run(queued.op, queued.by))
             except Exception as error:
                 fences = isinstance(error, EditedRowsError) and error.fenced
                 if fences or self.database.caused(error) or not tx.is_as_before():
                     raise
-                # once the transaction stands that says so: it may tell of a release that was made
-                ticket.refused = error if len(batch) == 1 else error.with_traceback(None)
+                # raised after the commit: it may tell of a release that was made
+                queued.refused = error if len(batch) == 1 else error.with_traceback(None)
                 answers.append(None)
         return answers
 
     @contextmanager
     def _releases_kept(self, tx: Transaction) -> Iterator[None]:
-        """Write or give up a release that is made in this block. A later error may depend on its
-        noise, whatever the error's type, so noise is not drawn again. Exceptions: the database
-        itself fails, or a `KeyboardInterrupt` cuts the call off.
+        """Ensure that a release made in this block is written or given up. A later error may depend
+        on its noise, so noise must not be drawn again. Exceptions: the database fails, or a
+        `KeyboardInterrupt`.
 
         Raises:
             UnlearnedError: a release was made and cannot be written.
@@ -610,12 +653,12 @@ class Host:
             self._is_in_doubt = True
             if not isinstance(failed, Exception):
                 raise failed
-            raise UnlearnedError(NO_LEARNING.format(kind=type(failed).__name__)) from failed
+            raise UnlearnedError(UPDATE_FAILED.format(kind=type(failed).__name__)) from failed
 
-    def _write_again(self) -> None:
-        """What an earlier transaction released, and could not write, is written now: whether that
-        fails may depend on the noise, where somebody put rules into the database. Where the
-        database was put back meanwhile, or somebody else wrote, it is given up.
+    def _write_unwritten(self) -> None:
+        """Write a release that an earlier transaction made and could not write. Rules in the
+        database may make writing fail for some values, so noise must not be drawn again. The
+        release is given up if the database was restored meanwhile, or another process wrote.
         """
         left, group = self._unwritten, self.layout.row.uid
         if left is None:
@@ -631,19 +674,19 @@ class Host:
                     left.write(rows)
                     is_written = True
         if not is_written:
-            self._doubt()
+            self._mark_doubtful()
         self._unwritten = None
 
-    def _witness_moves(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
-        """What is committed is not done again, whatever goes wrong now."""
+    def _witness_marks(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
+        """Witness committed marks. An error here must not repeat the transaction."""
         try:
             self.witness.add(moves)
         except (OSError, MemoryError):
             raise interrupted() from None
 
-    def _doubt(self) -> None:
-        """The next call fences the campaign, in whichever process: what was drawn and cannot be
-        written is not drawn again. Should this not be written either, the next call begins with it.
+    def _mark_doubtful(self) -> None:
+        """Have the next call fence the campaign, in any process: noise that was drawn and cannot be
+        written must not be drawn again. If writing this fails, the next call begins with it.
         """
         self._is_in_doubt, self._parts = True, {}
         with self.database.transaction(self.layout.row.uid) as rows:
@@ -652,19 +695,18 @@ class Host:
                 head, seal = heads[row.uid], self._setting.seal.of(row)
                 try:
                     private = seal.opened_private(rows.private(row.uid), head)
-                except EditedRowsError:  # whoever calls next is told
+                except EditedRowsError:  # the next call raises it
                     continue
-                moved = moved_on(head)
+                moved = with_next_version(head)
                 body = seal.private({**private, "doubtful": True}, moved)
                 rows.write(row.uid, Change(moved, private=body))
         self._unwritten, self._is_in_doubt = None, False
 
     # Fences
 
-    def _was_put_back(self, heads: Mapping[str, HeadRow]) -> bool:
-        """Whether the campaign has to be fenced: one of its parts is behind the witness. They count
-        their people together, and so give up what they may have lost together. Where none is, what
-        a crash left unwitnessed is witnessed now.
+    def _is_restored(self, heads: Mapping[str, HeadRow]) -> bool:
+        """Return whether a part is behind the witness, so that all parts have to be fenced: they
+        share the contributions of people. Otherwise witness what a crash left unwitnessed.
         """
         seen = self.witness.marks(self._uids)
         if any(is_behind(head, seen.get(uid), self.witness) for uid, head in heads.items()):
@@ -679,11 +721,11 @@ class Host:
         return False
 
     def _fence(self, *, is_asked_for: bool = False) -> None:
-        """Fence all parts, where one is behind the witness or in doubt.
+        """Fence all parts if one is behind the witness or in doubt.
 
-        A fence gives up what the copy may have lost: open blocks are dropped unread, pending
-        decisions are void, answers that are held are deleted, and nobody who came back is learned
-        from before the next window. So every record is read at most once over both timelines.
+        A fence gives up what the restored copy may have lost: it drops open blocks unread, voids
+        pending decisions, deletes held answers, and uses up all contributions of the open window.
+        So each record is released at most once over both timelines.
         Proof: proofs/fence.md.
         """
         self._parts = {}
@@ -695,7 +737,7 @@ class Host:
                 heads = rows.heads(self._uids)
                 if is_asked_for:  # what a crash left unwitnessed is witnessed, if all is well
                     with suppress(WitnessError):
-                        self._was_put_back(heads)
+                        self._is_restored(heads)
                 seen = self.witness.marks(self._uids)
                 parts = [self.load(name, rows, heads, giving_up=True) for name in self.layout.parts]
                 if not is_asked_for and not any(
@@ -714,16 +756,15 @@ class Host:
             self._parts = {}
 
     def _fence_part(self, part: Part, rows: Rows, seen: Mark | None, now: float) -> HeadRow:
-        """Go on from a copy that may have lost something. Returns the head as it is written.
+        """Fence one part, and return its new head.
 
-        The witness may not know the newest transaction. Then nobody saw its releases, and the lost
-        timeline may have shown other releases of the same records. So they stay hidden, and the
-        policy begins anew.
+        If the witness does not know the newest transaction, nobody saw its releases, and the lost
+        timeline may have shown other releases of the same records. Then they stay hidden, and the
+        policy restarts.
         """
         unseen: list[list[int]] = []
-        # whoever restores a whole machine restores its clock, too: the window that is closed is the
-        # one in which the lost timeline was seen last
-        not_before(part.session, self.witness.latest_time(part.uid))
+        # a restored machine may have an old clock: close the window of the last witnessed time
+        advance_clock(part.session, self.witness.latest_time(part.uid))
         if seen is not None and not self.witness.knows(part.uid, Mark.of(part.head)):
             unseen = [[part.head.before + 1, part.head.step]]
         seen = seen or Mark.of(part.head)
@@ -732,30 +773,30 @@ class Host:
         lost = ReadingRow(
             seen.generation, 0, 0, 0, cost_of(part.session), step, "lost", part.head.version + 1
         )
-        anew = bool(unseen) or keeps_exact_sums(part.session)
-        part.begin({})
-        give_up(part.session)
+        restarts = bool(unseen) or keeps_exact_sums(part.session)
+        part.begin({}, {})
+        void_and_drop_open(part.session)
         part.watch.note_lost()
-        if anew:
-            begin_anew(part.session)
+        if restarts:
+            restart_policy(part.session)
             if part.contexts is not None:
-                part.contexts.begin_anew()
-        unseen = [*part.head.said.get("unseen", []), *unseen]
+                part.contexts.restart()
+        unseen = [*part.head.parsed.get("unseen", []), *unseen]
         chain = next_chain(seen.chain, "fence", generation)
         part.head = part.head._replace(generation=generation, step=step, chain=chain)
         notes: dict[str, Any] = {"closed_window": window_of(part.session), "unseen": unseen}
-        if anew:
+        if restarts:
             notes["fresh_since"] = generation
         part.note(now, "fence", f"generation {generation}", None)
         change = change_of(part, now, notes=notes, lost=[lost])
-        # where the witness stands now: should what follows be cut off, it is taken up from there
+        # the witness's position now: after a crash, the next call continues from it
         head = change.head._replace(before=seen.step, chain_before=seen.chain)
-        rows.write(part.uid, part.sealed(replace(change, head=head, give_up=True)))
+        rows.write(part.uid, part.sealed(replace(change, head=head, voids_pending=True)))
         return head
 
 
 def is_behind(head: HeadRow, seen: Mark | None, witness: Witness) -> bool:
-    """Whether the database lost something that was shown.
+    """Return whether the database lost a transaction that the witness knows.
 
     Raises:
         WitnessError: the witness is the one that lost something, or is another one.

@@ -28,8 +28,8 @@ from dpbandits.service.operations import MOST_AT_ONCE
 from dpbandits.service.parts import Part, frozen_json
 from dpbandits.service.refusals import refusal
 from dpbandits.service.tables import ReleaseRow
-from dpbandits.service.transaction import WHOLE, Layout, Transaction
-from dpbandits.session.beliefs import Beliefs, Believed, Uplift, checked_confidence, uplift_of
+from dpbandits.service.transaction import ONLY_PART, Layout, Transaction
+from dpbandits.session.beliefs import Beliefs, ReleaseHistory, Uplift, checked_confidence, uplift_of
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import MOST_OUTCOMES
@@ -37,7 +37,13 @@ from dpbandits.session.segments import ONE_SEGMENT, SegmentedTable, segmented_be
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import WIDTH
-from dpbandits.session.storing import Onlooker, alarms_of, void_of
+from dpbandits.session.storing import (
+    StoredHistory,
+    alarms_of,
+    statement_in,
+    void_count,
+    window_of,
+)
 from dpbandits.session.traffic import SampleRatio
 
 LAST = 2**62
@@ -96,15 +102,15 @@ class View:
         if layout.is_whole:
             if segment is not None:
                 raise refusal("no_segments")
-            return self.show(tx, tx.part(WHOLE), **params)
+            return self.show(tx, tx.part(ONLY_PART), **params)
         if segment is not None:
             if segment not in layout.parts:
                 raise refusal("unknown_segment")
             return self.show(tx, tx.part(segment), **params)
         if self.combine is None:
             raise refusal("part_needed")
-        found = {name: self.show(tx, tx.part(name), **params) for name in layout.parts}
-        return self.combine(layout, found, **params)
+        values = {name: self.show(tx, tx.part(name), **params) for name in layout.parts}
+        return self.combine(layout, values, **params)
 
     def to_sent(self, value: Any) -> Any:
         """A view as a server sends it."""
@@ -115,17 +121,17 @@ class View:
             return self.to_sent(parts)
         return self.encode(value)
 
-    def from_sent(self, said: Any) -> Any:
+    def from_sent(self, body: Any) -> Any:
         """A view as `show` or `combine` gave it, from what a server sent."""
         if self.is_text:
-            return said
-        if self.is_by_part and isinstance(said, dict) and "segments" in said:
-            found = {name: self._made(each) for name, each in said["segments"].items()}
-            return self.combine(None, found) if self.combine is not None else found
-        return self._made(said)
+            return body
+        if self.is_by_part and isinstance(body, dict) and "segments" in body:
+            values = {name: self._made(each) for name, each in body["segments"].items()}
+            return self.combine(None, values) if self.combine is not None else values
+        return self._made(body)
 
-    def _made(self, said: Any) -> Any:
-        return self.decode(TypeAdapter(self.sent).validate_python(said))
+    def _made(self, body: Any) -> Any:
+        return self.decode(TypeAdapter(self.sent).validate_python(body))
 
 
 # How the views of parts become one
@@ -201,8 +207,8 @@ def summary_of(tx: Transaction, part: Part) -> models.Summary:
         step=head.step,
         asked=head.asked,
         waiting=None if hidden else head.waiting,
-        told=None if hidden else head.asked - head.waiting - void_of(session),
-        void=void_of(session),
+        told=None if hidden else head.asked - head.waiting - void_count(session),
+        void=void_count(session),
         closed=head.closed,
         arms=arms_of(tx, part),
         created=part.row.created,
@@ -224,25 +230,27 @@ def winner_of(session: Session) -> Any:
 
 def summary_over(layout: Layout, parts: Mapping[str, models.Summary]) -> models.Summary:
     """A campaign with parts in a few numbers: theirs, added up; None where they are private."""
-    found = list(parts.values())
+    summaries = list(parts.values())
 
     def total(name: str) -> int | None:
-        counts = [getattr(each, name) for each in found]
+        counts = [getattr(each, name) for each in summaries]
         known = [count for count in counts if count is not None]
         return sum(known) if known else None
 
-    is_open = any(each.closed is None for each in found)
+    is_open = any(each.closed is None for each in summaries)
     added = "version", "step", "asked", "waiting", "told", "void"
     changes = {name: total(name) for name in added}
-    return found[0].model_copy(
+    return summaries[0].model_copy(
         update={
             **changes,
             "name": layout.row.name,
-            "generation": max(each.generation for each in found),
-            "closed": None if is_open else found[0].closed,
+            "generation": max(each.generation for each in summaries),
+            "closed": None if is_open else summaries[0].closed,
             "segments": tuple(layout.parts),
             "overdue": total("overdue"),
-            "closes_at": max((each.closes_at for each in found if each.closes_at), default=None),
+            "closes_at": max(
+                (each.closes_at for each in summaries if each.closes_at), default=None
+            ),
         }
     )
 
@@ -255,12 +263,15 @@ UNSEALED = (
 
 
 def statement_of(tx: Transaction, part: Part) -> str:
-    said, why = part.session.statement(), part.head.closed
+    window = window_of(part.session)
+    users, learned = (None, None) if window is None else tx.rows.people(window)
+    where = "" if tx.layout.is_whole else ", over all parts of the campaign"
+    text, why = statement_in(part.session, users, learned, where), part.head.closed
     if tx.layout.options.get("unsealed"):
-        said += f"\n{fill(UNSEALED, WIDTH)}\n"
+        text += f"\n{fill(UNSEALED, WIDTH)}\n"
     if why is None or part.session.closed is not None:
-        return said
-    return f"{said}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
+        return text
+    return f"{text}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
 
 
 def participants_of(tx: Transaction, part: Part) -> str:
@@ -302,7 +313,7 @@ def releases_of(
 ) -> list[models.StoredRelease]:
     since = whole_number(after, "after", 0, LAST)
     many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
-    until, unseen = min(part.head.step, since + many), part.head.said.get("unseen", [])
+    until, unseen = min(part.head.step, since + many), part.head.parsed.get("unseen", [])
     return [
         models.StoredRelease(
             step=row.step,
@@ -323,7 +334,7 @@ def decisions_of(
     since = whole_number(after, "after", 0, LAST)
     many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
     hidden = part.session.attribution_window is not None
-    found = tuple(
+    rows = tuple(
         models.StoredDecision(
             id=row.seq,
             action=frozen_json(row.action),
@@ -336,8 +347,8 @@ def decisions_of(
         )
         for row in tx.rows.decisions(part.uid, since, many)
     )
-    after_these = found[-1].id if len(found) == many else None
-    return models.DecisionPage(decisions=found, after=after_these)
+    after_these = rows[-1].id if len(rows) == many else None
+    return models.DecisionPage(decisions=rows, after=after_these)
 
 
 def events_of(tx: Transaction, part: Part, limit: int = 100) -> list[models.CampaignEvent]:
@@ -432,7 +443,7 @@ def policy_side(layout: Layout, parts: Mapping[str, InPlay]) -> InPlay:
 
 
 @final
-class LossDesk:
+class LossCache:
     """Simulates expected losses, one at a time, and keeps each until its campaign releases
     something new.
     """
@@ -441,24 +452,24 @@ class LossDesk:
         self._one, self._most = Lock(), kept
         self._kept = OrderedDict[str, tuple[int, ExpectedLoss | None]]()
 
-    def of(self, found: InPlay) -> ExpectedLoss | None:
+    def of(self, in_play: InPlay) -> ExpectedLoss | None:
         """The expected loss as of the newest release.
 
         Raises:
             RuntimeError: another one is being computed. Requests that waited for it would keep
                 others from being served.
         """
-        if found.arguments is None:
+        if in_play.arguments is None:
             return None
-        kept = self._kept.get(found.uid)
-        if kept is not None and kept[0] == found.step:
+        kept = self._kept.get(in_play.uid)
+        if kept is not None and kept[0] == in_play.step:
             return kept[1]
         if not self._one.acquire(blocking=False):
             raise refusal("busy")
         try:
-            loss = expected_loss(*found.arguments)
-            self._kept[found.uid] = found.step, loss
-            self._kept.move_to_end(found.uid)
+            loss = expected_loss(*in_play.arguments)
+            self._kept[in_play.uid] = in_play.step, loss
+            self._kept.move_to_end(in_play.uid)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         finally:
@@ -473,7 +484,7 @@ MOMENTS, RELEASES_AT_ONCE, HISTORY_CONFIDENCE = 60, 5_000, 0.95
 
 
 @final
-class Trail:
+class HistoryCache:
     """Beliefs of one part over its releases, at most `MOMENTS` of them and the newest. Every
     release is folded in once; as they become many, every second moment is let go.
     """
@@ -484,13 +495,13 @@ class Trail:
 
     def _begin(self) -> None:
         self._step, self._folded, self._stride = 0, 0, 1
-        self._history: Believed | None = None
+        self._history: ReleaseHistory | None = None
         self._kept = list[tuple[int, models.Moment]]()
         self._last: models.Moment | None = None
 
     def follow(self, tx: Transaction, part: Part) -> tuple[models.Moment, ...]:
         """All that is kept, the newest release at the end."""
-        look, head = Onlooker.of(part.session), part.head
+        look, head = StoredHistory.of(part.session), part.head
         key, before = (head.generation, head.fresh_since, look.labels), self._key
         self._key = None  # should a reading fail, the next call begins anew
         if key != before or self._step > head.step:
@@ -507,7 +518,7 @@ class Trail:
             kept.append(self._last)
         return tuple(kept)
 
-    def _fold(self, row: ReleaseRow, look: Onlooker, is_last: bool) -> None:
+    def _fold(self, row: ReleaseRow, look: StoredHistory, is_last: bool) -> None:
         before = look.nothing if self._history is None else self._history
         coordinates, answers = frozen_json(row.coordinates), frozen_json(row.answers)
         self._history = look.after(before, coordinates, answers)
@@ -517,7 +528,7 @@ class Trail:
             return
         rows = look.rows(self._history, HISTORY_CONFIDENCE)
         arms = tuple(models.SentBelief(**each._asdict()) for each in rows)
-        self._last = models.Moment(step=row.step, asked=row.asked, arms=arms)
+        self._last = models.Moment(step=row.step, asked=row.asked, at=row.made_at, arms=arms)
         if is_chosen:
             self._kept.append((self._folded, self._last))
         if len(self._kept) >= MOMENTS:
@@ -526,7 +537,7 @@ class Trail:
 
 
 def history_of(tx: Transaction, part: Part) -> tuple[models.Moment, ...]:
-    return () if part.contexts is not None else tx.kept(part, Trail).follow(tx, part)
+    return () if part.contexts is not None else tx.kept(part, HistoryCache).follow(tx, part)
 
 
 def recent_of(tx: Transaction, part: Part, newest: int = 1_000) -> models.Recent:
@@ -654,7 +665,7 @@ VIEWS: dict[str, View] = {
         optional(lambda loss: models.SentLoss(**loss._asdict())),
         optional(lambda said: ExpectedLoss(**dict(said))),
         combine=policy_side,
-        finish=LossDesk().of,
+        finish=LossCache().of,
     ),
     "history": View(history_of, list[models.Moment], decode=lambda moments: tuple(moments)),
     "recent": View(recent_of, models.Recent, params={"newest": (Limit, 1_000)}),

@@ -269,12 +269,12 @@ class Witness:
         with self._connected("read") as connection:
             if connection is None:
                 return {}
-            found = connection.execute(NEWEST, {"of": uids[0]})
+            rows = connection.execute(NEWEST, {"of": uids[0]})
             if len(uids) > 1:  # in one state of the rows
                 c = mark_table.c
                 newest = select(func.max(c.id)).where(c.campaign.in_(uids)).group_by(c.campaign)
-                found = connection.execute(MARKS.where(c.id.in_(newest)))
-            return {uid: Mark(*row) for uid, *row in found}
+                rows = connection.execute(MARKS.where(c.id.in_(newest)))
+            return {uid: Mark(*row) for uid, *row in rows}
 
     def knows(self, uid: str, mark: Mark) -> bool:
         """Whether a campaign was ever seen at this mark."""
@@ -287,8 +287,8 @@ class Witness:
         """
         query = select(func.max(mark_table.c.latest)).where(mark_table.c.campaign == uid)
         with self._connected("read") as connection:
-            found = None if connection is None else connection.execute(query).scalar()
-        return -math.inf if found is None else float(found)
+            latest = None if connection is None else connection.execute(query).scalar()
+        return -math.inf if latest is None else float(latest)
 
     def add(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
         """Witness that campaigns came from one mark to the next. Made again, it changes nothing.
@@ -330,12 +330,14 @@ class Witness:
         with self._connected("written") as connection:
             assert connection is not None
             self._begin(connection)
-            found = connection.execute(select(c.generation).where(c.call == call)).scalar()
-            if found is None:
+            generation_of_batch = connection.execute(
+                select(c.generation).where(c.call == call)
+            ).scalar()
+            if generation_of_batch is None:
                 values = {"call": call, "generation": generation}
                 connection.execute(insert(batch_table), [values])
             connection.commit()
-        return generation if found is None else int(found)
+        return generation if generation_of_batch is None else int(generation_of_batch)
 
     def scope(self, name: str) -> ScopeMark | None:
         """How a budget over campaigns was seen to stand."""
@@ -364,12 +366,12 @@ class Witness:
         with self._connected("written") as connection:
             assert connection is not None
             self._begin(connection)
-            found = connection.execute(query).scalar()
-            if found is None:
-                found = secrets.token_bytes(32)
-                connection.execute(insert(secret_table), [{"id": 1, "secret": found}])
+            row = connection.execute(query).scalar()
+            if row is None:
+                row = secrets.token_bytes(32)
+                connection.execute(insert(secret_table), [{"id": 1, "secret": row}])
             connection.commit()
-        return bytes(found)
+        return bytes(row)
 
     def close(self) -> None:
         """Let go of the witness."""
@@ -386,10 +388,10 @@ def is_known(connection: Connection, uid: str, mark: Mark) -> bool:
 
 def inode_of(path: Path) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def require_other_server(engine: Any, store: Database) -> None:

@@ -200,17 +200,17 @@ class AnswerTest(NamedTuple):
         Raises:
             DamagedSessionError: it is not that.
         """
-        found = part(data, "answers", *cls._fields)
-        rows = entries(found["scores"], "answers.scores")
+        fields = part(data, "answers", *cls._fields)
+        rows = entries(fields["scores"], "answers.scores")
         scores = tuple(finite(row, "answers.scores", len(SIGNED)) for row in rows)
-        told, missing = (counts_in(found[name], arms) for name in ("told", "missing"))
-        lost, count = finite(found["usual"], "answers.usual", 2)
-        (highest,) = finite([found["highest"]], "answers.highest", 1)
-        open_ = tuple(stretch_in(row, arms) for row in entries(found["open"], "answers.open"))
+        told, missing = (counts_in(fields[name], arms) for name in ("told", "missing"))
+        lost, count = finite(fields["usual"], "answers.usual", 2)
+        (highest,) = finite([fields["highest"]], "answers.highest", 1)
+        open_ = tuple(stretch_in(row, arms) for row in entries(fields["open"], "answers.open"))
         ids = [id for of in open_ for id in (of.first, of.first + of.size - 1)]
         if len(scores) > arms or not 0.0 < lost < count or highest < 0.0 or ids != sorted(ids):
             raise damaged("answers contradict themselves")
-        first, drawn = whole(found["first"], "answers.first", 0, arms), found["drawn"]
+        first, drawn = whole(fields["first"], "answers.first", 0, arms), fields["drawn"]
         return cls(
             first,
             whole(drawn, "answers.drawn", sum(of.size for of in open_)),
@@ -246,10 +246,10 @@ def stretch_scores(
     this = 1.0 / (1.0 + np.exp(-(odds + t * (1.0 - p))))
     others = 1.0 / (1.0 + np.exp(-(odds - t * p)))
     mean = p * this + (1.0 - p) * others
-    found = lost * np.log(this / mean) + (lost.sum() - lost) * np.log(others / mean)
-    found += answered * np.log((1.0 - this) / (1.0 - mean))
-    found += (answered.sum() - answered) * np.log((1.0 - others) / (1.0 - mean))
-    return np.asarray(found)
+    scores = lost * np.log(this / mean) + (lost.sum() - lost) * np.log(others / mean)
+    scores += answered * np.log((1.0 - this) / (1.0 - mean))
+    scores += (answered.sum() - answered) * np.log((1.0 - others) / (1.0 - mean))
+    return np.asarray(scores)
 
 
 def one_more(counts: tuple[int, ...], arm: int) -> tuple[int, ...]:

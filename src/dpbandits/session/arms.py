@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Literal, Self, final
 
 import numpy as np
@@ -48,6 +49,19 @@ class Roster:
         """The arms in play."""
         return tuple(range(len(self.status))) if self.active is None else self.active
 
+    def mark(self, arm: int) -> int:
+        """A hash of an arm's name, by which a person keeps it: a restarted arm keeps its name."""
+        name = self.labels[arm] if self.labels else arm
+        return int.from_bytes(blake2b(f"{name}".encode(), digest_size=6).digest())
+
+    def marked(self, mark: int | None) -> int | None:
+        """The arm in play that has this mark; None if there is none."""
+        return self._by_mark.get(mark)
+
+    @cached_property
+    def _by_mark(self) -> dict[int | None, int]:
+        return {self.mark(arm): arm for arm in self.in_play}
+
     def number(self, arm: object) -> int:
         """The number of an arm that is given by its name or number.
 
@@ -84,7 +98,7 @@ class Roster:
             )
         return eligible
 
-    def moved(self, arm: int, to: ArmStatus) -> Self:
+    def with_status(self, arm: int, to: ArmStatus) -> Self:
         """The roster once an arm stands elsewhere.
 
         Raises:
@@ -101,9 +115,9 @@ class Roster:
     def only(self, arm: int) -> Self:
         """The roster with all other arms paused."""
         paused: ArmStatus = "paused"
-        return replace(self, status=(paused,) * len(self.status)).moved(arm, "active")
+        return replace(self, status=(paused,) * len(self.status)).with_status(arm, "active")
 
-    def joined(self, label: str | None) -> Self:
+    def with_arm(self, label: str | None) -> Self:
         """The roster with one more arm.
 
         Raises:
@@ -136,7 +150,7 @@ class Roster:
             )
             labels = (*self.labels[:arm], kept, *self.labels[arm + 1 :])
             roster = replace(self, labels=ArmLabels(labels))
-        return roster.joined(label).moved(arm, "retired")
+        return roster.with_arm(label).with_status(arm, "retired")
 
     def name(self, arm: int) -> str:
         """What an error calls an arm."""
@@ -213,6 +227,21 @@ class Assignment:
         rest = max(0.0, 1.0 - (math.fsum(least) if self.shares else self.min_share * len(arms)))
         return [own + rest * share for own, share in zip(least, base, strict=True)]
 
+    def settled_law(self, planned: int | None, arms: Sequence[int]) -> list[float]:
+        """The probability of each of these arms where it stands still for a period.
+
+        planned: the arm that gets what least shares leave; None, or an arm that is not among
+            these: they share it equally.
+
+        >>> Assignment(False, .05).settled_law(None, [0, 1])
+        [0.5, 0.5]
+        """
+        if planned is not None and planned in arms:
+            return self.law({}, planned, arms)
+        least = [self.least(arm) for arm in arms]
+        rest = max(0.0, 1.0 - math.fsum(least)) / len(arms)
+        return [own + rest for own in least]
+
     def needs_plan(self, rooms: Mapping[int, int], arms: Sequence[int]) -> bool:
         """Whether the law of these arms depends on what the policy would play.
 
@@ -251,15 +280,15 @@ class Assignment:
         >>> Assignment(shuffled=True, min_share=.01).words().split(", ")[0]
         'the first blocks of all arms come in one random order'
         """
-        said = []
+        parts = []
         if self.shuffled:
-            said.append("the first blocks of all arms come in one random order")
+            parts.append("the first blocks of all arms come in one random order")
         if self.min_share:
-            said.append(f"each arm gets {self.min_share:.6g} of rounds or more")
+            parts.append(f"each arm gets {self.min_share:.6g} of rounds or more")
         for arm, share in self.shares:
-            said.append(f"arm {names[arm]} gets {share:.6g} of rounds or more")
+            parts.append(f"arm {names[arm]} gets {share:.6g} of rounds or more")
         return (
-            f"{', '.join(said)}; by coins from a seed that stays secret until the end and that no "
+            f"{', '.join(parts)}; by coins from a seed that stays secret until the end and that no "
             "reward enters, so they cost no privacy"
         )
 
@@ -306,7 +335,7 @@ def shares_of(
         ValueError: an arm that there is not, or is named twice; a share that is none; no arm; or
             shares of more than 1 together.
     """
-    roster, found = Roster.of(arms, None if labels is None else tuple(labels)), dict[int, float]()
+    roster, shares = Roster.of(arms, None if labels is None else tuple(labels)), dict[int, float]()
     for arm, share in given.items():
         digits = isinstance(arm, str) and not labels and arm.isdecimal()  # as JSON has numbers
         number, value = roster.number(int(arm) if digits else arm), real_number(share)
@@ -315,16 +344,16 @@ def shares_of(
                 f"Expected min_share={{{shown(arm)}: {shown(share)}}} to have a share above 0 and "
                 "of at most 1. An arm without a least share is left out."
             )
-        if number in found:
+        if number in shares:
             raise ValueError(f"Expected min_share= to name each arm once; {shown(arm)} is twice.")
-        found[number] = float(value)
-    total = math.fsum(found.values())
-    if not found or total > 1.0:
+        shares[number] = float(value)
+    total = math.fsum(shares.values())
+    if not shares or total > 1.0:
         raise ValueError(
             f"Expected min_share={shown(dict(given))} to be shares of at most 1 together, of at "
             "least one arm, such as {'control': 0.3}."
         )
-    return tuple(sorted(found.items()))
+    return tuple(sorted(shares.items()))
 
 
 def assignment_from_data(data: object, arms: int) -> Assignment | None:

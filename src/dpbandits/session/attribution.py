@@ -1,8 +1,8 @@
-"""Answers that are waited for during a fixed time, after which whoever did not answer counts with
-the default: callers may send conversions only.
+"""Attribution windows: an answer is awaited for a fixed time, then the default is recorded.
 
-Whether somebody answered is then private. Public is only that the time has passed. `Tables.held`
-keeps the answers; they are recorded in the order of asking.
+So callers may report conversions only. Whether somebody answered is private; only the end of the
+window is public. `Tables.held` keeps the answers until then. They are recorded in the order of the
+decisions.
 """
 
 from collections import OrderedDict
@@ -15,9 +15,12 @@ from dpbandits.session.people import EARLIEST, Clock, seconds_of
 
 @final
 class AttributionWindow:
-    """When each decision's time has passed. Public: it knows no answer.
+    """The end of each pending decision's window. Public: it contains no answers.
 
-    seconds: how long an answer is waited for. due: until when, by decision that waits.
+    Attributes:
+        seconds: length of a window.
+        latest: the latest time seen.
+        due: the end of the window, by pending decision.
     """
 
     def __init__(self, seconds: float, clock: Clock | None) -> None:
@@ -25,24 +28,24 @@ class AttributionWindow:
         self.due: OrderedDict[int, float] = OrderedDict()
 
     def time(self) -> float:
-        """Seconds; a clock that goes back is not believed."""
+        """Return the time in seconds. It never goes back, even if the clock does."""
         return max(self.latest, seconds_of(self._clock() if self._clock else datetime.now()))
 
-    def over(self, id: int) -> bool:
-        """Whether a decision's time has passed. Nothing is changed: whoever answers asks this."""
+    def is_over(self, id: int) -> bool:
+        """Return whether a decision's window has ended. Changes nothing."""
         return id in self.due and self.due[id] <= self.time()
 
     def due_now(self) -> list[int]:
-        """Return the decisions whose time has passed, oldest first. Nothing is changed."""
-        now, found = self.time(), list[int]()
+        """Return the decisions whose window has ended, oldest first. Changes nothing."""
+        now, ids = self.time(), list[int]()
         for id, due in self.due.items():
             if due > now:
                 break
-            found.append(id)
-        return found
+            ids.append(id)
+        return ids
 
-    def passed(self) -> list[int]:
-        """Return the same, and look at the time: a clock that goes back is not believed."""
+    def advance(self) -> list[int]:
+        """Advance `latest` to now, and return `due_now()`."""
         self.latest = self.time()
         return self.due_now()
 
@@ -58,15 +61,15 @@ class AttributionWindow:
         Raises:
             DamagedSessionError: it is not that.
         """
-        found = part(data, "public.attribution", "seconds", "latest", "due")
-        seconds, latest = found["seconds"], found["latest"]
+        fields = part(data, "public.attribution", "seconds", "latest", "due")
+        seconds, latest = fields["seconds"], fields["latest"]
         if type(seconds) not in (int, float) or not 0 < seconds < 1e12:
             raise damaged("public.attribution.seconds is no number of seconds")
         window = cls(seconds, clock)
         if type(latest) not in (int, float):
             raise damaged("public.attribution.latest is no number of seconds")
         window.latest, last = float(latest), float(EARLIEST)
-        for row in entries(found["due"], "public.attribution.due"):
+        for row in entries(fields["due"], "public.attribution.due"):
             id, due = entries(row, "an entry of public.attribution.due", 2)
             if type(due) not in (int, float) or due < last:
                 raise damaged(
@@ -74,18 +77,20 @@ class AttributionWindow:
                 )
             last = float(due)
             window.due[whole(id, "a decision in public.attribution", 1, asked)] = last
-        if len(window.due) < len(found["due"]):
+        if len(window.due) < len(fields["due"]):
             raise damaged("public.attribution has a decision twice")
         return window
 
 
 def require_clock(clock: object, *windows: object) -> None:
-    """Refuse what is no clock, and a clock with nothing to time.
+    """Check a clock.
 
-    windows: what there is to time; none are given: that is not looked at.
+    Args:
+        windows: the options that need a clock; if given, one of them has to be set.
 
     Raises:
-        TypeError, ValueError: so it is.
+        TypeError: it is not callable.
+        ValueError: nothing needs a clock.
     """
     if clock is None:
         return
@@ -96,16 +101,16 @@ def require_clock(clock: object, *windows: object) -> None:
         )
     if windows and all(window is None for window in windows):
         raise ValueError(
-            "Expected no clock=: this session has nothing to time. Make it with window= or "
-            "attribution_window=, too."
+            "Expected no clock=: this session has nothing to time. Make it with window=, "
+            "attribution_window= or period=, too."
         )
 
 
 def attribution_of(window: object, clock: Clock | None) -> AttributionWindow | None:
-    """What this option asks for; None where every answer counts as it comes.
+    """Return the window of this option; None if it is None.
 
     Raises:
-        ValueError: no length of time.
+        ValueError: it is not a positive timedelta.
     """
     if window is None:
         return None

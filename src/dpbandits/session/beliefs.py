@@ -1,6 +1,6 @@
 """What released values say of every arm: estimates, intervals, the chance of being the best arm.
 
-`Believed` keeps what was released of each arm in a few rows. Intervals hold at all times at once:
+`ReleaseHistory` keeps the releases of each arm in a few rows. Intervals hold at all times at once:
 they come from nonnegative martingales with the exact law of the noise (proofs/beliefs.md). All of
 it is post-processing of released values, so it has no privacy cost.
 """
@@ -22,7 +22,16 @@ from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.mechanisms.base import AnswerLaw, Mechanism, NoiseDraws, NoisedSum
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
-from dpbandits.session.evidence import GROWS, Compared, Comparisons, PairEvidence, required
+from dpbandits.session.evidence import (
+    BETS,
+    GROWS,
+    Compared,
+    Comparisons,
+    PairEvidence,
+    mean_bet,
+    required,
+)
+from dpbandits.session.periods import EndedPeriod
 from dpbandits.session.ranges import Range
 
 
@@ -101,6 +110,86 @@ def restored_row(data: object) -> ReleasedRow:
     return ReleasedRow(whole(release, "a release in beliefs", 1), total, rounds, tuple(pairs))
 
 
+FADES = 0.5
+"""How much of a period's weight the next one leaves it, in the centre from which rewards count."""
+
+
+class Within(NamedTuple):
+    """What is known of arms from comparing them within periods. By arm:
+
+    before: its newest row when the last period ended. recent: total and rounds of the periods so
+        far, older ones with less weight. last: share and rounds in the last period.
+    bets: by (arm that may lead, arm that trails), the logarithm of each bet.
+    """
+
+    before: tuple[ReleasedRow | None, ...]
+    recent: tuple[tuple[float, float], ...]
+    last: tuple[tuple[float, int], ...]
+    bets: Mapping[tuple[int, int], tuple[float, ...]]
+
+    @classmethod
+    def of(cls, arms: int) -> Within:
+        """Before anything was released."""
+        return cls((None,) * arms, ((0.0, 0.0),) * arms, ((0.0, 0),) * arms, {})
+
+    def with_arm(self) -> Within:
+        """One more arm."""
+        more = Within.of(1)
+        return Within(
+            self.before + more.before, self.recent + more.recent, self.last + more.last, self.bets
+        )
+
+    def centre(self, one: int, other: int, shares: Sequence[float]) -> float:
+        """A number near the means of two arms, nearer to that of the arm that is seen less, from
+        earlier periods; ½ before there are any.
+        """
+        means = {
+            arm: min(1.0, max(0.0, total / rounds)) if rounds else 0.5
+            for arm in (one, other)
+            for total, rounds in [self.recent[arm]]
+        }
+        whole = 1.0 / shares[one] + 1.0 / shares[other]
+        return sum(mean / shares[arm] for arm, mean in means.items()) / whole
+
+    def to_data(self) -> list[Any]:
+        """Plain data, for JSON."""
+        bets = [[*pair, list(logs)] for pair, logs in self.bets.items()]
+        rows = [row_data(row) for row in self.before]
+        return [rows, list(map(list, self.recent)), list(map(list, self.last)), bets]
+
+    @classmethod
+    def restored(cls, data: object, arms: int) -> Within:
+        """What `to_data` wrote.
+
+        Raises:
+            DamagedSessionError: it is not that.
+        """
+        what = "beliefs.within"
+        rows, recent, last, bets = entries(data, what, 4)
+        before = tuple(None if row is None else restored_row(row) for row in entries(rows, what))
+        pairs = [
+            tuple(tuple(finite_number(x, what) for x in entries(each, what, 2)) for each in of_arms)
+            for of_arms in (entries(recent, what), entries(last, what))
+        ]
+        found = dict[tuple[int, int], tuple[float, ...]]()
+        for row in entries(bets, what):
+            *pair, logs = entries(row, what, 3)
+            leads, trails = (whole(arm, what, 0, arms - 1) for arm in pair)
+            found[leads, trails] = tuple(
+                finite_number(x, what) for x in entries(logs, what, len(BETS))
+            )
+        if not len(before) == len(pairs[0]) == len(pairs[1]) == arms:
+            raise damaged(f"{what} has not one entry for each arm")
+        shares = tuple((share, int(rounds)) for share, rounds in pairs[1])
+        return cls(before, pairs[0], shares, found)  # type: ignore[arg-type]  # pairs
+
+
+def finite_number(value: object, what: str) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise damaged(f"{what} has something else than a finite number")
+    return value  # type: ignore[return-value]
+
+
 WIDER = 1.0 + 2.0**-40
 """Scales of noise are rounded up where they are drawn, by less than this."""
 
@@ -171,11 +260,11 @@ class NoiseMoments:
         return np.stack(rows) if rows else np.zeros((0, len(self.thetas)))
 
     def _kind(self, kind: int) -> Floats:
-        found = self._known.get(kind)
-        if found is None:
+        moments = self._known.get(kind)
+        if moments is None:
             each = [draw_moment(self.law, kind, float(theta)) for theta in self.thetas]
-            found = self._known[kind] = np.array(each)
-        return found
+            moments = self._known[kind] = np.array(each)
+        return moments
 
 
 GROWTH = 1.1
@@ -228,24 +317,24 @@ class MeanReader:
         return PairEvidence(self.law, draw_moment, self.rounding * (one - zero))
 
     def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
-        said = self.mechanism.noised_sum(answer, release) if self.law is not None else None
-        if said is None or not self.reports:
-            return said
-        return said._replace(draws=((1, said.rounds),))
+        noised = self.mechanism.noised_sum(answer, release) if self.law is not None else None
+        if noised is None or not self.reports:
+            return noised
+        return noised._replace(draws=((1, noised.rounds),))
 
 
 @final
 @dataclass(frozen=True)
-class Believed:
+class ReleaseHistory:
     """What was released so far, of every arm there ever was.
 
     first: arms at the start. growth: see `GROWTH`. compared: how far arms are known to be above
-        others.
+        others. within: with periods, in which alone arms are compared then.
 
     >>> import dpbandits as dpb
     >>> from dpbandits.mechanisms import Answer
     >>> from dpbandits.policies.contract import Release
-    >>> history = Believed.of(dpb.DPKLUCB(arms=2, epsilon=1))
+    >>> history = ReleaseHistory.of(dpb.DPKLUCB(arms=2, epsilon=1))
     >>> answer = Answer(total=20.5, rounds=32, draws=1)
     >>> history = history.after(Release((0,), (answer,), 32, ((0, 32),)))
     >>> history.arms[0].newest
@@ -257,30 +346,41 @@ class Believed:
     first: int
     growth: float = GROWTH
     compared: Comparisons = field(default_factory=dict)
+    within: Within | None = None
 
     @classmethod
     def of(
-        cls, policy: Policy, labels: Sequence[str] | None = None, growth: float = GROWTH
-    ) -> Believed:
-        """Before anything was released. labels: the arms' names; by default their numbers."""
+        cls,
+        policy: Policy,
+        labels: Sequence[str] | None = None,
+        growth: float = GROWTH,
+        *,
+        periods: bool = False,
+    ) -> ReleaseHistory:
+        """Before anything was released. labels: the arms' names; by default their numbers.
+        periods: whether arms are compared within periods.
+        """
         names = list(map(str, range(policy.arms))) if labels is None else list(labels)
         if len(names) != policy.arms:
             raise ValueError(
                 f"Expected labels={shown(labels)} to be {policy.arms} names, one an arm."
             )
-        return cls(MeanReader.of(policy), tuple(map(ArmHistory, names)), policy.arms, growth)
+        within = Within.of(policy.arms) if periods else None
+        arms = tuple(map(ArmHistory, names))
+        return cls(MeanReader.of(policy), arms, policy.arms, growth, within=within)
 
-    def with_arm(self, label: str) -> Believed:
+    def with_arm(self, label: str) -> ReleaseHistory:
         """One more arm, added while the others are at work."""
-        return replace(self, arms=(*self.arms, ArmHistory(label)))
+        within = None if self.within is None else self.within.with_arm()
+        return replace(self, arms=(*self.arms, ArmHistory(label)), within=within)
 
-    def restarted(self, arm: int, kept: str, label: str) -> Believed:
+    def restarted(self, arm: int, kept: str, label: str) -> ReleaseHistory:
         """One more arm of this label, of which nothing was released; this arm is `kept` on."""
         arms = (*self.arms[:arm], self.arms[arm]._replace(label=kept), *self.arms[arm + 1 :])
-        return replace(self, arms=(*arms, ArmHistory(label)))
+        return replace(self, arms=arms).with_arm(label)
 
     @property
-    def mirrored(self) -> Believed:
+    def mirrored(self) -> ReleaseHistory:
         """The same releases as if of 1 less each reward: where the smallest mean is the best."""
         ends = sum(self.reader.ends)
         arms = (
@@ -291,7 +391,7 @@ class Believed:
             for arm in self.arms
         )
         reader = replace(self.reader, alone=False)
-        return replace(self, reader=reader, arms=tuple(arms), compared={})
+        return replace(self, reader=reader, arms=tuple(arms), compared={}, within=None)
 
     def leader(self, arms: Sequence[int]) -> int:
         """The arm with the largest released mean among these; the first where nothing was
@@ -301,22 +401,67 @@ class Believed:
         means = {arm: row.total / row.rounds for arm, row in rows.items() if row is not None}
         return max(means, key=means.__getitem__) if means else arms[0]
 
-    def after(self, release: Release, among: Sequence[int] | None = None) -> Believed:
+    def after(
+        self,
+        release: Release,
+        among: Sequence[int] | None = None,
+        ended: EndedPeriod | None = None,
+    ) -> ReleaseHistory:
         """The history with one more release.
 
-        among: the arms in play; None: all.
+        among: the arms in play; None: all. ended: the period that ended with it, if one did.
         """
         whole_record = release.coordinates == (EVERY,)
         coordinates = range(len(release.answers)) if whole_record else release.coordinates
-        if self.reader.law is None or not release.answers:
+        if self.reader.law is None or not (release.answers or ended):
             return self
         arms = list(self.arms)
         for arm, answer in zip(coordinates, release.answers, strict=True):
             arms[arm] = self._answered(arms[arm], answer)
-        compared = self.compared
+        after = replace(self, arms=tuple(arms))
+        if self.within is not None:
+            return after if ended is None else after._period_ended(ended)
         if self.reader.alone and len(arms) > 1:
-            compared = self._compared(arms, release.coordinates, among)
-        return Believed(self.reader, tuple(arms), self.first, self.growth, compared)
+            return replace(after, compared=self._compared(arms, release.coordinates, among))
+        return after
+
+    def _period_ended(self, ended: EndedPeriod) -> ReleaseHistory:
+        """The history after a period, in which each arm's open block was released at the end."""
+        within, shares = self.within, dict(enumerate(ended.shares))
+        assert within is not None
+        rows = [
+            None if arm.newest is None else released_since(before, arm.newest)
+            for before, arm in zip(within.before, self.arms, strict=True)
+        ]
+        bets, compared = dict(within.bets), dict(self.compared)
+        known = [
+            arm
+            for arm, share in shares.items()
+            if share > 0.0 and arm not in ended.mixed and rows[arm] is not None
+        ]
+        for pair in ((one, other) for one in known for other in known if one != other):
+            leads, trails = rows[pair[0]], rows[pair[1]]
+            assert leads is not None
+            assert trails is not None
+            centre = within.centre(*pair, ended.shares)
+            own = shares[pair[0]], shares[pair[1]]
+            grown = self.reader.pairs.grown(leads, trails, own, centre)
+            bets[pair] = tuple((np.array(bets.get(pair, 0.0)) + grown).tolist())
+            before = compared.get(pair, Compared(-math.inf, 0))
+            rounds = trails.rounds + (0 if pair not in compared else before.rounds)
+            compared[pair] = Compared(max(before.evidence, mean_bet(bets[pair])), max(1, rounds))
+        recent = tuple(
+            (
+                FADES * total + (row.total if row else 0.0),
+                FADES * rounds + (row.rounds if row else 0),
+            )
+            for (total, rounds), row in zip(within.recent, rows, strict=True)
+        )
+        last = tuple(
+            (shares.get(arm, 0.0), row.rounds if row else 0) for arm, row in enumerate(rows)
+        )
+        newest = tuple(arm.newest for arm in self.arms)
+        return replace(self, compared=compared, within=Within(newest, recent, last, bets))
 
     def _compared(
         self, arms: Sequence[ArmHistory], released: Sequence[int], among: Sequence[int] | None
@@ -335,17 +480,17 @@ class Believed:
             before = self.compared.get((leader, arm), Compared(-math.inf, 0))
             grew = arm in rows and arm != leader and rows[arm].rounds >= GROWS * before.rounds
             if grew and self._may_be_apart(rows[leader], rows[arm]):
-                found = self.reader.pairs.above(rows[leader], rows[arm])
-                evidence = max(before.evidence, found)
+                evidence_now = self.reader.pairs.above(rows[leader], rows[arm])
+                evidence = max(before.evidence, evidence_now)
                 new[leader, arm] = Compared(evidence, rows[arm].rounds)
         return {**self.compared, **new} if new else self.compared
 
     def _answered(self, arm: ArmHistory, answer: Any) -> ArmHistory:
         number = arm.answers + 1
-        said = self.reader.noised_sum(answer, number)
-        if said is None or said.rounds == 0:
+        noised = self.reader.noised_sum(answer, number)
+        if noised is None or noised.rounds == 0:
             return arm._replace(answers=number)
-        row, law = ReleasedRow(number, *said), self.reader.law
+        row, law = ReleasedRow(number, *noised), self.reader.law
         assert law is not None
         starts = not arm.kept and self._starts(arm, row, law)
         if law.forgets and arm.newest is not None and not starts:
@@ -396,10 +541,11 @@ class Believed:
                 for arm in self.arms
             ],
             "compared": [[*pair, *each] for pair, each in self.compared.items()],
+            "within": None if self.within is None else self.within.to_data(),
         }
 
     @classmethod
-    def restored(cls, policy: Policy, data: object) -> Believed:
+    def restored(cls, policy: Policy, data: object) -> ReleaseHistory:
         """What `to_data` wrote.
 
         Raises:
@@ -408,27 +554,27 @@ class Believed:
         return cls.reread(MeanReader.of(policy), data)
 
     @classmethod
-    def reread(cls, reader: MeanReader, data: object) -> Believed:
+    def reread(cls, reader: MeanReader, data: object) -> ReleaseHistory:
         """The same, of answers that are read so."""
-        if isinstance(data, dict) and "compared" not in data:
-            data = {**data, "compared": []}  # written before arms were compared in pairs
-        found = part(data, "beliefs", "first", "growth", "arms", "compared")
-        growth = found["growth"]
+        fields = part(data, "beliefs", "first", "growth", "arms", "compared", "within")
+        growth = fields["growth"]
         if type(growth) not in (int, float) or not 1.0 <= growth <= 1000.0:
             raise damaged("beliefs.growth is no factor of at least 1")
-        first = whole(found["first"], "beliefs.first", 1)
-        arms = tuple(map(restored_arm, entries(found["arms"], "beliefs.arms")))
+        first = whole(fields["first"], "beliefs.first", 1)
+        arms = tuple(map(restored_arm, entries(fields["arms"], "beliefs.arms")))
         if first > len(arms):
             raise damaged("beliefs.arms are fewer than at the start")
         compared = dict[tuple[int, int], Compared]()
-        for row in entries(found["compared"], "beliefs.compared"):
+        for row in entries(fields["compared"], "beliefs.compared"):
             *pair, evidence, rounds = entries(row, "an entry of beliefs.compared", 4)
             leads, trails = (whole(arm, "an arm in beliefs", 0, len(arms) - 1) for arm in pair)
             if type(evidence) not in (int, float) or not math.isfinite(evidence):
                 raise damaged("evidence in beliefs is no finite number")
             rounds = whole(rounds, "rounds in beliefs", 1, MOST)
             compared[leads, trails] = Compared(float(evidence), rounds)
-        return cls(reader, arms, first, float(growth), compared)
+        saved = fields["within"]
+        within = None if saved is None else Within.restored(saved, len(arms))
+        return cls(reader, arms, first, float(growth), compared, within)
 
 
 class Interval(NamedTuple):
@@ -442,7 +588,7 @@ class Interval(NamedTuple):
     changed: bool = False
 
 
-def level(history: Believed, arm: int, delta: float, thetas: int) -> float:
+def level(history: ReleaseHistory, arm: int, delta: float, thetas: int) -> float:
     """ln(1/share): an arm's share of the failure probability, for each theta on each side.
 
     The K arms at the start have delta/(K + 1) each, the a-th arm ever, added later, delta/(a(a +
@@ -453,7 +599,7 @@ def level(history: Believed, arm: int, delta: float, thetas: int) -> float:
     return math.log(2.0 * thetas * share / delta)
 
 
-def counted_rows(history: Believed, arm: ArmHistory) -> tuple[ReleasedRow, ...]:
+def counted_rows(history: ReleaseHistory, arm: ArmHistory) -> tuple[ReleasedRow, ...]:
     """The rows that make an arm's interval, oldest first."""
     law = history.reader.law
     newest = arm.newest
@@ -491,7 +637,9 @@ def row_levels(rows: int, u: float, redraws: bool) -> Floats:
     return u + (np.log(m * (m + 1.0)) if redraws else np.zeros(rows))
 
 
-def interval(history: Believed, arm: int, delta: float, noise: NoiseMoments) -> Interval | None:
+def interval(
+    history: ReleaseHistory, arm: int, delta: float, noise: NoiseMoments
+) -> Interval | None:
     """The interval of one arm; None where nothing was released."""
     if history.arms[arm].newest is None:
         return None
@@ -501,12 +649,14 @@ def interval(history: Believed, arm: int, delta: float, noise: NoiseMoments) -> 
     u = level(history, arm, delta, len(noise.thetas))
     bounds = row_bounds(rows, noise, row_levels(len(rows), u, noise.law.redraws))
     low, high = float(bounds[:, 0].max()), float(bounds[:, 1].min())
-    if low > high:
-        return Interval(*in_rewards(history, *map(float, bounds[-1])), changed=True)
-    return Interval(*in_rewards(history, low, high))
+    mean, changed = rows[-1].total / rows[-1].rounds, low > high
+    # where means change the newest row's is about the mean of all its people
+    if changed or history.within is not None or not low <= min(max(mean, 0.0), 1.0) <= high:
+        low, high = map(float, bounds[-1])
+    return Interval(*in_rewards(history, low, high), changed=changed)
 
 
-def in_rewards(history: Believed, low: float, high: float) -> tuple[float, float]:
+def in_rewards(history: ReleaseHistory, low: float, high: float) -> tuple[float, float]:
     """Bounds on the mean of what is summed as bounds on the mean reward, rounding included."""
     (zero, one), rounding = history.reader.ends, history.reader.rounding
     wide = one - zero
@@ -516,7 +666,7 @@ def in_rewards(history: Believed, low: float, high: float) -> tuple[float, float
     )
 
 
-def released_mean(history: Believed, row: ReleasedRow) -> float:
+def released_mean(history: ReleaseHistory, row: ReleasedRow) -> float:
     """The mean of a row, held within [0, 1]."""
     zero, one = history.reader.ends
     return min(1.0, max(0.0, (row.total / row.rounds - zero) / (one - zero)))
@@ -527,7 +677,7 @@ POINTS, MOST_POINTS, REACH = 801, 4096, 9.0
 
 
 def chances_to_be_best(
-    history: Believed,
+    history: ReleaseHistory,
     rows: dict[int, ReleasedRow],
     law: AnswerLaw,
     unseen: Sequence[int] = (),
@@ -557,7 +707,7 @@ def prior() -> tuple[Floats, Floats]:
     return means, means
 
 
-def posterior(history: Believed, row: ReleasedRow, variance: float) -> tuple[Floats, Floats]:
+def posterior(history: ReleaseHistory, row: ReleasedRow, variance: float) -> tuple[Floats, Floats]:
     """Points of [0, 1] and the posterior probability that the mean is no larger.
 
     variance: of the noise inside the row's total.
@@ -594,15 +744,15 @@ MOST_PEOPLE = 2**50
 """Nobody has more; arms that take more to tell apart count as alike."""
 
 
-def best_compared(history: Believed, among: Sequence[int], delta: float) -> int | None:
+def best_compared(history: ReleaseHistory, among: Sequence[int], delta: float) -> int | None:
     """The arm that is known to be above all others among these; None if there is none, or two."""
-    compared, found = history.compared, list[int]()
+    compared, best = history.compared, list[int]()
     for arm in among if len(among) > 1 else ():
         least = required(arm, history.first, delta)
         others = (compared.get((arm, other)) for other in among if other != arm)
         if all(each is not None and each.evidence >= least for each in others):
-            found.append(arm)
-    return found[0] if len(found) == 1 else None
+            best.append(arm)
+    return best[0] if len(best) == 1 else None
 
 
 def best_apart(intervals: Mapping[int, Interval]) -> int | None:
@@ -617,7 +767,7 @@ def best_apart(intervals: Mapping[int, Interval]) -> int | None:
 
 
 def more_people(
-    history: Believed,
+    history: ReleaseHistory,
     rows: Mapping[int, ReleasedRow],
     intervals: Mapping[int, Interval],
     delta: float,
@@ -706,7 +856,9 @@ class Allocation(NamedTuple):
     named: Callable[[float], tuple[bool, int | None]]
 
 
-def people_needed(history: Believed, rows: Mapping[int, ReleasedRow], delta: float) -> int | None:
+def people_needed(
+    history: ReleaseHistory, rows: Mapping[int, ReleasedRow], delta: float
+) -> int | None:
     """About how many more people it takes to name the best arm, if the means are as released and
     people are shared equally among the arms in question; None if two leading means are alike. A
     forecast, no promise: two digits of it are given.
@@ -748,14 +900,64 @@ def people_needed(history: Believed, rows: Mapping[int, ReleasedRow], delta: flo
     return two_digits(high)
 
 
-def level_alone(history: Believed, arm: int, delta: float, noise: NoiseMoments) -> float:
+MOST_PERIODS = 10_000
+"""Further periods that are foreseen."""
+
+
+def people_in_periods(
+    history: ReleaseHistory, rows: Mapping[int, ReleasedRow], delta: float
+) -> int | None:
+    """About how many more people it takes to name the best arm within periods, if further periods
+    are like the last one and differences as released; None if that is not in sight. A forecast, no
+    promise: two digits of it are given.
+    """
+    within = history.within
+    assert within is not None
+    means = {arm: within.recent[arm][0] / (within.recent[arm][1] or 1.0) for arm in rows}
+    if len(rows) < 2 or any(
+        share <= 0.0 or not people for share, people in map(within.last.__getitem__, rows)
+    ):
+        return None
+    people = sum(within.last[arm][1] for arm in rows)
+    leader, most = max(rows, key=lambda arm: means[arm]), 0
+    enough = required(leader, history.first, delta)
+    for arm in rows:
+        if arm == leader:
+            continue
+        shares = within.last[leader][0], within.last[arm][0]
+        own, other = (
+            ReleasedRow(
+                1,
+                min(1.0, max(0.0, means[each])) * share * people,
+                round(share * people),
+                ((1, 1),),
+            )
+            for each, share in zip((leader, arm), shares, strict=True)
+        )
+        every = [share for share, _ in within.last]
+        grown = history.reader.pairs.grown(own, other, shares, within.centre(leader, arm, every))
+        now = np.array(within.bets.get((leader, arm), (0.0,) * len(BETS)))
+        low, high = 0, 1
+        while mean_bet((now + high * grown).tolist()) < enough:
+            low, high = high, 2 * high
+            if high > MOST_PERIODS:
+                return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            is_named = mean_bet((now + middle * grown).tolist()) >= enough
+            low, high = (low, middle) if is_named else (middle, high)
+        most = max(most, high)
+    return two_digits(most * people)
+
+
+def level_alone(history: ReleaseHistory, arm: int, delta: float, noise: NoiseMoments) -> float:
     """ln(1/share) of an arm's next row."""
     u = level(history, arm, delta, len(noise.thetas))
     rows = len(history.arms[arm].kept) + 1
     return float(row_levels(rows, u, noise.law.redraws)[-1])
 
 
-def grown_row(history: Believed, row: ReleasedRow, people: int) -> ReleasedRow:
+def grown_row(history: ReleaseHistory, row: ReleasedRow, people: int) -> ReleasedRow:
     """The row after so many more people, at the same mean. Reports bring a draw each; a batch that
     adds a half brings one, as a rule.
     """
@@ -781,6 +983,13 @@ def two_digits(number: int) -> int:
 
 
 ASSUMED = "This assumes that the mean of each arm stays the same."
+
+COMPARED = "Arms were compared within periods: no change that all arms share favours one of them."
+
+OVER_TIME = (
+    "An arm's mean and interval are about all its people so far, at their times; arms that were "
+    "seen at different times are compared by the name alone."
+)
 
 METHOD = (
     "The intervals hold for all arms and at all times at once with this confidence, whatever is "
@@ -827,6 +1036,9 @@ class Beliefs(Tabular):
     caution: where the declared range clips rewards, what that does to means.
     together: whether arms are played together, as super arms: then none of them is the best.
     is_over: whether the session was closed, and no more people come.
+    in_periods: whether arms are compared within periods. Then an arm's interval is about the mean
+        of all its people at their times, and a change of rates that is common to all arms speaks
+        for none.
     """
 
     rows: tuple[Belief, ...]
@@ -839,6 +1051,7 @@ class Beliefs(Tabular):
     at_share: Sight | None = None
     sight: Sight | None = None
     is_over: bool = False
+    in_periods: bool = False
 
     def __iter__(self) -> Iterator[Belief]:
         return iter(self.rows)
@@ -849,11 +1062,11 @@ class Beliefs(Tabular):
     def __getitem__(self, label: str | int) -> Belief:
         """A row, by its label or its place."""
         if isinstance(label, str):
-            found = [row for row in self.rows if row.label == label]
-            if not found:
+            rows = [row for row in self.rows if row.label == label]
+            if not rows:
                 labels = ", ".join(repr(row.label) for row in self.rows[:10])
                 raise KeyError(f"Expected the label of an arm, of {labels}; got {shown(label)}.")
-            return found[0]
+            return rows[0]
         return self.rows[label]
 
     @property
@@ -863,26 +1076,29 @@ class Beliefs(Tabular):
             return TOGETHER
         at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
         if self.best is not None:
-            return f"The best arm is named {at} confidence: {self.best}. {ASSUMED}"
+            said = COMPARED if self.in_periods else ASSUMED
+            return f"The best arm is named {at} confidence: {self.best}. {said}"
         if self.is_over:
             return f"No arm is named the best {at} confidence."
-        said = f"No arm is named the best {at} confidence yet."
+        text = f"No arm is named the best {at} confidence yet."
         if self.sight is not None:
-            said = f"{said} As people are allocated, it takes {self.sight.words}."
+            text = f"{text} As people are allocated, it takes {self.sight.words}."
         elif self.more is not None:
             return (
-                f"{said[:-1]}; about {self.more:,} more people would take that, if means stay as "
+                f"{text[:-1]}; about {self.more:,} more people would take that, if means stay as "
                 "released."
             )
         if self.at_share is not None:
             with_share = f"With min_share={LEAST_SHARE:g} it takes {self.at_share.words}."
             if self.sight is None:
-                said = f"{said[:-1]}, and none is in sight as people are allocated."
-            said = f"{said} {with_share}"
-        return said
+                text = f"{text[:-1]}, and none is in sight as people are allocated."
+            text = f"{text} {with_share}"
+        return text
 
     def __str__(self) -> str:
         notes = [self.advice, METHOD]
+        if self.in_periods:
+            notes.append(OVER_TIME)
         if self.changed:
             notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
         if self.caution:
@@ -901,7 +1117,7 @@ class Beliefs(Tabular):
 
 
 def beliefs(
-    history: Believed,
+    history: ReleaseHistory,
     confidence: float = 0.95,
     *,
     ruler: Range | None = None,
@@ -947,12 +1163,12 @@ def beliefs(
     if together:
         changed = changed_of(history, known, delta)
         return Beliefs(rows, confidence, None, None, changed, caution, together)
-    said = advised(history, rows, confidence, intervals, newest, noise, allocation)
-    return replace(said, caution=caution)
+    result = advised(history, rows, confidence, intervals, newest, noise, allocation)
+    return replace(result, caution=caution)
 
 
 def advised(
-    history: Believed,
+    history: ReleaseHistory,
     rows: tuple[Belief, ...],
     confidence: float,
     intervals: dict[int, Interval],
@@ -972,15 +1188,19 @@ def advised(
         is_own, best = (False, None) if allocation is None else allocation.named(delta)
         if not is_own:
             best = best_compared(history, tuple(newest), delta)
-        best = None if changed else best
-        if best is None and not changed:
+        in_periods = history.within is not None
+        best = None if changed and not in_periods else best
+        if best is None and in_periods:
+            more = people_in_periods(history, newest, delta)
+        elif best is None and not changed:
             more, sight, at_share = more_to_come(history, newest, delta, allocation)
     named = None if best is None else history.arms[best].label
-    return Beliefs(rows, confidence, named, more, changed, at_share=at_share, sight=sight)
+    found = Beliefs(rows, confidence, named, more, changed, at_share=at_share, sight=sight)
+    return replace(found, in_periods=history.within is not None)
 
 
 def more_to_come(
-    history: Believed,
+    history: ReleaseHistory,
     rows: dict[int, ReleasedRow],
     delta: float,
     allocation: Allocation | None,
@@ -993,14 +1213,16 @@ def more_to_come(
     sight = allocation.ahead(delta, allocation.least)
     if sight is None:
         return None, None, None
-    at_share, found = None, sight.rounded
+    at_share, people = None, sight.rounded
     if sight.high is None and allocation.least is None and LEAST_SHARE * len(rows) <= 1.0:
         other = allocation.ahead(delta, LEAST_SHARE)
         at_share = None if other is None or other.low is None else other.rounded
-    return found.middle, found if found.low is not None else None, at_share
+    return people.middle, people if people.low is not None else None, at_share
 
 
-def changed_of(history: Believed, intervals: dict[int, Interval], delta: float) -> tuple[str, ...]:
+def changed_of(
+    history: ReleaseHistory, intervals: dict[int, Interval], delta: float
+) -> tuple[str, ...]:
     """Labels of the arms whose mean has changed: their intervals of different times have nothing in
     common, or what was released later is known to be above, or below, what was before.
     """
@@ -1011,7 +1233,7 @@ def changed_of(history: Believed, intervals: dict[int, Interval], delta: float) 
     )
 
 
-def mean_changed(history: Believed, arm: int, delta: float) -> bool:
+def mean_changed(history: ReleaseHistory, arm: int, delta: float) -> bool:
     """Whether an arm's mean is known to have changed: wrong for any arm at any time with
     probability `delta` at most.
 
@@ -1037,6 +1259,12 @@ def mean_changed(history: Believed, arm: int, delta: float) -> bool:
     return False
 
 
+def released_since(row: ReleasedRow | None, newest: ReleasedRow) -> ReleasedRow | None:
+    """What was released after a row, if anything was."""
+    found = newest if row is None else row_between(row, newest)
+    return found if found.rounds > 0 else None
+
+
 def row_between(row: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
     """What was released after a row, as a row."""
     draws: Counter[int] = Counter(dict(newest.draws))
@@ -1050,14 +1278,14 @@ def row_between(row: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
 
 
 def belief(
-    history: Believed, arm: int, found: Interval | None, chance: float | None, ruler: Range
+    history: ReleaseHistory, arm: int, estimate: Interval | None, chance: float | None, ruler: Range
 ) -> Belief:
     """An arm's row, in the user's units."""
     label, _, _, row = history.arms[arm]
-    if row is None or found is None:
+    if row is None or estimate is None:
         return Belief(label, 0, None, None, None, None)
     mean = released_mean(history, row)
-    low, high = sorted(map(ruler.from_unit, found[:2]))
+    low, high = sorted(map(ruler.from_unit, estimate[:2]))
     return Belief(label, row.rounds, ruler.from_unit(mean), low, high, chance)
 
 
@@ -1071,7 +1299,7 @@ def checked_confidence(value: object) -> float:
     return float(confidence)
 
 
-def checked_arms(history: Believed, among: Sequence[int]) -> list[int]:
+def checked_arms(history: ReleaseHistory, among: Sequence[int]) -> list[int]:
     wanted = list(among)
     if not all(type(arm) is int and 0 <= arm < len(history.arms) for arm in wanted):
         raise ValueError(f"Expected among={shown(among)} to be numbers of arms.")
@@ -1132,11 +1360,11 @@ class Uplift(NamedTuple):
         at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
         if self.mean is None or self.low is None or self.high is None:
             return "Nothing was released of both sides yet."
-        said = f"{self.mean:+.4g}, from {self.low:+.4g} to {self.high:+.4g}"
+        difference = f"{self.mean:+.4g}, from {self.low:+.4g} to {self.high:+.4g}"
         if self.low <= 0 <= self.high:
-            return f"Policy less holdout: {said}; no difference is known {at} confidence yet."
+            return f"Policy less holdout: {difference}; no difference is known {at} confidence yet."
         more = "higher" if self.low > 0 else "lower"
-        return f"Policy less holdout: {said}; the policy's mean is {more} {at} confidence."
+        return f"Policy less holdout: {difference}; the policy's mean is {more} {at} confidence."
 
 
 def uplift_of(policy: Beliefs, holdout: Beliefs, confidence: float) -> Uplift:

@@ -176,17 +176,17 @@ def contexts_of(data: ContextsData | None, policy: Policy, counts: Mapping[int, 
     return Contexts(open_, recent, tuple(map(np.array, data.pilot)))
 
 
-def require_open(found: Mapping[int, PublicCounts], records: Mapping[int, int]) -> None:
+def require_open(public_counts: Mapping[int, PublicCounts], records: Mapping[int, int]) -> None:
     """Refuse counts beside open blocks that are not of these blocks.
 
     Args:
-        found: by arm.
+        public_counts: by arm.
         records: of each open block.
 
     Raises:
         DamagedSessionError: they are not.
     """
-    for arm, (counts, negatives, directions, reach) in found.items():
+    for arm, (counts, negatives, directions, reach) in public_counts.items():
         most = records.get(arm, 0)
         if not all(0 <= count <= most for count in (*counts.tolist(), *negatives.tolist())):
             raise damaged("public.contexts.open has counts that are not of its block")
@@ -202,7 +202,7 @@ def require_open(found: Mapping[int, PublicCounts], records: Mapping[int, int]) 
         )
         if not fits:
             raise damaged("public.contexts.open does not fit its block")
-    if found.keys() != records.keys():
+    if public_counts.keys() != records.keys():
         raise damaged("public.contexts.open is not of the open blocks")
 
 
@@ -249,14 +249,14 @@ def unpacked_counts(
     Raises:
         DamagedSessionError: they are not of the arm's cells.
     """
-    found = no_counts(policy.layout, policy.book_of(learned, arm), policy.dimension)
-    groups = len(found.counts)
-    rows = found.directions.reshape(groups, -1) if groups else found.directions
+    counts = no_counts(policy.layout, policy.book_of(learned, arm), policy.dimension)
+    groups = len(counts.counts)
+    rows = counts.directions.reshape(groups, -1) if groups else counts.directions
     end = 8 * (2 + rows.shape[1])
     for cell, body in bodies.items():
-        if not 0 <= cell < groups or len(body) != end + 8 * len(found.reach):
+        if not 0 <= cell < groups or len(body) != end + 8 * len(counts.reach):
             raise damaged("an open block has another number of cells than its arm's codebook")
-        found.counts[cell], found.negatives[cell] = np.frombuffer(body[:16], "<i8")
+        counts.counts[cell], counts.negatives[cell] = np.frombuffer(body[:16], "<i8")
         rows[cell] = np.frombuffer(body[16:end], "<f8")
-        found.reach[:] = np.frombuffer(body[end:], "<i8")
-    return found
+        counts.reach[:] = np.frombuffer(body[end:], "<i8")
+    return counts

@@ -10,7 +10,7 @@ from types import GeneratorType
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from dpbandits.core.errors import DecisionError, MessageError, RewardError
+from dpbandits.core.errors import DecisionError, MessageError
 from dpbandits.core.plan import Action
 from dpbandits.local.messages import decision_to_json
 from dpbandits.mechanisms.rewards import PLAIN, read_or_none
@@ -37,20 +37,23 @@ Eligible = Iterable[str | int] | None
 class Decision(NamedTuple):
     """Public: play `action` in round `round` (counted from 1) and tell the reward under `id`.
 
-    action: an arm; a super arm; for a policy that spreads its stake (`weighted`) the weight of
-        every arm.
+    action: an arm's number; of a super arm the numbers of its arms, a tuple; for a policy that
+        spreads its stake (`weighted`) the weight of every arm, a tuple.
     observe: after a super arm, the arms whose rewards are to be told, in this order; else None.
     campaign: the session that asked; another one does not take it.
-    label: the name of the arm, or of each arm of a super arm; None where arms have no names.
+    label: the name of the arm; of a super arm a tuple of names; None where arms have no names.
     learn: whether its reward counts; one that does not is taken and never read.
+
+    Type checkers take an action for any value, a label for a text and `observe` for a tuple,
+    whatever the policy.
     """
 
     id: int
-    action: Action
+    action: Any
     round: int
-    observe: tuple[int, ...] | None = None
+    observe: tuple[int, ...] | Any = None
     campaign: str = ""
-    label: ArmLabel = None
+    label: str | Any = None
     learn: bool = True
 
     def to_json(self) -> str:
@@ -106,38 +109,12 @@ class Play(NamedTuple):
 Pending = Mapping[int, Play]
 
 
-def find_pending(
-    decision: Any, pending: Pending, asked: int, campaign: str, newest: Decision | None = None
-) -> tuple[int, Play]:
-    """Id and play of the pending decision that is meant, by itself or by its id; one that was
-    changed or is another session's is unknown.
-
-    asked: how many decisions the session made so far. newest: the one it made last, which is known
-        by itself; None: it is compared like any other.
+def is_unchanged(decision: tuple[object, ...], made: tuple[object, ...]) -> bool:
+    """Return whether a decision is as it was made. Values of user-defined types, which may run
+    code, are not compared.
     """
-    # places take less time than names
-    id = decision[0] if type(decision) is Decision else decision
-    if type(id) is not int:  # it may be a reward, with code of its own
-        id = read_or_none(whole_id, id) or 0
-    play = pending.get(id)
-    if play is not None:
-        if decision is newest or type(decision) is not Decision:
-            return id, play
-        # most often nothing of it was made anew since `ask`
-        if (
-            decision[1] is play.action
-            and decision[2] is id
-            and decision[3] is play.observe
-            and decision[4] is campaign
-        ) or as_made(decision, (id, play.action, id, play.observe, campaign)):
-            return id, play
-    raise unknown(decision, id, pending, asked, campaign)
-
-
-def as_made(decision: tuple[object, ...], made: tuple[object, ...]) -> bool:
-    """Whether nothing of it was changed. What brings code of its own is not even compared."""
-    for said, known in zip(decision, made, strict=False):  # names of arms do not matter
-        if said is not known and not (plain_field(said) and said == known):
+    for value, known in zip(decision, made, strict=False):  # names of arms do not matter
+        if value is not known and not (plain_field(value) and value == known):
             return False
     return True
 
@@ -147,14 +124,14 @@ def plain_field(value: object) -> bool:
 
 
 def whole_id(value: object) -> int:
-    """The id that a whole number of any kind stands for (NumPy's, too); 0 for anything else."""
+    """Return an integer of any kind (NumPy's, too) as an int; 0 for anything else."""
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else 0
 
 
-def unknown(
+def unknown_decision(
     decision: object, id: int, pending: Pending, asked: int, campaign: str
 ) -> DecisionError:
-    if type(decision) is Decision and not as_made((decision.campaign,), (campaign,)):
+    if type(decision) is Decision and not is_unchanged((decision.campaign,), (campaign,)):
         return DecisionError(
             "Expected a decision of this session, got another session's (its campaign differs). "
             "Nothing was recorded."
@@ -166,7 +143,7 @@ def unknown(
             "Nothing was recorded."
         )
     if 0 < id <= asked:
-        return resolved()
+        return already_resolved()
     got = (
         "a number that is none of them"
         if type(decision) in (int, Decision)
@@ -179,11 +156,7 @@ def unknown(
     )
 
 
-MAY_BE_SWAPPED = (DecisionError, RewardError, TypeError)
-"""What a tell may raise whose arguments are swapped."""
-
-
-def decision_first() -> DecisionError:
+def swapped_arguments() -> DecisionError:
     """Return the error for swapped arguments. The first one is then a reward, which may look like
     an id: so the error does not say whether it is a known id.
     """
@@ -193,7 +166,7 @@ def decision_first() -> DecisionError:
     )
 
 
-def resolved() -> DecisionError:
+def already_resolved() -> DecisionError:
     return DecisionError(
         "This decision is resolved already: each is told or expired once. Nothing was recorded."
     )
@@ -210,7 +183,7 @@ theirs to see.
 """
 
 
-def listed_tells(tells: object) -> list[Any]:
+def list_of_tells(tells: object) -> list[Any]:
     """What came as pairs, one by one; the error shows none of them."""
     if not read_or_none(is_iterable, tells):
         raise TypeError(
@@ -230,14 +203,14 @@ def listed_tells(tells: object) -> list[Any]:
 
 def checked_pairs(tells: object) -> list[Pair]:
     """(decision, reward) pairs; the error shows none of them."""
-    pairs = listed_tells(tells)
+    pairs = list_of_tells(tells)
     if pairs and all(type(pair) is Decision for pair in pairs):
         raise TypeError(
             "Expected (decision, reward) pairs, got decisions alone: tell_many(zip(decisions, "
             "rewards)). Nothing was recorded."
         )
     plain = [
-        read_or_none(two_of, pair) for pair in pairs
+        read_or_none(as_pair, pair) for pair in pairs
     ]  # what comes with a reward may bring code along
     for place, pair in enumerate(pairs):
         if plain[place] is None:
@@ -253,7 +226,7 @@ def is_iterable(value: object) -> bool:
     return isinstance(value, Iterable)
 
 
-def two_of(pair: Any) -> Pair | None:
+def as_pair(pair: Any) -> Pair | None:
     """A decision and its reward, as a plain pair; None if this is none."""
     if isinstance(pair, Decision) or not isinstance(pair, (tuple, list)):
         return None
@@ -264,5 +237,5 @@ def two_of(pair: Any) -> Pair | None:
 def pair_refused(error: Exception, pairs: Sequence[Pair], at: int) -> Exception:
     """The same error, which says about which pair it is."""
     if type(pairs[at][1]) is Decision:
-        error = decision_first()
+        error = swapped_arguments()
     return type(error)(f"Pair {at} (counted from 0) of {len(pairs)}: {error}")

@@ -184,7 +184,7 @@ def estimate(rule: StoppingRule, stream: Iterable[object], *, noise: Noise) -> E
         for value in stream:
             estimator.scaled(value)
     for value in stream:
-        found = estimator.add(value)
-        if found is not None:
-            return found
+        result = estimator.add(value)
+        if result is not None:
+            return result
     return estimator.finish()

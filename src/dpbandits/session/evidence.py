@@ -2,13 +2,15 @@
 
 For each arm a mixture of martingales in which the exact law of its noise stands; the product of two
 of them, at its worst common mean, bounds the probability of a wrong comparison at all times at once
-(proofs/evidence.md). All of it is post-processing of released values.
+(proofs/evidence.md). Within periods, in which arms are drawn with shares that stand still, bets
+that one arm is better than another one: each is a martingale whatever common rates do
+(proofs/periods.md). All of it is post-processing of released values.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, final
 
 import numpy as np
@@ -54,6 +56,27 @@ def mixture(count: int, offset: float, power: float, idle: float) -> Mixture:
 
 LEADING, TRAILING = mixture(12, 6.0, 0.7, 0.4), mixture(9, 0.5, 2.0, 0.0)
 """Of the arm that is said to be better, which most often has many more people, and of the other."""
+
+
+BETS = 0.5 ** np.arange(8.0)
+"""Bets that one arm is better than another one, as shares of the largest that may be."""
+
+
+def largest_stake(share: float, centre: float, steepest: float) -> float:
+    """Return the largest stake on an arm at which a reward of 1 moves the bet's logarithm by at
+    most `steepest` more than a reward of 0.
+
+    Args:
+        share: the probability of the arm. centre: from which its rewards are counted.
+    """
+    most = math.expm1(steepest)
+    return share * most / (1.0 + most * centre)
+
+
+def mean_bet(bets: Sequence[float]) -> float:
+    """Return the logarithm of the mean of bets that are given as logarithms."""
+    most = max(bets)
+    return most + math.log(math.fsum(math.exp(each - most) for each in bets) / len(bets))
 
 
 class Compared(NamedTuple):
@@ -117,6 +140,46 @@ class PairEvidence:
         under = self._evidence(trails, np.maximum(0.0, means[:-1] - self.rounding), leads=False)
         return float((over + under).min())
 
+    def grown(
+        self,
+        leads: ReleasedTotal,
+        trails: ReleasedTotal,
+        shares: tuple[float, float],
+        centre: float,
+    ) -> Floats:
+        """Return by how much a period moves the logarithm of each bet that `leads` is better than
+        `trails`, shape of `BETS`. At no time has the bet more than its mean before, unless `leads`
+        is better then.
+
+        Args:
+            leads, trails: what was released of the two arms in the period.
+            shares: the probabilities with which the two arms were drawn in it.
+            centre: from which rewards are counted: any number that was settled beforehand; the bets
+                vary least where it is near both means.
+        """
+        centre = min(max(centre, self.rounding), 1.0 - self.rounding)
+        above, below = centre + self.rounding, centre - self.rounding
+        stakes = BETS * min(
+            largest_stake(shares[0], above, self.steepest),
+            largest_stake(shares[1], 1.0 - below, self.steepest),
+        )
+        found = np.zeros(len(stakes))
+        for row, share, at, sign in (
+            (leads, shares[0], above, 1.0),
+            (trails, shares[1], below, -1.0),
+        ):
+            one, zero = (
+                np.log1p(sign * stakes * (1.0 - at) / share),
+                np.log1p(-sign * stakes * at / share),
+            )
+            found += (one - zero) * row.total + zero * row.rounds
+            for kind, count in row.draws:
+                found -= count * self._draw_moments(kind, np.abs(one - zero)) if count else 0.0
+        return found
+
+    def _draw_moments(self, kind: int, at: Floats) -> Floats:
+        return np.array([self.moment(self.law, kind, float(each)) for each in at])
+
     def _evidence(self, row: ReleasedTotal, means: Floats, *, leads: bool) -> Floats:
         """Return ln E of one arm at each of these means, shape of `means`."""
         of = LEADING if leads else TRAILING
@@ -128,16 +191,16 @@ class PairEvidence:
         each = slope - row.rounds * np.log1p(means[:, None] * np.expm1(at))
         most = np.maximum(each.max(axis=1), -1e300)  # all may be infinite: no moment exists
         with np.errstate(divide="ignore"):
-            found = most + np.log(np.exp(each - most[:, None]).sum(axis=1))
-        return np.asarray(np.logaddexp(found, of.idle))
+            evidence = most + np.log(np.exp(each - most[:, None]).sum(axis=1))
+        return np.asarray(np.logaddexp(evidence, of.idle))
 
     def _moments(self, leads: bool, kind: int) -> Floats:
-        found = self._known.get((leads, kind))
-        if found is None:
+        moments = self._known.get((leads, kind))
+        if moments is None:
             shares = (LEADING if leads else TRAILING).shares
             each = [self.moment(self.law, kind, float(at)) for at in self.steepest * shares]
-            found = self._known[leads, kind] = np.array(each)
-        return found
+            moments = self._known[leads, kind] = np.array(each)
+        return moments
 
 
 def required(arm: int, first: int, delta: float) -> float:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
 from dpbandits.core.inputs import checked_name, damaged, entries, part, real_number, shown, whole
-from dpbandits.mechanisms.batches import LazyForgetful
+from dpbandits.mechanisms.base import LazyForgetful
 from dpbandits.policies.contract import Release
-from dpbandits.session.beliefs import ArmHistory, Believed, MeanReader, NoiseMoments, interval
+from dpbandits.session.beliefs import ArmHistory, MeanReader, NoiseMoments, ReleaseHistory, interval
 
 
 def within_one(value: object, name: str) -> float:
@@ -76,12 +76,12 @@ last arm in play is not.
 class Harm:
     """What was released of every arm's harm. Public, and replaced whole.
 
-    turns: releases that were looked at. alarms: in order.
+    step: releases seen. alarms: in order.
     """
 
     rail: Guardrail
-    history: Believed
-    turns: int = 0
+    history: ReleaseHistory
+    step: int = 0
     alarms: tuple[Alarm, ...] = field(default=())
 
     @classmethod
@@ -90,19 +90,19 @@ class Harm:
         whole_steps = mechanism.grid.rounding == "bernoulli" or mechanism.grid.steps == 1
         rounding = 0.0 if whole_steps else 0.5 / mechanism.grid.steps
         reader = MeanReader(mechanism, mechanism.law, rounding=rounding)
-        return cls(rail, Believed(reader, tuple(map(ArmHistory, names)), len(names)))
+        return cls(rail, ReleaseHistory(reader, tuple(map(ArmHistory, names)), len(names)))
 
     def low(self, arm: int) -> float:
         """What the arm's mean harm is at least, at the rail's confidence."""
         law = self.history.reader.law
         assert law is not None
-        found = interval(self.history, arm, 1.0 - self.rail.confidence, NoiseMoments(law))
-        return 0.0 if found is None else found.low
+        estimate = interval(self.history, arm, 1.0 - self.rail.confidence, NoiseMoments(law))
+        return 0.0 if estimate is None else estimate.low
 
     def after(
         self,
         release: Release,
-        turns: int,
+        step: int,
         active: Sequence[int],
         asked: int,
         *,
@@ -111,7 +111,7 @@ class Harm:
         """With one more release. active: arms in play; those of them that pass the limit now are
         suspended, but for the last one; or none of them, if suspends is False.
         """
-        new = replace(self, history=self.history.after(harm_of(release)), turns=turns)
+        new = replace(self, history=self.history.after(harm_of(release)), step=step)
         left, alarms = len(active), list(self.alarms)
         for arm in release.coordinates:
             if arm in active and new.low(arm) > self.rail.limit:
@@ -129,7 +129,7 @@ class Harm:
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         alarms = [list(alarm) for alarm in self.alarms]
-        return {"turns": self.turns, "alarms": alarms, "history": self.history.to_data()}
+        return {"step": self.step, "alarms": alarms, "history": self.history.to_data()}
 
     def restored(self, data: object, arms: int, asked: int) -> Harm:
         """What `to_data` wrote, of the same rail.
@@ -137,17 +137,17 @@ class Harm:
         Raises:
             DamagedSessionError: it is not that.
         """
-        found, alarms = part(data, "public.harm", "turns", "alarms", "history"), list[Alarm]()
-        for row in entries(found["alarms"], "public.harm.alarms"):
+        fields, alarms = part(data, "public.harm", "step", "alarms", "history"), list[Alarm]()
+        for row in entries(fields["alarms"], "public.harm.alarms"):
             arm, at, suspended = entries(row, "an entry of public.harm.alarms", 3)
             if not isinstance(suspended, bool):
                 raise damaged("an entry of public.harm.alarms does not say what was done")
             arm = whole(arm, "an arm in public.harm.alarms", 0, arms - 1)
             alarms.append((arm, whole(at, "a time in public.harm.alarms", 0, asked), suspended))
-        history = Believed.reread(self.history.reader, found["history"])
+        history = ReleaseHistory.reread(self.history.reader, fields["history"])
         if len(history.arms) > arms:
             raise damaged("public.harm has more arms than there are")
-        return Harm(self.rail, history, whole(found["turns"], "public.harm.turns"), tuple(alarms))
+        return Harm(self.rail, history, whole(fields["step"], "public.harm.step"), tuple(alarms))
 
 
 def harm_of(release: Release) -> Release:
@@ -159,8 +159,8 @@ def rail_from_data(data: object) -> Guardrail | None:
     """What `Guardrail.to_data` wrote."""
     if data is None:
         return None
-    found = part(data, "public.guardrail", "name", "limit", "confidence", "default")
+    fields = part(data, "public.guardrail", "name", "limit", "confidence", "default")
     try:
-        return Guardrail(**{name: found[name] for name in Guardrail.__dataclass_fields__})
+        return Guardrail(**{name: fields[name] for name in Guardrail.__dataclass_fields__})
     except (ValueError, TypeError):
         raise damaged("public.guardrail is none") from None

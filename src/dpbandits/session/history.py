@@ -37,7 +37,7 @@ class HowChosen(NamedTuple):
     learn: bool
 
 
-class PackedWay(NamedTuple):
+class PackedChoice(NamedTuple):
     """The same, with its action packed and `UNKNOWN` for None."""
 
     action: bytes
@@ -45,9 +45,9 @@ class PackedWay(NamedTuple):
     learn: bool
 
 
-def packed(how: HowChosen) -> PackedWay:
+def packed(how: HowChosen) -> PackedChoice:
     action, propensity, learn = how
-    return PackedWay(packed_action(action), UNKNOWN if propensity is None else propensity, learn)
+    return PackedChoice(packed_action(action), UNKNOWN if propensity is None else propensity, learn)
 
 
 def packed_action(action: Action) -> bytes:
@@ -111,7 +111,7 @@ class KeptChoices:
         """
         self.add(since, packed(how))
 
-    def add(self, since: int, way: PackedWay) -> None:
+    def add(self, since: int, way: PackedChoice) -> None:
         self.forget_from(since)
         if self._starts and self.way(len(self._starts) - 1) == way:
             return
@@ -136,10 +136,10 @@ class KeptChoices:
         """The first decision of which it is known; None where there is none."""
         return self._starts[0] if self._starts else None
 
-    def way(self, place: int) -> PackedWay:
+    def way(self, place: int) -> PackedChoice:
         begin = self._ends[place - 1] if place else 0
         action = bytes(self._actions[begin : self._ends[place]])
-        return PackedWay(action, self._shares[place], bool(self._learns[place]))
+        return PackedChoice(action, self._shares[place], bool(self._learns[place]))
 
     def how(self, place: int) -> HowChosen:
         action, share, learn = self.way(place)
@@ -156,7 +156,7 @@ class KeptChoices:
         for since, until, place in self._spans(before):
             yield since, until, self.how(place)
 
-    def ways(self, before: int) -> Iterator[tuple[int, PackedWay]]:
+    def ways(self, before: int) -> Iterator[tuple[int, PackedChoice]]:
         """Choices that begin before this decision: the first of each, and how it is kept."""
         for since, _, place in self._spans(before):
             yield since, self.way(place)
@@ -224,14 +224,14 @@ def chosen_to_data(chosen: KeptChoices, asked: int) -> dict[str, Any]:
     """Plain data, for JSON: the ways that a decision came about, each once; and by choice, how many
     decisions after the last one it begins, and the number of its way.
     """
-    numbers, runs, last = dict[PackedWay, int](), list[int](), 0
+    numbers, runs, last = dict[PackedChoice, int](), list[int](), 0
     for since, way in chosen.ways(asked + 1):
         runs += since - last, numbers.setdefault(way, len(numbers))
         last = since
-    return {"ways": [way_to_data(way) for way in numbers], "runs": runs}
+    return {"ways": [choice_to_data(way) for way in numbers], "runs": runs}
 
 
-def way_to_data(way: PackedWay) -> list[Any]:
+def choice_to_data(way: PackedChoice) -> list[Any]:
     """Super arms are written as they are packed, in hexadecimal digits."""
     packs = way.action[0] in (MASK, LISTED)
     action = way.action.hex() if packs else unpacked(way.action)
@@ -249,7 +249,7 @@ def chosen_from_data(data: object, asked: int, action_of: ActionOf) -> KeptChoic
         DamagedSessionError: it is not that.
     """
     chosen, last = KeptChoices(), 0
-    for since, way in ways_in_runs(data, action_of):
+    for since, way in choices_from_data(data, action_of):
         last = whole(since, "a decision in public.chosen", last + 1, asked)
         chosen.add(last, way)
     if asked and chosen.first != 1:
@@ -257,13 +257,13 @@ def chosen_from_data(data: object, asked: int, action_of: ActionOf) -> KeptChoic
     return chosen
 
 
-def ways_in_runs(data: object, action_of: ActionOf) -> Iterator[tuple[int, PackedWay]]:
-    found = part(data, "public.chosen", "ways", "runs")
-    ways, since = list[PackedWay](), 0
-    for row in entries(found["ways"], "public.chosen"):
+def choices_from_data(data: object, action_of: ActionOf) -> Iterator[tuple[int, PackedChoice]]:
+    fields = part(data, "public.chosen", "ways", "runs")
+    ways, since = list[PackedChoice](), 0
+    for row in entries(fields["ways"], "public.chosen"):
         action, *rest = entries(row, "an entry of public.chosen", 3)
-        ways.append(way_from(action_of(super_arm_in(action)), *rest))
-    runs = entries(found["runs"], "public.chosen")
+        ways.append(choice_from(action_of(super_arm_in(action)), *rest))
+    runs = entries(fields["runs"], "public.chosen")
     if len(runs) % 2 or (runs and not ways):
         raise damaged("public.chosen has an entry that says no way")
     for gap, number in zip(runs[::2], runs[1::2], strict=True):
@@ -276,15 +276,15 @@ def super_arm_in(action: object) -> object:
     if not isinstance(action, str):
         return action
     try:
-        found = unpacked(bytes.fromhex(action))
+        action_of_bytes = unpacked(bytes.fromhex(action))
     except ValueError:
-        found = 0
-    if not isinstance(found, tuple):
+        action_of_bytes = 0
+    if not isinstance(action_of_bytes, tuple):
         raise damaged("an entry of public.chosen has no super arm")
-    return found
+    return action_of_bytes
 
 
-def way_from(action: Action, propensity: Any, learn: Any) -> PackedWay:
+def choice_from(action: Action, propensity: Any, learn: Any) -> PackedChoice:
     fits = propensity is None or (type(propensity) in (int, float) and 0 <= propensity <= 1)
     if not fits or not isinstance(learn, bool):
         raise damaged("an entry of public.chosen has no probability")

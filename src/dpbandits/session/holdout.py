@@ -30,12 +30,10 @@ class HoldoutRule:
     Args:
         holdout: share of people who never meet the policy.
         control: the number of the arm that they get.
-        typed: see `named_bytes`.
     """
 
     holdout: Fraction
     control: int
-    typed: bool = False
 
     def side(self, place: Fraction) -> Side:
         """Return the side of a person at a place.
@@ -47,21 +45,21 @@ class HoldoutRule:
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return {"holdout": str(self.holdout), "control": self.control, "typed": self.typed}
+        return {"holdout": str(self.holdout), "control": self.control}
 
     @classmethod
     def restored(cls, data: Mapping[str, Any]) -> Self:
         """What `to_data` wrote."""
-        return cls(Fraction(data["holdout"]), data["control"], data.get("typed", True))
+        return cls(Fraction(data["holdout"]), data["control"])
 
 
-def hashed_place(user: object, key: bytes, typed: bool = False) -> Fraction:
+def hashed_place(user: object, key: bytes) -> Fraction:
     """A person's place in [0, 1): an HMAC-SHA256 of the name, cut to 64 bits.
 
     Raises:
         TypeError: no text and no whole number.
     """
-    digest = hmac.new(key, named_bytes(user, typed), "sha256").digest()
+    digest = hmac.new(key, named_bytes(user), "sha256").digest()
     return Fraction(int.from_bytes(digest[:8]), PLACES)
 
 

@@ -104,7 +104,7 @@ def figure(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
 
 
-def lift_of(found: Beliefs, control: int, ruler: Range | None) -> Lift:
+def lift_of(estimates: Beliefs, control: int, ruler: Range | None) -> Lift:
     """Every other arm against the control arm, by their intervals, which hold together.
 
     Args:
@@ -117,9 +117,9 @@ def lift_of(found: Beliefs, control: int, ruler: Range | None) -> Lift:
     >>> [round(value, 3) for value in row[2:]]
     [0.1, -0.05, 0.4, 1.5, 0.8, 5.0]
     """
-    base, has_ratio = found.rows[control], ruler is None or ruler.low >= 0
+    base, has_ratio = estimates.rows[control], ruler is None or ruler.low >= 0
     rows = list[ArmLift]()
-    for number, row in enumerate(found.rows):
+    for number, row in enumerate(estimates.rows):
         if number == control:
             continue
         if None in (row.mean, row.low, row.high, base.mean, base.low, base.high):
@@ -138,7 +138,7 @@ def lift_of(found: Beliefs, control: int, ruler: Range | None) -> Lift:
                 *(ratios if has_ratio else (None, None, None)),
             )
         )
-    return Lift(tuple(rows), base.label, found.confidence, found.changed)
+    return Lift(tuple(rows), base.label, estimates.confidence, estimates.changed)
 
 
 def over(value: float, base: float) -> float | None:

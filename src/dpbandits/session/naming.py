@@ -15,11 +15,11 @@ from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Cycle, Hold, PublicRng
 from dpbandits.mechanisms.base import Answer
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.contract import Policy, Release, open_turn
+from dpbandits.policies.contract import Policy, Release, begin_step
 from dpbandits.policies.identification import Identifier
 from dpbandits.session.beliefs import (
     ArmHistory,
-    Believed,
+    ReleaseHistory,
     Sight,
     best_compared,
     draws_variance,
@@ -40,7 +40,7 @@ def people_ahead(
     learned: Any,
     step: int,
     seed: int,
-    known: Believed,
+    known: ReleaseHistory,
     among: Sequence[int],
     delta: float,
     least: float | None,
@@ -57,20 +57,20 @@ def people_ahead(
     law = known.reader.law
     if law is None or any(known.arms[arm].newest is None for arm in among):
         return None
-    rng, found = np.random.default_rng(step), list[float]()
+    rng, counts = np.random.default_rng(step), list[float]()
     curves = {arm: mean_curve(known, arm) for arm in among}
     for _ in range(FUTURES):
         means = {arm: float(np.interp(rng.random(), *curve)) for arm, curve in curves.items()}
         people = named_ahead(policy, learned, step, seed, known, among, delta, least, means, rng)
         if people is None:
             return None
-        found.append(people)
-    found.sort()
-    low, middle, high = found[0], found[FUTURES // 2], found[-2]
+        counts.append(people)
+    counts.sort()
+    low, middle, high = counts[0], counts[FUTURES // 2], counts[-2]
     return Sight(*(None if math.isinf(each) else int(each) for each in (low, middle, high)))
 
 
-def mean_curve(known: Believed, arm: int) -> tuple[Floats, Floats]:
+def mean_curve(known: ReleaseHistory, arm: int) -> tuple[Floats, Floats]:
     """Return the probabilities that the mean of what is summed of an arm is at most each of these
     values, and the values.
     """
@@ -86,7 +86,7 @@ def named_ahead(
     learned: Any,
     step: int,
     seed: int,
-    known: Believed,
+    known: ReleaseHistory,
     among: Sequence[int],
     delta: float,
     least: float | None,
@@ -101,7 +101,7 @@ def named_ahead(
     first, people = known.arms, 0.0
     most = TIMES * sum(arm.newest.rounds for arm in first if arm.newest is not None)
     for number in range(step, step + RELEASES):
-        plan = open_turn(policy, learned, number, partial(PublicRng, seed)).plan
+        plan = begin_step(policy, learned, number, partial(PublicRng, seed)).plan
         sizes = dict[int, int]()
         if isinstance(plan, Hold) and isinstance(plan.action, int):
             if least is None:
@@ -173,7 +173,7 @@ def next_released(
 
 
 def drawn_answer(
-    known: Believed,
+    known: ReleaseHistory,
     first: ArmHistory,
     arm: int,
     rounds: int,

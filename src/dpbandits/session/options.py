@@ -18,6 +18,7 @@ from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.people import Register
 from dpbandits.session.ranges import Range
@@ -35,29 +36,34 @@ def require_policy(policy: object) -> None:
             "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
             f"{type(policy).__name__}."
         )
+    if isinstance(policy, JointDPLinTS):
+        raise ValueError(
+            f"{policy.name} keeps decisions private, and sessions and stores show them: play it in "
+            "a dpbandits.JointDPSession, which shows releases only. Nothing was made."
+        )
 
 
 MOST_EPSILON = 10
 """Beyond it, a session for people's data warns: their odds may move by a factor of 22,026."""
 
 
-def warn_of(policy: Policy, guarantee: Guarantee | None) -> None:
+def warn_about(policy: Policy, guarantee: Guarantee | None) -> None:
     """Warn of a session with secure noise, which is for people's data, that promises them little or
     nothing, or has nothing to decide.
     """
     if guarantee is None:
-        said = (
+        message = (
             f"{policy.name} is not private: its decisions may reveal a person's reward, whatever "
             "the noise. dpbandits.recommend(arms=…, epsilon=1) returns a policy that is."
         )
     elif guarantee.noise == "secure" and (guarantee.epsilon or 0) > MOST_EPSILON:
         odds = odds_words(float(guarantee.epsilon or 0))
-        said = f"ε = {guarantee.epsilon} promises little: {odds}. An ε of 1 or less is usual."
+        message = f"ε = {guarantee.epsilon} promises little: {odds}. An ε of 1 or less is usual."
     elif policy.arms == 1 and policy.about.goal == "regret" and not hasattr(policy, "problem"):
-        said = f"{policy.name} has one arm, so there is nothing to decide. Give it two or more."
+        message = f"{policy.name} has one arm, so there is nothing to decide. Give it two or more."
     else:
         return
-    warnings.warn(said, PrivacyWarning, stacklevel=3)
+    warnings.warn(message, PrivacyWarning, stacklevel=3)
 
 
 LONGEST_WHY, LONGEST_KEY = 500, 200
@@ -148,13 +154,13 @@ def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
             f"{policy.name} says that it guarantees {policy.guarantee}; its mechanism promises "
             f"{kept}. Correct one of them."
         )
-    privacy, said = policy.about.privacy, "none"
+    privacy, declared = policy.about.privacy, "none"
     if kept is not None:
-        said = "local" if kept.trust == "local" else kept.measure
-    if said != privacy or (privacy == "local") is (policy.randomizer() is None):
+        declared = "local" if kept.trust == "local" else kept.measure
+    if declared != privacy or (privacy == "local") is (policy.randomizer() is None):
         raise ValueError(
             f'{policy.name} says privacy="{privacy}" in `about`; what its mechanism or '
-            f'randomizer keeps is "{said}". Correct one.'
+            f'randomizer keeps is "{declared}". Correct one.'
         )
     if (
         isinstance(policy, PrivatePolicy)
@@ -188,6 +194,18 @@ def require_choice(policy: Policy, what: str) -> None:
         )
 
 
+def require_single_arms(policy: Policy, what: str) -> None:
+    """Refuse what is about policies that play one arm at a time.
+
+    Raises:
+        ValueError: this one plays several, or weighs all of them.
+    """
+    if policy.about.feedback != "bandit":
+        raise ValueError(
+            f"{policy.name} does not play one arm at a time, so {what} is not for it. Leave it out."
+        )
+
+
 OPTIONS_WITH_CONTEXTS: dict[str, str] = {
     "rewards": "",
     "default": "",
@@ -206,7 +224,9 @@ OPTIONS_WITH_CONTEXTS: dict[str, str] = {
     "scope": "",
     "assignment": "its choice is a draw of its own",
     "min_share": "its choice is a draw of its own",
+    "period": "an arm has no one mean that could be compared within periods",
     "guardrail": "its blocks hold one number a record",
+    "sticky": "it chooses anew for each visit, by what is known of the visitor then",
     "segments": "it learns for all visitors together; make the segment a feature, with 1 in the "
     "visitor's own and 0 in the others",
     "holdout": "it releases no mean of an arm, with which the holdout's mean could be compared",
@@ -236,7 +256,7 @@ def require_for_contexts(policy: Policy, given: Iterable[str]) -> None:
             )
 
 
-def asked_contexts(policy: Policy, context: Any, count: int | None) -> list[Any] | None:
+def checked_contexts(policy: Policy, context: Any, count: int | None) -> list[Any] | None:
     """The contexts of the decisions that are asked for; None for a policy without contexts.
 
     Raises:
@@ -263,7 +283,7 @@ def asked_contexts(policy: Policy, context: Any, count: int | None) -> list[Any]
     return [policy.context(row) for row in rows]
 
 
-def watched_mechanism(policy: Policy, rail: object) -> Mechanism:
+def mechanism_with_guardrail(policy: Policy, rail: object) -> Mechanism:
     """What reads the rewards; with a guardrail, the harm beside them.
 
     Raises:
@@ -344,18 +364,18 @@ def listed_outcomes(outcomes: object) -> list[Any]:
         RewardError: they are no list. They are not shown.
         ValueError: there are none, or too many.
     """
-    found = counted_outcomes(outcomes)
-    if found is None:
+    listed = counted_outcomes(outcomes)
+    if listed is None:
         known: Any = outcomes
         is_list = isinstance(outcomes, Iterable) and not isinstance(outcomes, (str, bytes, Mapping))
-        found = read_or_none(list, known) if is_list else None
-    if found is None:
+        listed = read_or_none(list, known) if is_list else None
+    if listed is None:
         raise RewardError(
             "Expected outcomes= to be a list of rewards, one a person, or (people, successes); got "
             f"an object of type {type(outcomes).__name__}. Nothing was recorded."
         )
-    require_few_outcomes(len(found))
-    return found
+    require_few_outcomes(len(listed))
+    return listed
 
 
 def require_few_outcomes(people: int) -> None:
@@ -420,14 +440,14 @@ def one_segment(parts: Mapping[str, SegmentPart], segment: object) -> SegmentPar
     Raises:
         ValueError: it was not declared.
     """
-    found = parts.get(segment) if isinstance(segment, str) else None
-    if found is None:
+    part = parts.get(segment) if isinstance(segment, str) else None
+    if part is None:
         names = ", ".join(map(repr, parts))
         raise ValueError(
             f"Expected segment={shown(segment)} to be one of the declared segments: {names}. "
             "None was made."
         )
-    return found
+    return part
 
 
 def checked_segments(segments: object) -> tuple[str, ...]:

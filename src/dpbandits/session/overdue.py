@@ -1,13 +1,13 @@
-"""Requests that have waited for too long: they are not counted as outstanding any more.
+"""Overdue requests: decisions whose answers have been awaited for too long.
 
-A policy asks for as many rounds as a block takes and then goes on to other blocks. Were a request
-that nobody ever answers counted for ever, its arm's first block would never be complete and its
-arm never be read. So a request that is older than its patience is overdue: another one takes its
-place, and its own answer still counts if it comes.
+A policy requests as many decisions as a block takes, then goes on to other blocks. If some of them
+are never answered, the block would never be full and its arm never be released. So a request that
+is older than its patience is overdue: another decision is requested in its place. Its own answer
+still counts if it comes.
 
-Age and delay are numbers of decisions. Patience is a few times the usual delay of answers, and at
-least the size of the request's block. Everything here is a function of public counts: the numbers
-of decisions, and which of them were told, expired or void, after how many decisions.
+Age and delay are measured in decisions. Patience is a few times the usual delay of answers, and in
+an arm's first block at least the size of the block. Everything here depends on public counts only:
+which decisions were made, told, expired or void, and in which order.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from dpbandits.core.plan import FOREVER
 from dpbandits.session.decisions import Play
 
 ENOUGH = 10
-"""No request is overdue before so many answers were recorded, and so many younger decisions are
-resolved: before that, nothing tells those who answer late from those who never do.
+"""A request is overdue only after this many answers were recorded and this many younger decisions
+were resolved. Before that, late answers cannot be told from missing ones.
 """
 
 RARE = 20
-"""One answer in so many may come later than usual, and one in any case."""
+"""The usual delay leaves out one answer in `RARE`, and at least one, as outliers."""
 
 TIMES = 3
-"""Patience, in usual delays."""
+"""Patience, as a multiple of the usual delay."""
 
 SOONEST, LATEST, SPREAD = 4, 32, 256
 """Requests are checked again after 4 to 32 decisions. Each 256 pending decisions add one decision
@@ -36,14 +36,16 @@ to the wait for the next check, so that checks cost the same for each decision.
 """
 
 DOUBLINGS = 40
-"""How often patience can double."""
+"""The most doublings of patience."""
 
 
 class Outstanding:
-    """Requests of one action, or of one block, that wait for their rewards and are counted on.
+    """Pending decisions of one action, or of one joint block, that are not overdue.
 
-    count: their number. ids: their decisions, rising; a resolved one stays until it is the oldest.
-        edge: requests before this decision are overdue, and are not here.
+    Attributes:
+        count: their number.
+        ids: their ids in ascending order; a resolved one stays until it is the oldest.
+        edge: older decisions than this are overdue and not included.
     """
 
     __slots__ = ("count", "edge", "ids")
@@ -56,7 +58,7 @@ class Outstanding:
         self.ids.append(id)
 
     def drop_oldest(self) -> None:
-        """The oldest one is overdue."""
+        """Remove the oldest one, which is overdue."""
         self.edge = self.ids.popleft() + 1
         self.count -= 1
 
@@ -68,13 +70,17 @@ class Outstanding:
 
 
 Waiting = dict[Any, Outstanding]
-"""By action; where a record belongs to its plan, by the number of its block."""
+"""By action; with joint releases by the number of the block."""
 
 
 class OverdueRequests(NamedTuple):
-    """Of one arm or block. edge: requests before this decision are overdue. many: requests that
-    became overdue since the block began; a later answer does not lower it. since: the first of
-    them; 0: there is none.
+    """Overdue requests of one arm or joint block.
+
+    Args:
+        edge: requests before this decision are overdue.
+        many: number of requests that became overdue since the block began. An answer does not
+            reduce it.
+        since: the first of them; 0 if there is none.
     """
 
     edge: int = 0
@@ -83,12 +89,15 @@ class OverdueRequests(NamedTuple):
 
 
 class Overdue(NamedTuple):
-    """Which requests are overdue. Replaced whole.
+    """The overdue requests of a session. Immutable.
 
-    blocks: by arm, or by block where a record belongs to its plan. total: requests that ever became
-    overdue. check: the decision before which requests are looked through next; `FOREVER`: at the
-    next look ahead. noticed: arms whose first block was found to wait for overdue requests, and
-    after how many decisions.
+    Args:
+        blocks: by arm; with joint releases by block.
+        total: number of requests that ever became overdue.
+        check: the decision before which requests are checked next; `FOREVER` for the next new
+            offer.
+        noticed: arms whose first block waited for overdue requests, each with the number of
+            decisions made by then.
     """
 
     blocks: Mapping[Any, OverdueRequests] = {}
@@ -99,33 +108,40 @@ class Overdue(NamedTuple):
     def of(self, key: Any) -> OverdueRequests:
         return self.blocks.get(key, OverdueRequests())
 
-    def read(self, keys: Iterable[int]) -> Overdue:
-        """The open blocks of these arms were read: others begin."""
+    def with_new_blocks(self, keys: Iterable[int]) -> Overdue:
+        """Return this after the blocks of these arms were released, and new ones began."""
         begun = {
             key: self.blocks[key]._replace(many=0, since=0) for key in keys if key in self.blocks
         }
         return self._replace(blocks={**self.blocks, **begun}) if begun else self
 
     def without(self, block: int) -> Overdue:
-        """A block is closed."""
+        """Return this without a closed block."""
         return self._replace(blocks={key: of for key, of in self.blocks.items() if key != block})
 
 
 class AskedBlock(NamedTuple):
-    """size: rounds that it takes. told: those that were told. arms: whose rewards are read.
-    is_first: nothing was read before of one of them.
+    """A block that decisions are requested for.
+
+    Args:
+        size: rounds until it is full.
+        recorded: rewards recorded in it so far.
+        arms: the arms whose rewards it sums.
+        is_first: whether one of these arms was never released before.
     """
 
     size: int
-    told: int
+    recorded: int
     arms: tuple[int, ...]
     is_first: bool
 
 
 class DelayedBlock(NamedTuple):
-    """An arm's first block that would be complete had the overdue requests of it been answered.
+    """An arm's first block that would be full if its overdue requests had been answered.
 
-    missing: answers that it lacks. since: the oldest of the overdue requests that wait still.
+    Args:
+        missing: number of answers that it lacks.
+        since: its oldest pending overdue request.
     """
 
     arm: int
@@ -134,7 +150,7 @@ class DelayedBlock(NamedTuple):
 
 
 def bucket_of(delay: int) -> int:
-    """The bucket of a delay, from 4 on: four for each factor of two.
+    """Return the bucket of a delay: four for each factor of two, from 4 on.
 
     >>> [bucket_of(delay) for delay in (1, 2, 3, 4, 5, 8, 9, 10)]
     [4, 8, 10, 12, 13, 16, 16, 17]
@@ -144,7 +160,7 @@ def bucket_of(delay: int) -> int:
 
 
 def longest_in(bucket: int) -> int:
-    """The longest delay of a bucket.
+    """Return the longest delay of a bucket.
 
     >>> [longest_in(bucket_of(delay)) for delay in (1, 2, 3, 4, 5, 8, 9, 10)]
     [1, 2, 3, 4, 5, 9, 9, 11]
@@ -153,30 +169,33 @@ def longest_in(bucket: int) -> int:
     return max((4 + quarter) << bits >> 3, ((5 + quarter) << bits >> 3) - 1)
 
 
-def usual_delay(late: Mapping[int, int], answers: int) -> int | None:
+def usual_delay(late_answers: Mapping[int, int], answers: int) -> int | None:
     """About the 95 % quantile of the delays of answers; None: there are too few of them.
 
-    late: by bucket, answers that came after further decisions were made.
+    late_answers: by bucket, answers that came after further decisions were made.
     """
     if answers < ENOUGH:
         return None
     rare = max(1, answers // RARE)
-    for bucket in sorted(late, reverse=True):
-        rare -= late[bucket]
+    for bucket in sorted(late_answers, reverse=True):
+        rare -= late_answers[bucket]
         if rare < 0:
             return longest_in(bucket)
     return 0
 
 
 def patience(usual: int, block: AskedBlock, overdue: int, elsewhere: tuple[int, int]) -> int:
-    """How old a request of a block may become: a few usual delays, and in a first block as many
-    decisions as it has rounds.
+    """Return the age from which requests of a block are overdue: a few usual delays, and in an
+    arm's first block at least its size.
 
-    It doubles each time as many requests are overdue as the block has rounds, times the share of
-    answers in other blocks: else an arm whose people never answer would get all requests for ever.
+    Patience doubles each time as many requests are overdue as the block has rounds, times the share
+    of answers in other blocks. Otherwise an arm whose people never answer would get all requests.
 
-    overdue: requests that became overdue in the block. elsewhere: answers and overdue requests of
-        all other blocks.
+    Args:
+        usual: the usual delay.
+        block: the block.
+        overdue: number of requests of the block that became overdue.
+        elsewhere: number of answers, and of overdue requests, in all other blocks.
 
     >>> first, later = AskedBlock(32, 0, (0,), True), AskedBlock(32, 0, (0,), False)
     >>> [patience(usual, block, 0, (100, 0)) for usual in (5, 50) for block in (first, later)]
@@ -193,22 +212,22 @@ def patience(usual: int, block: AskedBlock, overdue: int, elsewhere: tuple[int, 
 
 
 def outstanding_in(pending: Mapping[int, Play], overdue: Overdue) -> Waiting:
-    """What waits and is not overdue, by what it is counted by."""
+    """Return the pending decisions that are not overdue, by unit."""
     waiting = Waiting()
     for id, play in pending.items():
         if play.learn:
             key = play.unit
-            of = waiting.get(key)
-            if of is None:
-                of = waiting[key] = Outstanding(overdue.of(key).edge)
-            if id >= of.edge:
-                of.add(id)
+            requests = waiting.get(key)
+            if requests is None:
+                requests = waiting[key] = Outstanding(overdue.of(key).edge)
+            if id >= requests.edge:
+                requests.add(id)
     return waiting
 
 
 def overtaken_before(pending: Container[int], asked: int) -> int:
-    """Return the tenth youngest resolved decision; 0 if there are fewer. Only older requests can be
-    overdue.
+    """Return the tenth youngest resolved decision; 0 if there are fewer. Only requests that are
+    older can be overdue.
     """
     left = ENOUGH
     for id in range(asked, 0, -1):
@@ -218,7 +237,7 @@ def overtaken_before(pending: Container[int], asked: int) -> int:
     return 0
 
 
-def looked_through(
+def check_requests(
     overdue: Overdue,
     waiting: Waiting,
     pending: Mapping[int, Play],
@@ -227,23 +246,29 @@ def looked_through(
     block_of: Callable[[Any], AskedBlock | None],
     overtaken_before: Callable[[int], int],
 ) -> Overdue:
-    """What is overdue after so many decisions. Overdue requests are taken out of `waiting`.
+    """Return the overdue requests after `asked` decisions. Removes them from `waiting`.
 
-    delays: answers that came late, by bucket, and the number of all answers. block_of: the open
-        block that requests of a key are for; None: nothing waits for their answers alone.
-        overtaken_before: see there.
+    Args:
+        overdue: the overdue requests so far.
+        waiting: the other pending decisions, by unit.
+        pending: all pending decisions.
+        delays: number of late answers by bucket, and of all answers.
+        asked: number of decisions made.
+        block_of: returns the open block that requests of a unit are for; None if no block waits
+            for them.
+        overtaken_before: the function of this name, with its first argument bound.
     """
     usual, answers = usual_delay(*delays), delays[1]
-    often, soonest, overtaken = len(pending) // SPREAD, FOREVER, None
+    wait_more, soonest, overtaken = len(pending) // SPREAD, FOREVER, None
     blocks, total = dict(overdue.blocks), overdue.total
-    for key, of in waiting.items() if usual is not None else ():
-        oldest = of.oldest(pending)
+    for key, requests in waiting.items() if usual is not None else ():
+        oldest = requests.oldest(pending)
         block = None if oldest is None else block_of(key)
         if block is None:
             continue
         assert usual is not None
         _, count, since = before = overdue.of(key)
-        elsewhere = max(0, answers - block.told), overdue.total - before.many
+        elsewhere = max(0, answers - block.recorded), overdue.total - before.many
         while oldest is not None:
             last = oldest + patience(usual, block, count, elsewhere)
             if asked <= last:
@@ -253,13 +278,13 @@ def looked_through(
                 overtaken = overtaken_before(asked)
             if oldest >= overtaken:
                 break
-            of.drop_oldest()
+            requests.drop_oldest()
             count, since = count + 1, since or oldest
-            oldest = of.oldest(pending)
+            oldest = requests.oldest(pending)
         if count > before.many:
-            blocks[key] = OverdueRequests(of.edge, count, since)
+            blocks[key] = OverdueRequests(requests.edge, count, since)
             total += count - before.many
-    next = asked + 1 + often
+    next = asked + 1 + wait_more
     check = min(max(soonest, next + SOONEST), next + LATEST)
     return overdue._replace(blocks=blocks, total=total, check=check)
 
@@ -270,55 +295,60 @@ def delayed_blocks(
     block_of: Callable[[Any], AskedBlock | None],
     released: Set[int],
 ) -> list[DelayedBlock]:
-    """First blocks that would be complete had their overdue requests been answered.
+    """Return arms' first blocks that would be full if their overdue requests had been answered.
 
-    released: arms of which anything was read.
+    Args:
+        released: arms with at least one release.
     """
     full = dict[Any, AskedBlock]()
-    for key, of in overdue.blocks.items():
-        block = block_of(key) if of.many else None
-        if block is not None and block.told + of.many >= block.size and set(block.arms) - released:
+    for key, requests in overdue.blocks.items():
+        block = block_of(key) if requests.many else None
+        if (
+            block is not None
+            and block.recorded + requests.many >= block.size
+            and set(block.arms) - released
+        ):
             full[key] = block
     still: dict[Any, list[int]] = {key: [] for key in full}
     for id, play in pending.items() if full else ():
         key = play.unit
         if play.learn and key in full and overdue.of(key).since <= id < overdue.of(key).edge:
             still[key].append(id)
-    found = dict[int, DelayedBlock]()
+    delayed = dict[int, DelayedBlock]()
     for key, ids in still.items():
-        size, told, arms, _ = full[key]
-        if ids and told + len(ids) >= size:
-            found |= {arm: DelayedBlock(arm, size - told, ids[0]) for arm in arms}
-    return [found[arm] for arm in sorted(found.keys() - released)]
+        size, recorded, arms, _ = full[key]
+        if ids and recorded + len(ids) >= size:
+            delayed |= {arm: DelayedBlock(arm, size - recorded, ids[0]) for arm in arms}
+    return [delayed[arm] for arm in sorted(delayed.keys() - released)]
 
 
 MANY = 100
-"""Decisions without an answer that raise an alarm, once their time is over."""
+"""An alarm is raised after this many decisions that should have been answered."""
 
 LEAST_PATIENCE = 200
-"""Decisions that may be made at once before anybody answers."""
+"""Decisions that may be made at once before anybody answers, without an alarm."""
 
 
-def nobody_answers(since: int, expired: int, usual: int) -> bool:
-    """Whether many decisions had their time since the newest answer.
+def is_nobody_answering(since: int, expired: int, usual: int) -> bool:
+    """Return whether many decisions should have been answered since the newest answer.
 
     Args:
         since, expired: decisions that were made, and that expired, since then.
         usual: the usual delay of answers, in decisions; 0 if nothing is known of it.
 
-    >>> nobody_answers(150, 100, 5), nobody_answers(300, 0, 5), nobody_answers(300, 0, 80)
-    (True, True, False)
+    >>> [is_nobody_answering(*given) for given in [(150, 100, 5), (300, 0, 5), (300, 0, 80)]]
+    [True, True, False]
     """
     return expired >= MANY or since >= MANY + max(LEAST_PATIENCE, TIMES * usual)
 
 
-def silent_words(since: int, expired: int, when: str) -> str:
-    """What to do about decisions that nobody answers.
+def unanswered_advice(since: int, expired: int, when: str) -> str:
+    """Return the advice of the alarm "silent".
 
     Args:
         when: when the first of them was made.
 
-    >>> silent_words(250, 120, "12:42")[:61]
+    >>> unanswered_advice(250, 120, "12:42")[:61]
     'Nobody has answered since 12:42: 250 decisions were made and '
     """
     return (
@@ -327,10 +357,10 @@ def silent_words(since: int, expired: int, when: str) -> str:
     )
 
 
-def overdue_words(arm: str | int, missing: int, when: str) -> str:
-    """What to do about an arm's first block that waits.
+def overdue_advice(arm: str | int, missing: int, when: str) -> str:
+    """Return the advice of the alarm "overdue".
 
-    >>> overdue_words("green", 3, "12:42")[:37]
+    >>> overdue_advice("green", 3, "12:42")[:37]
     'green waits for 3 answers since 12:42'
     """
     name = arm if isinstance(arm, str) else f"arm {arm}"

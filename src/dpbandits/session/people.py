@@ -35,13 +35,11 @@ LONGEST_NAME = 1_000
 """Characters by which a person is named."""
 
 
-def named_bytes(user: object, typed: bool = False) -> bytes:
+def named_bytes(user: object) -> bytes:
     """A person's name or number, to be hashed. 1 and "1" are one person: a table's column of whole
     numbers comes back from a file, or over HTTP, as text. So are two spellings of one text, with an
     accent within its letter or after it (see `normalised`). Nothing else is made equal: neither
     capitals nor spaces.
-
-    typed: 1 and "1" are two people. Old sessions need this: otherwise their people would be new.
 
     Raises:
         TypeError: no text and no whole number.
@@ -61,8 +59,6 @@ def named_bytes(user: object, typed: bool = False) -> bytes:
             "Expected user= to be a person's own name or number, got a text that is empty or has "
             "nothing to be seen: all who have no name would be one person. Nothing was done."
         )
-    if typed:
-        return f"{type(plain).__name__}:{plain}".encode(errors="surrogatepass")
     return f"str:{normalised(str(plain))}".encode(errors="surrogatepass")
 
 
@@ -90,7 +86,7 @@ Place = tuple[str, int]
 """A place that a decision was made on: whose it is, and in which window."""
 
 
-def mark_of_key(key: bytes) -> str:
+def key_fingerprint(key: bytes) -> str:
     """Tells whether a key is the same."""
     return hmac.new(key, b"key", "sha256").hexdigest()[:32]
 
@@ -101,17 +97,25 @@ class Register:
 
     cap: learned rounds of one person, in all or in each window. window: seconds; None: for ever.
     used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
-        a store loads those people only whom a call is about. typed: see `named_bytes`.
+        a store loads those people only whom a call is about.
+    kept: by pseudonym, the arm that a person keeps (see `Roster.mark`); None: nobody keeps one.
     """
 
     def __init__(
-        self, cap: int, *, window: float | None, clock: Clock | None, key: bytes | None
+        self,
+        cap: int,
+        *,
+        window: float | None,
+        clock: Clock | None,
+        key: bytes | None,
+        sticky: bool = False,
     ) -> None:
         self.cap, self.window = cap, window
-        self.own_key = key is None
+        self.has_random_key = key is None
         self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, EARLIEST
         self.used: dict[str, tuple[int, int]] = {}
-        self.complete, self.typed = True, False
+        self.kept: dict[str, int] | None = {} if sticky else None
+        self.complete = True
 
     def pseudonym(self, user: object) -> str:
         """What a person is called here.
@@ -119,10 +123,10 @@ class Register:
         Raises:
             TypeError: no text and no whole number.
         """
-        return hmac.new(self._key, named_bytes(user, self.typed), "sha256").hexdigest()[:32]
+        return hmac.new(self._key, named_bytes(user), "sha256").hexdigest()[:32]
 
     def _mark(self) -> str:
-        return mark_of_key(self._key)
+        return key_fingerprint(self._key)
 
     def period(self) -> int:
         """The number of the window that is open. A clock that goes back is not believed."""
@@ -133,7 +137,7 @@ class Register:
         )
         return int(self._latest // self.window)
 
-    def not_before(self, latest: float) -> None:
+    def advance_clock(self, latest: float) -> None:
         """Another register of the same people has seen this time."""
         self._latest = max(self._latest, latest)
 
@@ -183,7 +187,7 @@ class Register:
         return f"all rewards of one window of {self.span} replaced, at most {rounds} in it"
 
     def to_data(self, owners: Mapping[int, Place]) -> dict[str, Any]:
-        """Plain data, for JSON: pseudonyms, no names and no key."""
+        """Plain data, for JSON: pseudonyms, no names and no key. Who keeps which arm is private."""
         used = [[who, *taken] for who, taken in self.used.items()]
         places = [[id, *place] for id, place in owners.items()]
         return {
@@ -193,7 +197,7 @@ class Register:
             "used": used,
             "owners": places,
             "key": self._mark(),
-            "typed": self.typed,
+            "sticky": self.kept is not None,
         }
 
     @classmethod
@@ -206,29 +210,29 @@ class Register:
             ValueError: no key, or another one.
             DamagedSessionError: it is not that.
         """
-        found = part(data, "public.people", "cap", "window", "latest", "used", "owners", "key")
-        cap = whole(found["cap"], "public.people.cap", 1, MOST_CONTRIBUTIONS)
-        window = found["window"]
+        fields = part(data, "public.people", "cap", "window", "latest", "used", "owners", "key")
+        cap = whole(fields["cap"], "public.people.cap", 1, MOST_CONTRIBUTIONS)
+        window = fields["window"]
         if window is not None and not (type(window) in (int, float) and 0 < window < 1e12):
             raise damaged("public.people.window is no number of seconds")
-        register = cls(cap, window=window, clock=clock, key=checked_user_key(key))
-        if key is None or found["key"] != register._mark():
+        sticky = fields.get("sticky", False) is True
+        register = cls(cap, window=window, clock=clock, key=checked_user_key(key), sticky=sticky)
+        if key is None or fields["key"] != register._mark():
             raise ValueError(
                 "Expected the user_key= that this session was made with: its people are known by "
                 "pseudonyms made with it, and with another key everybody would be new."
             )
-        if type(found["latest"]) not in (int, float):
+        if type(fields["latest"]) not in (int, float):
             raise damaged("public.people.latest is no number of seconds")
-        register._latest = float(found["latest"])
-        register.typed = found.get("typed", True) is not False  # what was begun before has no word
-        for row in entries(found["used"], "public.people.used"):
+        register._latest = float(fields["latest"])
+        for row in entries(fields["used"], "public.people.used"):
             who, period, taken = entries(row, "an entry of public.people.used", 3)
             register.used[pseudonym_from(who)] = (
                 whole(period, "a window in public.people", -(2**53), 2**53),
                 whole(taken, "places in public.people", 0, cap),
             )
         owners = dict[int, Place]()
-        for row in entries(found["owners"], "public.people.owners"):
+        for row in entries(fields["owners"], "public.people.owners"):
             id, who, period = entries(row, "an entry of public.people.owners", 3)
             period = whole(period, "a window in public.people", -(2**53), 2**53)
             id = whole(id, "a decision in public.people", 1, asked)
@@ -270,6 +274,7 @@ def register_of(
     window: object,
     clock: Clock | None,
     key: object,
+    sticky: object,
 ) -> Register | None:
     """The register that these options ask for; None where rounds are the unit.
 
@@ -281,8 +286,15 @@ def register_of(
             f"Expected privacy_unit={shown(privacy_unit)} to be 'round' (each reward is another "
             "person's) or 'user' (people come back)."
         )
+    if not isinstance(sticky, bool):
+        raise TypeError(f"Expected sticky={shown(sticky)} to be True or False.")
     if privacy_unit == "round":
-        given = {"max_contributions": max_contributions, "window": window, "user_key": key}
+        given = {
+            "max_contributions": max_contributions,
+            "window": window,
+            "user_key": key,
+            "sticky": sticky or None,
+        }
         named = [name for name, value in given.items() if value is not None]
         if named:
             raise ValueError(
@@ -301,7 +313,12 @@ def register_of(
             "timedelta(days=7); None: one cap for ever."
         )
     span = None if window is None else window.total_seconds()
-    return Register(cap, window=span, clock=clock, key=checked_user_key(key))
+    if sticky and key is None:
+        raise ValueError(
+            "Expected user_key=secrets.token_bytes(32), too: sticky= remembers for each person "
+            "which arm they got, under a pseudonym that is made with this key."
+        )
+    return Register(cap, window=span, clock=clock, key=checked_user_key(key), sticky=sticky)
 
 
 def policy_for_users(policy: Policy, cap: int) -> Policy:

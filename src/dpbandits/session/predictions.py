@@ -106,8 +106,8 @@ class Predictions:
         """
         rows = self._rows(contexts)
         mean, width = rows @ self._theta.T, self._deviations(rows) * (self._normal + self._added)
-        found = self._cut(mean, width, 0.0, self._seen[None, :])
-        return Estimated(*(self._in_units(each) for each in self._turned(found)))
+        estimates = self._cut(mean, width, 0.0, self._seen[None, :])
+        return Estimated(*(self._in_units(each) for each in self._turned(estimates)))
 
     def effect(
         self, arm: int | str, other: int | str, contexts: ArrayLike, *, average: bool = False
@@ -133,9 +133,9 @@ class Predictions:
         mean = rows @ (self._theta[one] - self._theta[two])
         width = self._joined(deviations)
         known = self._seen[one] and self._seen[two]
-        found = self._cut(mean, width, -1.0, np.full(len(rows), known))
+        estimates = self._cut(mean, width, -1.0, np.full(len(rows), known))
         sign = -1.0 if self._units.minimise else 1.0
-        parts = [each * sign * self._units.span for each in self._turned(found)]
+        parts = [each * sign * self._units.span for each in self._turned(estimates)]
         return Estimated(*(each[0] for each in parts)) if average else Estimated(*parts)
 
     def value(self, shares: ArrayLike, contexts: ArrayLike) -> Estimated:
@@ -160,8 +160,8 @@ class Predictions:
         # half-widths add up: arms that are chosen by what was released err in one direction
         width = np.sqrt(np.maximum(squares, 0.0)) @ (self._normal + self._added)
         known = bool(np.all(self._seen | (weights.sum(axis=0) == 0)))
-        found = self._cut(np.array(mean), np.asarray(width), 0.0, np.array(known))
-        return Estimated(*(self._in_units(each) for each in self._turned(found)))
+        estimates = self._cut(np.array(mean), np.asarray(width), 0.0, np.array(known))
+        return Estimated(*(self._in_units(each) for each in self._turned(estimates)))
 
     # Helpers
 
@@ -209,9 +209,9 @@ class Predictions:
             np.where(known, high, 1.0),
         )
 
-    def _turned(self, found: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        mean, low, high = found
-        return found if not self._units.minimise else (mean, high, low)
+    def _turned(self, estimates: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        mean, low, high = estimates
+        return estimates if not self._units.minimise else (mean, high, low)
 
     def _in_units(self, values: Floats) -> Floats:
         low, high = float(self._units.low), float(self._units.high)

@@ -45,7 +45,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.session.arms import assignment_from_data, roster_from_data, roster_to_data
 from dpbandits.session.attribution import AttributionWindow
-from dpbandits.session.beliefs import Believed
+from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import ContextsData, contexts_data, contexts_of, require_open
 from dpbandits.session.decisions import MOST_PENDING, Play
 from dpbandits.session.guardrail import rail_from_data
@@ -53,6 +53,7 @@ from dpbandits.session.history import chosen_from_data, chosen_to_data
 from dpbandits.session.options import LONGEST_WHY
 from dpbandits.session.overdue import Overdue, OverdueRequests, bucket_of
 from dpbandits.session.people import Clock, Register, policy_for_users
+from dpbandits.session.periods import OpenPeriod, PeriodsData, periods_from_data
 from dpbandits.session.ranges import range_from_data
 from dpbandits.session.state import (
     Batch,
@@ -70,7 +71,7 @@ from dpbandits.vault import Books, Ledger, Line, OpenBlock
 
 if TYPE_CHECKING:
     from dpbandits.session.session import Session
-    from dpbandits.session.storing import KeptApart
+    from dpbandits.session.storing import ContextualParts
 
 VERSION = 7
 FORMAT = "dpbandits session"
@@ -180,8 +181,7 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     """What may be shown to anyone. Names are those of `Session` and `State`.
 
     seed: None where it is private. pending: (id, place of its play in `plays`). counts: (key of an
-    open block, its records). answered: None in older documents. unanswered: of older documents
-    only, and not read.
+    open block, its records).
     """
 
     generation: Annotated[int, Meta(ge=1, le=SAVES)]
@@ -197,7 +197,7 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     assignment: Any
     chosen: Any
     learned: Any
-    believed: Any
+    history: Any
     harm: Any
     traffic: Any
     arms: str
@@ -209,8 +209,8 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     unread: Count
     offer: OfferData
     rng: Any
-    told: list[tuple[ActionData, Number]]
-    late: list[tuple[Count, Number]] | None
+    step_counts: list[tuple[ActionData, Number]]
+    delays: list[tuple[Count, Number]] | None
     overdue: OverdueData
     plans: list[PlanData]
     plays: list[PlayData]
@@ -223,16 +223,17 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     batches: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count, Number]] = []
     void: Count = 0
     responsible: Annotated[str, Meta(max_length=LONGEST_WHY)] | None = None
-    answered: Count | None = None
+    answered: Count = 0
     expired: Count = 0
-    unanswered: Any = None
+    period: PeriodsData | None = None
 
 
 class PrivatePart(Struct, forbid_unknown_fields=True):
     """As sensitive as the rewards.
 
     sums: of each open block, in the order of `PublicPart.counts`. held: (decision, its answer in
-    grid steps). seed: where it foretells who gets which arm.
+    grid steps). seed: where it foretells who gets which arm. kept: (pseudonym, mark of the arm that
+    they keep).
     """
 
     sums: list[list[int]]
@@ -240,6 +241,7 @@ class PrivatePart(Struct, forbid_unknown_fields=True):
     noise: dict[str, Any]
     held: list[tuple[Number, list[int]]] = []
     seed: int | None = None
+    kept: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count]] = []
 
     def __repr__(self) -> str:
         return f"PrivatePart(open={len(self.sums)})"
@@ -269,7 +271,7 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         assignment=None if assignment is None else assignment.to_data(),
         chosen=None if tables.chosen is None else chosen_to_data(tables.chosen, state.asked),
         learned=state.learned,
-        believed=state.believed.to_data(),
+        history=state.history.to_data(),
         harm=None if state.harm is None else state.harm.to_data(),
         traffic=state.traffic.to_data(),
         arms=roster_to_data(state.roster),
@@ -283,8 +285,8 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         expired=state.expired,
         offer=OfferData(offer.since, last, None if offer.play is None else play_data(offer.play)),
         rng=state.rng,
-        told=list(state.told),
-        late=None if state.late is None else list(state.late),
+        step_counts=list(state.step_counts),
+        delays=None if state.delays is None else list(state.delays),
         overdue=overdue_data(state.overdue),
         plans=[PlanData(number, *plan) for number, plan in state.plans.items()],
         plays=list(plays),
@@ -300,7 +302,14 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         batches=[(batch.key, batch.arm, batch.people) for batch in state.batches],
         void=state.void,
         responsible=session.responsible,
+        period=periods_data(tables, state),
     )
+
+
+def periods_data(tables: Tables, state: State) -> PeriodsData | None:
+    if tables.periods is None or state.period is None:
+        return None
+    return tables.periods.to_data(state.period)
 
 
 def private_part(session: Session, state: State) -> PrivatePart:
@@ -309,7 +318,9 @@ def private_part(session: Session, state: State) -> PrivatePart:
     held = [(id, plain(steps)) for id, steps in session._tables.held.items() if id in waiting]
     seed = None if session._assignment is None else session.seed
     noise, memory = session._vault.noise.state(), state.books.memory
-    return PrivatePart([plain(block.sums) for block in blocks], memory, noise, held, seed)
+    people = session._tables.people
+    kept = [] if people is None or people.kept is None else list(people.kept.items())
+    return PrivatePart([plain(block.sums) for block in blocks], memory, noise, held, seed, kept)
 
 
 def plain(steps: Any) -> list[int]:
@@ -362,12 +373,14 @@ def overdue_of(data: OverdueData, asked: int, arms: int, blocks: Container[int])
     return Overdue(overdue, data.total, data.check, tuple(data.noticed))
 
 
-def late_of(late: list[tuple[Count, Number]] | None) -> tuple[tuple[int, int], ...] | None:
-    if late is None:
+def delays_of(delays: list[tuple[Count, Number]] | None) -> tuple[tuple[int, int], ...] | None:
+    if delays is None:
         return None
-    if [bucket for bucket, _ in late] != sorted({max(bucket, bucket_of(1)) for bucket, _ in late}):
-        raise damaged("public.late are not delays, in their order")
-    return tuple(late)
+    if [bucket for bucket, _ in delays] != sorted(
+        {max(bucket, bucket_of(1)) for bucket, _ in delays}
+    ):
+        raise damaged("public.delays are not delays, in their order")
+    return tuple(delays)
 
 
 # Documents
@@ -380,7 +393,7 @@ def written(session: Session, state: State, generation: int, key: bytes | None) 
         ValueError: it knows its people by a key that no document holds, or was saved too often.
     """
     people = session._tables.people
-    if people is not None and people.own_key:
+    if people is not None and people.has_random_key:
         raise ValueError(
             "This session knows its people by pseudonyms made with a key of its own, which no "
             "document holds. Make the session with user_key=secrets.token_bytes(32), keep that key "
@@ -504,14 +517,14 @@ def parsed(text: object, format: str, version: int) -> dict[str, Any]:
         raise ValueError(
             f"Expected the JSON text of to_json() (of a file, its read_text()); this {why}."
         )
-    said = data.get("format") if isinstance(data, dict) else None
-    if said == SEGMENTED != format:
+    written_format = data.get("format") if isinstance(data, dict) else None
+    if written_format == SEGMENTED != format:
         raise ValueError(
             "This is a session with segments: load it by SegmentedSession.from_json(text)."
         )
-    if said == FORMAT != format:
+    if written_format == FORMAT != format:
         raise ValueError("This is a session without segments: load it by Session.from_json(text).")
-    if not isinstance(data, dict) or said != format:
+    if not isinstance(data, dict) or written_format != format:
         raise ValueError(f'Expected a document with "format": "{format}", as to_json() writes it.')
     if data.get("version") != version:
         raise ValueError(
@@ -530,14 +543,14 @@ def session_of(
     clock: Clock | None,
     user_key: bytes | None,
     pending: dict[int, Play] | None = None,
-    apart: KeptApart | None = None,
+    contextual: ContextualParts | None = None,
 ) -> Session:
     """Return the session that these parts describe.
 
     Args:
         private: None for a session that is only looked at.
         pending: pending decisions, if they are kept apart.
-        apart: the policy's state and its contexts, if they are.
+        contextual: the policy's state and its contexts, if they are.
 
     Raises:
         ValueError: the parts contradict each other.
@@ -547,9 +560,10 @@ def session_of(
     seed = public.seed
     if seed is None:  # nobody tosses coins in a session that is only looked at
         seed = 0 if private is None else private.seed
-    session = Session._loading(
-        policy.bare if isinstance(policy, ContextualPolicy) else policy,
-        noise=noise,
+    bare = policy.bare if isinstance(policy, ContextualPolicy) else policy
+    session = Session(
+        bare,
+        noise=SimulatedNoise(0),  # replaced below: it does not repeat the warnings of secure noise
         seed=checked_seed(seed),
         default=public.default,
         campaign=public.campaign,
@@ -558,12 +572,15 @@ def session_of(
         guardrail=rail_from_data(public.guardrail),
         responsible=public.responsible,
     )
+    session._vault = session._vault_for(bare, noise)
     session.generation = public.generation
     session._assignment = assignment_from_data(public.assignment, policy.arms)
-    state = state_of(policy, session, public, private, pending, apart)
-    session._tables = tables_of(public, state, clock, user_key)
+    state = state_of(policy, session, public, private, pending, contextual)
+    session._tables, period = tables_of(public, state, clock, user_key)
+    state = state._replace(period=period)
     if private is not None:
         session._tables.held = held_of(session, private.held, state.pending)
+        put_kept(session, private)
     try:
         session._log, _ = opened(session.seed, state, [], first=False)
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
@@ -573,8 +590,17 @@ def session_of(
     try:
         session._open(View(session.seed, session._log, session._tables))
     except (ValueError, TypeError, LookupError, OverflowError):
-        raise damaged("public.rng or public.told does not fit the plan") from None
+        raise damaged("public.rng or public.step_counts does not fit the plan") from None
     return session
+
+
+def put_kept(session: Session, private: PrivatePart) -> None:
+    """Let the session know which arm each person keeps."""
+    people = session._tables.people
+    if private.kept and (people is None or people.kept is None):
+        raise damaged("private.kept has arms that nobody keeps")
+    if people is not None and people.kept is not None:
+        people.kept.update(private.kept)
 
 
 def state_of(
@@ -583,7 +609,7 @@ def state_of(
     public: PublicPart,
     private: PrivatePart | None,
     pending: dict[int, Play] | None,
-    apart: KeptApart | None,
+    contextual: ContextualParts | None,
 ) -> State:
     first = session._state
     roster = roster_from_data(public.arms, policy.arms, policy.labels)
@@ -594,9 +620,9 @@ def state_of(
         raise damaged("public.void counts more than public.unread")
     if public.asked != public.records + public.unread + len(pending):
         raise damaged("its decisions, its records and those that are pending do not add up")
-    believed = Believed.restored(policy, public.believed)
-    if len(believed.arms) != policy.arms:
-        raise damaged("public.believed has not one entry for each arm")
+    history = ReleaseHistory.restored(policy, public.history)
+    if len(history.arms) != policy.arms:
+        raise damaged("public.history has not one entry for each arm")
     harm = first.harm
     if (harm is None) is not (public.harm is None):
         raise damaged("public.harm is of a session with a guardrail")
@@ -605,17 +631,17 @@ def state_of(
     plans = {plan.number: OpenPlan(*plan[1:]) for plan in public.plans}
     if plans and not policy.reader.together:
         raise damaged("public.plans are of another kind of policy")
-    if apart is None:
+    if contextual is None:
         learned: Any = learned_of(policy, public.learned, public.asked)
         contexts = contexts_of(public.contexts, policy, dict(public.counts))
     else:
-        learned, contexts = apart.learned, apart.contexts
+        learned, contexts = contextual.learned, contextual.contexts
         require_open(contexts.open, dict(public.counts))
     return State(
         policy=policy,
         learned=learned,
         books=books_of(session, public, private),
-        believed=believed,
+        history=history,
         roster=roster,
         traffic=Traffic.restored(public.traffic, policy.arms),
         harm=None if harm is None else harm.restored(public.harm, policy.arms, public.asked),
@@ -625,12 +651,12 @@ def state_of(
         first=public.first,
         records=public.records,
         unread=public.unread,
-        answered=public.asked if public.answered is None else min(public.answered, public.asked),
+        answered=min(public.answered, public.asked),
         expired=public.expired,
         offer=offer,
         rng=public.rng,
-        told=tuple(public.told),
-        late=late_of(public.late),
+        step_counts=tuple(public.step_counts),
+        delays=delays_of(public.delays),
         overdue=overdue_of(
             public.overdue,
             public.asked,
@@ -649,12 +675,12 @@ def state_of(
 
 def batches_of(public: PublicPart, arms: int) -> tuple[Batch, ...]:
     """The batches that were recorded of people who were assigned elsewhere."""
-    found = tuple(Batch(*each) for each in public.batches)
-    if any(batch.arm >= arms for batch in found) or len({b.key for b in found}) < len(found):
+    batches = tuple(Batch(*each) for each in public.batches)
+    if any(batch.arm >= arms for batch in batches) or len({b.key for b in batches}) < len(batches):
         raise damaged("public.batches has an arm that is none, or a batch twice")
-    if not sum(batch.people for batch in found) <= public.elsewhere <= public.asked:
+    if not sum(batch.people for batch in batches) <= public.elsewhere <= public.asked:
         raise damaged("public.batches, public.elsewhere and public.asked do not add up")
-    return found
+    return batches
 
 
 def books_fit(state: State) -> bool:
@@ -686,7 +712,7 @@ def pending_of(public: PublicPart, plays: list[Play]) -> dict[int, Play]:
 
 
 def play_of_data(policy: Policy, roster: Any, data: PlayData) -> Play:
-    action, observe, unit, learn, propensity, kept, said = data
+    action, observe, unit, learn, propensity, kept, context_data = data
     arms = observe or (action if isinstance(action, tuple) else (action,))
     weights = policy.weighted and isinstance(action, tuple) and len(action) == policy.arms
     if not weights and not are_arms(policy, (*dict.fromkeys((*arms, *as_tuple(action))),)):
@@ -695,10 +721,10 @@ def play_of_data(policy: Policy, roster: Any, data: PlayData) -> Play:
         raise damaged("a play does not say, as this policy's have to, which arms it observes")
     if kept is not None and any(at >= len(observe or ()) for at in kept):
         raise damaged("a play releases what it does not observe")
-    if (said is None) is isinstance(policy, ContextualPolicy):
+    if (context_data is None) is isinstance(policy, ContextualPolicy):
         raise damaged("a play has a context, or none, unlike this policy's")
     try:
-        context = None if said is None else policy.context(said)  # type: ignore[attr-defined]
+        context = None if context_data is None else policy.context(context_data)  # type: ignore[attr-defined]
     except ValueError:
         raise damaged("a play's context is none of this policy's") from None
     label: Any = roster.labels.of(action)
@@ -736,19 +762,21 @@ def action_of(policy: Policy, data: object) -> Any:
 def learned_of(policy: Policy, data: object, asked: int) -> Any:
     """Return a policy's state from plain data."""
     form = policy.bare if isinstance(policy, ContextualPolicy) else policy
-    fresh, found = form.init(), tuples_for_lists(data)
-    if not isinstance(found, tuple) or len(found) != len(fresh):
+    fresh, learned = form.init(), tuples_for_lists(data)
+    if not isinstance(learned, tuple) or len(learned) != len(fresh):
         raise damaged(f"public.learned does not fit {policy.name}")
     most = max(asked, largest(fresh)) + AHEAD
     names = getattr(fresh, "_fields", range(len(fresh)))
-    if any(largest(each) > most for name, each in zip(names, found, strict=True) if name != GUESS):
+    if any(
+        largest(each) > most for name, each in zip(names, learned, strict=True) if name != GUESS
+    ):
         raise damaged("public.learned counts more than was asked")
     try:
-        return msgspec.convert(found, type(fresh))
+        return msgspec.convert(learned, type(fresh))
     except (msgspec.ValidationError, RecursionError):
         raise damaged(f"public.learned does not fit {policy.name}") from None
     except TypeError:  # annotations of a user-defined state that say nothing
-        return type(fresh)(*found)
+        return type(fresh)(*learned)
 
 
 def largest(value: object) -> int:
@@ -790,7 +818,8 @@ def books_of(session: Session, public: PublicPart, private: PrivatePart | None) 
             )
     counts = [count for _, count in public.counts]
     blocks = {
-        key: OpenBlock(count, found) for key, count, found in zip(keys, counts, sums, strict=True)
+        key: OpenBlock(count, block_sums)
+        for key, count, block_sums in zip(keys, counts, sums, strict=True)
     }
     return Books(blocks, memory, ledger)
 
@@ -848,13 +877,19 @@ def readings_of(ledger: Ledger) -> dict[int, tuple[int, int]]:
 
 def tables_of(
     public: PublicPart, state: State, clock: Clock | None, user_key: bytes | None
-) -> Tables:
-    people, owners, window = None, dict[int, Any](), None
+) -> tuple[Tables, OpenPeriod | None]:
+    people, owners, window, periods, period = None, dict[int, Any](), None, None, None
     if public.people is not None:
         people, owners = Register.restored(public.people, clock, user_key, public.asked)
     if public.attribution is not None:
         window = AttributionWindow.restored(public.attribution, clock, public.asked)
-    tables = Tables(people, window)
+    if public.period is not None:
+        waits = 0.0 if window is None else window.seconds
+        given = clock, waits, public.asked, state.policy.arms
+        periods, period = periods_from_data(public.period, *given)
+    if (period is None) is not (state.history.within is None):
+        raise damaged("public.period and public.believed do not agree")
+    tables = Tables(people, window, periods)
     tables.owners = owners
     tables.chosen = None
     if public.chosen is not None:
@@ -862,7 +897,7 @@ def tables_of(
         tables.chosen = chosen_from_data(
             public.chosen, public.asked, lambda data: action_of(policy, data)
         )
-    return tables
+    return tables, period
 
 
 def runs_in(data: object, what: str, asked: int) -> list[range]:
@@ -888,7 +923,7 @@ def held_of(
     Raises:
         DamagedSessionError: they are none. No number is shown.
     """
-    vault, found = session._vault, dict[int, Any]()
+    vault, by_decision = session._vault, dict[int, Any]()
     if held and session._tables.window is None:
         raise damaged("answers are held, and no public.attribution says until when")
     for id, steps in held:
@@ -901,8 +936,8 @@ def held_of(
             fits = all(0 <= step <= vault.grid.steps for step in steps)
         if play is None or not fits or len(steps) != length:
             raise damaged("private.held has what no decision waits for (not shown)")
-        found[id] = tuple(steps)
-    return found
+        by_decision[id] = tuple(steps)
+    return by_decision
 
 
 # Noise
@@ -918,7 +953,7 @@ def noise_data(noise: Noise) -> NoiseData:
     return NoiseData(noise.kind, fresh)
 
 
-def noise_to_continue(said: NoiseData, saved: dict[str, Any], given: Noise | None) -> Noise:
+def noise_to_continue(saved_kind: NoiseData, saved: dict[str, Any], given: Noise | None) -> Noise:
     """Return the noise to go on with: the given source or, without one, the saved one's.
     Simulated noise of the same seed goes on from where it stood.
 
@@ -926,7 +961,7 @@ def noise_to_continue(said: NoiseData, saved: dict[str, Any], given: Noise | Non
         ValueError: the given source is of another kind, or weaker.
     """
     source: Noise = noise_from_state(saved)
-    if said != noise_data(source):
+    if saved_kind != noise_data(source):
         raise damaged("its public and its private part name different kinds of noise")
     if given is None:
         return source
@@ -995,23 +1030,23 @@ def size_of_own(problem: DecisionSet) -> dict[str, Any]:
     return {"kind": kind, "own": True, "arms": problem.arms, "size": problem.size}
 
 
-def given_problem(said: dict[str, Any], given: Policy | type[Policy] | None) -> DecisionSet:
+def given_problem(saved: dict[str, Any], given: Policy | type[Policy] | None) -> DecisionSet:
     """The decision set of the caller's own, which has to be given again.
 
     Raises:
         ValueError: it is not, or is another one.
     """
-    wanted = f"a {said.get('kind')!s:.60} of {said.get('arms')!s:.20} arms of your own"
+    wanted = f"a {saved.get('kind')!s:.60} of {saved.get('arms')!s:.20} arms of your own"
     problem = getattr(given, "problem", None) if isinstance(given, Policy) else None
     if not isinstance(problem, DecisionSet):
         raise ValueError(
             f"Expected policy=, the policy that was saved: its problem is {wanted}, and a document "
             "names no code. Session.from_json(text, policy=policy) goes on with its oracle."
         )
-    if not is_own(problem) or said["own"] is not True or size_of_own(problem) != said:
+    if not is_own(problem) or saved["own"] is not True or size_of_own(problem) != saved:
         raise ValueError(
             f"Expected a policy whose problem is {wanted}, super arms of "
-            f"{said.get('size')!s:.20} at most; got {problem!r:.200}."
+            f"{saved.get('size')!s:.20} at most; got {problem!r:.200}."
         )
     return problem
 
@@ -1046,9 +1081,9 @@ def policy_from_data(data: dict[str, Any], given: Policy | type[Policy] | None) 
     if kind is None or kind.__name__ != name or (given is None and "module" in data):
         raise ValueError(unknown_policy(name, given))
     values = {k: v for k, v in data.items() if k not in ("class", "module")}
-    said = values.get("problem")
-    if isinstance(said, dict) and "own" in said:
-        values["problem"] = given_problem(said, given)
+    problem = values.get("problem")
+    if isinstance(problem, dict) and "own" in problem:
+        values["problem"] = given_problem(problem, given)
     try:
         policy = policy_made(kind, values)
     except (TypeError, LookupError, OverflowError) as error:
@@ -1130,8 +1165,8 @@ def unsealed(document: dict[str, Any], key: bytes | None) -> dict[str, Any]:
         ValueError: it was changed since, or the key is another one.
     """
     checked_key(key)
-    said = document.pop("seal", None)
-    kind = said.partition(":")[0] if isinstance(said, str) else None
+    mark = document.pop("seal", None)
+    kind = mark.partition(":")[0] if isinstance(mark, str) else None
     if kind not in ("sha256", "hmac-sha256"):
         raise damaged("it has no seal")
     if (kind == "hmac-sha256") is (key is None):
@@ -1145,7 +1180,7 @@ def unsealed(document: dict[str, Any], key: bytes | None) -> dict[str, Any]:
         )
     # text may hold anything
     if not hmac.compare_digest(
-        said.encode(errors="backslashreplace"), seal(document, key).encode()
+        mark.encode(errors="backslashreplace"), seal(document, key).encode()
     ):
         changed = (
             "it was changed after it was saved"
@@ -1174,12 +1209,12 @@ def decrypted(body: object, key: bytes) -> dict[str, Any]:
     """What `encrypted` made of it. The seal over all of it was checked."""
     try:
         data = bytes.fromhex(body)  # type: ignore[arg-type]  # and caught
-        found = msgspec.json.decode(cipher_of(key).decrypt(data[:12], data[12:], None))
+        private = msgspec.json.decode(cipher_of(key).decrypt(data[:12], data[12:], None))
     except Exception:  # of whatever kind: it would have the text
-        found = None
-    if not isinstance(found, dict):
+        private = None
+    if not isinstance(private, dict):
         raise damaged("private is not an object")
-    return found
+    return private
 
 
 def cipher_of(key: bytes) -> Any:

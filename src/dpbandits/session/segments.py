@@ -22,10 +22,9 @@ from dpbandits.session.decisions import (
     Pair,
     Play,
     User,
+    already_resolved,
     checked_pairs,
-    find_pending,
     pair_refused,
-    resolved,
 )
 from dpbandits.session.history import DecisionTable, SegmentDecision
 from dpbandits.session.lift import Lift, SegmentLift, Shares
@@ -246,8 +245,8 @@ class SegmentedSession(Mapping[str, Session]):
         """Every other arm against the control arm, by segment (see `Session.lift`); each segment's
         hold with this confidence alone.
         """
-        found = {name: each.lift(control, confidence) for name, each in self.items()}
-        return SegmentedTable(found, SegmentLift)
+        lifts = {name: each.lift(control, confidence) for name, each in self.items()}
+        return SegmentedTable(lifts, SegmentLift)
 
     def harm(self) -> SegmentedBeliefs:
         """What is believed of every arm's harm, by segment (see `Session.harm`)."""
@@ -324,7 +323,7 @@ class SegmentedSession(Mapping[str, Session]):
         """Read each pair once; one wrong pair refuses them all, and the error says which. Returns
         them by segment.
         """
-        found, seen = dict[str, list[Any]](), set[tuple[str, int]]()
+        checked, seen = dict[str, list[Any]](), set[tuple[str, int]]()
         refused, at = None, 0
         names = {session.campaign: name for name, session in self._parts.items()}
         try:
@@ -333,18 +332,18 @@ class SegmentedSession(Mapping[str, Session]):
                 view, campaign = session._view, session.campaign
                 if session._is_dropped(decision, view):
                     continue
-                id, play = find_pending(decision, view.pending, view.asked, campaign)
+                id, play = view.find_pending(decision, campaign)
                 if (campaign, id) in seen:
-                    raise resolved()
+                    raise already_resolved()
                 seen.add((campaign, id))
                 session._require_time(id)
                 plain = session._vault.checked(play.observe or play.action, reward)
-                found.setdefault(names[campaign], []).append((id, play, plain))
+                checked.setdefault(names[campaign], []).append((id, play, plain))
         except Exception as error:
             refused = pair_refused(error, pairs, at)
         if refused is not None:  # outside the handler, so that it has no context
             raise refused
-        return found
+        return checked
 
     def tell_message(self, text: str) -> None:
         """In the local model: a user's answer as their device sent it (see
@@ -353,13 +352,13 @@ class SegmentedSession(Mapping[str, Session]):
         Raises:
             MessageError: no such message, or one for another campaign. Nothing was recorded.
         """
-        found = self._by_campaign.get(report_from_json(text).campaign)
-        if found is None:
+        segment = self._by_campaign.get(report_from_json(text).campaign)
+        if segment is None:
             raise MessageError(
                 "Expected a report for one of this session's segments, got one for another "
                 "campaign. Nothing was recorded."
             )
-        found.tell_message(text)
+        segment.tell_message(text)
 
     def shares(self, people: int = 1_000, *, segment: str) -> Shares:
         """How to share out the next people of a segment (see `Session.shares`)."""
@@ -388,7 +387,7 @@ class SegmentedSession(Mapping[str, Session]):
             TypeError: the policy plays on for ever.
             ValueError: in one of the segments no reward was ever told. Nothing was released.
         """
-        silent = [name for name, each in self._parts.items() if not each._seen.records]
+        silent = [name for name, each in self._parts.items() if not each._current.records]
         if silent and self.policy.about.goal == "estimate":
             raise ValueError(
                 f"Expected a reward in every segment before finish; none was told in "
@@ -422,16 +421,16 @@ class SegmentedSession(Mapping[str, Session]):
         """A new arm, in every segment; where an earlier call was cut off, in the others."""
         sessions = tuple(self._parts.values())
         most = max(len(session.arms) for session in sessions)
-        late = [session for session in sessions if len(session.arms) < most]
+        behind = [session for session in sessions if len(session.arms) < most]
         begun = next(session.arms[-1][0] for session in sessions if len(session.arms) == most)
-        if late and label is not None and label != begun:
+        if behind and label is not None and label != begun:
             raise ValueError(
                 f"The arm {shown(begun)} was added to some segments before that call was cut off. "
                 "Add it again first. Nothing was changed."
             )
-        for session in late or sessions:
-            session._state.roster.joined(label)
-        return max([session.add_arm(label) for session in late or sessions])
+        for session in behind or sessions:
+            session._state.roster.with_arm(label)
+        return max([session.add_arm(label) for session in behind or sessions])
 
     def retire_arm(self, arm: str | int) -> None:
         """Never play an arm again, in any segment."""
@@ -445,17 +444,17 @@ class SegmentedSession(Mapping[str, Session]):
         """
         sessions = tuple(self._parts.values())
         most = max(len(session.arms) for session in sessions)
-        late = [session for session in sessions if len(session.arms) < most]
-        if late:
+        behind = [session for session in sessions if len(session.arms) < most]
+        if behind:
             begun = next(session.events[-1] for session in sessions if len(session.arms) == most)
-            if begun[:2] != ("restart", late[0]._name(late[0]._state.roster.number(arm))):
+            if begun[:2] != ("restart", behind[0]._name(behind[0]._state.roster.number(arm))):
                 raise ValueError(
                     "Another arm was added or restarted in some segments before that call was cut "
                     "off. Do that again first. Nothing was changed."
                 )
         else:
             require_restart(sessions, arm)
-        return max([session._restart(arm) for session in late or sessions])
+        return max([session._restart(arm) for session in behind or sessions])
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`, in any segment."""
@@ -477,7 +476,7 @@ class SegmentedSession(Mapping[str, Session]):
     def _require_moves(self, arm: str | int, to: ArmStatus, what: str) -> None:
         """Refuse for all segments what one of them would refuse."""
         for session in self._parts.values():
-            session._moved(arm, to, what)
+            session._with_status(arm, to, what)
 
     def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """All segments as one JSON document, sealed as a whole (see `Session.to_json`).
@@ -496,7 +495,7 @@ class SegmentedSession(Mapping[str, Session]):
 
     def _asked(self) -> list[int]:
         """Decisions by segment: each may have taken a place that all segments know of."""
-        return [session._seen.asked for session in self._parts.values()]
+        return [session._current.asked for session in self._parts.values()]
 
     @classmethod
     def from_json(cls, text: str, *, key: bytes | None = None, **options: Any) -> Self:
@@ -517,15 +516,15 @@ class SegmentedSession(Mapping[str, Session]):
         return loaded
 
     def _of(self, decision: object) -> Session:
-        found = None
+        owner = None
         if type(decision) is Decision and type(decision.campaign) is str:
-            found = self._by_campaign.get(decision.campaign)
-        if found is None:
+            owner = self._by_campaign.get(decision.campaign)
+        if owner is None:
             raise DecisionError(
                 "Expected a decision of one of this session's segments (not its id, for each "
                 "segment counts its own). Nothing was recorded."
             )
-        return found
+        return owner
 
 
 def segment_campaign(base: str, segment: str) -> str:

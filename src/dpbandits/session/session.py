@@ -8,7 +8,6 @@ noise source or oracle): either it happened or it did not, and the next call goe
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -33,7 +32,8 @@ from dpbandits.core.errors import (
     SharedError,
 )
 from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
-from dpbandits.core.plan import Cycle, Hold, Plan
+from dpbandits.core.locks import PROCESS
+from dpbandits.core.plan import Cycle, Hold
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
@@ -44,9 +44,9 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
-from dpbandits.session.arms import ArmStatus, Roster, assignment_of
+from dpbandits.session.arms import ArmStatus, Assignment, Roster, assignment_of
 from dpbandits.session.attribution import attribution_of, require_clock
-from dpbandits.session.beliefs import Allocation, Beliefs, Believed, Sight, beliefs
+from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
     MOST_PENDING,
@@ -57,27 +57,26 @@ from dpbandits.session.decisions import (
     Pair,
     Play,
     User,
+    already_resolved,
     checked_pairs,
-    decision_first,
-    find_pending,
     pair_refused,
-    resolved,
+    swapped_arguments,
     whole_id,
 )
-from dpbandits.session.events import in_order
 from dpbandits.session.guardrail import Guardrail, Harm
 from dpbandits.session.history import DecisionTable
 from dpbandits.session.lift import Lift, Shares, lift_of, shares_of
 from dpbandits.session.naming import people_ahead
 from dpbandits.session.options import (
     MOST_OUTCOMES,
-    asked_contexts,
     checked_batch_key,
+    checked_contexts,
     checked_responsible,
     checked_rewards_range,
     checked_why,
     default_of,
     listed_outcomes,
+    mechanism_with_guardrail,
     require_agreement,
     require_choice,
     require_for_contexts,
@@ -85,13 +84,14 @@ from dpbandits.session.options import (
     require_recordable,
     require_same,
     require_same_batch,
+    require_single_arms,
     require_user,
     too_many_pending,
-    warn_of,
-    watched_mechanism,
+    warn_about,
 )
-from dpbandits.session.overdue import overdue_words, silent_words
+from dpbandits.session.overdue import overdue_advice, unanswered_advice
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
+from dpbandits.session.periods import OpenPeriod, periods_of, require_few
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
@@ -111,8 +111,9 @@ from dpbandits.session.state import (
     Unread,
     View,
     id_runs,
+    merged_events,
     opened,
-    told_by_action,
+    recorded_by_action,
 )
 from dpbandits.session.statement import (
     StatementFacts,
@@ -124,7 +125,7 @@ from dpbandits.session.statement import (
 from dpbandits.session.traffic import SampleRatio, Traffic
 from dpbandits.vault import Books, Parts, Vault, release_of, without_frames
 
-FOLD = 200
+FOLD_AFTER = 200
 """Events after which a log is folded into its state though nothing is released, by the tell that
 makes them so many or by the next call. Single rewards are not kept for longer.
 """
@@ -133,22 +134,11 @@ BooksAndAnswers = tuple[Books, tuple[Any, ...]]
 
 LEAST_IS_BEST = Range(minimise=True)
 
-ORDER = 4
+SHUFFLE_STREAM = 4
 """Sets the stream that shuffles recorded outcomes apart from other public randomness."""
 
 ONE_ENTRY = "recorded batches: where each person is one entry of one batch"
 """What a guarantee rests on once outcomes were recorded of people who were assigned elsewhere."""
-
-PROCESS = [object()]
-"""Marks this process; a forked child gets another mark."""
-
-
-def _mark_process() -> None:
-    PROCESS[0] = object()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_mark_process)
 
 
 class Call:
@@ -218,14 +208,25 @@ class Session:
             that share of its budget.
         window: with "user", the cap and the guarantee are for each window of this length. By
             default for ever.
-        clock: returns the time, for `window` and `attribution_window`. By default this machine's.
+        clock: returns the time, for `window`, `attribution_window` and `period`. By default this
+            machine's.
         user_key: a secret of at least 16 bytes under which users are known. Needed to save.
+        sticky: with "user" and a `user_key`, True to show a person the same arm at every visit, as
+            long as it is in play and `eligible`. Repeated visits are learned from, within the cap,
+            where the policy takes `eligible=`; elsewhere `learn` is False. An arm that is paused,
+            suspended or retired ends it: the person's next arm is the one they keep. For policies
+            that play one arm at a time. Which arm is chosen never depends on the person's own
+            outcomes but through what was released, so it costs no privacy.
         attribution_window: how long an answer is waited for; a decision without one counts with
             `default`. Who answered is then as private as the reward.
         assignment: "shuffled": the first batches of all arms come in one random order instead of
             one after the other. Its coins come from `seed`, which then has to stay secret.
         min_share: each arm's least share of rounds, by a coin a round; or those of single arms, by
             their names or numbers, such as {"control": 0.3}.
+        period: with `min_share`, so long the shares of all arms stand still; open blocks are
+            released at the end of each period, too, and the policy learns from them. Arms are
+            compared within periods only, so a change of rates that all arms share names nobody. For
+            policies whose batches add up, such as `DPRateIMED`. The first period begins now.
         guardrail: a second number of each record, told as (reward, harm), of which no arm may do
             more than declared (`dpbandits.Guardrail`). An arm that does is suspended.
         responsible: who answers for the session, and how to reach them; it stands in statements.
@@ -249,72 +250,28 @@ class Session:
         window: timedelta | None = None,
         clock: Clock | None = None,
         user_key: bytes | None = None,
+        sticky: bool = False,
         attribution_window: timedelta | None = None,
         assignment: str = "planned",
         min_share: float | Mapping[Any, float] | None = None,
-        guardrail: Guardrail | None = None,
-        responsible: str | None = None,
-    ) -> None:
-        self._begin(
-            policy,
-            noise=noise,
-            seed=seed,
-            default=default,
-            campaign=campaign,
-            max_pending=max_pending,
-            rewards=rewards,
-            privacy_unit=privacy_unit,
-            max_contributions=max_contributions,
-            window=window,
-            clock=clock,
-            user_key=user_key,
-            attribution_window=attribution_window,
-            assignment=assignment,
-            min_share=min_share,
-            guardrail=guardrail,
-            responsible=responsible,
-        )
-        if self._vault.noise.kind == "secure":
-            warn_of(self.policy, self.guarantee)
-
-    @classmethod
-    def _loading(cls, policy: Policy, **options: Any) -> Session:
-        """Return a session that is about to get a saved state: what it warns of was said."""
-        made = cls.__new__(cls)
-        made._begin(policy, **options)
-        return made
-
-    def _begin(
-        self,
-        policy: Policy,
-        *,
-        noise: Noise,
-        seed: int | None = None,
-        default: float | None = None,
-        campaign: str | None = None,
-        max_pending: int = PENDING,
-        rewards: Range | None = None,
-        privacy_unit: str = "round",
-        max_contributions: int | None = None,
-        window: timedelta | None = None,
-        clock: Clock | None = None,
-        user_key: bytes | None = None,
-        attribution_window: timedelta | None = None,
-        assignment: str = "planned",
-        min_share: float | Mapping[Any, float] | None = None,
+        period: timedelta | None = None,
         guardrail: Guardrail | None = None,
         responsible: str | None = None,
     ) -> None:
         require_policy(policy)
-        require_clock(clock, window, attribution_window)
+        require_clock(clock, window, attribution_window, period)
         self.responsible = checked_responsible(responsible)
         given = {
             "assignment": assignment != "planned",
             "min_share": min_share is not None,
+            "period": period is not None,
             "guardrail": guardrail is not None,
+            "sticky": sticky is not False,
         }
         require_for_contexts(policy, [option for option, is_given in given.items() if is_given])
-        people = register_of(privacy_unit, max_contributions, window, clock, user_key)
+        people = register_of(privacy_unit, max_contributions, window, clock, user_key, sticky)
+        if people is not None and people.kept is not None:
+            require_single_arms(policy, "sticky=")
         if people is not None:
             policy = policy_for_users(policy, people.cap)
         self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
@@ -330,13 +287,18 @@ class Session:
             require_choice(policy, "assignment= or min_share=")
             if campaign is None:  # the seed foretells who gets what, so decisions do not name it
                 self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
-        self._tables = Tables(people, attribution_of(attribution_window, clock))
+        attribution = attribution_of(attribution_window, clock)
+        waits = None if attribution is None else attribution.seconds
+        periods = periods_of(period, clock, policy, self._assignment, waits)
+        self._tables = Tables(people, attribution, periods)
         self._log, rng = opened(self.seed, self._first_state(policy), [])
         self._open(View(self.seed, self._log, self._tables, rng))
+        if self._vault.noise.kind == "secure":
+            warn_about(self.policy, self.guarantee)
 
     def _vault_for(self, policy: Policy, noise: Noise) -> Vault:
         unit = None if self.rewards is None else self.rewards.to_unit
-        mechanism = watched_mechanism(policy, self.guardrail)
+        mechanism = mechanism_with_guardrail(policy, self.guardrail)
         feedback, randomizer = policy.about.feedback, policy.randomizer()
         return Vault(feedback, mechanism, policy.arms, noise, randomizer, unit)
 
@@ -352,15 +314,22 @@ class Session:
             policy,
             policy.init(),
             self._vault.begin(),
-            Believed.of(policy, policy.labels),
+            ReleaseHistory.of(policy, policy.labels, periods=self._tables.periods is not None),
             Roster.of(policy.arms, policy.labels),
             Traffic.of(policy.arms),
             plans={},
             pending={},
             harm=harm,
-            late=() if tracks_delays else None,
+            delays=() if tracks_delays else None,
             contexts=contexts,
+            period=self._first_period(),
         )
+
+    def _first_period(self) -> OpenPeriod | None:
+        periods = self._tables.periods
+        if periods is None:
+            return None
+        return OpenPeriod(periods.number(periods.time() - periods.waits))
 
     def _open(self, view: View) -> None:
         """Take calls from now on, in this process."""
@@ -377,12 +346,13 @@ class Session:
             self._has_window or tables.people is not None or self._assignment is not None
         )
         self._contextual = self._state.contexts is not None
+        # with an attribution window periods end where outcomes are recorded
+        self._ends_periods = tables.periods is not None and not self._has_window
 
     def __repr__(self) -> str:
-        return (
-            f"Session({self.policy!r}, asked={self._seen.asked}, recorded={self._seen.records}, "
-            f"releases={self.releases})"
-        )
+        now = self._current
+        counts = f"asked={now.asked}, recorded={now.records}, releases={self.releases}"
+        return f"Session({self.policy!r}, {counts})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies begin with the same log, and no call under way."""
@@ -403,7 +373,8 @@ class Session:
             self._require_alone(me)
         for other in self._others:  # a call of theirs that was cut off may have taken a place
             other._refresh_view(releases=False)
-        if view.log is self._log and view.at == len(view.events) < FOLD and view.due is None:
+        is_current = view.log is self._log and view.counted == len(view.events) < FOLD_AFTER
+        if is_current and view.due is None and not (self._ends_periods and self._period_is_over()):
             return view
         return self._refresh_view(releases)
 
@@ -429,14 +400,16 @@ class Session:
     def _refresh_view(self, releases: bool) -> View:
         """Make the view again if it is behind; release what an earlier call left due."""
         view, log = self._view, self._log
-        if view.log is not log or view.at != len(log.events):
+        if view.log is not log or view.counted != len(log.events):
             view = self._rebuild_view()
-        if view.due is None:
+        is_over = releases and self._ends_periods and self._period_is_over()
+        if view.due is None and not is_over:
             return self._folded(view)
         if not releases:
             return view
         try:
-            return self._advance(view)
+            view = self._advance(view)
+            return self._with_ended_period(view) if is_over else view
         except (HorizonError, LedgerError):  # no further call helps
             raise
         except Exception as error:
@@ -447,10 +420,10 @@ class Session:
         ) from failed
 
     @property
-    def _seen(self) -> View:
+    def _current(self) -> View:
         """The view, for what only reads; during a call it may lack that call's event."""
         view, log = self._view, self._log
-        if (view.log is not log or view.at != len(log.events)) and not self._calls:
+        if (view.log is not log or view.counted != len(log.events)) and not self._calls:
             view = self._rebuild_view()
         return view
 
@@ -517,9 +490,9 @@ class Session:
         is_open = self._log.state.closing is None
         if context is not None and only and is_open and not self._needs_full_path:
             return self._ask_in_context(context)
-        special = not only or context is not None or self._contextual or not is_open
-        if special or self._needs_full_path:
-            contexts = asked_contexts(self.policy, context, count)
+        needs_checks = not only or context is not None or self._contextual or not is_open
+        if needs_checks or self._needs_full_path:
+            contexts = checked_contexts(self.policy, context, count)
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user, contexts)
             return made[0] if count is None else made
@@ -543,7 +516,7 @@ class Session:
     def _ask_in_context(self, context: Any) -> Decision:
         """Return the next decision, for a visitor of this context."""
         if not self._contextual:
-            asked_contexts(self.policy, context, None)  # refuses
+            checked_contexts(self.policy, context, None)  # refuses
         policy: Any = self._state.policy
         known = policy.context(context)
         me = ref(here := Call())
@@ -599,7 +572,7 @@ class Session:
                 f"Expected eligible= to hold {roster.name(arm)}, the winner of this session, which "
                 "is closed and shows nothing else. None was made."
             )
-        events = view.shown_winner(arm, count)
+        events = view.winner_events(arm, count)
         made = [each.play.decision(each.id, self.campaign) for each in events[::2]]
         self._append(view, events)
         return made
@@ -617,27 +590,43 @@ class Session:
         self, view: View, count: int, who: str | None, arms: tuple[int, ...] | None
     ) -> list[Asked]:
         """Compute the next decisions: by the plan, or by chance."""
-        people, assignment = self._tables.people, self._assignment
+        people, assignment, roster = self._tables.people, self._assignment, self._state.roster
         draws = view.draws(assignment, arms)
-        among = self._state.roster.in_play if arms is None else arms
+        among = roster.in_play if arms is None else arms
         period = 0 if people is None else people.period()
         taken = 0 if people is None or who is None else people.taken(who, period)
+        number = self._period_now()
+        own = self._kept_arm(who, among)
         view.begin_batch()
         for _ in range(count):
-            place = None
-            if people is not None and who is not None:
-                if taken >= people.cap:
-                    view.add_to_batch(view.next_unread(arms))
-                    continue
-                taken += 1
-                place = who, period, taken
-            if draws:
+            chosen = arms if own is None else (own,)
+            is_full = people is not None and taken >= people.cap
+            if is_full or (own is not None and not self.policy.chooses):
+                event = view.next_unread(chosen)
+            elif draws and own is None:
                 assert assignment is not None
-                event = view.next_drawn(assignment, self.seed, among)
+                event = view.next_random(assignment, self.seed, among, number)
             else:
-                event = view.next_ask(arms)
-            view.add_to_batch(event if place is None else event._replace(place=place))
+                event = view.next_ask(chosen)
+            if own is not None:  # it was not drawn
+                event = event._replace(play=event.play._replace(propensity=1.0))
+            if people is not None and who is not None:
+                if event.play.learn:
+                    taken += 1
+                    event = event._replace(place=(who, period, taken))
+                if people.kept is not None:
+                    own = event.play.unit
+                    event = event._replace(keeps=(who, roster.mark(own)))
+            view.add_to_batch(event)
         return view.batch
+
+    def _kept_arm(self, who: str | None, among: Sequence[int]) -> int | None:
+        """Return the arm that a person keeps; None if that is for this visit to decide."""
+        people = self._tables.people
+        if people is None or people.kept is None or who is None:
+            return None
+        arm = self._state.roster.marked(people.kept.get(who))
+        return arm if arm in among else None
 
     def _next_in_contexts(
         self, view: View, contexts: list[Any], who: str | None, arms: tuple[int, ...] | None
@@ -695,13 +684,13 @@ class Session:
         is recorded (the decision is no longer pending), and the next call goes on from there.
         """
         if type(reward) is Decision:
-            raise decision_first()
+            raise swapped_arguments()
         me = ref(here := Call())
         try:
             view = self._enter(me, not self._has_window)
             if view.log.state.closing is not None and self._is_dropped(decision, view):
                 return
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign, self._newest)
+            id, play = view.find_pending(decision, self.campaign, self._newest)
             if self._has_window:
                 self._hold_outcomes(
                     [(id, play, self._vault.checked(play.observe or play.action, reward))]
@@ -717,7 +706,7 @@ class Session:
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
             del decision, reward, parts, event  # no frame of a release that fails holds a reward
-            if view.due is not None or view.at >= FOLD:
+            if view.due is not None or view.counted >= FOLD_AFTER:
                 self._complete(view)
         finally:
             self._calls.pop(me, None)
@@ -763,23 +752,23 @@ class Session:
 
     def _checked(self, pairs: Sequence[Pair], view: View) -> list[tuple[int, Play, Any]]:
         """Read each pair once; one wrong pair refuses them all, and the error says which."""
-        found, refused, at = list[tuple[int, Play, Any]](), None, 0
+        checked, refused, at = list[tuple[int, Play, Any]](), None, 0
         seen, closed = set[int](), view.log.state.closing is not None
         try:
             for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
                 if closed and self._is_dropped(decision, view):
                     continue
-                id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+                id, play = view.find_pending(decision, self.campaign)
                 if id in seen:
-                    raise resolved()
+                    raise already_resolved()
                 seen.add(id)
                 self._require_time(id)
-                found.append((id, play, self._vault.checked(play.observe or play.action, reward)))
+                checked.append((id, play, self._vault.checked(play.observe or play.action, reward)))
         except Exception as error:
             refused = pair_refused(error, pairs, at)
         if refused is not None:  # outside the handler, so that it has no context
             raise refused
-        return found
+        return checked
 
     def _is_dropped(self, decision: Any, view: View) -> bool:
         """Whether the session is closed, and the answer to this decision is dropped unread."""
@@ -801,7 +790,7 @@ class Session:
             DecisionError: unknown id, or resolved before. Nothing was recorded.
         """
         with OneCall(self, releases=not self._has_window) as view:
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+            id, play = view.find_pending(decision, self.campaign)
             self._require_time(id)
             if not self._has_window:
                 event = self._event(id, play, self._default(play), why="expired")
@@ -816,7 +805,7 @@ class Session:
         """
         with OneCall(self) as view:
             view = self._with_due_outcomes(view)
-            id, play = find_pending(decision, view.pending, view.asked, self.campaign)
+            id, play = view.find_pending(decision, self.campaign)
             self._append(view, [self._voided(id, play)])
             self._end(self._view)
 
@@ -848,13 +837,13 @@ class Session:
     def _count(self, view: View) -> None:
         """Count the events that were appended, and make what is due."""
         view.catch_up()
-        if view.due is not None or view.at >= FOLD:
+        if view.due is not None or view.counted >= FOLD_AFTER:
             self._complete(view)
 
     def _default(self, play: Play) -> Any:
         """Return what is recorded if nobody answered, checked."""
-        many = len(play.observe or range(self.policy.arms))
-        rewards: Any = [self.default] * many
+        size = len(play.observe or range(self.policy.arms))
+        rewards: Any = [self.default] * size
         if self.guardrail is not None:
             rewards = self.default, self.guardrail.default
         elif self.policy.about.feedback == "bandit":
@@ -880,23 +869,23 @@ class Session:
             ValueError: this session has to make its decisions itself (see `record`).
             ClosedError: the session is closed, without a winner.
         """
-        many = whole_number(people, "people", 1, MOST_OUTCOMES)
+        count = whole_number(people, "people", 1, MOST_OUTCOMES)
         require_recordable(self.policy, self._tables.people, self._has_window)
         with OneCall(self, releases=False) as view:
             roster, closing = self._state.roster, self._state.closing
             if closing is None:
                 try:
-                    given = self._shares_ahead(view, many)
+                    given = self._preview_shares(view, count)
                 finally:
                     self._rebuild_view()
             elif closing.winner is None:
                 raise ClosedError("This session is closed: it assigns nobody any more.")
             else:
-                given = {closing.winner: float(many)}
+                given = {closing.winner: float(count)}
             names = [str(roster.labels[arm] if roster.labels else arm) for arm in given]
-            return shares_of(dict(zip(names, given.values(), strict=True)), many)
+            return shares_of(dict(zip(names, given.values(), strict=True)), count)
 
-    def _shares_ahead(self, view: View, people: int) -> dict[int, float]:
+    def _preview_shares(self, view: View, people: int) -> dict[int, float]:
         """Return of how many of the next people each arm in play is shown to, on average. The coins
         are others than those of decisions, which nobody may foresee.
         """
@@ -905,7 +894,7 @@ class Session:
         view.begin_batch()
         for _ in range(people):
             if drawn is not None and view.draws(drawn, None):
-                law, event = view.drawn_ahead(drawn, arms)
+                law, event = view.preview_draw(drawn, arms, self._period_now())
             else:
                 event = view.next_ask()
                 played: Any = event.play.action
@@ -944,11 +933,11 @@ class Session:
             RewardError: one of them is no reward. Nothing was recorded.
             ClosedError: the session is closed. Nothing was recorded.
         """
-        digest, found = checked_batch_key(key), listed_outcomes(outcomes)
+        digest, rewards = checked_batch_key(key), listed_outcomes(outcomes)
         self._require_few_counts(outcomes)
         del outcomes
-        batch = Batch(digest, self._state.roster.number(arm), len(found))
-        return self._record(batch.arm, found, batch)
+        batch = Batch(digest, self._state.roster.number(arm), len(rewards))
+        return self._record(batch.arm, rewards, batch)
 
     def _require_few_counts(self, outcomes: object) -> None:
         """Refuse counts of successes where rewards are others than 0 and 1."""
@@ -990,19 +979,19 @@ class Session:
 
     def _recorded_parts(self, arm: int, outcomes: list[Any], asked: int) -> list[Parts]:
         """Return what a batch adds to its arm's blocks, in an order that says nothing of it."""
-        refused, at, vault, found = None, 0, self._vault, list[Parts]()
+        refused, at, vault, parts = None, 0, self._vault, list[Parts]()
         try:
             for at, reward in enumerate(outcomes):  # noqa: B007  # the error says where
-                found.append(vault.parts(arm, vault.steps(vault.checked(arm, reward)), arm, None))
+                parts.append(vault.parts(arm, vault.steps(vault.checked(arm, reward)), arm, None))
         except RewardError as error:
             refused = type(error)(f"Outcome {at} (counted from 0) of {len(outcomes)}: {error}")
         if refused is not None:  # outside the handler, so that it has no context
             raise refused
         if vault.noise.kind == "secure":
-            secrets.SystemRandom().shuffle(found)
-            return found
-        order = np.random.default_rng([self.seed, asked, ORDER]).permutation(len(found))
-        return [found[place] for place in order.tolist()]
+            secrets.SystemRandom().shuffle(parts)
+            return parts
+        order = np.random.default_rng([self.seed, asked, SHUFFLE_STREAM]).permutation(len(parts))
+        return [parts[place] for place in order.tolist()]
 
     # Answers that count once their time has passed
 
@@ -1018,7 +1007,7 @@ class Session:
 
     def _require_time(self, id: int) -> None:
         window = self._tables.window
-        if window is not None and window.over(id):
+        if window is not None and window.is_over(id):
             raise DecisionError(
                 "This decision's time has passed, and what came until then counts. Nothing was "
                 "recorded."
@@ -1028,17 +1017,19 @@ class Session:
         """Record, in the order of asking, every decision whose time has passed: its answer, or the
         default.
         """
-        window = self._tables.window
+        window, periods = self._tables.window, self._tables.periods
         if window is None:
-            return view
-        for id in window.passed():
+            return self._with_ended_period(view)
+        for id in window.advance():
             if id not in view.pending:  # void since the session was closed
                 continue
+            if periods is not None:  # it counts in the period in which its decision was made
+                view = self._with_ended_period(view, window.due[id])
             view.events.append(self._outcome(id, view.pending[id]))
             view.catch_up()
-            if view.due is not None or view.at >= FOLD:
+            if view.due is not None or view.counted >= FOLD_AFTER:
                 view = self._advance(view)
-        return view
+        return self._with_ended_period(view, window.latest)
 
     def _outcome(self, id: int, play: Play) -> Event:
         """Return the event of a decision whose time has passed."""
@@ -1083,13 +1074,68 @@ class Session:
                     if log.state.closing is None:
                         raise
                     return self._end_at_horizon(view)
-                self._log = log = Log(state, log.plan, log.events[view.at :])
+                self._log = log = Log(state, log.plan, log.events[view.counted :])
             learned = self._learned(log.state)
             after, rng = opened(self.seed, learned, log.events)
             self._note_release(log.state.unlearned, learned)
             self._log = log = after
             self._view = view = View(self.seed, log, self._tables, rng, view)
         return self._folded(view)
+
+    # Periods
+
+    def _period_now(self) -> int | None:
+        """Return the number of the period in which decisions are made now; None without periods."""
+        periods, window = self._tables.periods, self._tables.window
+        if periods is None:
+            return None
+        return periods.number(periods.latest if window is None else window.latest)
+
+    def _period_is_over(self, time: float | None = None) -> bool:
+        """Return whether the open period's blocks are to be closed.
+
+        Args:
+            time: by default now.
+        """
+        periods, period = self._tables.periods, self._state.period
+        if periods is None or period is None:
+            return False
+        closing = self._state.closing
+        if closing is not None and closing.releases is not None:
+            return False
+        return (periods.time() if time is None else time) >= periods.closes_at(period.number)
+
+    def _with_ended_period(self, view: View, time: float | None = None) -> View:
+        """Release all open blocks, each once, if their period is over, and begin the next one.
+        Empty blocks are not read. The policy learns from it as from a short block.
+
+        The released blocks and the next period are put in place by one assignment. When a period
+        ends depends on the time alone.
+
+        Args:
+            time: up to which outcomes were recorded; by default now.
+        """
+        periods = self._tables.periods
+        if periods is None or view.due is not None or not self._period_is_over(time):
+            return view
+        state = view.folded()
+        assert state.period is not None
+        number = periods.after(state.period.number, periods.latest if time is None else time)
+        ended, read = state.period.ended, tuple(sorted(state.books.blocks))
+        if read:
+            books, answers = self._read(self._vault.release, state.books, read)
+            recorded = recorded_by_action(state)
+            release = release_of(read, answers, state.records, recorded, self._vault.numbers)
+            unlearned = UnlearnedRelease(release, view.log.plan, None, ended)
+            after = state._replace(books=books, unlearned=unlearned)
+        else:
+            nothing = Release((), (), state.records, ())
+            after = state._replace(history=state.history.after(nothing, in_play(state), ended))
+        after = after._replace(period=state.period.next(number))
+        # this is the moment at which it happens
+        self._log = log = Log(after, view.log.plan, view.events[view.counted :])
+        self._view = view = View(self.seed, log, self._tables, view.rng, view)
+        return self._advance(view)
 
     def _note_release(self, released: UnlearnedRelease | None, learned: State) -> None:
         """Write a release into a store's journal, once: the call may have been cut off after it."""
@@ -1098,13 +1144,13 @@ class Session:
             return
         last = journal[-1] if journal else None
         if not (type(last) is Released and last.step == learned.step):
-            left, (release, plan, _) = learned.books.ledger.left, released
+            left, (release, plan, *_) = learned.books.ledger.left, released
             journal.append(Released(learned.step, release, plan, left, learned.asked))
 
     def _folded(self, view: View) -> View:
         """Fold the events into the state if they are many; nothing may be due."""
-        if view.at >= FOLD:
-            self._log = log = Log(view.folded(), view.log.plan, view.events[view.at :])
+        if view.counted >= FOLD_AFTER:
+            self._log = log = Log(view.folded(), view.log.plan, view.events[view.counted :])
             self._view = view = View(self.seed, log, self._tables, view.rng, view)
         return view
 
@@ -1124,11 +1170,11 @@ class Session:
         shapes = () if contexts is None else contexts.shapes(state, read)
         books, answers = self._read(vault.release, state.books, read, drop, arms, shapes)
         coordinates = due if arms is None else arms
-        told = told_by_action(state)
+        counts = recorded_by_action(state)
         if contexts is not None:  # the public counts of the same blocks, which close with them
             answers = contexts.answers(state.policy, read, answers)
             contexts = contexts.without(read)
-        release = release_of(coordinates, answers, state.records, told, vault.numbers)
+        release = release_of(coordinates, answers, state.records, counts, vault.numbers)
         unlearned = UnlearnedRelease(release, plan, number)
         return state._replace(books=books, contexts=contexts, unlearned=unlearned)
 
@@ -1136,18 +1182,18 @@ class Session:
         """Release blocks. An error carries no frames of the vault, whose variables hold sums."""
         failed: Exception | None = None
         try:
-            found = release(*given)
+            answers = release(*given)
         except Exception as error:
             failed = error
         if failed is not None:  # outside the handler, so that it has no context
             raise without_frames(failed)
         self._require_process()  # the noise source may have forked
-        return found
+        return answers
 
     def _learned(self, state: State) -> State:
         """Return the state after the policy has learned from its answer."""
         assert state.unlearned is not None
-        release, plan, number = state.unlearned
+        release, plan, number, ended = state.unlearned
         if plan is None:
             empty = self._vault.empty_arms(state.books)
             learned = state.policy.dropped(state.learned, release, empty)
@@ -1159,14 +1205,14 @@ class Session:
         elif not self._vault.joint:
             played = self._log.plan
             in_turn = played.actions if isinstance(played, Cycle) else ()
-            overdue = overdue.read((*release.coordinates, *in_turn))
+            overdue = overdue.with_new_blocks((*release.coordinates, *in_turn))
         state = state._replace(
             overdue=overdue,
             learned=learned,
-            believed=state.believed.after(release, in_play(state)),
+            history=state.history.after(release, in_play(state), ended),
             step=state.step + 1,
             unlearned=None,
-            told=(),
+            step_counts=(),
             plans={key: each for key, each in state.plans.items() if key != number},
         )
         return state if state.harm is None else with_harm(state, release)
@@ -1178,10 +1224,11 @@ class Session:
             vault: of the state; by default the session's.
         """
         books, _ = (vault or self._vault).release(state.books, (), keys)
-        release = Release((), (), state.records, told_by_action(state))
+        release = Release((), (), state.records, recorded_by_action(state))
         contexts = None if state.contexts is None else state.contexts.without(keys)
+        period = None if state.period is None else state.period.incomparable(state.policy.arms)
         unlearned = UnlearnedRelease(release, None)
-        return state._replace(books=books, contexts=contexts, unlearned=unlearned)
+        return state._replace(books=books, contexts=contexts, unlearned=unlearned, period=period)
 
     def _replace_state(self, state: State) -> None:
         """Put a new state in place: the moment at which a verb without an event happens."""
@@ -1204,9 +1251,9 @@ class Session:
         not in a store, which keeps the outcomes.
         """
         window, idle = self._tables.window, self._tables.journal is None and not self._calls
-        if window is None or not idle or PROCESS[0] is not self._process:
+        if not idle or PROCESS[0] is not self._process:
             return
-        if window.due_now():
+        if self._period_is_over() or (window is not None and window.due_now()):
             with suppress(Exception):  # the next call that changes something says why
                 self.settle()
 
@@ -1249,14 +1296,14 @@ class Session:
             except HorizonError:  # nothing is learned any more
                 if self._state.unlearned is not None:  # a policy's own error
                     raise
-                state, waits = self._refresh_view(releases=False).folded_whole(), False
+                state, waits = self._refresh_view(releases=False).folded_with_all_events(), False
             void = () if waits else id_runs(state.pending)
             closing = Closing(why, arm, read, state.asked, void)
             state = state._replace(closing=closing, offer=state.offer._replace(last=0))
             if not waits:
-                many = len(state.pending)
+                void_now = len(state.pending)
                 state = state._replace(
-                    pending={}, unread=state.unread + many, void=state.void + many
+                    pending={}, unread=state.unread + void_now, void=state.void + void_now
                 )
                 state = self._with_last_releases(state)
             answers = state.traffic.answers.ended()
@@ -1278,7 +1325,7 @@ class Session:
         closing, window = self._state.closing, self._tables.window
         if closing is None or closing.is_done or window is None:
             return None
-        pending = self._seen.shown_pending()
+        pending = self._current.unresolved()
         return max((due for id, due in window.due.items() if id in pending), default=None)
 
     def _winner(self, winner: object) -> int | None:
@@ -1309,17 +1356,19 @@ class Session:
 
     def _with_last_releases(self, state: State) -> State:
         """Return the state after its open blocks were released, each once, or dropped."""
-        vault, books, found = self._vault, state.books, list[Any]()
+        vault, books, releases = self._vault, state.books, list[Any]()
         assert state.closing is not None
         for keys, arms in vault.last_blocks(books, self._released_of(state, state.closing.read)):
             books, answers = self._read(vault.release, books, keys, (), arms)
-            told, coordinates = told_by_action(state), keys if arms is None else arms
-            release = release_of(coordinates, answers, state.records, told, vault.numbers)
-            found.append((release, books.ledger.left))
+            counts, coordinates = recorded_by_action(state), keys if arms is None else arms
+            release = release_of(coordinates, answers, state.records, counts, vault.numbers)
+            releases.append((release, books.ledger.left))
         books, _ = vault.release(books, (), tuple(books.blocks))
-        closing = state.closing._replace(releases=tuple(found))
+        closing = state.closing._replace(releases=tuple(releases))
         overdue = state.overdue._replace(blocks={})
-        return state._replace(books=books, closing=closing, told=(), plans={}, overdue=overdue)
+        return state._replace(
+            books=books, closing=closing, step_counts=(), plans={}, overdue=overdue
+        )
 
     @staticmethod
     def _released_of(state: State, read: bool) -> dict[int, tuple[int, ...] | None]:
@@ -1347,22 +1396,22 @@ class Session:
             if any(id <= closing.asked for id in view.pending):
                 return view
             state = self._with_last_releases(view.folded())
-            self._log = Log(state, view.log.plan, view.events[view.at :])
+            self._log = Log(state, view.log.plan, view.events[view.counted :])
             view = self._rebuild_view()
         state = view.folded()
         after = self._noted(state)
-        self._log = Log(after, view.log.plan, view.events[view.at :])
+        self._log = Log(after, view.log.plan, view.events[view.counted :])
         return self._rebuild_view()
 
     def _end_at_horizon(self, view: View) -> View:
         """End a closed session whose mechanism is full: no answer is waited for any more."""
-        state = view.folded_whole()
+        state = view.folded_with_all_events()
         closing = state.closing
         assert closing is not None
         if closing.releases is None:
             closing = closing._replace(void=(*closing.void, *id_runs(state.pending)))
-            many = len(state.pending)
-            unread, void = state.unread + many, state.void + many
+            void_now = len(state.pending)
+            unread, void = state.unread + void_now, state.void + void_now
             state = state._replace(closing=closing, pending={}, unread=unread, void=void)
             state = self._with_last_releases(state)
         self._log = Log(state, view.log.plan, [])
@@ -1383,8 +1432,9 @@ class Session:
             number += 1
             if journal is not None and number not in noted:
                 journal.append(Released(number, release, None, left, state.asked))
-            believed = state.believed.after(release, in_play(state))
-            state = state._replace(believed=believed, step=number)
+            ended = None if state.period is None else state.period.ended
+            history = state.history.after(release, in_play(state), ended)
+            state = state._replace(history=history, step=number)
             if state.harm is not None:
                 state = with_harm(state, release, suspends=False)
         return state._replace(closing=closing._replace(is_done=True, releases=()))
@@ -1420,8 +1470,8 @@ class Session:
                 return
             state = view.folded()
             books, answers = self._read(self._vault.finish, state.books)
-            coordinates, told = tuple(range(self.policy.arms)), told_by_action(state)
-            release = release_of(coordinates, answers, state.records, told, self._vault.numbers)
+            coordinates, counts = tuple(range(self.policy.arms)), recorded_by_action(state)
+            release = release_of(coordinates, answers, state.records, counts, self._vault.numbers)
             self._replace_state(
                 state._replace(books=books, unlearned=UnlearnedRelease(release, plan))
             )
@@ -1442,8 +1492,10 @@ class Session:
             self._require_open()
             state = self._with_due_outcomes(view).folded()
             require_choice(self.policy, "add_arm")
-            roster = state.roster.joined(label)
+            roster = state.roster.with_arm(label)
             arms = len(roster.status)
+            if self._tables.periods is not None:
+                require_few(arms)
             if self._assignment is not None:
                 self._assignment.require_room(arms)
             policy = state.policy.with_arms(tuple(roster.labels) or arms)
@@ -1453,7 +1505,7 @@ class Session:
                 policy=policy,
                 learned=state.policy.widened(state.learned, arms),
                 books=vault.widened(state.books, arms),
-                believed=state.believed.with_arm(name),
+                history=state.history.with_arm(name),
                 roster=roster,
                 contexts=None if state.contexts is None else state.contexts.widened(arms),
                 events=(*state.events, SessionEvent("add", label or arms - 1, state.asked)),
@@ -1473,7 +1525,7 @@ class Session:
             ValueError: no such arm, or none would be left; or the policy cannot choose among some
                 of its arms.
         """
-        self._set_standing(arm, "retired", "retire")
+        self._set_status(arm, "retired", "retire")
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`. Late rewards of it still count.
@@ -1481,7 +1533,7 @@ class Session:
         Raises:
             ValueError: as `retire_arm`.
         """
-        self._set_standing(arm, "paused", "pause")
+        self._set_status(arm, "paused", "pause")
 
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again.
@@ -1489,7 +1541,7 @@ class Session:
         Raises:
             ValueError: as `retire_arm`, or it is retired.
         """
-        self._set_standing(arm, "active", "resume")
+        self._set_status(arm, "active", "resume")
 
     def restart_arm(self, arm: str | int) -> int:
         """Forget what was released of an arm whose mean has changed, and learn it anew: no privacy
@@ -1527,13 +1579,13 @@ class Session:
                 policy=policy,
                 learned=state.policy.widened(state.learned, arms),
                 books=vault.widened(state.books, arms),
-                believed=state.believed.restarted(number, kept, label),
+                history=state.history.restarted(number, kept, label),
                 roster=roster,
                 harm=harm,
                 events=(*state.events, SessionEvent("restart", name, state.asked)),
                 offer=state.offer._replace(last=0),
             )
-            state = self._unlearned_of(state, number)
+            state = self._without_learning(state, number)
             if number in state.books.blocks:
                 state = self._dropped(state, (number,), vault)
                 self._log, self._vault = Log(state, self._log.plan, []), vault
@@ -1544,23 +1596,23 @@ class Session:
                 self._view = View(self.seed, log, self._tables, rng)
             return arms - 1
 
-    def _set_standing(self, arm: str | int, to: ArmStatus, what: str) -> None:
+    def _set_status(self, arm: str | int, to: ArmStatus, what: str) -> None:
         with OneCall(self) as view:
             self._require_open()
             state = self._with_due_outcomes(view).folded()
-            number, roster = self._moved(arm, to, what)
+            number, roster = self._with_status(arm, to, what)
             if roster != state.roster:
                 name = roster.labels[number] if roster.labels else number
                 event = SessionEvent(what, name, state.asked)
                 state = state._replace(roster=roster, events=(*state.events, event))
             state = state._replace(offer=state.offer._replace(last=0))  # the next ask looks again
             if to == "retired":
-                state = self._unlearned_of(state, number)
+                state = self._without_learning(state, number)
                 if number in state.books.blocks:
                     state = self._dropped(state, (number,))
             self._replace_state(state)
 
-    def _unlearned_of(self, state: State, arm: int) -> State:
+    def _without_learning(self, state: State, arm: int) -> State:
         """Return the state in which nobody learns from an arm's pending decisions."""
         pending = {
             id: play._replace(learn=False) if play.learn and play.action == arm else play
@@ -1571,7 +1623,7 @@ class Session:
             self._tables.journal.append(Unlearned(tuple(gone)))
         return state._replace(pending=pending)
 
-    def _moved(self, arm: str | int, to: ArmStatus, what: str) -> tuple[int, Roster]:
+    def _with_status(self, arm: str | int, to: ArmStatus, what: str) -> tuple[int, Roster]:
         """Return the arm's number, and the roster once it stands there.
 
         Raises:
@@ -1579,7 +1631,7 @@ class Session:
         """
         require_choice(self.policy, f"{what}_arm")
         number = self._state.roster.number(arm)
-        roster = self._state.roster.moved(number, to)
+        roster = self._state.roster.with_status(number, to)
         if roster.active == ():
             raise ValueError(
                 f"Expected an arm to be left in play; {roster.name(number)} is the last one. "
@@ -1606,7 +1658,7 @@ class Session:
             if self._contextual:
                 public = (*public, "contexts")
             guarantee = replace(guarantee, public=public)
-        if self._seen.elsewhere:
+        if self._current.elsewhere:
             guarantee = replace(guarantee, duty=ONE_ENTRY)
         return guarantee if people is None else per_user(guarantee, people)
 
@@ -1626,13 +1678,13 @@ class Session:
     @property
     def pending(self) -> tuple[Decision, ...]:
         """Decisions that wait for their rewards, oldest first."""
-        waiting = self._seen.shown_pending()
+        waiting = self._current.unresolved()
         return tuple(play.decision(id, self.campaign) for id, play in waiting.items())
 
     @property
     def resolved(self) -> int:
         """Decisions that were told, expired or void."""
-        return self._seen.asked - len(self._seen.shown_pending())
+        return self._current.asked - len(self._current.unresolved())
 
     @property
     def unread(self) -> int:
@@ -1640,7 +1692,7 @@ class Session:
         `learn=False`. A late record of a closed joint block is not among them: it is recorded and
         never released.
         """
-        return self._seen.unread
+        return self._current.unread
 
     @property
     def arms(self) -> tuple[tuple[ArmLabel | int, ArmStatus], ...]:
@@ -1656,12 +1708,18 @@ class Session:
         return None if window is None else window.seconds
 
     @property
+    def period(self) -> float | None:
+        """For how many seconds shares stand still; None without periods."""
+        periods = self._tables.periods
+        return None if periods is None else periods.seconds
+
+    @property
     def events(self) -> tuple[SessionEvent, ...]:
         """What was done to the session besides asking and telling, in order."""
-        noticed = self._seen.overdue.noticed
+        noticed = self._current.overdue.noticed
         overdue = [SessionEvent("overdue", self._name(arm), at) for arm, at in noticed]
-        alarms = sorted([*self._suspended(), *overdue], key=lambda event: event.asked)
-        return in_order(self._state.events, alarms)
+        alarms = sorted([*self._guardrail_alarms(), *overdue], key=lambda event: event.asked)
+        return merged_events(self._state.events, alarms)
 
     @property
     def alarms(self) -> tuple[SessionEvent, ...]:
@@ -1681,20 +1739,20 @@ class Session:
         Args:
             when: returns when a decision was made, in words.
         """
-        view, waits = self._seen, list[SessionEvent]()
+        view, waits = self._current, list[SessionEvent]()
         noticed = dict(view.overdue.noticed)
         for arm, missing, since in view.delayed():
             name, at = self._name(arm), noticed.get(arm, view.asked)
-            said = overdue_words(name, missing, when(since))
-            waits.append(SessionEvent("overdue", name, at, said))
+            advice = overdue_advice(name, missing, when(since))
+            waits.append(SessionEvent("overdue", name, at, advice))
         if view.is_silent and self._state.closing is None:
             since = view.asked - view.answered
             first = when(view.answered + 1) if since else "the newest decision"
-            said = silent_words(since, view.expired, first)
-            waits.append(SessionEvent("silent", None, view.asked, said))
-        return (*self._suspended(), *waits)
+            advice = unanswered_advice(since, view.expired, first)
+            waits.append(SessionEvent("silent", None, view.asked, advice))
+        return (*self._guardrail_alarms(), *waits)
 
-    def _suspended(self) -> list[SessionEvent]:
+    def _guardrail_alarms(self) -> list[SessionEvent]:
         """Arms that passed the guardrail."""
         harm = self._state.harm
         return [
@@ -1712,8 +1770,8 @@ class Session:
         return self._state.learned
 
     @property
-    def plan(self) -> Plan:
-        """What is played until the next release."""
+    def plan(self) -> Hold | Any:
+        """What is played until the next release: a `Hold`, or a `Cycle` or `Draw`."""
         return self._log.plan
 
     @property
@@ -1742,8 +1800,8 @@ class Session:
         among = in_play(state)
         drawn = self._assignment
         least = None if drawn is None else drawn.least_of_all(state.roster.in_play)
-        found = beliefs(
-            state.believed,
+        estimates = beliefs(
+            state.history,
             confidence,
             ruler=self.rewards,
             among=among,
@@ -1751,8 +1809,8 @@ class Session:
             allocation=Allocation(least, self._sight, self._named_by_policy),
         )
         if state.closing is None:
-            return found
-        return replace(found, more=None, at_share=None, sight=None, is_over=True)
+            return estimates
+        return replace(estimates, more=None, at_share=None, sight=None, is_over=True)
 
     def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift:
         """Return by how much the mean of every other arm differs from the control arm's, and their
@@ -1801,21 +1859,21 @@ class Session:
         policy = self.policy
         if not isinstance(policy, Identifier) or policy.delta > delta * (1.0 + 1e-9):
             return False, None
-        found = policy.best_arm(self._state.learned)
-        return True, None if found is None else found.arm
+        best = policy.best_arm(self._state.learned)
+        return True, None if best is None else best.arm
 
     def _sight(self, delta: float, least: float | None) -> Sight | None:
         """Return how many more people the policy takes to name the best arm (see `people_ahead`);
         computed once for each release.
         """
         state = self._state
-        if state.roster.active is not None or state.closing is not None:
+        if state.roster.active is not None or state.closing or state.period is not None:
             return None  # what it plays of some arms alone is not foreseen
         key = state.step, state.policy.arms, delta, least
         if key not in self._sights:
             if any(known[0] != state.step for known in self._sights):
                 self._sights.clear()
-            at = state.policy, state.learned, state.step, self.seed, state.believed
+            at = state.policy, state.learned, state.step, self.seed, state.history
             try:
                 sight = people_ahead(*at, state.roster.in_play, delta, least)
             except Exception:  # a user-defined policy; or one at its horizon
@@ -1846,9 +1904,9 @@ class Session:
         `assignment="shuffled"` where effects are to be estimated by weighting. The probability of
         an arm that is drawn from a posterior (LazyDPTS) is not known: None.
         """
-        view, chosen = self._seen, self._tables.chosen
+        view, chosen = self._current, self._tables.chosen
         assert chosen is not None
-        waiting, labels = frozenset(view.shown_pending()), self._state.roster.labels
+        waiting, labels = frozenset(view.unresolved()), self._state.roster.labels
         return DecisionTable(view.asked, chosen, waiting, labels)
 
     def sample_ratio(self) -> SampleRatio:
@@ -1864,7 +1922,7 @@ class Session:
 
         Source: Lindon and Malek 2022 (arXiv 2011.03567); Shafer et al. 2011 (arXiv 0912.4269).
         """
-        labels, traffic = tuple(str(name) for name, _ in self.arms), self._seen.traffic
+        labels, traffic = tuple(str(name) for name, _ in self.arms), self._current.traffic
         while len(traffic.counts) < len(labels):  # arms that were added since the last draw
             traffic = traffic.with_arm()
         answers = None if self._has_window else traffic.answers.answers(len(labels))
@@ -1895,17 +1953,21 @@ class Session:
         self._settle_to_show()
         return participant_text(self._statement_facts(None))
 
-    def _statement(self, users: int | None) -> str:
-        return statement(self._statement_facts(users))
+    def _statement(self, users: int | None, in_window: int | None = None, where: str = "") -> str:
+        return statement(self._statement_facts(users, in_window, where))
 
-    def _statement_facts(self, users: int | None) -> StatementFacts:
+    def _statement_facts(
+        self, users: int | None, in_window: int | None = None, where: str = ""
+    ) -> StatementFacts:
         """
         Args:
             users: how many were asked for; None if that is said elsewhere or not known here.
+            in_window: how many were learned from in the window that is open, where rows say so.
+            where: over what these are counted, in words.
         """
         about, view, drawn, people = (
             self.policy.about,
-            self._seen,
+            self._current,
             self._assignment,
             self._tables.people,
         )
@@ -1926,7 +1988,7 @@ class Session:
             guardrail=self.guardrail,
             waits=self.attribution_window,
             default=self.default,
-            assignment=None if drawn is None else drawn.words([name for name, _ in self.arms]),
+            assignment=None if drawn is None else self._assignment_words(drawn),
             chooses=self.policy.chooses,
             events=[each[:3] for each in self.events if each.what != "overdue"],
             closing=self._closing_words(),
@@ -1940,10 +2002,21 @@ class Session:
             doubtful=self._doubtful_features,
             date=f"{datetime.now(UTC):%Y-%m-%d}",
             responsible=self.responsible,
-            in_window=None if people is None else people.in_window,
+            in_window=people.in_window if people is not None and in_window is None else in_window,
+            counted=where,
+            sticky=people is not None and people.kept is not None,
             elsewhere=view.elsewhere,
             results=self._results(),
             in_store=self._tables.chosen is None,
+        )
+
+    def _assignment_words(self, drawn: Assignment) -> str:
+        said, periods = drawn.words([name for name, _ in self.arms]), self._tables.periods
+        if periods is None:
+            return said
+        return (
+            f"{said}. Shares stand still within each period of {periods.words}; at its end all "
+            "open blocks are released"
         )
 
     def _results(self) -> str:
@@ -1951,14 +2024,14 @@ class Session:
         closing = self._state.closing
         if closing is None or not closing.is_done or self._contextual:
             return ""
-        found = self.beliefs()
+        estimates = self.beliefs()
         rows = [
             f"{row.label} {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, {row.people:,} people)"
             if row.mean is not None
             else f"{row.label} unknown"
-            for row in found
+            for row in estimates
         ]
-        return results_words(rows, found.advice)
+        return results_words(rows, estimates.advice)
 
     def _as_of(self) -> float | None:
         """When outcomes were recorded last, if some are due that this process does not record."""
@@ -2000,7 +2073,8 @@ class Session:
                 carries a MAC, and it is loaded with the same key only. Without a key a checksum
                 finds accidents, not intent.
             unsealed: True to save without a key though outcomes of single people stand in the
-                document (`attribution_window=`), or though the session had a key before.
+                document (`attribution_window=`), or which arm each person keeps (`sticky=`), or
+                though the session had a key before.
 
         Raises:
             ValueError: it needs a key. Nothing was saved.
@@ -2016,7 +2090,7 @@ class Session:
             except (HorizonError, LedgerError):  # nothing is released any more: saved as it stands
                 if self._state.unlearned is not None:  # a policy's own error
                     raise
-                state = self._refresh_view(releases=False).folded_whole()
+                state = self._refresh_view(releases=False).folded_with_all_events()
             except Exception as error:
                 failed = error
             if failed is not None:
@@ -2030,14 +2104,21 @@ class Session:
 
     def _require_key(self, key: bytes | None, unsealed: bool) -> None:
         """Refuse to write in clear what single people answered, or what was under a key before."""
-        if key is not None or unsealed is True or not (self._saved_with_key or self._has_window):
+        people = self._tables.people
+        is_sticky = people is not None and people.kept is not None
+        if key is not None or unsealed is True:
             return
-        why = (
-            "the outcomes of single people that this session holds until their time has passed "
-            "(attribution_window=) would stand in the document in clear"
-            if self._has_window
-            else "this session had a key before"
-        )
+        if self._has_window:
+            why = (
+                "the outcomes of single people that this session holds until their time has passed "
+                "(attribution_window=) would stand in the document in clear"
+            )
+        elif is_sticky:
+            why = "which arm each person keeps (sticky=) would stand in the document in clear"
+        elif self._saved_with_key:
+            why = "this session had a key before"
+        else:
+            return
         raise ValueError(
             "Expected key=secrets.token_bytes(32), a secret that is kept apart from the document: "
             f"{why}. To write it without one all the same say unsealed=True. Nothing was saved."
@@ -2093,7 +2174,7 @@ def with_harm(state: State, release: Release, *, suspends: bool = True) -> State
     roster = state.roster
     for arm, _, suspended in harm.alarms[len(state.harm.alarms) :]:
         if suspended:
-            roster = roster.moved(arm, "paused")
+            roster = roster.with_status(arm, "paused")
     return state._replace(harm=harm, roster=roster)
 
 
@@ -2115,8 +2196,8 @@ def may_restart(sessions: Sequence[Session], arm: str | int) -> bool:
         if session._assignment is not None:
             session._assignment.require_room(len(roster.status))
         session.policy.with_arms(tuple(roster.labels) or len(roster.status))
-        changed = beliefs(state.believed, among=in_play(state)).changed
-        has_changed = has_changed or state.believed.arms[number].label in changed
+        changed = beliefs(state.history, among=in_play(state)).changed
+        has_changed = has_changed or state.history.arms[number].label in changed
     return has_changed
 
 

@@ -1,17 +1,16 @@
-"""What a session knows, and what happened since.
+"""The state of a session, its log of events, and the view computed from both.
 
-    State   everything known when the log was last folded: replaced whole, but for `pending`
-    events  what happened since, in a list that is only ever appended to
-    View    the counts that both come to; can be made again from them at any time
+    State   everything known after the last release or fold; immutable, except for `pending`
+    events  what happened since: a list that is only appended to
+    View    counts and sums of state and events; can be rebuilt from them at any time
 
-A session is a `Log`: a state, its plan, and the events since. Appending an event is the moment at
-which it happens: before that nothing has happened, and afterwards the view is brought up to date
-or, if that was interrupted, made again. A release puts a new state in place by one assignment.
+A session is a `Log`: a state, its plan, and the events since. Appending an event is the commit:
+before it nothing has happened; after it the view is updated or, if that was interrupted, rebuilt.
+A release replaces the state in one assignment.
 
-`Tables` follow the events: every entry says what stands there, so applying an event twice changes
-nothing more.
+`Tables` are updated from the events. Applying an event twice has no further effect.
 
-Nothing here checks a reward, draws noise or releases anything.
+Nothing here checks a reward, draws noise or makes a release.
 """
 
 from __future__ import annotations
@@ -24,13 +23,22 @@ from functools import partial
 from typing import Any, NamedTuple, final
 
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.contract import Policy, Release, open_turn
+from dpbandits.policies.contract import Policy, Release, begin_step
 from dpbandits.session.arms import Assignment, Roster
 from dpbandits.session.attribution import AttributionWindow
-from dpbandits.session.beliefs import Believed
+from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import Contexts
-from dpbandits.session.decisions import NEW, Play, Unit
+from dpbandits.session.decisions import (
+    NEW,
+    Decision,
+    Play,
+    Unit,
+    is_unchanged,
+    unknown_decision,
+    whole_id,
+)
 from dpbandits.session.guardrail import Harm
 from dpbandits.session.history import HowChosen, KeptChoices
 from dpbandits.session.overdue import (
@@ -40,26 +48,29 @@ from dpbandits.session.overdue import (
     Overdue,
     Waiting,
     bucket_of,
+    check_requests,
     delayed_blocks,
-    looked_through,
-    nobody_answers,
+    is_nobody_answering,
     outstanding_in,
     overtaken_before,
     usual_delay,
 )
 from dpbandits.session.people import Place, Register
+from dpbandits.session.periods import EndedPeriod, OpenPeriod, Periods
 from dpbandits.session.traffic import Traffic
 from dpbandits.vault import Books, OpenBlock, Parts, added
 
-AHEAD = 0
-"""Seed of coins that stand in for those of decisions to come."""
+PREVIEW_SEED = 0
+"""Seed of the coins of previewed decisions, which must not be those of real ones."""
 
-SHORT = 2
-"""If answers come out of order, a joint plan's block closes with one in `SHORT` of its rounds."""
+EARLY_CLOSE = 2
+"""If answers come out of order, a joint plan's block is released once it has one in so many of its
+rounds.
+"""
 
 
 class SessionEvent(NamedTuple):
-    """Something that was done to a session, and after how many decisions. Public.
+    """An event that users see in `Session.events` and `Session.alarms`. Public.
 
     Args:
         what: "add", "retire", "pause", "resume" or "restart" (an arm), or "drop" (all open blocks);
@@ -67,22 +78,46 @@ class SessionEvent(NamedTuple):
             "overdue" if an arm's first batch waits for requests that are too old, and "silent" if
             nobody answers.
         arm: its name or number; None if it is about all arms.
-        asked: decisions made before it.
-        said: of an alarm, what is to be done, in words.
+        asked: number of decisions made before it.
+        advice: what to do about an alarm, in words.
     """
 
     what: str
     arm: str | int | None
     asked: int
-    said: str = ""
+    advice: str = ""
+
+
+OUT_OF_PLAY = ("pause", "retire", "suspend")
+"""After these events an arm is out of play."""
+
+
+def merged_events(
+    events: Sequence[SessionEvent], alarms: Sequence[SessionEvent]
+) -> tuple[SessionEvent, ...]:
+    """Return events and alarms in the order of decisions. At equal numbers a suspension comes
+    before a resume. An arm that is out of play is not suspended.
+    """
+    merged, out, left = list[SessionEvent](), set[str | int | None](), list(alarms)
+    for event in events:
+        while left and (left[0].asked, left[0].arm in out) < (event.asked, True):
+            alarm = left.pop(0)
+            merged.append(alarm)
+            if alarm.what in OUT_OF_PLAY:
+                out.add(alarm.arm)
+        merged.append(event)
+        if event.what in OUT_OF_PLAY:
+            out.add(event.arm)
+        out -= {event.arm} if event.what == "resume" else set()
+    return (*merged, *left)
 
 
 class Offer(NamedTuple):
-    """What decisions `since` to `last` play.
+    """What the decisions from `since` to `last` play.
 
     Args:
-        play: the one play; None if each decision draws its own from `law`.
-        law: a plan that decisions are drawn from; None: the state's own plan.
+        play: their common play; None if each decision is drawn from `law`.
+        law: the plan that decisions are drawn from; None for the plan of the log.
     """
 
     since: int
@@ -91,7 +126,7 @@ class Offer(NamedTuple):
     law: Plan | None = None
 
 
-NOTHING = Offer(1, 0, None)
+NO_OFFER = Offer(1, 0, None)
 
 
 class OpenPlan(NamedTuple):
@@ -99,10 +134,10 @@ class OpenPlan(NamedTuple):
 
     Args:
         action: the super arm.
-        rounds: decisions it takes.
-        release: the arms whose sums will be read together.
-        observe: the arms that are told; None: all of the super arm.
-        step: the turn in which it was made or taken up again.
+        rounds: number of records in its block.
+        release: the arms whose sums are released together.
+        observe: the arms whose rewards are reported; None for all arms of the super arm.
+        step: the step in which it was made or resumed.
     """
 
     action: tuple[int, ...]
@@ -117,18 +152,18 @@ class OpenPlan(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """A session that was closed: no decision is made from its plan any more. Public.
+    """How a session was closed. Public.
 
     Args:
         why: in the caller's words.
-        winner: the arm that further decisions show; None: there are none.
+        winner: the arm that further decisions show; None if there are no further decisions.
         read: whether blocks that are open at the end are released once.
-        asked: decisions made before.
-        void: those of them that it made void, as runs (the first, how many).
-        is_done: whether nothing is left to be done: no outcome is waited for, and the last
-            releases are noted.
-        releases: the last releases, each with `Ledger.left` after it, until they are noted; None
-            while outcomes are waited for.
+        asked: number of decisions made before closing.
+        void: decisions that closing made void, as runs (first id, length).
+        is_done: whether closing is complete: no outcome is awaited, and the last releases are in
+            the journal.
+        releases: the last releases, each with `Ledger.left` after it, until they are in the
+            journal; None while outcomes are awaited.
     """
 
     why: str
@@ -148,7 +183,7 @@ class Closing(NamedTuple):
 
 
 def id_runs(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Return runs of decisions: the first of each, and how many there are.
+    """Return runs of consecutive ids as (first id, length).
 
     >>> id_runs([3, 1, 2, 7])
     ((1, 3), (7, 1))
@@ -166,56 +201,60 @@ class UnlearnedRelease(NamedTuple):
     """A release that the policy has not learned from yet.
 
     Args:
-        release: what was released; of nothing, where blocks were dropped.
-        plan: the plan it ended; None if blocks were dropped though no plan said so.
-        number: of a joint plan, its number.
+        release: the released values; empty if blocks were only dropped.
+        plan: the plan it ended; None if blocks were dropped without one.
+        number: the number of the joint plan, if it was one.
+        ended: the period that ended with it, if one did.
     """
 
     release: Release
     plan: Plan | None
     number: int | None = None
+    ended: EndedPeriod | None = None
 
 
 class State(NamedTuple):
-    """Everything known when the log was last folded: by a release, by a verb without an event, or
-    after many events. Replaced whole, but for `pending`.
+    """Everything known after the last fold: a release, a call without an event, or many events.
+    Immutable, except for `pending`.
 
     Args:
-        policy: the policy at work.
+        policy: the policy.
         learned: the policy's state.
-        books: what the vault keeps. Partly private.
-        believed: what was released of every arm, for intervals.
+        books: the vault's open blocks, mechanism memory and ledger. Partly private.
+        history: the releases of each arm, for intervals.
         roster: the arms, and which of them are in play.
         traffic: how often each arm was drawn.
         plans: open joint plans by number.
-        pending: decisions that wait for their rewards, by id. It is shared with the view and
-            follows the events, for copying it at every release would take too long.
-        harm: with a guardrail, what was released of every arm's harm.
-        events: what was done to the session.
-        step: turns before this one (a turn is what happens between two releases).
-        asked: decisions made. first: of them, those before this turn.
-        records: rewards that were recorded. unread: decisions resolved without a reading; void:
-            those of them that were never carried out, or given up.
+        pending: pending decisions by id. Shared with the view, which updates it: copying it at
+            every release would take too long.
+        harm: with a guardrail, the releases of each arm's harm.
+        events: events that users see.
+        step: number of steps before this one. A step is the time between two releases.
+        asked: number of decisions made.
+        first: number of decisions made before this step.
+        records: number of recorded rewards.
+        unread: number of decisions resolved without a record.
         offer: what the next decisions play.
-        rng: position of the turn's public randomness; None if nothing was drawn.
-        told: decisions told in this turn, by unit.
+        rng: position of the step's public randomness; None if nothing was drawn.
+        step_counts: rewards recorded in this step, by unit.
         unlearned: a release that the policy has not learned from yet.
-        late: number of answers by delay, in decisions made in between (see `overdue.bucket_of`).
-            None if no request is ever overdue: each answer has its time, or blocks are neither an
-            arm's nor a plan's.
+        delays: number of late answers by delay (see `overdue.bucket_of`); None if requests are
+            never overdue: with an attribution window, contexts or full information.
         overdue: requests that have waited for too long.
         closing: None while the session is open.
-        contexts: of a contextual policy, what is kept of contexts.
-        elsewhere: people whose outcomes were recorded and who were assigned elsewhere.
-        batches: in which batches, where no store keeps that.
-        answered: decisions made when the newest answer was recorded.
-        expired: decisions that expired since then.
+        contexts: with a contextual policy, its open counts.
+        elsewhere: number of people with recorded outcomes who were assigned elsewhere.
+        batches: their batches, unless a store keeps them.
+        answered: number of decisions made when the newest answer was recorded.
+        expired: number of decisions that expired since then.
+        void: number of decisions that were never carried out, or voided by a fence.
+        period: the period that is under way; None without periods.
     """
 
     policy: Policy
     learned: Any
     books: Books
-    believed: Believed
+    history: ReleaseHistory
     roster: Roster
     traffic: Traffic
     plans: Mapping[int, OpenPlan]
@@ -227,11 +266,11 @@ class State(NamedTuple):
     first: int = 0
     records: int = 0
     unread: int = 0
-    offer: Offer = NOTHING
+    offer: Offer = NO_OFFER
     rng: Any = None
-    told: tuple[tuple[Unit, int], ...] = ()
+    step_counts: tuple[tuple[Unit, int], ...] = ()
     unlearned: UnlearnedRelease | None = None
-    late: tuple[tuple[int, int], ...] | None = ()
+    delays: tuple[tuple[int, int], ...] | None = ()
     overdue: Overdue = Overdue()
     closing: Closing | None = None
     contexts: Contexts | None = None
@@ -240,6 +279,7 @@ class State(NamedTuple):
     void: int = 0
     answered: int = 0
     expired: int = 0
+    period: OpenPeriod | None = None
 
     def __repr__(self) -> str:
         return f"State(step={self.step}, asked={self.asked}, records={self.records})"
@@ -249,7 +289,7 @@ class State(NamedTuple):
 
 
 class AskChanges(NamedTuple):
-    """What an ask changed beside its decision.
+    """Changes that an ask made besides its decision.
 
     Args:
         offer: what the next decisions play.
@@ -257,6 +297,7 @@ class AskChanges(NamedTuple):
         rng: position of the public randomness.
         traffic: how often each arm was drawn.
         overdue: requests that have waited for too long.
+        period: the period that is under way.
     """
 
     offer: Offer
@@ -264,15 +305,17 @@ class AskChanges(NamedTuple):
     rng: Any
     traffic: Traffic
     overdue: Overdue
+    period: OpenPeriod | None = None
 
 
 class Asked(NamedTuple):
     """A decision was made.
 
     Args:
-        changes: None if it follows from the offer that stands.
-        place: the person whose place it took, the window, and the places taken then.
-        due: when its time has passed.
+        changes: None if the decision follows from the current offer.
+        place: the person's pseudonym, the window, and the contributions used in it.
+        due: when its attribution window ends.
+        keeps: the person who keeps its arm, and the arm's mark (`Roster.mark`).
     """
 
     id: int
@@ -280,15 +323,16 @@ class Asked(NamedTuple):
     changes: AskChanges | None = None
     place: tuple[str, int, int] | None = None
     due: float | None = None
+    keeps: tuple[str, int] | None = None
 
 
 class Told(NamedTuple):
     """A reward was recorded. Private.
 
     Args:
-        unit: what its decision counts as.
-        parts: what is added to which blocks.
-        answered: False if nobody answered, and the default was recorded.
+        unit: the unit its decision is counted by (see `Play`).
+        parts: the amounts to add, by block.
+        answered: False if the decision expired and the default was recorded.
     """
 
     id: int
@@ -304,8 +348,8 @@ class Batch(NamedTuple):
     """A batch of outcomes of people who were assigned elsewhere. Public.
 
     Args:
-        key: a digest of the caller's word for it.
-        people: how many outcomes.
+        key: a digest of the caller's key.
+        people: number of outcomes.
     """
 
     key: str
@@ -314,12 +358,12 @@ class Batch(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """The outcome of a person who was assigned elsewhere: a decision that is made and answered at
-    once. Private.
+    """The outcome of a person who was assigned elsewhere: a decision and its reward in one event.
+    Private.
 
     Args:
-        parts: what is added to which blocks.
-        batch: of the first one, what the batch is known by, if it is known here.
+        parts: the amounts to add, by block.
+        batch: the batch, on its first event and without a store; else None.
     """
 
     id: int
@@ -332,11 +376,12 @@ class Recorded(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A decision was resolved and nothing of it is read.
+    """A decision was resolved without a record.
 
     Args:
-        why: "told" or "expired", if nobody learns from it; "void" if it was never carried out.
-        place: the person whose place is given back, the window, and the places left taken.
+        why: "told" or "expired" if its `learn` is False; "void" if it was never carried out.
+        place: if a contribution is returned: the pseudonym, the window, and the contributions
+            still used in it.
     """
 
     id: int
@@ -346,15 +391,17 @@ class Unread(NamedTuple):
 
 
 NO_PLAY = Play(0, None, None, 0, False)
-"""Of a decision that was made void when its session was closed."""
+"""The play of a decision that was voided when its session was closed."""
 
 
 class Released(NamedTuple):
-    """A release was made, for a journal.
+    """A journal entry for a release.
 
     Args:
-        step: the number of the release. plan: the plan that it ended; None if blocks were dropped.
-        left: as in the ledger. asked: decisions until then.
+        step: the number of the release.
+        plan: the plan that it ended; None if blocks were dropped.
+        left: as in the ledger.
+        asked: number of decisions made before it.
     """
 
     step: int
@@ -365,15 +412,15 @@ class Released(NamedTuple):
 
 
 class Unlearned(NamedTuple):
-    """Nobody learns from these pending decisions any more, for a journal."""
+    """A journal entry: the rewards of these pending decisions will not be learned from."""
 
     ids: tuple[int, ...]
 
 
 Event = Asked | Told | Unread | Recorded
 
-ANSWERED = {"told": True, "expired": False, "void": None}
-"""By why a decision was resolved unread."""
+ANSWERED_BY_REASON = {"told": True, "expired": False, "void": None}
+"""Whether somebody answered, by `Unread.why`; None if the decision does not count."""
 
 
 class Log(NamedTuple):
@@ -389,15 +436,16 @@ class Log(NamedTuple):
 
 @final
 class Tables:
-    """What is known of single decisions and people, beside `State.pending`. Follows the events.
+    """Records of single decisions and people, besides `State.pending`. Updated from the events.
 
     Args:
-        chosen: how each decision was chosen; None if a store keeps that.
-        owners: whose place a pending decision took.
-        people: who was asked for how often; None where people do not come back.
-        window: when each pending decision's time has passed; None where answers count as they come.
-        held: answers that count only later, in grid steps, by decision. Private.
-        journal: events since a store looked last; None without a store.
+        chosen: how each decision was chosen; None if a store keeps this.
+        owners: by pending decision, the person whose contribution it uses.
+        people: contributions used, by person; None without `privacy_unit="user"`.
+        window: when each pending decision's attribution window ends; None without one.
+        periods: when periods end; None without them.
+        held: answers in grid steps until their window ends, by decision. Private.
+        journal: events since a store last took them; None without a store.
         follows: whether a recorded reward changes any of these.
     """
 
@@ -409,11 +457,18 @@ class Tables:
         "noted",
         "owners",
         "people",
+        "periods",
         "placed",
         "window",
     )
 
-    def __init__(self, people: Register | None, window: AttributionWindow | None) -> None:
+    def __init__(
+        self,
+        people: Register | None,
+        window: AttributionWindow | None,
+        periods: Periods | None = None,
+    ) -> None:
+        self.periods = periods
         self.chosen: KeptChoices | None = KeptChoices()
         self.owners: dict[int, Place] = {}
         self.people, self.window = people, window
@@ -426,20 +481,28 @@ class Tables:
     def __repr__(self) -> str:
         return f"Tables(held={len(self.held)})"
 
-    def place(self, place: tuple[str, int, int], number: int) -> None:
-        """Count a person's place.
+    def place(
+        self,
+        place: tuple[str, int, int] | None,
+        number: int,
+        keeps: tuple[str, int] | None = None,
+    ) -> None:
+        """Set the contributions of a person, and the arm that a person keeps.
 
         Args:
-            number: of its event, since the session began. An event that is applied again counts
-                none: another segment may have counted one of the same person since.
+            number: the number of the event since the session began. An event that is applied again
+                is ignored: another segment may have counted the same person since.
         """
         assert self.people is not None
         if number > self.placed:
-            self.people.used[place[0]] = place[1:]
+            if place is not None:
+                self.people.used[place[0]] = place[1:]
+            if keeps is not None and self.people.kept is not None:
+                self.people.kept[keeps[0]] = keeps[1]
             self.placed = number
 
     def note(self, event: Event, number: int) -> None:
-        """Note an event in the journal, once."""
+        """Add an event to the journal, once."""
         if self.journal is not None and number > self.noted:
             self.journal.append(event)
             self.noted = number
@@ -456,18 +519,18 @@ class Tables:
             self.held.pop(id, None)
 
 
-# Turns
+# Steps
 
 
 def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tuple[Log, PublicRng]:
-    """Plan from a state.
+    """Return the log that begins with a state, and the public randomness of its step.
 
     Args:
-        first: False if the turn was begun before, and goes on.
+        first: False to continue a step that began earlier.
     """
     policy = state.policy
-    turn = open_turn(policy, state.learned, state.step, partial(PublicRng, seed))
-    plan, rng = turn.plan, turn.rng
+    begun = begin_step(policy, state.learned, state.step, partial(PublicRng, seed))
+    plan, rng = begun.plan, begun.rng
     if not first:
         if state.rng is not None:
             rng = PublicRng(seed, state.step, state.rng)
@@ -475,7 +538,7 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
     since, plans, overdue = state.asked + 1, state.plans, state.overdue
     if not state.pending:
         overdue = overdue._replace(blocks={}, check=FOREVER)
-    if isinstance(plan, Cycle) and state.late is not None:  # it may be asked for once more
+    if isinstance(plan, Cycle) and state.delays is not None:  # it may be asked for once more
         check = min(overdue.check, since + len(plan.actions) * plan.each)
         overdue = overdue._replace(check=check)
     if policy.reader.together:
@@ -511,12 +574,12 @@ def open_plan(plan: Hold, step: int) -> OpenPlan:
 
 
 def rounds_of(plan: Plan) -> int:
-    """Return for how many decisions a plan can be asked before something else may be better."""
+    """Return how many decisions a plan makes before the policy is asked again."""
     return plan.rounds if isinstance(plan, Hold) else FOREVER
 
 
 def offer_of(state: State, plan: Plan, since: int, law: Plan | None = None) -> Offer:
-    """Return what a plan asks for from decision `since` on."""
+    """Return the offer of a plan from decision `since` on."""
     last = min(FOREVER, since - 1 + rounds_of(plan))
     if not isinstance(plan, Hold):
         return Offer(since, last, None, law)
@@ -532,7 +595,7 @@ def play_of(state: State, plan: Plan, action: Any, propensity: float | None = 1.
 
 
 def joint_offer(roster: Roster, plan: Hold, number: int, since: int, rounds: int) -> Offer:
-    """Return what a joint plan asks for, for so many rounds (0: nothing yet)."""
+    """Return the offer of a joint plan for this many rounds (0 for an empty offer)."""
     action: Any = plan.action
     observe: tuple[int, ...] = plan.observe or action
     kept = tuple(observe.index(arm) for arm in plan.release)
@@ -542,32 +605,33 @@ def joint_offer(roster: Roster, plan: Hold, number: int, since: int, rounds: int
 
 @final
 class View:
-    """The counts and sums that a log comes to, kept up to date as events are appended.
+    """Counts and sums of a state and its events, updated as events are appended.
 
-    `at` is the number of events counted; −1: the view is ahead of its log. It is moved last, so a
-    view that was cut off while it counted does not fit its log, and is made again. Counting stops
-    where a release is due.
+    `counted` is the number of events counted, or −1 while the view is ahead of its log. It is
+    updated last: if counting is interrupted, `counted` does not match the log, and the view is
+    rebuilt. Counting stops at an event that makes a release due.
     """
 
     __slots__ = (
         "answered",
         "asked",
-        "at",
         "batch",
         "batches",
         "blocks",
         "contexts",
+        "counted",
+        "delays",
         "due",
         "elsewhere",
         "events",
         "expired",
         "last",
-        "late",
         "log",
         "offer",
         "overdue",
         "overtaken",
         "pending",
+        "period",
         "pilot",
         "plans",
         "play",
@@ -576,8 +640,8 @@ class View:
         "progress",
         "records",
         "rng",
+        "step_counts",
         "tables",
-        "told",
         "traffic",
         "unread",
         "void",
@@ -594,11 +658,11 @@ class View:
     ) -> None:
         """
         Args:
-            rng: the turn's public randomness, if its position is the state's.
-            before: the view that ended with this log, if there is one. It is used up.
+            rng: the step's public randomness, if it is at the state's position.
+            before: the previous view, if it ended with this log. It must not be used afterwards.
         """
         state = log.state
-        self.policy, self.log, self.events, self.at, self.tables = (
+        self.policy, self.log, self.events, self.counted, self.tables = (
             state.policy,
             log,
             log.events,
@@ -609,12 +673,13 @@ class View:
         self.answered, self.expired = state.answered, state.expired
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
         self.elsewhere, self.batches, self.void = state.elsewhere, state.batches, state.void
+        self.period = state.period
         # [count, sums] of each open block; a single sum as a plain number
         # (those of a contextual policy stand in `contexts`)
         self.contexts = None if state.contexts is None else state.contexts.opened(state, log.plan)
-        apart = self.contexts is not None
-        blocks = {} if apart else state.books.blocks
-        self.blocks = {key: counted(block) for key, block in blocks.items()}
+        contextual = self.contexts is not None
+        blocks = {} if contextual else state.books.blocks
+        self.blocks = {key: block_to_list(block) for key, block in blocks.items()}
         # contexts that make the first codebooks
         self.pilot = [] if state.contexts is None else list(state.contexts.pilot)
         self.position = state.rng
@@ -622,20 +687,20 @@ class View:
         self.progress: Progress | None = None
         self.due: tuple[int, ...] | None = None
         self.batch: list[Asked] = []
-        self.late = None if state.late is None else dict(state.late)
+        self.delays = None if state.delays is None else dict(state.delays)
         self.overdue, self.overtaken = state.overdue, (-1, 0)
         # pending decisions that are not overdue, by unit; None until it is needed
         kept = None if before is None or not self.pending else before.waiting
         self.waiting: Waiting | None = kept
         if self.policy.reader.together:
-            self.told = dict(state.told)
+            self.step_counts = dict(state.step_counts)
             # what closed one block may close others; later only an answer does
-            if state.asked == state.first and not state.told:
+            if state.asked == state.first and not state.step_counts:
                 self.due = self._due_block()
         else:
             room = partial(self.policy.room, state.learned)
-            self.progress = Progress.at(log.plan, dict(state.told), room)
-            self.told, self.due = self.progress.told, self.progress.due
+            self.progress = Progress.at(log.plan, dict(state.step_counts), room)
+            self.step_counts, self.due = self.progress.told, self.progress.due
         if state.unlearned is not None:
             self.due = ()  # released already; the policy has to learn from it
         self._set_offer(state.offer)
@@ -650,15 +715,15 @@ class View:
 
     def _set_offer(self, offer: Offer) -> None:
         self.offer, self.play = offer, offer.play
-        # the last decision that needs no look at what waits
+        # up to this decision `next_ask` takes the offer without further checks
         self.last = 0 if offer.play is None else min(offer.last, self.overdue.check - 1)
 
     # Counting events
 
     def catch_up(self) -> None:
-        """Count the events that were appended, up to one that makes a release due."""
-        while self.due is None and self.at < len(self.events):
-            self.apply(self.events[self.at], self.at + 1)
+        """Count appended events, up to one that makes a release due."""
+        while self.due is None and self.counted < len(self.events):
+            self.apply(self.events[self.counted], self.counted + 1)
 
     def apply(self, event: Any, at: int) -> None:
         """Count one event.
@@ -670,14 +735,14 @@ class View:
         if kind is Told:
             id, unit, parts, answered = event
             self.pending.pop(id, None)
-            if id != self.asked and self.late is not None:
+            if id != self.asked and self.delays is not None:
                 bucket = bucket_of(self.asked - id)
-                self.late[bucket] = self.late.get(bucket, 0) + 1
+                self.delays[bucket] = self.delays.get(bucket, 0) + 1
             if self.waiting is not None:
-                self._waits_no_more(id, unit)
+                self._remove_outstanding(id, unit)
             progress = self.progress
             if progress is None and unit not in self.plans:
-                pass  # its block is closed: it came too late, and is never read
+                pass  # its block is closed: the reward is too late and never released
             else:
                 blocks = self.blocks
                 for key, steps in parts:
@@ -694,7 +759,9 @@ class View:
                     else:
                         blocks[key] = [block[0] + 1, added(block[1], steps)]
                 if progress is None:
-                    self.told[unit] = self.told.get(unit, 0) + 1
+                    self.step_counts[unit] = self.step_counts.get(unit, 0) + 1
+            if self.period is not None:
+                self.period = self.period.recorded(id, unit)
             if progress is None:
                 self.due = self._due_block()
             else:
@@ -705,7 +772,7 @@ class View:
             else:
                 self.expired += 1
             if self.traffic.answers.open:
-                self._compare_answer(id, unit, answered)
+                self._count_answer(id, unit, answered)
             if self.tables.follows or not answered:
                 self.tables.follow_resolved(event, self.number)
         elif kind is Asked:
@@ -717,7 +784,7 @@ class View:
             play = event.play
             self.pending.pop(event.id, None)
             if self.waiting is not None and play.learn:
-                self._waits_no_more(event.id, play.unit)
+                self._remove_outstanding(event.id, play.unit)
             self.unread += 1
             self.void += event.why == "void"
             if event.why == "told":
@@ -725,10 +792,10 @@ class View:
             elif event.why == "expired":
                 self.expired += 1
             if self.traffic.answers.open:
-                self._compare_answer(event.id, play.action, ANSWERED[event.why])
+                self._count_answer(event.id, play.action, ANSWERED_BY_REASON[event.why])
             self._set_offer(self.offer._replace(last=0))  # one decision fewer fills the plan
             self.tables.follow_resolved(event, self.number)
-        self.at = at
+        self.counted = at
 
     def _count_recorded(self, event: Recorded) -> None:
         id, play, parts, batch = event
@@ -740,6 +807,8 @@ class View:
                 self.blocks[key] = [block[0] + 1, block[1] + steps[0]]
             else:
                 self.blocks[key] = [block[0] + 1, added(block[1], steps)]
+        if self.period is not None:  # nobody knows here by which shares they were assigned
+            self.period = self.period.incomparable(self.policy.arms)
         assert self.progress is not None
         self.due = self.progress.count(play.unit)
         self.asked, self.records, self.elsewhere = id, self.records + 1, self.elsewhere + 1
@@ -751,18 +820,16 @@ class View:
             self.tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
         self.tables.note(event, self.number)
 
-    def _compare_answer(self, id: int, arm: Any, answered: bool | None) -> None:
+    def _count_answer(self, id: int, arm: Any, answered: bool | None) -> None:
         answers = self.traffic.answers.with_resolved(id, arm, answered)
         self.traffic = replace(self.traffic, answers=answers)
 
     @property
     def number(self) -> int:
-        """The number of events since the session began: each counts in one of these, a recorded
-        outcome in two.
-        """
+        """The number of events since the session began; a recorded outcome counts as two."""
         return self.asked + self.records + self.unread
 
-    def _waits_no_more(self, id: int, unit: Unit) -> None:
+    def _remove_outstanding(self, id: int, unit: Unit) -> None:
         assert self.waiting is not None
         outstanding = self.waiting.get(unit)
         if outstanding is not None and id >= outstanding.edge:
@@ -772,7 +839,7 @@ class View:
         self.asked += 1
         if changes is not None:
             self.plans, self.position, self.traffic = changes.plans, changes.rng, changes.traffic
-            self.overdue = changes.overdue
+            self.overdue, self.period = changes.overdue, changes.period
             self._set_offer(changes.offer)
         if self.waiting is not None and play.learn:
             outstanding = self.waiting.get(play.unit)
@@ -782,25 +849,26 @@ class View:
             outstanding.add(self.asked)
 
     def _follow_ask(self, event: Asked, number: int) -> None:
-        id, play, changes, place, due = event
+        id, play, changes, place, due, keeps = event
         self.pending[id] = play
         if play.context is not None and not play.learn and self.log.state.learned.pilot:
             self.pilot.append(play.context)
         tables = self.tables
         tables.note(event, number)
-        # a decision without changes was chosen as the one before it, but for the first of a turn
+        # a decision without changes was chosen like the previous one, unless a step begins
         if tables.chosen is not None and (changes is not None or id == self.log.state.offer.since):
             tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
+        if place is not None or keeps is not None:
+            tables.place(place, number, keeps)
         if place is not None:
-            tables.place(place, number)
             tables.owners[id] = place[:2]
         if due is not None:
             assert tables.window is not None
             tables.window.due.setdefault(id, due)
 
     def begin_batch(self) -> None:
-        """Begin to compute several decisions that will be made together."""
-        self.at, self.batch = -1, []  # the view is ahead of its log until they are made
+        """Begin a batch of decisions, which are committed together."""
+        self.counted, self.batch = -1, []  # the view is ahead of its log until they are made
 
     def add_to_batch(self, event: Asked) -> None:
         self._count_ask(event.play, event.changes)
@@ -808,22 +876,22 @@ class View:
         self.batch.append(event)
 
     def append_asked(self, events: list[Asked]) -> None:
-        """Make the decisions of the batch."""
+        """Commit the decisions of the batch."""
         self.events.extend(events)  # this is the moment at which it happens
         for number, event in enumerate(events, self.number - len(events) + 1):
             self._follow_ask(event, number)
-        self.batch, self.at = [], len(self.events)
+        self.batch, self.counted = [], len(self.events)
 
-    def folded_whole(self) -> State:
-        """Return the state with all events, those after a release that cannot be made included."""
-        while self.at < len(self.events):
-            self.apply(self.events[self.at], self.at + 1)
+    def folded_with_all_events(self) -> State:
+        """Return the state with all events, including those after a release that failed."""
+        while self.counted < len(self.events):
+            self.apply(self.events[self.counted], self.counted + 1)
         return self.folded()
 
     def folded(self) -> State:
-        """Return the state and the counted events in one state."""
+        """Return the state with the counted events folded in."""
         state, contexts = self.log.state, self.contexts
-        blocks = {key: open_block(block) for key, block in self.blocks.items()}
+        blocks = {key: block_from_list(block) for key, block in self.blocks.items()}
         if contexts is not None:
             blocks = {arm: OpenBlock(*block) for arm, block in contexts.sums.items()}
         return state._replace(
@@ -837,51 +905,83 @@ class View:
             expired=self.expired,
             offer=self.offer,
             rng=self.position,
-            told=tuple(self.told.items()),
+            step_counts=tuple(self.step_counts.items()),
             plans=self.plans,
-            late=None if self.late is None else tuple(sorted(self.late.items())),
+            delays=None if self.delays is None else tuple(sorted(self.delays.items())),
             overdue=self.overdue,
             pending=self.pending,
             elsewhere=self.elsewhere,
             batches=self.batches,
             void=self.void,
+            period=self.period,
         )
 
-    def shown_pending(self) -> dict[int, Play]:
-        """Return the decisions that still take a reward. Those of events that are not counted, for
-        a release before them failed, do not.
+    def unresolved(self) -> dict[int, Play]:
+        """Return the decisions that still take a reward. Excludes decisions resolved by events
+        that are not counted yet because a release before them failed.
         """
         waiting = self.pending.copy()
-        for event in self.events[max(0, self.at) :]:
+        for event in self.events[max(0, self.counted) :]:
             if type(event) is not Asked:
                 waiting.pop(event.id, None)
         return waiting
 
+    def find_pending(
+        self, decision: Any, campaign: str, newest: Decision | None = None
+    ) -> tuple[int, Play]:
+        """Return the id and play of a pending decision.
+
+        Args:
+            decision: as it was made, or its id.
+            campaign: the session's name.
+            newest: the decision made last, recognised by identity.
+
+        Raises:
+            DecisionError: it is not pending, was changed, or is another session's.
+        """
+        # indices take less time than names
+        id = decision[0] if type(decision) is Decision else decision
+        if type(id) is not int:  # it may be a reward of a type with its own code
+            id = read_or_none(whole_id, id) or 0
+        play = self.pending.get(id)
+        if play is not None:
+            if decision is newest or type(decision) is not Decision:
+                return id, play
+            # usually each value is the very object that `ask` returned
+            if (
+                decision[1] is play.action
+                and decision[2] is id
+                and decision[3] is play.observe
+                and decision[4] is campaign
+            ) or is_unchanged(decision, (id, play.action, id, play.observe, campaign)):
+                return id, play
+        raise unknown_decision(decision, id, self.pending, self.asked, campaign)
+
     # The next decision
 
     def next_ask(self, eligible: Sequence[int] | None = None) -> Asked:
-        """Return the next decision. It is made when it is appended to the log.
+        """Return the next decision. Appending it to the log commits it.
 
         Args:
             eligible: the arms to choose from; None: all that are in play.
         """
         id = self.asked + 1
         if id <= self.last and eligible is None:
-            return NEW(Asked, (id, self.play, None, None, None))
-        self.at = -1  # this view may be ahead of its log until the decision is made
+            return NEW(Asked, (id, self.play, None, None, None, None))
+        self.counted = -1  # this view may be ahead of its log until the decision is made
         if eligible is not None:
-            _, overdue = self._look_through(id)
-            arm, propensity = self._choice(eligible)
+            _, overdue = self._check_requests(id)
+            arm, propensity = self._choose_arm(eligible)
             return self._asked(self._arm(arm, propensity), None, overdue=overdue)
         offer, plans, overdue = self.offer, self.plans, self.overdue
         if id > min(offer.last, overdue.check - 1):
-            offer, overdue = self._look_through(id)
+            offer, overdue = self._check_requests(id)
             if id > offer.last:
                 if self.policy.reader.together:
-                    offer, plans = self._look_ahead_jointly(id)
+                    offer, plans = self._next_joint_offer(id)
                 else:
-                    offer = self._look_ahead(id, overdue)
-                overdue = self._checked_after(offer, overdue)
+                    offer = self._next_offer(id, overdue)
+                overdue = self._with_next_check(offer, overdue)
         play = offer.play
         if play is None:
             plan = offer.law or self.log.plan
@@ -896,10 +996,11 @@ class View:
         plans: Mapping[int, OpenPlan] | None = None,
         traffic: Traffic | None = None,
         overdue: Overdue | None = None,
+        period: OpenPeriod | None = None,
     ) -> Asked:
         """
         Args:
-            offer: None: the next ask looks again what to ask for.
+            offer: None if the next ask has to compute its offer.
         """
         changes = AskChanges(
             self.offer._replace(last=0) if offer is None else offer,
@@ -907,85 +1008,86 @@ class View:
             self.rng.state(),
             self.traffic if traffic is None else traffic,
             self.overdue if overdue is None else overdue,
+            self.period if period is None else period,
         )
         return Asked(self.asked + 1, play, changes)
 
-    # Requests that have waited for too long
+    # Overdue requests
 
-    def _checked_after(self, offer: Offer, overdue: Overdue) -> Overdue:
-        """Requests are looked through no later than when an offer was asked for in full."""
-        if self.late is None:
+    def _with_next_check(self, offer: Offer, overdue: Overdue) -> Overdue:
+        """Schedule the next check of requests no later than the end of the offer."""
+        if self.delays is None:
             return overdue
         return overdue._replace(check=min(overdue.check, offer.last + 1))
 
-    def _look_through(self, id: int) -> tuple[Offer, Overdue]:
-        """Return what to ask for from decision `id` on, and which requests are overdue. If requests
-        turn out to be, others are asked for in their place.
+    def _check_requests(self, id: int) -> tuple[Offer, Overdue]:
+        """Return the offer from decision `id` on, and the overdue requests. The offer is extended
+        by one decision for each request that became overdue.
         """
         before, offer = self.overdue, self.offer
-        if self.late is None or id < before.check < FOREVER:
+        if self.delays is None or id < before.check < FOREVER:
             return offer, before
-        delays, waiting = (self.late, self.records), self._outstanding()
+        delays, waiting = (self.delays, self.records), self._outstanding()
         places = self._asked_block, self._overtaken_before
-        found = looked_through(before, waiting, self.pending, delays, id - 1, *places)
-        if found.total == before.total:
-            return offer, self._checked_after(offer, found) if offer.last >= id else found
+        after = check_requests(before, waiting, self.pending, delays, id - 1, *places)
+        if after.total == before.total:
+            return offer, self._with_next_check(offer, after) if offer.last >= id else after
         known = dict(before.noticed)
-        new = [each.arm for each in self.delayed(found) if each.arm not in known]
-        found = found._replace(noticed=(*before.noticed, *((arm, id - 1) for arm in new)))
-        keys = [key for key, each in found.blocks.items() if each.many > before.of(key).many]
+        new = [each.arm for each in self.delayed(after) if each.arm not in known]
+        after = after._replace(noticed=(*before.noticed, *((arm, id - 1) for arm in new)))
+        keys = [key for key, each in after.blocks.items() if each.many > before.of(key).many]
         play = offer.play
         single = play is not None and not self.policy.reader.together and keys == [play.unit]
-        last = min(FOREVER, offer.last + found.total - before.total) if single and offer.last else 0
+        last = min(FOREVER, offer.last + after.total - before.total) if single and offer.last else 0
         offer = offer._replace(last=last)
-        return offer, self._checked_after(offer, found) if last >= id else found
+        return offer, self._with_next_check(offer, after) if last >= id else after
 
     def _overtaken_before(self, asked: int) -> int:
-        """Return `overtaken_before`; looked for anew only if a decision was resolved since."""
+        """Return `overtaken_before`, recomputed only if a decision was resolved since."""
         resolved = asked - len(self.pending)
         if self.overtaken[0] != resolved:
             self.overtaken = resolved, overtaken_before(self.pending, asked)
         return self.overtaken[1]
 
     def delayed(self, overdue: Overdue | None = None) -> list[DelayedBlock]:
-        """Return first blocks that wait for overdue requests."""
-        found = self.overdue if overdue is None else overdue
-        if not any(each.many for each in found.blocks.values()):
+        """Return the first blocks of arms that wait for overdue requests."""
+        known = self.overdue if overdue is None else overdue
+        if not any(each.many for each in known.blocks.values()):
             return []
         left = self.log.state.books.ledger.left.items()
         released = {arm for arm, (count, dropped) in left if count > dropped}
-        return delayed_blocks(found, self.pending, self._asked_block, released)
+        return delayed_blocks(known, self.pending, self._asked_block, released)
 
     @property
     def is_silent(self) -> bool:
-        """Whether nobody answers though many decisions had their time."""
+        """Whether nobody answers although many decisions should have been answered."""
         if self.tables.window is not None:  # who answered is private
             return False
-        usual = usual_delay(self.late or {}, self.records) or 0
-        return nobody_answers(self.asked - self.answered, self.expired, usual)
+        usual = usual_delay(self.delays or {}, self.records) or 0
+        return is_nobody_answering(self.asked - self.answered, self.expired, usual)
 
     def _asked_block(self, key: Any) -> AskedBlock | None:
-        """Return the open block that the answers of a unit fill; None if nothing but a plan closes
-        one, which asks for what is missing by itself.
+        """Return the open block that answers of this unit fill; None if the block is closed by the
+        plan, which requests missing answers itself.
         """
         learned, plan = self.log.state.learned, self.log.plan
         if self.progress is None:
             open_ = self.plans.get(key)
             if open_ is None or not open_.release:
                 return None
-            told = self.blocks[key][0] if key in self.blocks else 0
+            recorded = self.blocks[key][0] if key in self.blocks else 0
             is_first = not all(learned.rounds[arm] for arm in open_.release)
-            return AskedBlock(open_.rounds, told, open_.release, is_first)
+            return AskedBlock(open_.rounds, recorded, open_.release, is_first)
         if type(key) is not int:
             return None
-        told, room = self.told.get(key, 0), self.policy.room(learned, key)
+        recorded, room = self.step_counts.get(key, 0), self.policy.room(learned, key)
         if room is not None:
             known = learned if isinstance(learned, Statistics) else None
             before = 0 if known is None else known.open[key]
             is_first = known is None or not known.rounds[key]
-            return AskedBlock(room + before, told + before, (key,), is_first)
+            return AskedBlock(room + before, recorded + before, (key,), is_first)
         if isinstance(plan, Cycle) and key in plan.actions:
-            return AskedBlock(plan.each, told, (key,), False)
+            return AskedBlock(plan.each, recorded, (key,), False)
         return None
 
     def _outstanding(self) -> Waiting:
@@ -993,13 +1095,13 @@ class View:
             self.waiting = outstanding_in(self.pending, self.overdue)
         return self.waiting
 
-    # Ways to choose
+    # Choosing an arm
 
     def _arm(self, arm: int, propensity: float | None, learn: bool = True) -> Play:
         label = self.log.state.roster.labels.of(arm)
         return Play(arm, None, label, arm, learn, propensity)
 
-    def _choice(self, eligible: Sequence[int]) -> tuple[int, float | None]:
+    def _choose_arm(self, eligible: Sequence[int]) -> tuple[int, float | None]:
         """Return the next of these arms, and 1; None if it was drawn from a posterior."""
         learned, id = self.log.state.learned, self.asked + 1
         plan = self.policy.ahead(learned, self.asked_ahead(), self.rng, eligible)
@@ -1015,9 +1117,9 @@ class View:
 
         Args:
             eligible: the arms to choose from; None: all that are in play.
-            learn: False if nobody learns from it: the arm that is best by what is known.
+            learn: False for the arm with the best estimate, without learning from the outcome.
         """
-        self.at = -1
+        self.counted = -1
         plan, arms = self.log.plan, eligible or self.log.state.roster.in_play
         assert isinstance(plan, Draw)
         assert isinstance(plan.law, ContextLaw)
@@ -1031,12 +1133,12 @@ class View:
         return self._asked(play, self.offer)
 
     def next_unread(self, eligible: Sequence[int] | None = None) -> Asked:
-        """Return a decision that nobody learns from: the arm with the largest released mean."""
-        self.at = -1
+        """Return a decision with `learn` False: the arm with the largest released mean."""
+        self.counted = -1
         state = self.log.state
         if self.policy.about.feedback == "bandit":
             arms = eligible or state.roster.in_play
-            return self._asked(self._arm(state.believed.leader(arms), 1.0, False), None)
+            return self._asked(self._arm(state.history.leader(arms), 1.0, False), None)
         play = self.play
         if play is None:
             plan = self.offer.law or self.log.plan
@@ -1044,9 +1146,9 @@ class View:
             play = play_of(state, plan, plan.action_at(at - self.offer.since, at, self.rng))
         return self._asked(play._replace(learn=False), None)
 
-    def shown_winner(self, arm: int, count: int) -> list[Asked | Unread]:
-        """Return the events of decisions that show the winner of a closed session. Nobody learns
-        from them, and they wait for no answer.
+    def winner_events(self, arm: int, count: int) -> list[Asked | Unread]:
+        """Return the events of decisions for the winner of a closed session. They are void: nobody
+        learns from them, and no answer is awaited.
         """
         first, events = self._asked(self._arm(arm, 1.0, False), None), list[Asked | Unread]()
         for id in range(first.id, first.id + count):
@@ -1060,36 +1162,49 @@ class View:
         events[0] = events[0]._replace(batch=batch)
         return events
 
-    def next_drawn(self, assignment: Assignment, seed: int, eligible: Sequence[int]) -> Asked:
-        """Return a decision for an arm that is drawn by chance (see `Assignment`)."""
-        self.at = -1
-        return self._drawn(assignment, seed, eligible)[1]
+    def next_random(
+        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int | None = None
+    ) -> Asked:
+        """Return a decision for an arm that is drawn by chance (see `Assignment`).
 
-    def drawn_ahead(
-        self, assignment: Assignment, eligible: Sequence[int]
-    ) -> tuple[dict[int, float], Asked]:
-        """Return the law of the next decision by arm, and one that is drawn from it by other coins.
-        It is not made.
+        Args:
+            number: the period it is made in; None without periods.
         """
-        return self._drawn(assignment, AHEAD, eligible)
+        self.counted = -1
+        return self._draw(assignment, seed, eligible, number)[1]
 
-    def _drawn(
-        self, assignment: Assignment, seed: int, eligible: Sequence[int]
+    def preview_draw(
+        self, assignment: Assignment, eligible: Sequence[int], number: int | None
     ) -> tuple[dict[int, float], Asked]:
+        """Return the probability of each arm for the next decision, and a decision drawn with other
+        coins, which is not committed.
+        """
+        return self._draw(assignment, PREVIEW_SEED, eligible, number)
+
+    def _draw(
+        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int | None
+    ) -> tuple[dict[int, float], Asked]:
+        if number is not None:
+            return self._draw_in_period(assignment, seed, eligible, number)
         id, learned = self.asked + 1, self.log.state.learned
-        _, overdue = self._look_through(id)
+        _, overdue = self._check_requests(id)
         beyond = self.asked_ahead()
         rooms = {
             arm: max(0, (self.policy.room(learned, arm) or 1) - beyond.get(arm, 0))
             for arm in eligible
             if not learned.rounds[arm]
         }
-        planned, certain = self._choice(eligible)
+        planned, certain = self._choose_arm(eligible)
         law = assignment.law(rooms, planned, eligible)
         arm, share = assignment.drawn(law, eligible, seed, id)
-        # a draw from a posterior is not kept, and without it nobody knows the law
+        # the draw from a posterior is not kept, so the probabilities are unknown
         unknown = certain is None and assignment.needs_plan(rooms, eligible)
         shares = dict(zip(eligible, law, strict=True))
+        traffic = self._traffic_after(id, shares, arm)
+        play = self._arm(arm, None if unknown else share)
+        return shares, self._asked(play, None, traffic=traffic, overdue=overdue)
+
+    def _traffic_after(self, id: int, shares: Mapping[int, float], arm: int) -> Traffic:
         traffic = self.traffic
         while len(traffic.counts) < self.policy.arms:
             traffic = traffic.with_arm()
@@ -1097,8 +1212,32 @@ class View:
         traffic = traffic.played(every, arm)
         if self.tables.window is None:  # else who answered is private
             traffic = replace(traffic, answers=traffic.answers.with_drawn(id, every))
-        play = self._arm(arm, None if unknown else share)
-        return shares, self._asked(play, None, traffic=traffic, overdue=overdue)
+        return traffic
+
+    def _draw_in_period(
+        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int
+    ) -> tuple[dict[int, float], Asked]:
+        """Return the same where shares stand still within a period: they follow what was known at
+        its first decision. Before every arm was released all arms have the same share, beyond the
+        least one.
+        """
+        id, period, learned = self.asked + 1, self.period, self.log.state.learned
+        assert period is not None
+        _, overdue = self._check_requests(id)
+        if period.settled_in != number:
+            planned = None
+            if all(learned.rounds[arm] for arm in eligible):  # whoever waits does not move it
+                ahead = self.policy.ahead(learned, {}, self.rng, eligible)
+                assert isinstance(ahead, Hold)
+                planned = int(ahead.action)  # type: ignore[arg-type]  # one arm
+            period = period.settled(number, planned)
+        law = assignment.settled_law(period.planned, eligible)
+        arm, share = assignment.drawn(law, eligible, seed, id)
+        shares = dict(zip(eligible, law, strict=True))
+        period = period.drawn(id, [shares.get(at, 0.0) for at in range(self.policy.arms)])
+        traffic = self._traffic_after(id, shares, arm)
+        asked = self._asked(self._arm(arm, share), None, None, traffic, overdue, period)
+        return shares, asked
 
     def draws(self, assignment: Assignment | None, eligible: Sequence[int] | None) -> bool:
         """Return whether the next decision is drawn by chance."""
@@ -1109,18 +1248,18 @@ class View:
         return assignment.has_least or not all(state.learned.rounds[arm] for arm in arms)
 
     def asked_ahead(self) -> dict[Any, int]:
-        """Return, by unit, decisions asked for that the policy's state does not know of. Overdue
-        requests are not among them.
+        """Return the number of decisions by unit that the policy's state does not count yet.
+        Overdue requests are excluded.
         """
         asked = {unit: each.count for unit, each in self._outstanding().items() if each.count > 0}
-        for unit, times in self.told.items():
+        for unit, times in self.step_counts.items():
             asked[unit] = asked.get(unit, 0) + times
         return asked
 
-    def _look_ahead(self, id: int, overdue: Overdue) -> Offer:
-        """The plan is fully asked for, or decisions wait already: return what comes next."""
+    def _next_offer(self, id: int, overdue: Overdue) -> Offer:
+        """Return the offer once the plan is requested in full, or while decisions are pending."""
         state, plan = self.log.state, self.log.plan
-        next: Plan | None = self._topped_up(id, overdue)
+        next: Plan | None = self._replacement_for_overdue(id, overdue)
         if next is None:
             active = state.roster.active
             next = self.policy.ahead(state.learned, self.asked_ahead(), self.rng, active)
@@ -1131,9 +1270,9 @@ class View:
             return Offer(id, FOREVER, None)
         return offer._replace(last=FOREVER)
 
-    def _topped_up(self, id: int, overdue: Overdue) -> Hold | None:
-        """Return, for a plan that plays arms in turn and was asked for in full, an arm in place of
-        whose overdue requests others are asked for.
+    def _replacement_for_overdue(self, id: int, overdue: Overdue) -> Hold | None:
+        """Return a plan that replaces an arm's overdue requests, if the plan is a cycle that was
+        requested in full; else None.
         """
         plan = self.log.plan
         if not isinstance(plan, Cycle):
@@ -1149,9 +1288,9 @@ class View:
                 return Hold(arm, left, ())
         return None
 
-    def _look_ahead_jointly(self, id: int) -> tuple[Offer, Mapping[int, OpenPlan]]:
-        """Return a plan of this turn that is not fully asked for; else the policy's next one, which
-        may be an older one that was left.
+    def _next_joint_offer(self, id: int) -> tuple[Offer, Mapping[int, OpenPlan]]:
+        """Return the offer of an open plan of this step that is not requested in full; else that of
+        the policy's next plan, which may resume an older one.
         """
         state, plans, waiting = self.log.state, dict(self.plans), self._outstanding()
         for key in [key for key in waiting if key not in plans]:
@@ -1168,14 +1307,14 @@ class View:
             }
             plan = self.policy.ahead(state.learned, full, self.rng, None)
             if plan is None:
-                return self._go_on_asking(id)
+                return self._endless_joint_offer(id)
             hold = require_hold(plan)
             for key, old in partly.items():
                 worth = asked[key] >= self.policy.worth_reading(old.hold)
                 if number is None and (old.action, old.release) == (hold.action, hold.release):
                     number, plans[key] = key, old._replace(step=step)
                 elif worth and key in waiting and waiting[key].count:
-                    # what was asked for it is all of its block from now on
+                    # its block ends with the decisions requested so far
                     plans[key] = old._replace(rounds=asked[key])
             if number is None:
                 number, plans[id] = id, open_plan(hold, step)
@@ -1183,44 +1322,44 @@ class View:
         rounds = chosen.rounds - asked[number]
         return joint_offer(roster, chosen.hold, number, id, rounds), plans
 
-    def _go_on_asking(self, id: int) -> tuple[Offer, Mapping[int, OpenPlan]]:
-        """The turn's plan goes on for ever: what is asked for beyond it is never read."""
+    def _endless_joint_offer(self, id: int) -> tuple[Offer, Mapping[int, OpenPlan]]:
+        """Return an endless offer of the step's plan. Records beyond it are never released."""
         state, plan = self.log.state, require_hold(self.log.plan)
         number = next((k for k, each in self.plans.items() if each.step == state.step), id)
         plans = {**self.plans, number: self.plans.get(number, open_plan(plan, state.step))}
         return joint_offer(state.roster, plan, number, id, FOREVER), plans
 
     def _due_block(self) -> tuple[int, ...] | None:
-        """Return the oldest joint block that is to be read: a full one; or one that is half full,
-        if a younger one has answers: they come out of order then.
+        """Return the oldest joint block that is due: a full one; or a half full one if a younger
+        block has answers, that is, if answers come out of order.
         """
         blocks, younger = self.blocks, 0
         if len(self.plans) > 1:
             younger = max((key for key in self.plans if key in blocks), default=0)
         for key, plan in self.plans.items():
             count = blocks[key][0] if key in blocks else 0
-            if count >= plan.rounds or (key < younger and SHORT * count >= plan.rounds):
+            if count >= plan.rounds or (key < younger and EARLY_CLOSE * count >= plan.rounds):
                 return (key,)
         return None
 
 
-def counted(block: OpenBlock) -> list[Any]:
+def block_to_list(block: OpenBlock) -> list[Any]:
     count, sums = block
     single = type(sums) is tuple and len(sums) == 1
     return [count, sums[0] if single else sums]
 
 
-def open_block(counted: list[Any]) -> OpenBlock:
+def block_from_list(counted: list[Any]) -> OpenBlock:
     count, sums = counted
     return OpenBlock(count, (sums,) if type(sums) is int else sums)
 
 
-def told_by_action(state: State) -> tuple[tuple[Any, int], ...]:
-    """Return (action, decisions told in this turn), for a release."""
+def recorded_by_action(state: State) -> tuple[tuple[Any, int], ...]:
+    """Return (action, rewards recorded in this step), for a release."""
     if not state.policy.reader.together:
-        return tuple(sorted(state.told))
+        return tuple(sorted(state.step_counts))
     counts = Counter[Any]()
-    for number, times in state.told:
+    for number, times in state.step_counts:
         plan = state.plans[number]
         counts[plan.observe or plan.action] += times
     return tuple(sorted(counts.items()))

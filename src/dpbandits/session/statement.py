@@ -41,6 +41,7 @@ class StatementFacts:
         users that were asked for in the window that is open; None: there is none, or they are not
         counted here. elsewhere: people whose outcomes were recorded in batches. results: what is
         known at the end of a session that was closed. in_store: whether a database keeps it.
+    sticky: whether people keep their arm. counted: over what users are counted, in words.
     """
 
     campaign: str
@@ -77,6 +78,8 @@ class StatementFacts:
     elsewhere: int = 0
     results: str = ""
     in_store: bool = False
+    sticky: bool = False
+    counted: str = ""
 
 
 def statement(facts: StatementFacts) -> str:
@@ -94,7 +97,7 @@ def statement(facts: StatementFacts) -> str:
         rail_words(facts.guardrail),
         arms_words(facts.arms),
         choice_words(facts),
-        people_words(facts.people, facts.in_window),
+        people_words(facts.people, facts.in_window, facts.counted),
         f"Decisions made: {facts.asked:,}. {record_words(facts.several)}: {facts.told:,}. Resolved "
         f"without reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
         ledger_words(facts),
@@ -151,10 +154,10 @@ def unit_words(facts: StatementFacts) -> str:
     if guarantee.unit == "user":
         span = "" if facts.span is None else f" in one window of {facts.span}"
         unit = f"all rewards of one user{span}"
-    said = f"Unit: {unit}."
+    text = f"Unit: {unit}."
     if guarantee.measure == "pure" and guarantee.epsilon is not None:
-        said += f" In odds: {odds_words(float(guarantee.epsilon))}."
-    return said
+        text += f" In odds: {odds_words(float(guarantee.epsilon))}."
+    return text
 
 
 def odds_words(epsilon: float) -> str:
@@ -165,7 +168,7 @@ def odds_words(epsilon: float) -> str:
     >>> odds_words(20.0)
     'someone who thought an answer 10 % likely may be certain after seeing everything'
     """
-    percent = 100.0 * believed_after(0.1, epsilon)
+    percent = 100.0 * posterior_after(0.1, epsilon)
     may = "be certain" if percent > 99.95 else f"think {rounded_up(percent)} %"
     return f"someone who thought an answer 10 % likely may {may} after seeing everything"
 
@@ -174,10 +177,10 @@ def rounded_up(percent: float) -> str:
     return f"{math.ceil(10 * percent - 1e-9) / 10:g}"
 
 
-def believed_after(before: float, epsilon: float) -> float:
+def posterior_after(before: float, epsilon: float) -> float:
     """The most that somebody may think likely who thought `before` likely, in [0, 1].
 
-    >>> round(believed_after(0.5, 1.0), 3)
+    >>> round(posterior_after(0.5, 1.0), 3)
     0.731
     """
     return before / (before + (1.0 - before) * math.exp(-epsilon))
@@ -186,27 +189,34 @@ def believed_after(before: float, epsilon: float) -> float:
 def stored_words(facts: StatementFacts) -> str:
     """What is stored for how long."""
     life = "campaign" if facts.in_store else "session, and its saved copies"
-    said = [
+    items = [
         "single rewards are not kept, but as sums of open blocks, until these are released or "
         "dropped"
     ]
     if facts.waits is not None:
-        said = [
+        items = [
             f"single answers are held for {facts.waits / 86_400:,.4g} days, until their time has "
             "passed, and then kept as sums of open blocks, until these are released or dropped"
         ]
-    said.append(f"decisions with their probabilities, as long as the {life}")
+    items.append(f"decisions with their probabilities, as long as the {life}")
     if facts.cap is not None:
-        said.append(
+        items.append(
             f"a pseudonym of each user with a count of learned rounds, as long as the {life}"
         )
+    if facts.sticky:
+        items.append(
+            "encrypted, which arm each user keeps, as long as the campaign or until the user is "
+            "erased"
+            if facts.in_store
+            else f"which arm each user keeps, as long as the {life}"
+        )
     if facts.elsewhere:
-        said.append(
+        items.append(
             "of outcomes that were recorded in batches, a digest of each batch's key and its "
             f"number of people, as long as the {life}"
         )
-    said.append("released values and the ledger, without end: they are what was published")
-    return f"Stored: {'; '.join(said)}."
+    items.append("released values and the ledger, without end: they are what was published")
+    return f"Stored: {'; '.join(items)}."
 
 
 def results_words(rows: Sequence[str], advice: str) -> str:
@@ -227,7 +237,7 @@ def participant_text(facts: StatementFacts) -> str:
     )
     parts.append(
         "What we record. Which option you got, when, and how it went for you (your answer), as "
-        "a number."
+        "a number." + (" If you come back, you get the same option again." if facts.sticky else "")
     )
     if guarantee is None:
         parts.append(
@@ -278,24 +288,24 @@ def protection_words(facts: StatementFacts) -> str:
     """How an answer is protected, for everybody to understand."""
     guarantee = facts.guarantee
     assert guarantee is not None
-    said = (
+    text = (
         "How your answer is protected. The program adds random noise before it learns anything. So "
         "nobody who sees all of its choices and all published numbers can be sure what you "
         "answered, even if they know everybody else's answer."
     )
     if guarantee.measure == "pure" and guarantee.epsilon is not None:
-        said += f" In numbers: {odds_words(float(guarantee.epsilon))}."
+        text += f" In numbers: {odds_words(float(guarantee.epsilon))}."
     if guarantee.unit == "user":
         times = "once" if facts.cap == 1 else f"{facts.cap:,} times"
         span = "" if facts.span is None else f" in each {facts.span}"
-        said += f" We learn from you at most {times}{span}; this holds for all of them together."
+        text += f" We learn from you at most {times}{span}; this holds for all of them together."
         if facts.span is not None:
-            said += " If you take part for longer, the protection gets weaker each time."
+            text += " If you take part for longer, the protection gets weaker each time."
     else:
-        said += " If you take part more than once, the protection gets weaker each time."
+        text += " If you take part more than once, the protection gets weaker each time."
     if guarantee.noise != "secure":
-        said += " WARNING: this is a test with simulated noise, which protects nobody."
-    return said
+        text += " WARNING: this is a test with simulated noise, which protects nobody."
+    return text
 
 
 def record_words(several: bool) -> str:
@@ -337,14 +347,14 @@ def price_words(facts: StatementFacts) -> str:
             f"them, and in all of them together at m{power} times that."
         )
     where = "in all" if facts.span is None else f"in each window of {facts.span}"
-    said = (
+    text = (
         f"Price: {one} for each learned round. A user has at most {facts.cap:,} of them {where}, "
         f"their first ones, so {figure(facts.guarantee)} per user"
     )
     if facts.span is None:
-        return f"{said}. Rewards of further rounds are not read."
+        return f"{text}. Rewards of further rounds are not read."
     return (
-        f"{said} and window. The promise is for one window: over w windows a user who has learned "
+        f"{text} and window. The promise is for one window: over w windows a user who has learned "
         f"rounds in all of them pays w{power} times that, and no bound on w is promised. Rewards "
         "of further rounds are not read."
     )
@@ -358,23 +368,29 @@ def figure(guarantee: Guarantee) -> str:
     return f"ρ = {printed(guarantee.rho)}"
 
 
-def people_words(people: int | None, in_window: int | None = None) -> str:
-    """How many users took part."""
-    said = []
+def people_words(people: int | None, in_window: int | None = None, where: str = "") -> str:
+    """How many users took part. where: over what they are counted."""
+    sentences = []
     if people is not None:
-        said.append(f"Users asked for, whether learned from or not: {people:,}.")
+        sentences.append(f"Users asked for, whether learned from or not{where}: {people:,}.")
     if in_window is not None:
-        said.append(f"Users learned from in the window that is open: {in_window:,}.")
-    return " ".join(said)
+        sentences.append(f"Users learned from in the window that is open{where}: {in_window:,}.")
+    return " ".join(sentences)
 
 
 def choice_words(facts: StatementFacts) -> str:
     """How arms are chosen beside the policy's plan, and what was done to them."""
-    said = []
+    sentences = []
     if facts.assignment is not None:
-        said.append(f"Assignment: {facts.assignment}.")
+        sentences.append(f"Assignment: {facts.assignment}.")
+    if facts.sticky:
+        sentences.append(
+            "A user gets the same arm at every visit, as long as it is in play; chance and least "
+            "shares are about first visits. So an arm's mean weighs users who return more often, "
+            "up to the cap."
+        )
     if facts.chooses:
-        said.append(
+        sentences.append(
             "Arms may be added, paused or retired, and a decision may be restricted to some arms. "
             "This is public and costs no privacy, provided that nobody does it because of rewards "
             "that they saw elsewhere."
@@ -383,8 +399,8 @@ def choice_words(facts: StatementFacts) -> str:
         newest = facts.events[-NEWEST:]
         done = "; ".join(event_words(*event) for event in newest)
         which = "Events" if len(newest) == len(facts.events) else f"The newest {NEWEST} events"
-        said.append(f"{which}: {done}.")
-    return " ".join(said)
+        sentences.append(f"{which}: {done}.")
+    return " ".join(sentences)
 
 
 def event_words(what: str, arm: object, asked: int) -> str:
@@ -425,12 +441,12 @@ def rail_words(rail: Guardrail | None) -> str:
 
 def closing_words(why: str, winner: object, read: bool, waits: bool, until: float | None) -> str:
     """How a session was closed. until: when the last answer is due, in seconds since 1970."""
-    said = [f"Closed: {why}." if why else "Closed."]
+    sentences = [f"Closed: {why}." if why else "Closed."]
     if waits:
         when = "" if until is None else f" until {time_words(until)}"
-        said.append(f"Answers are waited for{when}.")
+        sentences.append(f"Answers are waited for{when}.")
     if read:
-        said.append(
+        sentences.append(
             "What is open then is released once where that says something of means, and dropped "
             "unread elsewhere; the policy does not learn from it."
             if waits
@@ -438,10 +454,12 @@ def closing_words(why: str, winner: object, read: bool, waits: bool, until: floa
             "and only reading, and dropped unread elsewhere; the policy did not learn from it."
         )
     else:
-        said.append("What is open is never read." if waits else "What was open was never read.")
+        sentences.append(
+            "What is open is never read." if waits else "What was open was never read."
+        )
     if winner is not None:
-        said.append(f"Further decisions show {winner}, and nobody learns from them.")
-    return " ".join(said)
+        sentences.append(f"Further decisions show {winner}, and nobody learns from them.")
+    return " ".join(sentences)
 
 
 def as_of_words(as_of: float | None) -> str:

@@ -1,8 +1,8 @@
-"""A session in rows, for a host that keeps it in a database.
+"""Sessions in a database: a small public part, a small private part, and rows.
 
-A session is split into a small public and a small private part, and what is kept one row each:
-pending decisions, readings of the ledger, people's places, answers that are held. `Watch` notes
-what a session changed, so that no call's cost grows with what was decided before.
+Pending decisions, ledger readings, contributions of people and held answers have a row each.
+`ChangeRecorder` collects what a session changed, so that the cost of a call does not grow with the
+number of earlier decisions.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.mechanisms.base import Answer, Around, Mechanism
-from dpbandits.mechanisms.batches import WeightedAnswer, WeightedArms
+from dpbandits.mechanisms.base import Answer, Around, Mechanism, WeightedAnswer, WeightedArms
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.sparse_vector import AboveThreshold, Halt
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import ArmStatus
-from dpbandits.session.beliefs import ArmHistory, Belief, Believed, beliefs
+from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, Within, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
 from dpbandits.session.options import require_recordable, require_same
-from dpbandits.session.people import Clock, Place, mark_of_key
+from dpbandits.session.people import Clock, Place, key_fingerprint
 from dpbandits.session.saving import (
     LineData,
     PrivatePart,
@@ -57,16 +56,20 @@ from dpbandits.session.state import (
 )
 from dpbandits.vault import Reading
 
-ArmMove = Literal["retire", "pause", "resume"]
+ArmChange = Literal["retire", "pause", "resume"]
 
-MOVES: dict[ArmMove, ArmStatus] = {"retire": "retired", "pause": "paused", "resume": "active"}
-"""By verb, where an arm stands afterwards."""
+STATUS_AFTER: dict[ArmChange, ArmStatus] = {
+    "retire": "retired",
+    "pause": "paused",
+    "resume": "active",
+}
+"""An arm's status after each change."""
 
 
 # What changed
 
 
-class AskedPlay(NamedTuple):
+class NewDecision(NamedTuple):
     """A decision that was made.
 
     Args:
@@ -81,7 +84,7 @@ class AskedPlay(NamedTuple):
     due: float | None
 
 
-class HeardRelease(NamedTuple):
+class ReleaseWithReadings(NamedTuple):
     """A release, and what it read. asked: decisions made until then."""
 
     step: int
@@ -100,10 +103,10 @@ class SessionChanges(NamedTuple):
         noticed: arms whose first batch was found to wait for overdue requests, and when.
     """
 
-    asked: list[AskedPlay]
+    asked: list[NewDecision]
     resolved: dict[int, str]
     unlearned: list[int]
-    releases: list[HeardRelease]
+    releases: list[ReleaseWithReadings]
     used: dict[str, tuple[int, int]]
     noticed: list[tuple[str, int]]
 
@@ -112,19 +115,19 @@ class SessionChanges(NamedTuple):
 
 
 @final
-class Watch:
-    """Notes what a session does from now on. A session has one watch."""
+class ChangeRecorder:
+    """Collects what a session changes from now on. A session has one recorder."""
 
     def __init__(self, session: Session) -> None:
         self.session, tables = session, session._tables
         self._journal = tables.journal = list[Any]()
         tables.follows = True
         self._left = dict(session._state.books.ledger.left)
-        self._resolved, self._noticed = dict[int, str](), len(session._seen.overdue.noticed)
+        self._resolved, self._noticed = dict[int, str](), len(session._current.overdue.noticed)
 
     @property
     def resolved(self) -> Mapping[int, str]:
-        """Decisions resolved since the last changes were taken, and why."""
+        """Decisions resolved since the last `changes()`, and why."""
         for event in self._journal:
             if type(event) in (Told, Unread, Recorded):
                 self._resolved.setdefault(event.id, self._why(event))
@@ -143,41 +146,41 @@ class Watch:
 
     @property
     def journal(self) -> Sequence[Any]:
-        """Events since the last changes were taken."""
+        """Events since the last `changes()`."""
         return self._journal
 
     def note_lost(self) -> None:
-        """The decisions resolved since the last changes were lost with a restored database."""
+        """Mark decisions resolved since the last `changes()` as lost by a restored database."""
         self._resolved = dict.fromkeys(self.resolved, "lost")
 
     def changes(self) -> SessionChanges:
-        """Return everything since the last time."""
+        """Return what changed since the last call."""
         tables, journal, resolved = self.session._tables, self._journal, dict(self.resolved)
-        found = SessionChanges([], resolved, [], [], {}, [])
+        changes = SessionChanges([], resolved, [], [], {}, [])
         for event in journal:
             if type(event) is Asked:
                 place = None if event.place is None else event.place[:2]
                 play = event.play
-                found.asked.append(AskedPlay(event.id, play, play.propensity, place, event.due))
+                changes.asked.append(NewDecision(event.id, play, play.propensity, place, event.due))
             elif type(event) is Recorded:
                 play = event.play
-                found.asked.append(AskedPlay(event.id, play, play.propensity, None, None))
+                changes.asked.append(NewDecision(event.id, play, play.propensity, None, None))
             elif type(event) is Unlearned:
-                found.unlearned.extend(event.ids)
+                changes.unlearned.extend(event.ids)
             elif type(event) is Released:
-                found.releases.append(self._heard(event))
+                changes.releases.append(self._with_readings(event))
         if tables.people is not None:
-            found.used.update(tables.people.used)
-        noticed = self.session._seen.overdue.noticed
+            changes.used.update(tables.people.used)
+        noticed = self.session._current.overdue.noticed
         for arm, at in noticed[self._noticed :]:
-            found.noticed.append((str(self.session._name(arm)), at))
+            changes.noticed.append((str(self.session._name(arm)), at))
         self._noticed = len(noticed)
         self._resolved = {}
         journal.clear()
         tables.owners.clear()
-        return found
+        return changes
 
-    def _heard(self, event: Released) -> HeardRelease:
+    def _with_readings(self, event: Released) -> ReleaseWithReadings:
         step, release, _, left, asked = event
         readings = list[Reading]()
         for coordinate, (stop, dropped) in left.items():
@@ -185,71 +188,71 @@ class Watch:
             if stop > start and dropped == dropped_before:
                 readings.append((coordinate, start, stop))
         self._left = left
-        return HeardRelease(step, release, tuple(readings), asked)
+        return ReleaseWithReadings(step, release, tuple(readings), asked)
 
 
 # Rows
 
 
-class KeptApart(NamedTuple):
-    """What rows of their own say of a session whose policy decides by contexts."""
+class ContextualParts(NamedTuple):
+    """The parts of a contextual session that have rows of their own."""
 
     policy: Policy
     learned: Any
     contexts: Contexts
 
     def __repr__(self) -> str:
-        return f"KeptApart({self.policy!r})"
+        return f"ContextualParts({self.policy!r})"
 
 
 @final
 @dataclass
 class SessionRows:
-    """What is kept one row each, brought up to date row by row.
+    """The parts of a session that have a row each.
 
     Args:
         waiting: pending decisions, oldest first.
-        due: when the time of each has passed.
-        lines: of the ledger: [coordinate, start, stop, cost, releases].
-        apart: of a policy that decides by contexts, itself, its state and its contexts.
+        due: the end of each one's attribution window.
+        lines: lines of the ledger: [coordinate, start, stop, cost, releases].
+        apart: with a contextual policy, the policy, its state and its contexts.
     """
 
     waiting: dict[int, Play] = field(default_factory=dict)
     due: OrderedDict[int, float] = field(default_factory=OrderedDict)
     lines: list[list[Any]] = field(default_factory=list)
-    apart: KeptApart | None = None
+    apart: ContextualParts | None = None
 
     def __repr__(self) -> str:
         return f"SessionRows(waiting={len(self.waiting)})"
 
 
 def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the public and the private part of a session without what is kept one row each; of a
-    policy that decides by contexts, without the policy and its state (see `large_parts`).
+    """Return the public and the private part of a session, without the parts in `SessionRows` and,
+    with a contextual policy, without the policy and its state (see `large_parts`).
     """
-    tables, state = session._tables, session._seen.folded()
-    apart = state.contexts is not None  # what only a release changes, and contexts
+    tables, state = session._tables, session._current.folded()
+    contextual = state.contexts is not None  # what only a release changes, and contexts
     small = state._replace(pending={}, contexts=None)
-    public = public_part(session, small._replace(learned=None) if apart else small, 1)
+    public = public_part(session, small._replace(learned=None) if contextual else small, 1)
     private = private_part(session, small)
-    public.ledger.lines, public.chosen = [], None
+    public.ledger.lines, public.chosen, private.kept = [], None, []
     if tables.people is not None:
         public.people = public.people | {"used": [], "owners": []}
     if tables.window is not None:
         public.attribution = public.attribution | {"due": []}
-    policy = None if apart else policy_to_data(session.policy)
+    policy = None if contextual else policy_to_data(session.policy)
     return as_plain(public) | {"policy": policy}, as_plain(private)
 
 
 def rows_in(session: Session) -> SessionRows:
-    """Return what a session holds of what is kept one row each. It is not copied."""
+    """Return the parts of a session that have a row each. They are not copied."""
     window = session._tables.window
     lines = [
         [coordinate, line.start, line.stop, cost_of(session, coordinate), line.releases]
         for coordinate, line in session._state.books.ledger.lines()
     ]
     due = OrderedDict[int, float]() if window is None else window.due
-    return SessionRows(session._seen.pending, due, lines)
+    return SessionRows(session._current.pending, due, lines)
 
 
 def lines_of(
@@ -295,26 +298,26 @@ def large_parts(session: Session) -> tuple[Policy, Any]:
     return session.policy, session._state.learned
 
 
-def contexts_now(session: Session) -> Contexts:
+def current_contexts(session: Session) -> Contexts:
     """Return what a session keeps of contexts."""
-    found = session._seen.folded().contexts
-    assert found is not None
-    return found
+    contexts = session._current.folded().contexts
+    assert contexts is not None
+    return contexts
 
 
-def collects_first(session: Session) -> bool:
+def is_collecting_pilot(session: Session) -> bool:
     """Return whether contexts for the first codebooks are still collected."""
     return bool(session._state.learned.pilot)
 
 
-def records_of(session: Session) -> int:
+def record_count(session: Session) -> int:
     """Return the number of rewards that were recorded."""
-    return session._seen.records
+    return session._current.records
 
 
-def keep_only(session: Session, contexts: Contexts) -> None:
+def keep_contexts(session: Session, contexts: Contexts) -> None:
     """Forget the contexts that are not among these."""
-    state = session._seen.folded()
+    state = session._current.folded()
     assert state.contexts is not None
     kept = state.contexts._replace(recent=contexts.recent, pilot=contexts.pilot)
     session._replace_state(state._replace(contexts=kept))
@@ -370,31 +373,31 @@ def session_from_parts(
     Raises:
         ValueError: they contradict each other.
     """
-    known, said = stored_policy(public, policy, rows)
+    known, parsed = stored_policy(public, policy, rows)
     secret = converted(dict(private), PrivatePart, "private")
-    source = noise_to_continue(said.noise, secret.noise, noise)
-    pending = with_kept(rows.waiting, said)
-    session = session_of(known, said, secret, source, clock, user_key, pending, rows.apart)
-    kept_apart(session, rows)
+    source = noise_to_continue(parsed.noise, secret.noise, noise)
+    pending = with_kept(rows.waiting, parsed)
+    session = session_of(known, parsed, secret, source, clock, user_key, pending, rows.apart)
+    leave_rows_to_store(session, rows)
     return session
 
 
 def stored_policy(
     public: Mapping[str, Any], policy: Policy | type[Policy] | None, rows: SessionRows
 ) -> tuple[Policy, PublicPart]:
-    said = dict(public)
-    own = said.pop("policy")
-    known = policy_from_data(own, policy) if rows.apart is None else rows.apart.policy
-    found: PublicPart = converted(said, PublicPart, "public")
-    found.ledger.lines = [LineData(c, start, stop, n) for c, start, stop, _, n in rows.lines]
-    return known, found
+    data = dict(public)
+    policy_data = data.pop("policy")
+    known = policy_from_data(policy_data, policy) if rows.apart is None else rows.apart.policy
+    parsed: PublicPart = converted(data, PublicPart, "public")
+    parsed.ledger.lines = [LineData(c, start, stop, n) for c, start, stop, _, n in rows.lines]
+    return known, parsed
 
 
-def with_kept(waiting: dict[int, Play], said: PublicPart) -> dict[int, Play]:
+def with_kept(waiting: dict[int, Play], parsed: PublicPart) -> dict[int, Play]:
     """Return pending decisions with what their open joint plans will release of them."""
-    if not said.plans:
+    if not parsed.plans:
         return waiting
-    release, known = {plan.number: plan.release for plan in said.plans}, dict[Any, Play]()
+    release, known = {plan.number: plan.release for plan in parsed.plans}, dict[Any, Play]()
     for id, play in waiting.items():
         if play.unit in release and play.observe is not None:
             key = play.unit, play.learn
@@ -405,10 +408,8 @@ def with_kept(waiting: dict[int, Play], said: PublicPart) -> dict[int, Play]:
     return waiting
 
 
-def kept_apart(session: Session, rows: SessionRows) -> None:
-    """People and decisions are kept one row each: the session knows neither how many people there
-    are nor who of them answered.
-    """
+def leave_rows_to_store(session: Session, rows: SessionRows) -> None:
+    """Leave people and decisions to the store's rows: the session keeps no list of them."""
     tables = session._tables
     tables.chosen = None
     if tables.people is not None:
@@ -417,68 +418,66 @@ def kept_apart(session: Session, rows: SessionRows) -> None:
         tables.window.due = rows.due
 
 
-def put_in_order(session: Session) -> bool:
-    """Make current what an error left half done. Returns whether nothing is due."""
+def refreshed(session: Session) -> bool:
+    """Rebuild the view after an error, and return whether no release is due."""
     return session._refresh_view(releases=False).due is None
 
 
-def turns_of(session: Session) -> object:
-    """Return a value that changes whenever noise was drawn: the steps made so far, and whether a
-    release waits to be learned, or the last ones were made.
-    """
+def release_marker(session: Session) -> object:
+    """Return a value that changes with every release, and so whenever noise was drawn."""
     state = session._state
     last = state.closing is not None and state.closing.releases is not None
     return state.step, state.unlearned is not None, last
 
 
-def left_half_done(session: Session) -> bool:
-    """Return whether the release that was tried last was not made: its noise failed, say."""
-    return session._seen.due is not None and session._state.unlearned is None
+def is_release_missing(session: Session) -> bool:
+    """Return whether a release is due but failed, for example because its noise failed."""
+    return session._current.due is not None and session._state.unlearned is None
 
 
 def play_of(session: Session, seq: int) -> Play:
     """Return what a pending decision plays."""
-    return session._seen.pending[seq]
+    return session._current.pending[seq]
 
 
-# Answers that are held: the rows keep them, and a session knows only those that a call needs
+# Held answers: the rows keep them, and a session loads those that a call needs
 
 
-def are_held(session: Session) -> bool:
+def holds_answers(session: Session) -> bool:
     """Return whether answers are held until their time has passed."""
     return session._tables.window is not None
 
 
 def due_now(session: Session) -> list[int]:
     """Return the pending decisions whose time has passed, oldest first."""
-    window, pending = session._tables.window, session._seen.pending
+    window, pending = session._tables.window, session._current.pending
     return [] if window is None else [id for id in window.due_now() if id in pending]
 
 
-def put_in(session: Session, answers: Mapping[int, list[int]]) -> None:
-    """Let the session know answers that are kept, in grid steps.
+def load_held_answers(session: Session, answers: Mapping[int, list[int]]) -> None:
+    """Load held answers into the session, in grid steps.
 
     Raises:
         DamagedSessionError: they are no answers to these decisions. None is shown.
     """
-    session._tables.held = held_of(session, list(answers.items()), session._seen.pending)
+    session._tables.held = held_of(session, list(answers.items()), session._current.pending)
 
 
-def known_answers(session: Session) -> dict[int, list[int]]:
-    """Return all answers that the session knows, in grid steps."""
+def held_answers(session: Session) -> dict[int, list[int]]:
+    """Return the held answers in the session, in grid steps."""
     return {id: plain(steps) for id, steps in session._tables.held.items()}
 
 
-def take_out(session: Session) -> None:
-    """From now on the session knows none of them."""
+def clear_held_answers(session: Session) -> None:
+    """Remove the held answers from the session."""
     session._tables.held = {}
 
 
-def blank_of(session: Session, observe: Sequence[int] | None) -> list[int]:
-    """Return zeros, as many as the answer to a decision has numbers."""
+def zero_answer(session: Session, observe: Sequence[int] | None) -> list[int]:
+    """Return an answer of zeros to a decision that observes these arms."""
     vault = session._vault
-    many = vault.arms if vault.full else vault.numbers
-    return [0] * (many if observe is None else len(observe))
+    size = vault.arms if vault.full else vault.numbers
+    return [0] * (size if observe is None else len(observe))
 
 
 def cost_of(session: Session, coordinate: int | None = None) -> str | None:
@@ -491,31 +490,31 @@ def cost_of(session: Session, coordinate: int | None = None) -> str | None:
     return None if cost is None else str(cost)
 
 
-def void_of(session: Session) -> int:
+def void_count(session: Session) -> int:
     """Return the number of decisions that were never carried out, or given up."""
-    return session._seen.void
+    return session._current.void
 
 
-def counts_of(session: Session) -> tuple[int, int]:
+def decision_counts(session: Session) -> tuple[int, int]:
     """Return the number of decisions made, and of those that are pending."""
-    view = session._seen
+    view = session._current
     return view.asked, len(view.pending)
 
 
-def waits(session: Session, seq: int) -> bool:
+def is_pending(session: Session, seq: int) -> bool:
     """Return whether a decision is pending."""
-    return seq in session._seen.pending
+    return seq in session._current.pending
 
 
-def its_time_passed(session: Session, seq: int) -> bool:
+def is_too_late(session: Session, seq: int) -> bool:
     """Return whether an answer to a pending decision comes too late."""
     window = session._tables.window
-    return window is not None and window.over(seq)
+    return window is not None and window.is_over(seq)
 
 
-def require_move(session: Session, arm: str | int, verb: ArmMove) -> None:
+def require_arm_change(session: Session, arm: str | int, verb: ArmChange) -> None:
     """Raise ValueError if the arm cannot be moved. Nothing is changed."""
-    session._moved(arm, MOVES[verb], verb)
+    session._with_status(arm, STATUS_AFTER[verb], verb)
 
 
 def require_closable(session: Session, winner: str | int | None, read: bool) -> None:
@@ -527,12 +526,13 @@ def require_closable(session: Session, winner: str | int | None, read: bool) -> 
 
 def is_due(session: Session) -> bool:
     """Return whether outcomes are due, or the last releases of a session that was closed."""
-    return bool(due_now(session)) or (session.closed is not None and not session.closed.is_done)
+    is_open = session.closed is not None and not session.closed.is_done
+    return bool(due_now(session)) or is_open or session._period_is_over()
 
 
-def require_joined(session: Session, label: str | None) -> None:
+def require_new_arm(session: Session, label: str | None) -> None:
     """Raise ValueError if no arm of this name can be added. Nothing is changed."""
-    session._state.roster.joined(label)
+    session._state.roster.with_arm(label)
 
 
 def restart_in(sessions: Sequence[Session], arm: str | int) -> int:
@@ -542,46 +542,48 @@ def restart_in(sessions: Sequence[Session], arm: str | int) -> int:
 
 def require_reward(session: Session, seq: int, reward: object) -> None:
     """Raise RewardError if this is no reward of a pending decision. It is not shown."""
-    play = session._seen.pending.get(seq)
+    play = session._current.pending.get(seq)
     if play is not None:
         session._vault.checked(play.observe or play.action, reward)
 
 
-def record_in(session: Session, arm: str | int, outcomes: list[Any], counts: bool) -> None:
+def record_batch(session: Session, arm: str | int, outcomes: list[Any], counts: bool) -> None:
     """Record the outcomes of people who were assigned elsewhere, once (see `Session.record`). The
     list is emptied. If only a release that they complete failed, the next call makes it.
 
     Args:
         counts: whether they came as numbers of people and successes.
     """
-    before = session._seen.records
+    before = session._current.records
     if counts:
         session._require_few_counts(())
     try:
         session._record(session._state.roster.number(arm), outcomes, None)
     except Exception:
-        if session._seen.records == before or not left_half_done(session):
+        if session._current.records == before or not is_release_missing(session):
             raise
-        state = session._seen.folded_whole()  # its block is released with all that came
+        state = (
+            session._current.folded_with_all_events()
+        )  # its block is released with all that came
         session._log = Log(state, session._log.plan, [])
         session._rebuild_view()
 
 
 def require_recordable_in(session: Session) -> None:
     """Raise ValueError unless the session takes outcomes of people who were assigned elsewhere."""
-    require_recordable(session.policy, session._tables.people, are_held(session))
+    require_recordable(session.policy, session._tables.people, holds_answers(session))
 
 
-def play_only(session: Session, arm: int) -> None:
+def play_single_arm(session: Session, arm: int) -> None:
     """Take all other arms out of play, before the first decision."""
-    state = session._seen.folded()
+    state = session._current.folded()
     session._replace_state(
         state._replace(roster=state.roster.only(arm), offer=state.offer._replace(last=0))
     )
 
 
-def give_up(session: Session) -> None:
-    """Void all pending decisions, and throw away unread what came since the last releases."""
+def void_and_drop_open(session: Session) -> None:
+    """Void all pending decisions, and drop open blocks unread."""
     session._tables.held.clear()
     with OneCall(session) as view:
         events = [session._voided(id, play) for id, play in view.pending.items()]
@@ -590,18 +592,18 @@ def give_up(session: Session) -> None:
 
 
 def keeps_exact_sums(session: Session) -> bool:
-    """Return whether its mechanism remembers more than what it released: then a session that lost a
-    part of its past begins anew.
+    """Return whether its mechanism keeps exact sums after a release. Then a session that lost a
+    part of its past has to restart.
     """
     return not session._vault.mechanism.public_memory
 
 
-def begin_anew(session: Session) -> None:
-    """Let the policy begin anew, while decisions are counted on. Nothing is pending or open."""
-    now = session._seen.folded()
+def restart_policy(session: Session) -> None:
+    """Restart the policy; decisions keep their numbers. Nothing may be pending or open."""
+    now = session._current.folded()
     fresh = session._first_state(session.policy)
     state = fresh._replace(
-        believed=replace(fresh.believed, first=now.believed.first),
+        history=replace(fresh.history, first=now.history.first),
         roster=now.roster,
         traffic=now.traffic,
         events=now.events,
@@ -619,17 +621,15 @@ def begin_anew(session: Session) -> None:
 # People
 
 
-class PlaceRows(Protocol):
-    """Where places are kept."""
+class ContributionRows(Protocol):
+    """The stored contributions of people."""
 
     def used(self, pseudonyms: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """By pseudonym, the window and the places taken in it."""
+        """Return the window and the contributions used in it, by pseudonym."""
 
 
-def read_places(session: Session, rows: PlaceRows, who: str) -> None:
-    """Read what is stored of a person. What an earlier call of the same transaction took is not
-    stored yet, and stands.
-    """
+def load_contributions(session: Session, rows: ContributionRows, who: str) -> None:
+    """Load a person's contributions, unless an earlier call of the transaction did."""
     people = session._tables.people
     if people is not None and who not in people.used:
         people.used.update(rows.used([who]))
@@ -638,86 +638,115 @@ def read_places(session: Session, rows: PlaceRows, who: str) -> None:
 def waiting_for(session: Session, who: str, stored: Sequence[int]) -> list[int]:
     """Return the pending decisions of a person: stored ones, and those of this transaction."""
     fresh = [seq for seq, (owner, _) in session._tables.owners.items() if owner == who]
-    return [seq for seq in dict.fromkeys([*stored, *fresh]) if waits(session, seq)]
+    return [seq for seq in dict.fromkeys([*stored, *fresh]) if is_pending(session, seq)]
 
 
 def pseudonym_in(session: Session, user: object) -> str | None:
-    """Return what a person is called; None where people are not known."""
+    """Return a person's pseudonym; None without `privacy_unit="user"`."""
     people = session._tables.people
     return None if people is None else people.pseudonym(user)
 
 
-def fill_places(session: Session, who: str) -> None:
-    """Learn from this person no more in the window that is open."""
+def use_up_contributions(session: Session, who: str) -> None:
+    """Use up a person's contributions in the open window."""
     people = session._tables.people
     if people is not None:
         people.used[who] = people.period(), people.cap
 
 
-def not_before(session: Session, latest: float) -> None:
-    """The clock of contributions has been as far as this elsewhere."""
+def advance_clock(session: Session, latest: float) -> None:
+    """Advance the clock of contributions to a time that another part has seen."""
     people = session._tables.people
     if people is not None:
-        people.not_before(latest)
+        people.advance_clock(latest)
 
 
 def window_of(session: Session) -> int | None:
-    """Return the number of the window of contributions that is open; None without people."""
+    """Return the number of the open window of contributions; None without people."""
     people = session._tables.people
     return None if people is None else people.period()
 
 
-def owned_by(session: Session, seq: int, who: str, window: int) -> None:
-    """A decision took this person's place."""
+def set_owner(session: Session, seq: int, who: str, window: int) -> None:
+    """Note that a decision uses a contribution of this person."""
     session._tables.owners[seq] = who, window
 
 
-def share_places(session: Session, used: dict[str, tuple[int, int]]) -> None:
-    """Count people's places in this mapping from now on, together with other sessions."""
-    if session._tables.people is not None:
-        session._tables.people.used = used
+def share_contributions(
+    session: Session, used: dict[str, tuple[int, int]], kept: dict[str, int]
+) -> None:
+    """Count contributions and kept arms in these mappings from now on, shared with other
+    sessions.
+    """
+    people = session._tables.people
+    if people is not None:
+        people.used = used
+        people.kept = None if people.kept is None else kept
 
 
-# Looking
+def statement_in(
+    session: Session, users: int | None, in_window: int | None, where: str = ""
+) -> str:
+    """Return the session's privacy statement.
+
+    Args:
+        users: how many rows there are of people; None where people do not come back.
+        in_window: of them, how many were learned from in the window that is open.
+        where: over what these are counted, in words.
+    """
+    people = session._tables.people
+    session._settle_to_show()
+    spans = people is not None and people.span is not None
+    return session._statement(users, in_window if spans else None, where)
 
 
-class Onlooker(NamedTuple):
-    """How a session's stored releases are shown.
+def is_sticky(session: Session) -> bool:
+    """Return whether people keep their arms."""
+    people = session._tables.people
+    return people is not None and people.kept is not None
+
+
+# Read-only
+
+
+class StoredHistory(NamedTuple):
+    """Rebuilds the history of a session from its stored releases.
 
     Args:
         nothing: the history before any release.
     """
 
     session: Session
-    nothing: Believed
+    nothing: ReleaseHistory
 
     @classmethod
-    def of(cls, session: Session) -> Onlooker:
-        now = session._state.believed
+    def of(cls, session: Session) -> StoredHistory:
+        now = session._state.history
         arms = tuple(ArmHistory(arm.label) for arm in now.arms)
         reader = replace(now.reader, alone=False)  # nobody is named in what is shown so
-        return cls(session, replace(now, arms=arms, reader=reader, compared={}))
+        within = None if now.within is None else Within.of(len(arms))
+        return cls(session, replace(now, arms=arms, reader=reader, compared={}, within=within))
 
     @property
     def labels(self) -> tuple[str, ...]:
         return tuple(arm.label for arm in self.nothing.arms)
 
     def after(
-        self, history: Believed, coordinates: Sequence[int], answers: Sequence[Any]
-    ) -> Believed:
+        self, history: ReleaseHistory, coordinates: Sequence[int], answers: Sequence[Any]
+    ) -> ReleaseHistory:
         """Return the history after one stored release."""
         if history.reader.law is None:
             return history
         typed = tuple(typed_answer(history.reader.mechanism, each) for each in answers)
         return history.after(Release(tuple(coordinates), typed, 0, ()))
 
-    def rows(self, history: Believed, confidence: float) -> tuple[Belief, ...]:
-        """Return the estimates of every arm then."""
+    def rows(self, history: ReleaseHistory, confidence: float) -> tuple[Belief, ...]:
+        """Return the estimates of every arm after this history."""
         return beliefs(history, confidence, ruler=self.session.rewards, among=()).rows
 
 
 def typed_answer(mechanism: Mechanism, answer: Any) -> Any:
-    """Return an answer as its mechanism gave it. JSON keeps its numbers, and not their names."""
+    """Return an answer from JSON in its mechanism's type."""
     if isinstance(mechanism, WeightedArms):
         return WeightedAnswer(*answer)
     while isinstance(mechanism, Around):
@@ -730,7 +759,7 @@ def typed_answer(mechanism: Mechanism, answer: Any) -> Any:
 
 
 def alarms_of(session: Session, when: Callable[[int], str]) -> tuple[SessionEvent, ...]:
-    """Return what somebody should look at (see `Session.alarms`).
+    """Return the alarms of a session (see `Session.alarms`).
 
     Args:
         when: returns when a decision was made, in words.
@@ -738,8 +767,8 @@ def alarms_of(session: Session, when: Callable[[int], str]) -> tuple[SessionEven
     return session._alarms(when)
 
 
-class Silent(Relay):
-    """Noise of a session that is looked at: nothing is drawn."""
+class NoNoise(Relay):
+    """Noise of a read-only session: it draws nothing."""
 
     kind: ClassVar[NoiseKind] = "secure"
 
@@ -748,31 +777,30 @@ class Silent(Relay):
 
 
 @final
-class SilentSimulation(Silent):
-    """The same, of a session whose noise is simulated."""
+class NoSimulatedNoise(NoNoise):
+    """The same for a session with simulated noise."""
 
     kind: ClassVar[NoiseKind] = "simulated"
 
 
-def session_to_look_at(
+def public_session(
     public: Mapping[str, Any],
     rows: SessionRows,
     policy: Policy | type[Policy] | None,
     clock: Clock,
 ) -> Session:
-    """Return the same session without anything private. It shows what is public; it releases
-    nothing.
+    """Return a read-only session from the public part and rows. It releases nothing.
 
     Raises:
         ValueError: its parts contradict each other.
     """
-    known, said = stored_policy(public, policy, rows)
+    known, parsed = stored_policy(public, policy, rows)
     key = token_bytes(32)  # nobody is known here by any name
-    if said.people is not None:
-        said.people = said.people | {"key": mark_of_key(key)}
-    noise = Silent() if said.noise.kind == "secure" else SilentSimulation()
-    user_key = None if said.people is None else key
-    pending = with_kept(rows.waiting, said)
-    session = session_of(known, said, None, noise, clock, user_key, pending, rows.apart)
-    kept_apart(session, rows)
+    if parsed.people is not None:
+        parsed.people = parsed.people | {"key": key_fingerprint(key)}
+    noise = NoNoise() if parsed.noise.kind == "secure" else NoSimulatedNoise()
+    user_key = None if parsed.people is None else key
+    pending = with_kept(rows.waiting, parsed)
+    session = session_of(known, parsed, None, noise, clock, user_key, pending, rows.apart)
+    leave_rows_to_store(session, rows)
     return session

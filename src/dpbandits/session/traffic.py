@@ -176,12 +176,10 @@ class Traffic:
             DamagedSessionError: it is not that.
         """
         names = ("counts", "expected", "prior", "score", "highest", "concentration")
-        if isinstance(data, dict) and "answers" not in data:
-            data = {**data, "answers": AnswerTest().to_data()}  # written before they were compared
-        found = part(data, "traffic", *names, "answers")
-        counts = [whole(count, "traffic.counts") for count in entries(found["counts"], "traffic")]
-        rows = [restored_numbers(found[name], name, len(counts)) for name in names[1:3]]
-        single = [math.inf if found[name] is None else found[name] for name in names[3:]]
+        fields = part(data, "traffic", *names, "answers")
+        counts = [whole(count, "traffic.counts") for count in entries(fields["counts"], "traffic")]
+        rows = [restored_numbers(fields[name], name, len(counts)) for name in names[1:3]]
+        single = [math.inf if fields[name] is None else fields[name] for name in names[3:]]
         if any(type(value) not in (int, float) or value != value for value in single):
             raise damaged("a number of traffic is none")
         score, highest, weight = map(float, single)
@@ -190,7 +188,7 @@ class Traffic:
             raise damaged("traffic contradicts itself")
         if len(counts) > arms:
             raise damaged("public.traffic has more counts than there are arms")
-        answers = AnswerTest.restored(found["answers"], arms)
+        answers = AnswerTest.restored(fields["answers"], arms)
         return cls(tuple(counts), rows[0], rows[1], score, highest, weight, answers)
 
 
@@ -224,8 +222,8 @@ def answers_by_arm(labels: Sequence[str], answers: Answers) -> str:
     rows = list(zip(labels, answers.told, answers.missing, strict=True))
     if not any(answers.told) and not any(answers.missing):
         return f"Answers by arm cannot be tested yet: {UNTESTED}"
-    said = ", ".join(f"{label} {told:,} of {told + none:,}" for label, told, none in rows)
-    return f"Answers by arm: {said} (evidence that arms differ: p = {answers.evidence:.2g})."
+    by_arm = ", ".join(f"{label} {told:,} of {told + none:,}" for label, told, none in rows)
+    return f"Answers by arm: {by_arm} (evidence that arms differ: p = {answers.evidence:.2g})."
 
 
 UNTESTED = (
@@ -281,13 +279,13 @@ class SampleRatio(Tabular):
                 "No arm was drawn by chance so far: whether traffic is as planned, and whether "
                 "answers come for every arm alike, cannot be tested."
             )
-        came = PRIVATE if self.answers is None else answers_by_arm(self.labels, self.answers)
+        answers = PRIVATE if self.answers is None else answers_by_arm(self.labels, self.answers)
         rows = zip(self.labels, counts, expected, strict=True)
         lines = [f"{label}: {made:,} decisions, {want:,.1f} planned" for label, made, want in rows]
-        said = "is NOT" if self.evidence <= LEVEL else "may well be"
+        verdict = "is NOT" if self.evidence <= LEVEL else "may well be"
         return "\n".join(lines) + (
-            f"\nTraffic {said} as planned (evidence against it: p = {self.evidence:.2g} at any "
-            f"time, of the {sum(counts):,} decisions whose arms were drawn by chance).\n{came}"
+            f"\nTraffic {verdict} as planned (evidence against it: p = {self.evidence:.2g} at any "
+            f"time, of the {sum(counts):,} decisions whose arms were drawn by chance).\n{answers}"
         )
 
     __repr__ = __str__

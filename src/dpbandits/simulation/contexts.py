@@ -14,6 +14,7 @@ from dpbandits.environments.contexts import ContextTable
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.session import Session
 from dpbandits.simulation.plain import Path
 
@@ -27,7 +28,7 @@ def require_contexts(policy: Policy, environment: Environment, *, plain: bool) -
     Raises:
         ValueError: they do not fit, or something was asked for that contexts do not have.
     """
-    if not isinstance(policy, ContextualPolicy):
+    if not isinstance(policy, (ContextualPolicy, JointDPLinTS)):
         return
     if not isinstance(environment, ContextTable):
         raise ValueError(

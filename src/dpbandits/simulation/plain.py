@@ -20,7 +20,7 @@ from dpbandits.core.privacy import Entry, Grid
 from dpbandits.environments.base import Environment
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.base import Identified
-from dpbandits.policies.contract import Policy, next_turn, open_turn
+from dpbandits.policies.contract import Policy, begin_step, next_step
 from dpbandits.session.session import Session
 from dpbandits.simulation.runs import Curve
 from dpbandits.vault import open_vault
@@ -150,17 +150,17 @@ def play_events(
     randomizer = policy.randomizer()
     vault = opened(policy.about.feedback, policy.reader, policy.arms, noise, randomizer)
     public, t, events = partial(PublicRng, seed), 0, 0
-    turn = open_turn(policy, policy.init(), 0, public)
-    while t < rounds and not (until is not None and until(turn.state)):
-        plan = turn.plan
-        for action, times in moves(plan, t, rounds - t, turn.rng):
+    current = begin_step(policy, policy.init(), 0, public)
+    while t < rounds and not (until is not None and until(current.state)):
+        plan = current.plan
+        for action, times in moves(plan, t, rounds - t, current.rng):
             enter_rounds(vault, environment, policy, action, times, noise, rng, plan.observe)
             curve.play(t, action, times)
             t, events = t + times, events + 1
-            if turn.progress.count(plan.observe or action, times) is not None:
-                turn = next_turn(policy, turn, vault, public)
+            if current.progress.count(plan.observe or action, times) is not None:
+                current = next_step(policy, current, vault, public)
                 break
-    outcome = vault.releases, events, vault.ledger, turn.state
+    outcome = vault.releases, events, vault.ledger, current.state
     return Path(curve.close(), t, *outcome, earned=curve.worth, rewards=curve.gained)
 
 

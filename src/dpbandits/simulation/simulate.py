@@ -22,6 +22,7 @@ from dpbandits.environments.laws import Reordered, SharedCoins, random_order
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.simulation.contexts import play_contexts, require_contexts
 from dpbandits.simulation.delays import DelayLaw, checked_delay, play_delayed
 from dpbandits.simulation.plain import Path, play_events, play_rounds
@@ -335,6 +336,11 @@ def choose_player(
     """Return the player of one run, and whether threads can play several at once. If `host` is
     given, it plays.
     """
+    if isinstance(policy, JointDPLinTS):
+        from dpbandits.simulation.joint_contexts import JointPlayer
+
+        assert isinstance(environment, ContextTable)
+        return JointPlayer(policy, environment, rounds, seed, compiled), compiled
     if isinstance(policy, ContextualPolicy):
         if compiled and isinstance(environment, ContextTable):
             from dpbandits.simulation.compiled.contextual import ContextPlayer

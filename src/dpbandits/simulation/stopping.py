@@ -406,7 +406,7 @@ def play_stream(
     while policy.estimate(session.state) is None and t < min(rounds, environment.length or rounds):
         decision = session.ask()
         try:
-            reward = environment.draw(decision.action, rng)  # type: ignore[arg-type]  # one arm
+            reward = environment.draw(decision.action, rng)
         except EnvironmentExhausted:
             break
         session.tell(decision, reward)

@@ -20,7 +20,7 @@ from dpbandits.environments.base import Environment
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.contract import Feedback, PlanReplay, Policy, Release, next_turn, open_turn
+from dpbandits.policies.contract import Feedback, PlanReplay, Policy, Release, begin_step, next_step
 from dpbandits.simulation.plain import Path, moves, play_events, seen
 from dpbandits.vault import open_vault
 
@@ -161,8 +161,8 @@ class Transcript:
         return int(self._vault.records)
 
     @property
-    def turns(self) -> int:
-        return int(self._vault.turns)
+    def steps(self) -> int:
+        return int(self._vault.steps)
 
     @property
     def newest(self) -> Release | None:
@@ -292,10 +292,10 @@ def decisions(
     vault = open_vault(policy.about.feedback, policy.reader, policy.arms, noise, randomizer)
     full, bandit = policy.about.feedback == "full", policy.about.feedback == "bandit"
     coins, played = partial(public, seed), list[Action]()
-    turn = open_turn(policy, policy.init(), 0, coins)
+    current = begin_step(policy, policy.init(), 0, coins)
     while len(played) < rounds:
-        plan = turn.plan
-        for action, times in moves(plan, len(played), rounds - len(played), turn.rng):
+        plan = current.plan
+        for action, times in moves(plan, len(played), rounds - len(played), current.rng):
             ended = None
             for _ in range(times):
                 row = table[len(played)]
@@ -306,9 +306,9 @@ def decisions(
                     reward if randomizer is None else randomizer.report(reward, noise),
                 )
                 played.append(action)
-                ended = turn.progress.count(plan.observe or action)
+                ended = current.progress.count(plan.observe or action)
             if ended is not None:
-                turn = next_turn(policy, turn, vault, coins)
+                current = next_step(policy, current, vault, coins)
                 if releases is not None and vault.newest is not None:
                     releases.append(vault.newest)
                 break

@@ -22,6 +22,7 @@ from dpbandits.environments import Environment
 from dpbandits.oracles import DecisionSet
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, size_argument
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import NO_ABOUT, close_to, policy_class
 from dpbandits.sweeps.cells import Cell, checkpoints
 from dpbandits.sweeps.laws import AnySetting, Count, Epsilon, Loaded, Spec
@@ -44,7 +45,7 @@ def class_of(name: str, folder: Path | None) -> type[Policy]:
         )
     if not hasattr(found, "about"):
         raise ValueError(f"{NO_ABOUT} {name} says nothing.")
-    if issubclass(found, ContextualPolicy):
+    if issubclass(found, (ContextualPolicy, JointDPLinTS)):
         raise ValueError(
             f"expected a policy that decides without contexts: the laws of a sweep have none. Play "
             f"{name} by dpbandits.simulate in a dpbandits.ContextTable"

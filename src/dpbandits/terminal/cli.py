@@ -71,6 +71,7 @@ class Privacy(StrEnum):
     pure = "pure"
     zCDP = "zCDP"
     local = "local"
+    joint = "joint"
 
 
 class FeedbackKind(StrEnum):

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from dpbandits.policies import CONTEXTUAL
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import EVERY_POLICY, close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.theory import PolicyRow
@@ -35,6 +36,10 @@ PRIVACY = {
     "local": (
         "ε-local differential privacy: every user randomises their own reward before it is sent; "
         "nobody need be trusted."
+    ),
+    "joint": (
+        "ε-joint differential privacy, in the central model: of a person's context, decision and "
+        "reward together, against everybody but that person."
     ),
 }
 
@@ -147,8 +152,9 @@ def example(cls: type[Policy]) -> str:
     if cls.__name__ in CONTEXTUAL and "epsilon" in optional:  # one budget of two
         needed.append("epsilon")
     call = ", ".join(f"{name}={EXAMPLE.get(name, '…')}" for name in needed)
+    host = "JointDPSession" if issubclass(cls, JointDPLinTS) else "Session"
     said = (
-        f"import dpbandits as dpb\nsession = dpb.Session(dpb.{cls.__name__}({call}), "
+        f"import dpbandits as dpb\nsession = dpb.{host}(dpb.{cls.__name__}({call}), "
         "noise=dpb.SecureNoise())"
     )
     asked = "\ndecision = session.ask(context=[0.3, 0.1, 0.5])"
@@ -185,6 +191,8 @@ def unit(cls: type[Policy]) -> str:
         return "no privacy"
     what = "a reward" if about.feedback == "bandit" else "a round"
     budget = "ρ" if about.privacy == "zCDP" else "ε"
+    if about.privacy == "joint":
+        return "ε a record, joint"
     return f"{budget} {what}" + (", local" if about.privacy == "local" else "")
 
 

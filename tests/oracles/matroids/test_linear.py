@@ -5,7 +5,6 @@ little and a lot.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpbandits.oracles import LinearMatroid, linear
 from dpbandits.oracles.base import SuperArm
-from dpbandits.oracles.linear import PRIME, greedy_from, is_prime, pivoted, times
+from dpbandits.oracles.linear import PRIME, greedy_from, pivoted, times
 from tests.oracles.instances import rational_rank
 
 entries = st.one_of(st.integers(-3, 3), st.integers(-(10**40), 10**40))
@@ -68,14 +67,6 @@ def test_many_small_vectors_in_flats(seed: int) -> None:
     assert matroid.best(weights) == slow_best(mixed.tolist(), weights.tolist())
 
 
-def test_numbers_are_read_as_written() -> None:
-    tenths = LinearMatroid([[0.1, 0.2], ["0.3", "0.6"], [Fraction(1, 10), "1/5"], [1, 2.5]])
-    assert tenths.best([1, 2, 3, 4]) == (2, 3)
-    assert not tenths.independent((0, 1))  # in binary floating point 0.1 * 0.6 != 0.2 * 0.3
-    assert LinearMatroid(np.array([[0.1, 0.2], [0.3, 0.6]])).rank == 1
-    assert LinearMatroid([[10**99, 1], [10**99 + 1, 1]]).rank == 2
-
-
 def test_only_a_minor_made_of_the_prime_is_taken_for_zero() -> None:
     assert LinearMatroid([[1, 0], [1, PRIME - 1]]).rank == 2
     assert LinearMatroid([[1, 0], [1, PRIME]]).rank == 1  # what the docstring of PRIME admits
@@ -88,23 +79,6 @@ def test_residues_multiply_as_whole_numbers_do(prime: int) -> None:
     a[:4], b[:4] = [0, 1, prime - 1, prime - 1], [prime - 1, prime - 1, 1, prime - 1]
     exact = [x * y % prime for x, y in zip(a.tolist(), b.tolist(), strict=True)]
     assert times(a, b, prime).tolist() == exact
-
-
-def test_a_pivot_makes_a_unit_vector() -> None:
-    table = np.random.default_rng(1).integers(0, PRIME, (4, 7))
-    found = pivoted(table, 2, 5, PRIME)
-    assert found[:, 5].tolist() == [0, 0, 1, 0]
-    factor = pow(int(table[2, 5]), -1, PRIME)
-    for row in (0, 1, 3):
-        for e in range(7):
-            left = int(table[row, e]) - int(table[row, 5]) * factor * int(table[2, e])
-            assert found[row, e] == left % PRIME
-
-
-def test_primes() -> None:
-    known = [n for n in range(2, 200) if all(n % d for d in range(2, n))]
-    assert [n for n in range(200) if is_prime(n)] == known
-    assert not is_prime(1021**2)
 
 
 FIELDS = [None, 2, 3, 101]

@@ -48,25 +48,6 @@ def test_cover_is_what_the_greedy_finds(kind: Callable[..., Matroid]) -> None:
         assert list(matroid.cover()) == cover
 
 
-def test_the_papers_seven_vectors() -> None:
-    vectors = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1), (2, 0, 0), (0, 0, 0)]
-    means = [0.80, 0.75, 0.60, 0.20, 0.30, 0.40, 0.70]
-    matroid = LinearMatroid(vectors)
-    assert (matroid.rank, matroid.loops, matroid.best(means)) == (3, (6,), (0, 1, 2))
-    assert matroid.optimum(means) == pytest.approx(2.15)
-    assert matroid.fundamental_circuit((0, 1, 2), 3) == (0, 2)
-    assert matroid.fundamental_circuit((0, 1, 2), 6) == ()
-    assert not matroid.independent((0, 5))
-
-
-def test_gf2_differs_from_the_rationals() -> None:
-    triangle = [(1, 1, 0), (0, 1, 1), (1, 0, 1)]
-    assert LinearMatroid(triangle).contains((0, 1, 2))
-    assert LinearMatroid(triangle, field=2).best([1, 3, 2]) == (1, 2)
-    assert LinearMatroid([(1, 1), (1, -1)], field=2).rank == 1
-    assert LinearMatroid([(3, 0), (0, 1)], field=3).loops == (0,)
-
-
 def test_a_graph_and_its_incidence_matrix_are_the_same_matroid() -> None:
     rng = np.random.default_rng(3)
     edges = [(int(u), int(v)) for u, v in rng.integers(12, size=(60, 2))]
@@ -100,13 +81,6 @@ def test_partition_is_transversal() -> None:
     wide = PartitionMatroid(categories=far, capacities=capacities)
     for weights in rng.normal(size=(20, 12)).round(1):
         assert one.best(weights) == other.best(weights) == wide.best(weights)
-
-
-def test_parallel_edges_loops_and_parts() -> None:
-    forest = GraphicMatroid([("a", "b"), ("b", "a"), ("c", "c"), ("d", "e")])
-    assert (forest.rank, forest.loops) == (2, (2,))
-    assert forest.best([0.1, 0.2, 9, -5]) == (1, 3)
-    assert forest.best([0.2, 0.2, 9, -5]) == (0, 3)
 
 
 @pytest.mark.parametrize("size", [1, 1000])

@@ -67,14 +67,6 @@ def test_indices_above_one_cost_nothing_and_make_no_cycles() -> None:
     assert paths.loops == (2,)
 
 
-def test_undirected_edges_are_one_arm_both_ways() -> None:
-    square = Paths([(1, 0), (1, 2), (3, 2), (3, 0), (1, 2)], 0, 2, directed=False)
-    assert square.best([0.9, 0.1, 0.5, 0.5, 0.8]) == (0, 4)
-    assert square.best([0.1, 0.1, 0.5, 0.5, 0.8]) == (2, 3)
-    assert not square.contains((0, 1, 4))
-    assert (square.size, square.loops) == (3, ())
-
-
 def test_loops_are_what_no_simple_path_uses() -> None:
     """A dead end, a self-loop, arcs back to the source and on from the target; a triangle that
     hangs off one node.
@@ -100,24 +92,3 @@ def test_the_pairing_of_disjoint_paths_matters() -> None:
         paths = until_valid(lambda: Paths(pairs(rng, 14, 7), 0, 1))
         assert isinstance(paths, Paths)
         assert set(paths.loops) == set(range(14)).difference(*simple_paths(paths))
-
-
-def test_infeasible_actions() -> None:
-    paths = Paths([(0, 1), (1, 2), (0, 2), (2, 3), (3, 0)], 0, 2)
-    assert paths.contains((1, 0))
-    for action in ((0,), (0, 2), (0, 1, 2), (), (3,), (2, 3)):
-        assert not paths.contains(action)
-
-
-def test_k_disjoint_paths_maximise_reward() -> None:
-    """The lower-bound instance: m/K paths without a common arc."""
-    edges = [
-        (f"{path},{step}" if step else "s", f"{path},{step + 1}" if step < 2 else "t")
-        for path in range(4)
-        for step in range(3)
-    ]
-    paths = Paths(edges, "s", "t", costs=False)
-    means = np.full(12, 0.4)
-    means[6:9] = 0.5
-    assert (paths.size, paths.best(means), paths.optimum(means)) == (3, (6, 7, 8), 1.5)
-    assert paths.cover() == ((0, 1, 2), (3, 4, 5), (6, 7, 8), (9, 10, 11))

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from dpbandits.oracles import (
     Coverage,
     DecisionSet,
-    ExplicitSet,
     Influence,
     Matchings,
-    TopKMax,
     check_decision_set,
 )
-from tests.oracles.instances import OTHERS, coverage, draw, influence, pairing
+from tests.oracles.instances import OTHERS, coverage, draw, influence
 
 
 @pytest.mark.parametrize("kind", OTHERS)
@@ -168,27 +166,3 @@ def test_certain_edges_need_no_samples() -> None:
     )
     assert problem.value(problem.best(np.zeros(200)), np.zeros(200)) == 3
     assert problem.best(np.full(200, 7.0)) == problem.best(np.ones(200))
-
-
-def test_expected_maximum() -> None:
-    problem = TopKMax(arms=5, k=3)
-    means = np.array([0.5, 0.1, 0.9, 0.5, 0.2])
-    assert problem.best(means) == (0, 2, 3)
-    assert problem.optimum(means) == pytest.approx(1 - 0.5 * 0.1 * 0.5)
-    with pytest.raises(ValueError, match=r"Expected means\[2\]=1.5 to lie in \[0, 1\]"):
-        problem.value((0, 1, 2), [0, 0, 1.5, 0, 0])
-
-
-def test_explicit_set() -> None:
-    problem = ExplicitSet([(2, 1), (0,), (1, 2)], arms=5, costs=True)
-    assert (problem.super_arms, problem.size, problem.loops) == ([(0,), (1, 2)], 2, (3, 4))
-    assert problem.best([0.5, 1, 0.4, 0, 0]) == (0,)
-    assert problem.best([0.4, 1, 0.4, 0, 0]) == (0,)  # a tie: the list is sorted
-    assert problem.value((1, 2), [0.5, 1, 0.25, 0, 0]) == -0.75
-    assert set().union(*problem.cover()) == {0, 1, 2}
-
-
-def test_every_edge_is_in_a_matching() -> None:
-    problem = draw(pairing, 1)
-    assert isinstance(problem, Matchings)
-    assert problem.loops == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
@@ -10,7 +9,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies.base import IndexPolicy, Statistics
+from dpbandits.policies.base import IndexPolicy, Statistics, largest_below
+from dpbandits.policies.cumulative import MANY, above_indices
+from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.indices import (
     MARGIN,
     RUNG,
@@ -142,18 +143,6 @@ def test_who_leads_among_equal_means_is_the_one_with_most_rounds() -> None:
     assert policy.batch(unseen, 1) == 27
 
 
-def test_presets_give_way_to_arguments() -> None:
-    policy = dpb.DPRateIMED(arms=3, epsilon=0.1, preset="safe", first=5, alpha=3, level=1)
-    assert (policy.first, policy.alpha, policy.level) == (5, 3, 1)
-    assert dpb.DPRateIMED(arms=3, epsilon="1/3").first == 81
-    for name, constants in dpb.DPRateIMED.presets.items():
-        policy = dpb.DPRateIMED(arms=3, epsilon=1, preset=name)
-        told = constants._asdict()
-        assert told.pop("blurred") == (1.0 if name == "balanced" else 0.0)
-        assert told == {field: getattr(policy, field) for field in told}
-        assert (policy.level or 0) >= 1
-
-
 @pytest.mark.parametrize(
     ("epsilon", "doubt"),
     [("10", 0.28), ("1", 0.28), ("1/2", 0.78), ("1/10", 1.18), ("1/1000", 1.279)],
@@ -163,17 +152,6 @@ def test_the_balanced_doubt_is_larger_where_noise_is_more(epsilon: str, doubt: f
     policy = dpb.DPRateIMED(arms=3, epsilon=epsilon)
     assert policy.discount == (pytest.approx(doubt, abs=1e-3), 0.75)
     assert dpb.DPRateIMED(arms=3, epsilon=epsilon, preset="safe").discount == (4.0, 0.6)
-
-
-def test_a_level_of_ones_own_has_no_doubt_but_ones_own() -> None:
-    """So a session that was saved with its level, before there was a doubt, goes on as it did."""
-    given: dict[str, Any] = {"arms": 3, "epsilon": 1, "preset": "safe"}
-    assert dpb.DPRateIMED(**given).discount == (4.0, 0.6)
-    assert dpb.DPRateIMED(**given, level=2).discount == (0.0, 1.0)
-    assert dpb.DPRateIMED(**given, level=2, doubt=3, trust=0.5).discount == (3, 0.5)
-    assert dpb.DPRateIMED(**given, doubt=3).discount == (3, 0.6)
-    whole = dpb.DPRateIMED(**given)
-    assert dataclasses.replace(whole, arms=5).discount == whole.discount
 
 
 def test_evidence_of_preset_safe_counts_for_less() -> None:
@@ -208,3 +186,43 @@ def test_evidence_of_preset_safe_counts_for_less() -> None:
 def test_wrong_arguments_are_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         dpb.DPRateIMED(arms=2, epsilon=1, **wrong)
+
+
+# The leader among many arms, found by bounds on their indices, is that of all indices
+
+
+def statistics_leader(rng: np.random.Generator, arms: int) -> Statistics:
+    """Released values of any size; many of them alike, and some at the ends."""
+    rounds = rng.choice([1, 3, 32, 48, 10**4, 10**9], arms)
+    kind = int(rng.integers(3))
+    means = [rng.random(arms), np.round(rng.random(arms), 1), rng.normal(0.5, 3.0, arms)][kind]
+    totals, counts = tuple((means * rounds).tolist()), tuple(rounds.tolist())
+    return Statistics(totals, counts, (1,) * arms, counts, (0,) * arms, sum(counts))
+
+
+@pytest.mark.parametrize("preset", ["default", "robust"])
+@pytest.mark.parametrize("epsilon", ["1/1000", "1/10", 1, 20, 2000])
+def test_the_leader_has_the_largest_index(epsilon: Any, preset: str) -> None:
+    rng = np.random.default_rng(5)
+    policy = dpb.DPKLUCB(arms=MANY, epsilon=epsilon, preset=preset)
+    for _ in range(100):
+        s = statistics_leader(rng, MANY)
+        for t in (MANY + 1, s.t + 1, 2**62):
+            assert policy.leader(s, t) == IndexPolicy.leader(policy, s, t)
+            eps, level = float(policy.epsilon), indices.kl_level(math.log(t), policy.c)
+            bounds = above_indices(np.array(s.totals), np.array(s.rounds), level, eps)
+            assert np.all(bounds >= policy.scores(s, t))
+
+
+def test_few_indices_are_computed() -> None:
+    """Of a thousand arms alike in rounds, the bounds leave a handful."""
+    rng, asked = np.random.default_rng(1), list[int]()
+    rounds = np.full(1000, 48)
+    totals, eps, level = rng.normal(0.5, 0.1, 1000) * rounds, 1.0, math.log(10**5)
+
+    def index(arm: int) -> float:
+        asked.append(arm)
+        return indices.dp_klucb(float(totals[arm]) / 48, 48, level, eps)
+
+    largest_below(above_indices(totals, rounds, level, eps), index)
+    assert len(asked) < 20

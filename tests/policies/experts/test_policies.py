@@ -72,12 +72,6 @@ def test_weights_earn_their_average() -> None:
     assert session.ask().action == pytest.approx((1 / 3,) * 3)
 
 
-def test_what_shows_one_reward_a_round_cannot_be_played() -> None:
-    log = dpb.LoggedReplay([0, 1, 0, 1], [1, 0, 1, 0], arms=2)
-    with pytest.raises(TypeError, match="shows one arm's reward"):
-        dpb.simulate(dpb.RNMFTNL(actions=2, epsilon=1), log, 2)
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [

@@ -12,7 +12,6 @@ from scipy.optimize import brentq, minimize_scalar
 
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.indices import (
-    clip01,
     d_eps,
     d_eps_upper,
     elimination_width,
@@ -110,13 +109,6 @@ def test_kl_at_the_edges(p: float, q: float, value: float) -> None:
     assert kl(p, q) == pytest.approx(value)
 
 
-def test_d_eps_limits() -> None:
-    assert d_eps(0.2, 0.7, 50.0) == pytest.approx(kl(0.2, 0.7), abs=1e-12)
-    assert d_eps(0.2, 0.7, 1e-6) == pytest.approx(1e-6 * 0.5, rel=1e-5)
-    assert d_eps(0.3, 0.3, 1.0) == 0
-    assert d_eps(0.3, 1.0, 2.0) == pytest.approx(2.0 * 0.7)
-
-
 @given(
     st.floats(-0.5, 1.5),
     st.floats(-0.5, 1.5),
@@ -196,7 +188,3 @@ def test_sum_radius_holds() -> None:
         radius = indices.sum_radius(m, 2.0, math.log(2 / delta))
         above = (np.abs(rng.laplace(0, 2.0, (runs, m)).sum(axis=1)) > radius).mean()
         assert above < delta + 5 * math.sqrt(delta / runs)
-
-
-def test_clip01() -> None:
-    assert [clip01(x) for x in (-3.0, 0.4, 7.0)] == [0.0, 0.4, 1.0]

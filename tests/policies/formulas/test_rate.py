@@ -16,7 +16,6 @@ from dpbandits.policies.formulas.indices import (
     discounted,
     exact_rate,
     exponent,
-    rate_imed,
 )
 from dpbandits.simulation.compiled.jit import exact_rate as compiled
 
@@ -115,19 +114,6 @@ def test_the_tail_it_promises() -> None:
     for u in (0.5, 1.0, 2.0, 4.0):
         most = math.exp(-u)
         assert np.mean(found >= u) <= most + 5.0 * math.sqrt(most / runs)
-
-
-def test_index_by_hand() -> None:
-    assert rate_imed(0.7, 0.7, 50, 2, 1.5, 1.0) == pytest.approx(-1.5 * math.log(50))
-    assert rate_imed(1.3, 1.0, 50, 2, 1.0, 1.0) == pytest.approx(-math.log(50))
-    rate = exact_rate(0.2, 0.7, 50, 2, 1.0)
-    index = -(rate + 1.5 * math.log(50))
-    assert rate_imed(0.2, 0.7, 50, 2, 1.5, 1.0) == pytest.approx(index)
-    assert 5.0 < rate < 15.0
-    index = -(0.6 * rate + 1.5 * math.log(50))  # .6 of it is more than it less 7
-    assert rate_imed(0.2, 0.7, 50, 2, 1.5, 1.0, 7.0, 0.6) == pytest.approx(index)
-    index = -(rate - 1.0 + 1.5 * math.log(50))
-    assert rate_imed(0.2, 0.7, 50, 2, 1.5, 1.0, 1.0, 0.6) == pytest.approx(index)
 
 
 @given(st.floats(0, 1e6), st.floats(0, 50), st.floats(0.01, 1))

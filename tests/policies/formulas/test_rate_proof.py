@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from dpbandits.core.inputs import Floats
 from dpbandits.policies.formulas.indices import best_share, d_eps, discounted, exact_rate, exponent
 
+pytestmark = pytest.mark.long  # numbers of a proof: code changes seldom move them
+
 MEAN = 0.5
 STEPS = 8
 """Of the grid, a reward."""

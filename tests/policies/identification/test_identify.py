@@ -35,22 +35,6 @@ def test_what_identify_returns() -> None:
     assert identify(SuccessiveElimination(arms=3, beta=0.1), env).guarantee is None
 
 
-def test_delta_goes_to_the_policy() -> None:
-    env = dpb.Bernoulli(INSTANCES["easy"])
-    assert identify(DPSE(arms=3, epsilon=1, horizon=50), env, delta=0.2).policy == DPSE(
-        arms=3, epsilon=1, beta=0.2
-    )
-    assert identify(SuccessiveElimination(arms=3, horizon=50), env, delta=0.2, runs=2).correct == 1
-    assert identify(SuccessiveElimination(arms=3, horizon=50), env).cap == 50
-    few, many = (
-        identify(AdaPTT(arms=3, epsilon=1), env, delta=d, runs=200).samples.mean()
-        for d in (0.5, 1e-9)
-    )
-    assert few < many
-    with pytest.raises(ValueError, match="give delta="):
-        identify(DPSE(arms=3, epsilon=1), env)
-
-
 def test_the_cap_and_ties() -> None:
     policy = AdaPTT(arms=3, epsilon=1, delta=0.1)
     cap = 3 * policy.start - 1  # one round short of the first test
@@ -95,18 +79,6 @@ def test_other_peoples_policies() -> None:
     found = identify(AdaPTT(arms=3, epsilon=1, delta=0.1), table, runs=3)
     assert found.correct == 1
     assert found.cap == 20_000
-
-
-def test_one_arm_is_the_best_at_once() -> None:
-    for policy in (
-        AdaPTT(arms=1, epsilon=1),
-        CTBTT(arms=1, epsilon=1),
-        DPSE(arms=1, epsilon=1, beta=0.1),
-    ):
-        for compiled in (True, False):
-            found = identify(policy, dpb.Bernoulli([0.4]), runs=2, compiled=compiled)
-            assert (found.arms == 0).all()
-            assert (found.samples == 0).all()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from dpbandits.policies import CTBTT, DPSE, AdaPTT, SuccessiveElimination
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.formulas import stopping as tt
-from dpbandits.policies.identification import LAZY
 from dpbandits.simulation.stopping import identify
 from tests.policies.identification.instances import FALSE_ALARM, INSTANCES, pmf_of_windows
 
@@ -146,13 +145,3 @@ def test_after_the_decision_nothing_is_read() -> None:
         session.tell(decision, 0.0)
     assert (policy.best_arm(session.state), session.releases) == (found, releases)
     assert session.spent == 8
-
-
-@pytest.mark.parametrize(
-    "policy", [AdaPTT(arms=5, epsilon=1), CTBTT(arms=5, epsilon=1)], ids=lambda p: p.name
-)
-def test_events_grow_with_releases(policy: Policy) -> None:
-    runs = dpb.simulate(policy, dpb.Bernoulli(INSTANCES["ladder"]), 10**9, runs=3, seed=6)
-    limit = 1000 if isinstance(policy, AdaPTT) else 5 * 20 * LAZY
-    assert (runs.events <= 2 * runs.releases + 10).all()
-    assert (runs.events <= limit).all()

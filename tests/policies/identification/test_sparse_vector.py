@@ -4,8 +4,6 @@ K as the paper says.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -53,26 +51,3 @@ def test_what_is_out_is_not_played_again(preset: str) -> None:
     last = {arm: max(at for at, each in enumerate(played) if each == arm) for arm in range(3)}
     assert last[1] == 2_999
     assert max(last[0], last[2]) < 2_000
-
-
-def test_bad_arguments_are_named() -> None:
-    with pytest.raises(TypeError, match="horizon"):
-        dpb.SparseVectorSE(arms=3, epsilon=1)  # type: ignore[call-arg]
-    with pytest.raises(ValueError, match="preset='two' to be one of 'pairs', 'arms', 'one'"):
-        dpb.SparseVectorSE(arms=3, epsilon=1, horizon=100, preset="two")
-    with pytest.raises(ValueError, match="arms"):
-        dpb.SparseVectorSE(arms=101, epsilon=1, horizon=100)
-
-
-def test_the_budget_is_shared_out_to_people() -> None:
-    policy = dpb.SparseVectorSE(arms=3, epsilon=8, horizon=1000, beta=0.1)
-    assert policy.at(Fraction(2)) == dpb.SparseVectorSE(arms=3, epsilon=2, horizon=1000, beta=0.1)
-    noise = dpb.SimulatedNoise(1)
-    session = dpb.Session(policy, noise=noise, privacy_unit="user", max_contributions=3)
-    assert session.guarantee is not None
-    assert session.guarantee.unit == "user"
-
-
-def test_budgets_too_small_for_their_shares_are_refused_at_once() -> None:
-    with pytest.raises(ValueError, match="Use a coarser grid or a larger budget"):
-        dpb.SparseVectorSE(arms=100, epsilon=9.4e-10, horizon=10**6)

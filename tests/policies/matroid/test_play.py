@@ -4,6 +4,7 @@ what is refused.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks.tape import random_tape
 from dpbandits.core.plan import Draw, Hold, PublicRng
-from dpbandits.policies import DPKLMAT, CTSGaussian
+from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, OMM, CTSGaussian
 from tests.policies.matroid.instances import EXACT, PRIVATE, SEVEN, SEVEN_MEANS, every, on_tape
 
 
@@ -94,3 +95,23 @@ def test_bad_input(cls: type[Any]) -> None:
         for wrong in ({"first": 0}, {"first": 2.5}, {"alpha": 1}, {"epsilon": 0}):
             with pytest.raises(ValueError, match=next(iter(wrong))):
                 cls(problem=SEVEN, **{"epsilon": 1} | wrong)
+
+
+def test_bounds_are_about_pairs() -> None:
+    """Σ over elements outside the best basis of the gap to the least better element in it; loops
+    and ties count for nothing.
+    """
+    means = SEVEN_MEANS.tolist()
+    least = [0.6 - 0.2, 0.6 - 0.3, 0.6 - 0.4]
+    order = sum(math.log(1000) / gap for gap in least)
+    omm = OMM(problem=SEVEN)
+    assert omm.regret_order(means, 1000) == pytest.approx(order)
+    bound = omm.regret_bound(means, 10**6)
+    assert order < bound < 16 * sum(math.log(10**6) / gap for gap in least)
+    log = math.log(3000)
+    private = sum(log / gap + 3 * log / (2 / 3) for gap in least)
+    assert DPUCBMAT(problem=SEVEN, epsilon=2).regret_order(means, 1000) == pytest.approx(private)
+    second = log * sum(1 / gap for gap in (0.8 - 0.4, 0.75 - 0.4, 0.6 - 0.4))
+    sampled = DPTSMAT(problem=SEVEN, epsilon=2).regret_order(means, 1000)
+    assert sampled == pytest.approx(private + second)  # Theorem 4's second sum
+    assert math.isnan(DPKLMAT(problem=SEVEN, epsilon=2).regret_bound(means, 1000))

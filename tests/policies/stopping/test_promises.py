@@ -58,6 +58,7 @@ def test_bars_are_the_papers_formulas() -> None:
         )
     for t, k in ((2, 1), (4, 2), (1024, 10), (5, 3), (1, 1)):
         assert 2 * big * doubling.bar(t) == pytest.approx(bar(t, k))
+    assert [doubling.following(t) for t in range(9)] == [2, 2, 4, 4, 8, 8, 8, 8, 16]
 
 
 def test_stops_within_the_theorem_on_a_grid() -> None:

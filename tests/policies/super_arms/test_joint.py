@@ -145,23 +145,6 @@ def test_new_elements_are_released_alone_and_loops_are_never_played() -> None:
     assert policy.batch(1) < policy.batch(2)
 
 
-def test_levels_and_their_defaults() -> None:
-    problem = dpb.UniformMatroid(arms=3, rank=1)
-    for preset, constants in (("sharp", (0.5, 14)), ("level", (1, 16)), ("proved", (1, 16))):
-        made = dpb.DPJointMAT(problem=problem, epsilon=1, preset=preset)
-        assert (made.level, made.first) == constants
-    for size, first in ((4, 14), (5, 12)):
-        wide = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=9, rank=size), epsilon=1)
-        assert (wide.level, wide.first) == (0.5, first)
-    with pytest.raises(ValueError, match="preset"):
-        dpb.DPJointMAT(problem=problem, epsilon=1, preset="best")
-    with pytest.raises(TypeError, match="matroid"):
-        dpb.DPJointMAT(problem=dpb.TopKMax(arms=4, k=2), epsilon=1)
-    for name, value in (("first", 0), ("alpha", 1), ("level", -1)):
-        with pytest.raises(ValueError, match=name):
-            dpb.DPJointMAT(problem=problem, epsilon=1, **{name: value})
-
-
 def test_the_sharp_level_falls_with_what_was_read() -> None:
     assert shrinking_level(0.6, 1000, 10) == pytest.approx(0.6 * math.log(100))
     assert shrinking_level(0.6, 1000, 900) == 0.6

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -23,27 +22,6 @@ KINDS: list[Callable[[Rng], DecisionSet]] = [pairing, coverage, influence]
 def test_every_oracle_is_played_by_every_host(kind: Callable[[Rng], DecisionSet]) -> None:
     """The checks hold session, audit and simulation to one tape, and to the ledger."""
     check_policy(dpb.DPJointCUCB(problem=draw(kind, 1), epsilon=4))
-
-
-@pytest.mark.parametrize("preset", ["sharp", "level"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_oracle_is_played_in_a_session_and_simulated(
-    kind: Callable[[Rng], DecisionSet], preset: Any
-) -> None:
-    problem, rng = draw(kind, 2), np.random.default_rng(2)
-    policy = dpb.DPJointCUCB(problem=problem, epsilon=4, preset=preset)
-    means = rng.uniform(0.1, 0.9, problem.arms)
-    session = dpb.Session(policy, noise=SimulatedNoise(1), seed=1)
-    for _ in range(1_500):
-        decision = session.ask()
-        assert problem.contains(decision.action)
-        assert decision.observe == decision.action
-        seen = rng.random(len(decision.observe)) < means[list(decision.observe)]
-        session.tell(decision, seen.astype(float).tolist())
-    assert len(session.ledger) > 1, "what is easily told apart needs no more"
-    assert session.spent == 4, "each record pays once, for all its rewards"
-    runs = dpb.simulate(policy, dpb.Bernoulli(means), 1_500, runs=2, seed=1, workers=1)
-    assert (np.asarray(runs.releases) > 0).all()
 
 
 class Grows(DecisionSet):

@@ -19,6 +19,8 @@ from dpbandits.policies.formulas.joint import joint_variance, log_moment, rate_i
 from dpbandits.simulation.compiled.jit import rate_index as compiled
 from tests.places import REPOSITORY
 
+pytestmark = pytest.mark.long  # numbers of a proof: code changes seldom move them
+
 PAGE = (REPOSITORY / "proofs" / "joint_release.md").read_text(encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ from dpbandits.checks.tape import Tape
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.core.privacy import Grid, spent
 from dpbandits.mechanisms.base import Answer
-from dpbandits.policies import CUCB, CUCBDP, CUCBLDP1, CUCBLDP2, DPKLCUCB, CUCBDPMax, LazyCUCB
+from dpbandits.policies import CUCB, CUCBDP, CUCBLDP1, CUCBLDP2, CUCBDPMax, LazyCUCB
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.super_arms import upper_bounds
@@ -167,19 +167,6 @@ def test_late_tells_about_other_arms_of_the_same_super_arm() -> None:
     assert session.state.rounds == (1, 1)
     session.tell(session.ask(), report)
     assert session.state.rounds == (4, 1)  # with the two that came late
-
-
-@pytest.mark.parametrize(("epsilon", "first"), [("1/2", 3136), (1, 1568), (2, 784)])
-def test_the_first_batch_is_computed_exactly(epsilon: Any, first: int) -> None:
-    """⌈32 K/ε⌉: as a float 1/49 is a little too small, and the batch one too long."""
-    assert DPKLCUCB(problem=dpb.TopK(arms=49, k=49), epsilon=epsilon).first == first
-
-
-def test_an_index_not_above_zero_is_looked_at_again() -> None:
-    policy = CUCBLDP1(problem=TOP, epsilon=1, preset="published", horizon=10)
-    s = state((900.0, 900.0, -9000.0, 900.0), (1000,) * 4, 1000)
-    assert upper_bounds(s._replace(t=1000), policy.bonus)[2] < 0
-    assert policy.plan(s, PUBLIC).action == (0, 2)
 
 
 def test_lazy_batches_double() -> None:

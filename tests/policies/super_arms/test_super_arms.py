@@ -8,7 +8,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import examples
-from dpbandits.policies import CUCB, CUCBDP, CUCBLDP1, CUCBLDP2, DPKLCUCB, LazyCUCB
+from dpbandits.policies import CUCB, DPKLCUCB, LazyCUCB
 
 TOP = dpb.TopK(arms=4, k=2)
 NAMES = ("CUCB", "CUCBLDP1", "CUCBLDP2", "CUCBDP", "CUCBDPMax", "LazyCUCB", "DPKLCUCB")
@@ -49,14 +49,6 @@ def test_an_oracle_that_fails_loses_nothing(wrong: list[int]) -> None:
     assert session.ledger == before[1]
     assert session.spent == 100
     assert sum(e.stop - e.start for e in session.ledger) <= 2 * (session.ask().round - 2)
-
-
-def test_a_failing_oracle_at_the_start() -> None:
-    with pytest.raises(ValueError, match="super arm"):
-        dpb.Session(
-            CUCB(problem=dpb.UserDecisionSet(arms=3, size=1, oracle=lambda w: [0, 1])),
-            noise=dpb.SimulatedNoise(1),
-        )
 
 
 COVER = dpb.Coverage([("a", 1), ("a", 2), ("b", 2), ("c", 3), ("d", 1)], k=2)
@@ -101,13 +93,3 @@ def test_wrong_arguments(name: str) -> None:
             **({"epsilon": 1} if name != "CUCB" else {}),
             **({"horizon": 9} if policy.about.needs_horizon else {}),
         )  # type: ignore[arg-type]
-
-
-def test_presets_and_horizons_are_checked() -> None:
-    for make in (CUCBLDP1, CUCBLDP2):
-        with pytest.raises(ValueError, match="horizon"):
-            make(problem=TOP, epsilon=1, preset="published")
-        with pytest.raises(ValueError, match="preset"):
-            make(problem=TOP, epsilon=1, preset="tight")
-    with pytest.raises(ValueError, match="preset"):
-        CUCBDP(problem=TOP, epsilon=1, horizon=10, preset="valid")

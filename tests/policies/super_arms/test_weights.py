@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -229,26 +228,3 @@ def test_arm_weights_are_nearly_best(make: Callable[[], dpb.DecisionSet]) -> Non
     )
     assert least.success
     assert math.fsum(1.0 / float(w) for w in weights) <= least.fun * 1.125
-
-
-def test_campaign_in_a_store_keeps_each_arms_cost(tmp_path: Path) -> None:
-    """The stored ledger has every arm's own cost, also once the campaign was opened again, and its
-    total is at most ε.
-    """
-    rewards = np.random.default_rng(4).integers(0, 2, (2, 40, 2)).astype(float)
-    decided = 0
-    for half in rewards:
-        with dpb.open_store(
-            f"sqlite:///{tmp_path}/trial.db", key=KEY, witness=tmp_path / "w" / "witness"
-        ) as store:
-            campaign = store["trial"] if decided else store.create("trial", weighted(dpb.LazyCUCB))
-            for row in half:
-                decision = campaign.ask()
-                campaign.tell(decision.id, row.tolist())
-                decided += 1
-            costs = {line.coordinate: line.cost for line in campaign.ledger}
-            assert len(costs) >= 2
-            assert all(Fraction(cost) == 4 * Fraction(WEIGHTS[arm]) for arm, cost in costs.items())
-            assert max(Fraction(cost) for cost in costs.values()) <= campaign.spent <= 4
-            known = [row for row in campaign.beliefs().rows if row.low is not None]
-            assert len(known) >= 2

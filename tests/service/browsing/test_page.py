@@ -35,7 +35,7 @@ FOCUS = """(() => {
 """What has the focus, whether it had it before, and whether that can be seen."""
 
 MISSED = """[...document.querySelectorAll("a[href], button, input, summary")]
-    .filter(each => !each.hidden && !window.met.includes(each))
+    .filter(each => each.checkVisibility() && !window.met.includes(each))
     .map(each => each.id || each.textContent.trim())"""
 """What can be used, and never had the focus."""
 
@@ -132,9 +132,10 @@ def test_what_it_shows(browser: Browser, store: Any) -> None:
             "Privacy statement",
             "Ledger",
             "Is traffic as planned?",
+            "is ahead since 20",
         ):
             assert words in shown, shown
-        assert browser.value("document.querySelectorAll('.chart canvas').length") == 1
+        assert browser.value("document.querySelectorAll('.chart canvas').length") == 2
         assert browser.value("document.querySelector('[role=alert]') !== null")
         browser.value("document.getElementById('loss').click()")
         browser.wait("document.body.innerText.includes('people are expected to have lost')")
@@ -186,6 +187,20 @@ def test_a_campaign_is_made_by_keyboard(browser: Browser, store: Any) -> None:
         browser.wait("document.querySelector('h1')?.textContent === 'by hand'")
         assert [label for label, _ in store["by hand"].arms] == ["blue", "green"]
     assert not complaints(browser.log.read_text(errors="replace"))
+
+
+def test_who_may_changes_arms(browser: Browser, store: Any) -> None:
+    pressed = "[...document.querySelectorAll('button')].find(each => each.textContent === '{}')"
+    with at_work(store) as address:
+        ready(browser, f"{address}/static/index.html#/campaigns/trial")
+        browser.value(pressed.format("Resume") + ".click()")  # of the arm that was suspended
+        browser.wait("!document.body.innerText.includes('green paused')")
+        assert {status for _, status in store["trial"].arms} == {"active"}
+        key = Access(store.database, open=False).create("reader", ["read"])
+        browser.value(f"sessionStorage.setItem('key', {json.dumps(key)})")
+        browser.open(f"{address}/static/index.html?again#/campaigns/trial")
+        browser.wait(pressed.format("Export decisions"))
+        assert browser.value(pressed.format("Pause") + " === undefined")
 
 
 def test_a_key_is_asked_for(browser: Browser, store: Any) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,11 +15,14 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.database import Database
+from dpbandits.service.operations import Void, told_pairs
 from dpbandits.service.server.access import Access
 from dpbandits.service.store import CampaignStore
-from dpbandits.service.transaction import Host
+from dpbandits.service.transaction import Host, QueuedCall
 from dpbandits.service.witness import Witness
+from tests.service.conftest import Open
 from tests.service.http.web import client_of
+from tests.service.machine import Time
 from tests.service.timelines import Lite, create, inside
 
 KEY = bytes(range(32))
@@ -22,7 +30,7 @@ KEY = bytes(range(32))
 
 def open_sum(campaign: Any) -> int:
     """What lies in the open blocks, in grid steps."""
-    blocks = inside(campaign, lambda part, _: part.session._seen.folded().books.blocks)
+    blocks = inside(campaign, lambda part, _: part.session._current.folded().books.blocks)
     return sum(sum(block.sums) for block in blocks.values())
 
 
@@ -80,7 +88,7 @@ def test_who_waits_for_an_interrupted_call_is_told(
     """Nobody waits for ever, and the next call works."""
     store = dpb.open_store("memory:")
     campaign = create(store)
-    lead, transact = Host._lead, Host._transact
+    lead, transact = Host._run_queue, Host._transact
 
     def interrupted(self: Host, *given: Any) -> Any:
         if where == "queue":
@@ -89,11 +97,11 @@ def test_who_waits_for_an_interrupted_call_is_told(
             transact(self, *given)
         raise KeyboardInterrupt
 
-    name = "_lead" if where == "queue" else "_transact"
+    name = "_run_queue" if where == "queue" else "_transact"
     monkeypatch.setattr(Host, name, interrupted)
     with pytest.raises(KeyboardInterrupt):
         campaign.ask()
-    monkeypatch.setattr(Host, "_lead", lead)
+    monkeypatch.setattr(Host, "_run_queue", lead)
     monkeypatch.setattr(Host, "_transact", transact)
     assert campaign.tell(campaign.ask(), 1) == "recorded"
 
@@ -171,22 +179,108 @@ def test_secure_noise_stays_in_a_store_of_simulated_ones() -> None:
     assert "secure noise" in str(campaign.guarantee)
 
 
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/v1/campaigns", {"name": "x", "policy": {}, "window": 1e300}),
-        ("/v1/campaigns", {"name": "x", "policy": {}, "attribution_window": 1e20}),
-        ("/v1/campaigns", {"name": "..", "policy": {"name": "DPSE", "arms": 2, "epsilon": "1"}}),
-    ],
-)
-def test_times_and_names_that_cannot_be(path: str, body: Any) -> None:
-    client = client_of(dpb.open_store("memory:"))
-    assert client.post(path, json=body).status_code == 422
+# Who has the file, and not the key, cannot tell who was shown what; and what was written over is
+# gone from it
 
 
-@pytest.mark.parametrize("what", ["releases", "decisions"])
-def test_places_beyond_all_numbers(what: str) -> None:
-    store = dpb.open_store("memory:")
-    create(store)
-    client = client_of(store)
-    assert client.get(f"/v1/campaigns/c/{what}?after={2**63}").status_code == 422
+USER = {"privacy_unit": "user", "max_contributions": 2}
+
+
+def test_a_repeated_call_is_known_and_its_person_is_not(tmp_path: Path) -> None:
+    """Pseudonyms are kept with counts; what tells whether a call is the same leads to none."""
+    lite = Lite(tmp_path)
+    with lite.open() as store:
+        campaign = create(store, **USER)
+        made = campaign.ask(2, user="anna", key="page view 17")
+        campaign.tell_many([(d, 1) for d in made])
+        campaign.erase("anna")
+        assert campaign.ask(2, user="anna", key="page view 17") == made
+    with closing(sqlite3.connect(lite.file)) as file:
+        ((who,),) = file.execute("SELECT pseudonym FROM dpbandits_contribution")
+        ((said,),) = file.execute("SELECT response FROM dpbandits_request")
+    mark, _ = json.loads(said)
+    guess = json.dumps(["", "page view 17", 2, None, who]).encode()
+    assert hashlib.sha256(guess).hexdigest() != mark
+
+
+def written(folder: Path, what: bytes) -> set[bytes]:
+    """All of this kind that is found in the files of a folder."""
+    files = [path.read_bytes() for path in folder.iterdir() if path.is_file()]
+    return {found for each in files for found in re.findall(what, each)}
+
+
+def test_somebody_who_reads_on_keeps_nobody_waiting(tmp_path: Path) -> None:
+    lite = Lite(tmp_path)
+    with lite.open(key=None) as store:
+        campaign = create(store)
+        with closing(sqlite3.connect(lite.file)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM dpbandits_decision").fetchone()
+            campaign.tell(campaign.ask(), 1)
+            store.database.forget()
+            campaign.tell(campaign.ask(), 1)
+        store.database.forget()
+        assert lite.file.with_name(f"{lite.file.name}-wal").stat().st_size == 0
+
+
+# Text that not every database keeps, or that would steer a terminal, is refused in the same words
+# by all of them
+
+
+WRONG = pytest.mark.parametrize("text", ["a\0b", "a\ud800", "\x1b[2J", "a\nb"])
+
+
+@WRONG
+def test_text_that_cannot_be_printed_changes_nothing(make: Open, text: str) -> None:
+    store = make()
+    campaign = create(store)
+    before = campaign.summary()
+    with pytest.raises(ValueError, match=r"can be printed\. None was made"):
+        campaign.ask(key=text)
+    with pytest.raises(ValueError, match=r"can be printed\. Nothing was changed"):
+        campaign.close(text)
+    assert campaign.summary() == before
+
+
+@WRONG
+def test_what_cannot_be_a_name_is_unknown(make: Open, text: str) -> None:
+    store = make()
+    assert text not in store
+    with pytest.raises(KeyError, match="There is no campaign"):
+        store[text]
+    with pytest.raises(ValueError, match="There is no scope"):
+        store.create("c", dpb.DPKLUCB(arms=2, epsilon=1), scope=text)
+    assert list(store) == []
+
+
+@WRONG
+def test_keys_have_names_that_can_be_listed(make: Open, text: str) -> None:
+    store = make()
+    access = Access(store.database, open=False)
+    with pytest.raises(ValueError, match="which can be printed"):
+        access.create(text, ["read"])
+    with pytest.raises(ValueError, match="Expected a campaign's name"):
+        access.create("me", ["read"], text)
+    assert access.keys() == []
+
+
+# What is said of a decision does not depend on what else its transaction did
+
+
+def test_a_time_that_passed_is_said_to_be_gone_whoever_sees_it_first(make: Open) -> None:
+    clock = Time()
+    campaign = create(make(clock=clock), attribution_window=timedelta(seconds=60), default=0)
+    told, silent = campaign.ask(2)
+    campaign.tell(told, 1)
+    clock.now += 61
+    assert campaign.void(told, silent) == ["gone", "gone"]
+    assert campaign.void(told, silent) == ["gone", "gone"]
+
+
+def test_an_answer_done_together_with_a_void_is_as_one_done_after_it(make: Open) -> None:
+    campaign = create(make())
+    decision = campaign.ask()
+    batch = [QueuedCall(Void(ids=[decision.id])), QueuedCall(told_pairs([(decision.id, 1)]))]
+    campaign._calls.host._transact(batch)
+    assert [ticket.value for ticket in batch] == [["recorded"], ["gone"]]
+    assert campaign.tell(decision, 1) == "gone"

@@ -18,7 +18,6 @@ from dpbandits.service.store import CampaignStore
 from tests.service.conftest import Open
 from tests.service.http.web import Calls
 
-PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
 NUMBERED = dpb.DPKLUCB(arms=3, epsilon=1)
 NAMED = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1)  # type: ignore[arg-type]  # names stand for it
 
@@ -93,26 +92,6 @@ CASES += [(verb, kind) for kind in ("segments", "sides") for verb in ("arms", "p
 """
 
 
-@pytest.mark.parametrize(("verb", "kind"), CASES)
-def test_a_change_whose_reply_was_lost_is_made_once(far: Far, verb: str, kind: str) -> None:
-    found = list[Any]()
-    for name in ("whole", "cut"):
-        trial = far.away.create(name, NAMED, **PEOPLE, **KINDS[kind])
-        trial.ask(2, user="anna", segment="DE" if kind == "segments" else None)
-        trial.pause_arm("c")
-        call = partial(VERBS[verb], trial)
-        said = call() if name == "whole" else far.cut(call)
-        found.append((said, far.standing(name)))
-    assert found[0] == found[1]
-
-
-def test_an_arm_without_a_name_is_added_once(far: Far) -> None:
-    trial = far.away.create("trial", NUMBERED)
-    assert far.cut(trial.add_arm) == 3
-    assert len(far.store["trial"].arms) == 4
-    assert trial.add_arm() == 4, "another call adds another arm"
-
-
 def test_a_rule_that_was_finished_answers_once(far: Far) -> None:
     trial = far.away.create("trial", dpb.DPNAS(alpha=0.5, beta=0.1, cap=1_000, epsilon=1))
     trial.tell(trial.ask(), 1)
@@ -138,11 +117,6 @@ def test_a_campaign_whose_reply_was_lost_is_created_once(far: Far, kind: str) ->
     assert far.away.scope("all").spent == 2
 
 
-def test_a_scope_whose_reply_was_lost_is_there_once(far: Far) -> None:
-    made = far.cut(lambda: far.away.scope("all", epsilon=3))
-    assert made == far.away.scope("all") == far.store.scope("all")
-
-
 def test_a_key_is_of_one_call(far: Far) -> None:
     """Whatever it was first: an ask, a change, or the campaign itself."""
     far.away.create("trial", NAMED, key="new")
@@ -160,21 +134,4 @@ def test_a_key_is_of_one_call(far: Far) -> None:
         for call in calls:
             with pytest.raises(ValueError, match="no other call was made with"):
                 call(key=key)
-    assert far.standing("trial") == before
-
-
-@pytest.mark.parametrize("verb", ["drop", "close", "erase"])
-def test_a_key_that_one_segment_knows_changes_none(far: Far, verb: str) -> None:
-    """Where it is another call's, nothing is changed in the others either."""
-    far.away.create("trial", NAMED, segments=["DE", "FR"], **PEOPLE)
-    whole: Any = far.store["trial"]
-    whole.ask(1, user="anna", segment="FR", key="used")
-    before = far.standing("trial")
-    call: dict[str, Callable[[], Any]] = {
-        "drop": lambda: whole.drop_open(key="used"),
-        "close": lambda: whole.close("over", key="used"),
-        "erase": lambda: whole.erase("anna", key="used"),
-    }
-    with pytest.raises(ValueError, match="nothing was changed"):
-        call[verb]()
     assert far.standing("trial") == before

@@ -20,7 +20,7 @@ import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
 from dpbandits.service.operations import Ask
-from dpbandits.service.transaction import Ticket
+from dpbandits.service.transaction import QueuedCall
 from dpbandits.service.witness import Witness
 from tests.service.conftest import Open
 from tests.service.machine import Time
@@ -164,14 +164,14 @@ def test_eight_processes_at_once(make: Open, many: int) -> None:
     assert counted == {"recorded": many * 8, "already": many * 3 // 10 * 8}
     summary = campaign.summary()
     assert (summary.waiting, summary.told, summary.generation) == (0, many * 8, 1)
-    records = inside(campaign, lambda part, _: part.session._seen.records)
+    records = inside(campaign, lambda part, _: part.session._current.records)
     assert records == many * 8
 
 
 def test_calls_that_are_done_together_take_a_place_each(make: Open) -> None:
     campaign = create(make(), privacy_unit="user", max_contributions=2)
     campaign.ask(user="u")
-    together = [Ticket(Ask(user="u")) for _ in range(3)]
+    together = [QueuedCall(Ask(user="u")) for _ in range(3)]
     campaign._calls.host._transact(together)
     assert [ticket.answer()[0].learn for ticket in together] == [True, False, False]
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.service.server.serving import keep_house
+from dpbandits.service.server.serving import run_maintenance
 from dpbandits.terminal.cli import app
 from tests.service.http.web import client_of
 from tests.service.machine import Time
@@ -54,7 +54,7 @@ def test_answers_of_the_others_are_recorded_when_their_time_has_passed(store: An
     trial = store["trial"]
     trial.tell(trial.ask(), 1)
     store._clock.now += 61
-    keep_house(store)
+    run_maintenance(store)
     with store.database.reading(trial.uid) as rows:
         assert rows.held(trial.uid, [1, 2]) == {}
 

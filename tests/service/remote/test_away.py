@@ -237,10 +237,20 @@ def test_a_task_that_is_cancelled_leaves_nothing_pending() -> None:
         asyncio.run(asked(store))
 
 
-def test_a_site_starts_while_its_server_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_server_holds_no_site_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that accepts and never replies: few tries, each within the timeout, and the arm."""
     monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
-    with dpb.open_store("http://127.0.0.1:9", timeout=0.5, fallback="blue") as store:
+    seconds = list[float]()
+
+    def silent(request: httpx.Request) -> httpx.Response:
+        seconds.append(request.extensions["timeout"]["read"])
+        raise httpx.ReadTimeout("no reply")
+
+    client = httpx.Client(transport=httpx.MockTransport(silent), base_url="http://localhost")
+    with RemoteStore("http://localhost", client=client, timeout=0.5, fallback="blue") as store:
         assert store["trial"].ask().label == "blue"
+    assert len(seconds) == 4
+    assert sum(seconds) < 2.1
 
 
 WRONG: list[dict[str, Any]] = [

@@ -30,14 +30,6 @@ def test_a_key_that_asks_and_tells_is_enough_to_ask_and_tell() -> None:
             stranger["trial"]
 
 
-def test_no_such_campaign_is_the_same_error_near_and_far() -> None:
-    with served() as (store, client):
-        found: list[Any] = [store, remote(client)]
-        for each in found:
-            with pytest.raises(dpb.UnknownCampaignError, match="campaign list"):
-                each["trail"]
-
-
 @pytest.mark.parametrize("reward", [np.int64(1), np.float32(0.5), Fraction(1, 2), True, 1])
 def test_every_kind_of_number_is_a_reward(reward: Any) -> None:
     with served() as (_, client):
@@ -54,17 +46,6 @@ def test_what_is_no_reward_is_not_sent_and_not_shown(reward: Any) -> None:
             trial.tell(decision, reward)
         assert "123" not in str(said.value)
         assert trial.tell(decision, 1.0) == "recorded", "nothing had been done"
-
-
-def test_a_server_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
-
-    def nobody(request: httpx.Request) -> httpx.Response:
-        raise httpx.ConnectError("refused")
-
-    client = httpx.Client(transport=httpx.MockTransport(nobody), base_url="http://localhost:1")
-    with pytest.raises(dpb.StoreError, match=r"http://localhost:1.*dpbandits serve"):
-        RemoteStore("http://localhost:1", client=client)["trial"]
 
 
 def test_what_a_server_says_of_its_store_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,14 +66,6 @@ def test_a_scope_that_there_is_needs_no_epsilon() -> None:
         assert far.scope("all") == store.scope("all") == made
 
 
-def test_arms_are_by_segment_near_and_far() -> None:
-    with served(segments=["DE", "FR"]) as (store, client):
-        far = remote(client)["trial"]
-        store["trial"].retire_arm("green")
-        assert far.arms == store["trial"].arms
-        assert far["DE"].arms == store["trial"]["DE"].arms  # type: ignore[index]  # it has segments
-
-
 def test_numbers_of_numpy_are_numbers_far_away_too() -> None:
     with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), key=bytes(32)) as store:
         policy = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)  # type: ignore[arg-type]
@@ -103,10 +76,3 @@ def test_numbers_of_numpy_are_numbers_far_away_too() -> None:
         far.pause_arm(np.int64(0))
         assert dict(far.arms) == {"blue": "paused", "green": "active"}
         assert far.erase(np.int64(7)) == 2
-
-
-def test_a_key_that_is_missing_is_asked_for_in_words_of_python() -> None:
-    with served() as (store, _):
-        Access(store.database, open=False).create("me", ["admin"])
-        with pytest.raises(PermissionError, match=r"open_store\(url, token='dpb_…'\)"):
-            remote(client_of(store, open=False))["trial"].ask()

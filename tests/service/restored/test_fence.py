@@ -12,9 +12,13 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.errors import WitnessError
+from dpbandits.service.database import Database
+from dpbandits.service.store import CampaignStore
+from dpbandits.service.transaction import Host
 from dpbandits.service.witness import Witness
+from tests.service.conftest import KEY
 from tests.service.machine import Time
-from tests.service.timelines import Lite, create, inside, lost_lines, turns
+from tests.service.timelines import Lite, copied, create, inside, lost_lines, turns
 
 
 @pytest.fixture
@@ -147,9 +151,11 @@ def test_answers_that_are_held_are_deleted(lite: Lite) -> None:
     assert campaign.ledger == lost_lines(campaign)
 
 
+@pytest.mark.parametrize("fenced", [False, True])
 def test_a_crash_between_commit_and_witness_is_made_good(
-    lite: Lite, monkeypatch: pytest.MonkeyPatch
+    lite: Lite, monkeypatch: pytest.MonkeyPatch, fenced: bool
 ) -> None:
+    """By the next call, whichever it is: what was released is witnessed before a fence, too."""
     with lite.open() as store:
         campaign = create(store)
         wanted = campaign.generation, len(campaign.releases())
@@ -164,9 +170,12 @@ def test_a_crash_between_commit_and_witness_is_made_good(
                 campaign.tell_many([(d, 1) for d in asked])
     with lite.open() as store:
         campaign = store["c"]
-        assert campaign.generation == wanted[0]
-        assert len(campaign.releases()) > wanted[1]
-        assert {campaign.tell(d, 0) for d in asked} == {"already"}
+        if fenced:
+            campaign.fence()
+        assert campaign.generation == wanted[0] + fenced
+        assert len([each for each in campaign.releases() if each.coordinates]) > wanted[1]
+        assert any(row.mean is not None for row in campaign.beliefs())
+        assert {campaign.tell(d, 0) for d in asked} == {"gone" if fenced else "already"}
         turns(campaign, 20)
 
 
@@ -218,3 +227,114 @@ def test_a_generation_of_the_same_number_has_other_names(lite: Lite) -> None:
         store["c"].fence()
         store["c"].ask(5)
         assert {store["c"].tell(d, 1) for d in asked} <= {"gone", "unknown"}
+
+
+# A machine that was put back has its clock put back, too, for as long as nobody sets it
+
+
+def test_a_clock_that_was_put_back_too_opens_no_window_again(tmp_path: Path) -> None:
+    """The window that the fence closes is the one in which the lost timeline was seen last."""
+    clock, hour = Time(), 3600.0
+    options: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 1}
+    began = clock.now
+
+    def between(campaign: Any) -> list[bool]:
+        clock.now = began + hour
+        learned = [d.learn for n in range(30) for d in turns(campaign, 1, user=f"p{n}")]
+        clock.now = began
+        return learned
+
+    opening = {**options, "window": timedelta(hours=1), "clock": clock}
+    campaign, learned = rolled_back(Lite(tmp_path), between, **opening)
+    assert all(learned)
+    assert campaign.generation == 2  # it was fenced in the earlier hour
+    clock.now = began + hour
+    assert [campaign.ask(user=f"p{n}").learn for n in range(3)] == [False] * 3
+    clock.now = began + 2 * hour
+    assert campaign.ask(user="p0").learn is True
+
+
+# A database whose file is damaged, as by a copy that is put back beside another one's log
+
+
+def test_a_damaged_file_is_told_from_one_that_is_busy(tmp_path: Path) -> None:
+    file, witness = tmp_path / "trial.db", tmp_path / "witness"
+    with dpb.open_store(f"sqlite:///{file}", witness=witness) as store:
+        store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1)).ask(500)
+    whole = file.read_bytes()
+    page = int.from_bytes(whole[16:18], "big")
+    file.write_bytes(whole[:page] + bytes([255]) * (len(whole) - page))  # the first says what it is
+    with pytest.raises(dpb.StoreError, match=r"file is damaged.*-wal and -shm"):
+        list(dpb.open_store(f"sqlite:///{file}", witness=witness))
+
+
+# A database that was put back, of a campaign whose arms came and went
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_policy_begins_anew_with_the_arms_that_joined(tmp_path: Path, named: bool) -> None:
+    """Its first rows know fewer arms: the campaign took no call any more."""
+    lite = Lite(tmp_path)
+    policy = dpb.HybridUCB(arms=["a", "b"] if named else 2, epsilon=1)
+    with lite.open() as store:
+        campaign = create(store, policy)
+        campaign.add_arm("new" if named else None)
+        campaign.add_arm("newer" if named else None)
+        campaign.retire_arm("b" if named else 1)
+        turns(campaign, 12)
+        copy = lite.copy(lite.file.with_name("copy.db"))
+        turns(campaign, 40)
+    lite.put_back(copy)
+    campaign = lite.open()["c"]
+    assert campaign.generation == 2
+    arms = ("a", "b", "new", "newer") if named else (0, 1, 2, 3)
+    status = ("active", "retired", "active", "active")
+    assert campaign.arms == tuple(zip(arms, status, strict=True))
+    asked = turns(campaign, 40)
+    assert {each.action for each in asked} == {0, 2, 3}
+    campaign.add_arm("newest" if named else None)
+    turns(campaign, 10)
+    assert lite.open()["c"].summary().asked == 62
+
+
+# Two copies of one database at work, with one witness
+
+
+def test_two_clones_never_show_two_readings(tmp_path: Path) -> None:
+    """Two copies at work with one witness: whoever comes second gives up what it has."""
+    backend, witness = Database("memory:"), tmp_path / "witness"
+    campaign = create(CampaignStore(backend, Witness(witness), key=KEY))
+    asked = campaign.ask(30)
+    clone = CampaignStore(copied(backend), Witness(witness), key=KEY)["c"]
+    assert {*campaign.tell_many([(d, 1) for d in asked])} == {"recorded"}
+    assert {*clone.tell_many([(d, 0) for d in asked])} == {"gone"}
+    assert clone.generation == 2
+    assert len(lost_lines(clone)) == 1
+    assert campaign.generation == 3
+
+
+def test_two_clones_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both have compared with the witness before one of them commits: the other's release is never
+    shown.
+    """
+    backend, witness = Database("memory:"), tmp_path / "witness"
+    campaign = create(CampaignStore(backend, Witness(witness), key=KEY))
+    asked = campaign.ask(30)
+    clone = CampaignStore(copied(backend), Witness(witness), key=KEY)["c"]
+    commit = Database.transaction
+
+    def overtaken(self: Any, uid: str) -> Any:
+        if self is clone._calls.host.database:
+            monkeypatch.undo()
+            campaign.tell_many([(d, 1) for d in asked])
+            # it has compared before
+            monkeypatch.setattr(Host, "_is_restored", lambda *_: False)
+        return commit(self, uid)
+
+    monkeypatch.setattr(Database, "transaction", overtaken)
+    with pytest.raises(WitnessError, match="two copies"):
+        clone.tell_many([(d, 0) for d in asked])
+    monkeypatch.undo()
+    assert clone.generation == 2
+    assert not any(release.coordinates for release in clone.releases())
+    assert {row.mean for row in clone.beliefs()} == {None}

@@ -41,15 +41,6 @@ def test_a_written_report_is_verified(tmp_path: Path) -> None:
     assert "Do not trust it" in CliRunner().invoke(app, ["audit", "--verify", str(report)]).stderr
 
 
-def test_evidence_is_whole_sentences_in_eighty_columns() -> None:
-    words = ["audit", "DPKLUCB", "--epsilon", "1", "--runs", "200"]
-    result = CliRunner().invoke(app, words, env={"COLUMNS": "80"})
-    lines = result.output.splitlines()
-    assert any(line.startswith("transcript: largest loss 1 epsilon in ") for line in lines)
-    assert max(map(len, lines)) <= 80
-    assert len(lines) < 30
-
-
 def test_exit_codes() -> None:
     failed = CliRunner().invoke(
         app,

@@ -100,13 +100,6 @@ def test_what_cannot_be_is_one_line(run: Any, words: tuple[str, ...], said: str)
         assert foreign not in printed
 
 
-def test_a_store_that_is_none_is_said_so() -> None:
-    for store in ("nonsense", "sqlite:////nowhere/at/all/t.db", "ftp://x"):
-        result = CliRunner().invoke(app, ["campaign", "list", "--store", store])
-        assert result.exit_code == 2, result.output
-        assert "Error" in result.output
-
-
 def test_strangers_are_not_served_without_keys(run: Any) -> None:
     assert "Expected keys" in " ".join(run("serve", "--host", "0.0.0.0", code=2).split())
     assert "Expected one worker" in " ".join(run("serve", "--workers", "2", code=2).split())
@@ -118,23 +111,6 @@ def test_without_a_policy_it_is_the_recommended_one(run: Any) -> None:
     )
     assert "a: DPRateIMED, 0 decisions" in run("campaign", "list")
     assert json.loads(run("campaign", "ask", "a"))["label"] in ("x", "y")
-
-
-def test_looking_makes_no_database(run: Any, tmp_path: Path) -> None:
-    for words in (("campaign", "list"), ("campaign", "ask", "x"), ("keys", "list")):
-        assert "There is no database" in " ".join(run(*words, code=2).split())
-    assert list(tmp_path.iterdir()) == []
-    run("keys", "create", "somebody", "--role", "read")
-    assert "No campaigns yet" in run("campaign", "list")
-
-
-def test_another_witness_is_one_line(run: Any, tmp_path: Path) -> None:
-    run("campaign", "create", "trial", "--policy", POLICY)
-    other = ["--witness", str(tmp_path / "other")]
-    where = ["--store", f"sqlite:///{tmp_path}/t.db", *other]
-    result = CliRunner().invoke(app, ["campaign", "list", *where])
-    assert result.exit_code == 2, result.output
-    assert "does not know this campaign" in " ".join(result.output.split())
 
 
 def test_a_table_is_written_as_csv_only(run: Any, tmp_path: Path) -> None:
@@ -216,12 +192,6 @@ def test_holdout_people_are_compared(run: Any, monkeypatch: pytest.MonkeyPatch) 
     shown = run("campaign", "show", "sale")
     assert "Segment holdout" in shown
     assert "holdout: nothing was released yet" in shown
-
-
-def test_a_process_that_only_looks_makes_nothing(run: Any, tmp_path: Path) -> None:
-    assert "PostgreSQL" in " ".join(run("serve", "--looking", code=2).split())
-    assert "--demo or --looking" in " ".join(run("serve", "--looking", "--demo", code=2).split())
-    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize(

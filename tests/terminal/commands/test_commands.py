@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from dpbandits.__main__ import EXTRAS
 from dpbandits.version import __version__
-from tests.places import REPOSITORY
 from tests.terminal.test_cli import SWEEP
 
 OWN = "import dpbandits as dpb\nMine = dpb.UCB1\n"
@@ -55,13 +53,6 @@ def test_the_folder_joins_the_path_for_ones_own_module_only_and_last(
     result = started(tmp_path, "-c", code + "\nprint(sys.path)")
     path = eval(result.stdout.strip().splitlines()[-1])
     assert [str(tmp_path.resolve())] == path[-1:] if joins else str(tmp_path.resolve()) not in path
-
-
-def test_python_m_puts_the_current_folder_last(tmp_path: Path) -> None:
-    (tmp_path / "typer.py").write_text(SHADOW)
-    result = started(tmp_path, "-m", "dpbandits", "list")
-    assert result.returncode == 0, result.stderr
-    assert "DPKLUCB" in result.stdout
 
 
 WITHOUT = (
@@ -108,14 +99,3 @@ def test_without_its_extra_a_command_says_what_to_install(
     assert (
         result.stderr.strip() == f"This command needs {missing}: pip install 'dpbandits[{extra}]'"
     )
-
-
-def test_every_library_that_a_hint_names_is_in_its_extra() -> None:
-    extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "optional-dependencies"
-    ]
-    for library, extra in EXTRAS.items():
-        assert any(entry.startswith(library) for entry in extras[extra])
-    (whole,) = extras["all"]
-    names = whole.removeprefix("dpbandits[").removesuffix("]").split(",")
-    assert set(names) == set(extras) - {"all", "dev"}

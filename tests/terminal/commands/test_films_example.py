@@ -43,12 +43,6 @@ def films_command(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}, catch_exceptions=False)
 
 
-def test_the_example_teaches_with_an_example() -> None:
-    result = films_command("--help")
-    assert result.exit_code == 0
-    assert "Example: python -m examples.films" in result.stdout
-
-
 def films(*arguments: str) -> str:
     result = films_command("--films", "12", "--rounds", "3000", *arguments)
     assert result.exit_code == 0

@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 from dpbandits.core.errors import Error
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.creation import NewCampaign, policy_from
-from dpbandits.service.models import DecisionPage, Problem, Scope, Summaries, Summary
+from dpbandits.service.models import DecisionPage, Problem, Rights, Scope, Summaries, Summary
 from dpbandits.service.operations import OPERATIONS, Items, OperationModel, Tell, TellItem
 from dpbandits.service.refusals import REASONS, code_of
 from dpbandits.service.server.access import Access, Caller
@@ -65,7 +65,7 @@ HEADERS = {
 }
 """Answers load nothing from elsewhere, and are not kept."""
 
-APART = ("settle",)
+WITHOUT_ROUTE = ("settle",)
 """Operations that a server does by itself."""
 
 
@@ -95,7 +95,7 @@ def make_app(store: CampaignStore, *, open: bool = False) -> FastAPI:
     app.add_middleware(Limits, hosts=LOCAL if open else None)
     if not store.is_looking:  # those first that are called all day: routes are tried in order
         for name, kind in OPERATIONS.items():
-            if name not in APART:
+            if name not in WITHOUT_ROUTE:
                 add_operation(app, store, access, kind)
     add_store_routes(app, store, access)
     for name, view in SENT.items():
@@ -146,13 +146,17 @@ def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view
 
     def show(**given: Any) -> Any:
         given.pop("who")()
-        of, segment, kind = given.pop("name"), given.pop("segment"), given.pop("format", "json")
-        campaign = store[of]
-        found = view.to_sent(campaign._calls.view(name, segment, given))
+        campaign_name, segment, kind = (
+            given.pop("name"),
+            given.pop("segment"),
+            given.pop("format", "json"),
+        )
+        campaign = store[campaign_name]
+        shown = view.to_sent(campaign._calls.view(name, segment, given))
         if view.is_text:
             media = "application/json" if name == "randomizer" else "text/plain"
-            return PlainTextResponse(found, media_type=media)
-        return Response(csv_of(found), media_type="text/csv") if kind == "csv" else found
+            return PlainTextResponse(shown, media_type=media)
+        return Response(csv_of(shown), media_type="text/csv") if kind == "csv" else shown
 
     more = {"format": (Annotated[str, Query(pattern="^(json|csv)$")], "json")}
     endpoint = signed(
@@ -218,6 +222,12 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
     @app.get("/docs", include_in_schema=False)
     def docs() -> Response:
         return RedirectResponse("/static/index.html#/docs")
+
+    @app.get("/v1/me")
+    def me(request: Request) -> Rights:
+        who = access.principal(request)
+        roles = who.roles & {"read"} if store.is_looking else who.roles
+        return Rights(name=who.name, roles=tuple(sorted(roles)), campaign=who.campaign)
 
     @app.get("/v1/campaigns")
     def campaigns(who: reader) -> Summaries:
@@ -304,8 +314,8 @@ def csv_of(page: DecisionPage) -> str:
 
 
 def safe_cell(value: object) -> str:
-    said = "" if value is None else str(value)
-    return "'" + said if isinstance(value, str) and said[:1] in "=+-@\t\r" else said
+    text = "" if value is None else str(value)
+    return "'" + text if isinstance(value, str) and text[:1] in "=+-@\t\r" else text
 
 
 # Errors
@@ -318,8 +328,8 @@ def problem(code: str, **more: Any) -> JSONResponse:
     if reason.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     how = {"detail": reason.text, **more}
-    said = Problem(title=reason.title, status=reason.status, code=code, **how)
-    return JSONResponse(said.model_dump(), reason.status, headers, media_type=MEDIA)
+    body = Problem(title=reason.title, status=reason.status, code=code, **how)
+    return JSONResponse(body.model_dump(), reason.status, headers, media_type=MEDIA)
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -330,19 +340,19 @@ def add_error_handlers(app: FastAPI) -> None:
 
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        found = [where_and_what(each) for each in error.errors()[:20]]
-        said = "; ".join(f"{each['where']}: {each['what']}" for each in found)
-        detail = f"{said}. Nothing was done; /docs describes every body."
-        return problem("shape", detail=detail, errors=found)
+        problems = [where_and_what(each) for each in error.errors()[:20]]
+        text = "; ".join(f"{each['where']}: {each['what']}" for each in problems)
+        detail = f"{text}. Nothing was done; /docs describes every body."
+        return problem("shape", detail=detail, errors=problems)
 
     async def framework(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
-        said = Problem(title="Refused", status=error.status_code, code="refused_address", detail="")
-        said.detail = {
+        text = Problem(title="Refused", status=error.status_code, code="refused_address", detail="")
+        text.detail = {
             404: "There is nothing at this address; /docs describes every route.",
             405: "This address takes another method; /docs says which.",
         }.get(error.status_code, "The request cannot be read. Nothing was done.")
-        return JSONResponse(said.model_dump(), error.status_code, media_type=MEDIA)
+        return JSONResponse(text.model_dump(), error.status_code, media_type=MEDIA)
 
     async def fault(request: Request, error: Exception) -> JSONResponse:
         return problem("fault")
@@ -425,5 +435,5 @@ def refused_before(request: Request, hosts: frozenset[str] | None) -> Response |
 
 
 def refusal_of(status: int, detail: str) -> Response:
-    said = Problem(title="Refused", status=status, code="refused_request", detail=detail)
-    return JSONResponse(said.model_dump(), status, media_type=MEDIA)
+    body = Problem(title="Refused", status=status, code="refused_request", detail=detail)
+    return JSONResponse(body.model_dump(), status, media_type=MEDIA)

@@ -2,7 +2,7 @@
 reply to be read. Whoever sends half a request, or reads half a reply, keeps nobody else out.
 """
 
-import resource
+import sys
 from asyncio import Transport
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -60,6 +60,10 @@ def backlog_for(connections: int) -> int:
     Raises:
         ValueError: the system allows too few.
     """
+    if sys.platform == "win32":  # files are not limited
+        return BACKLOG
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     others = connections + MOST_LINGERING + OTHER_FILES
     wanted = others + 3 * BACKLOG  # some are accepted while others are refused

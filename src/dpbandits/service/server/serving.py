@@ -17,7 +17,7 @@ import uvicorn
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dpbandits.core.errors import StoreError
-from dpbandits.policies.cumulative import DPKLUCB
+from dpbandits.policies.recommended import recommend
 from dpbandits.service.opening import open_store
 from dpbandits.service.server.app import LOCAL, make_app
 from dpbandits.service.server.connections import ConnectionLimits, LimitedProtocol, backlog_for
@@ -138,9 +138,9 @@ def app_from_environment() -> Any:
     settings = ServerSettings()  # type: ignore[call-arg]  # from the environment
     store = settings.opened()
     if settings.demo:
-        entertain(store)
+        simulate_visitors(store)
     if not settings.looking:
-        threading.Thread(target=look_often, args=(store,), daemon=True).start()
+        threading.Thread(target=poll_views, args=(store,), daemon=True).start()
     return make_app(store, open=settings.host in LOCAL and not has_keys(store))
 
 
@@ -149,21 +149,21 @@ def has_keys(store: CampaignStore) -> bool:
     return store.database.has_keys()
 
 
-def look_often(store: CampaignStore) -> None:
+def poll_views(store: CampaignStore) -> None:
     """Keep house, though nobody calls."""
     pause = threading.Event()
     while not pause.wait(OFTEN):
         with suppress(StoreError):  # whoever calls next is told
-            keep_house(store)
+            run_maintenance(store)
 
 
-def keep_house(store: CampaignStore) -> None:
-    """Record answers whose time has passed, and keep nothing that was written over. What is wrong
-    with one campaign keeps no other one waiting: whoever calls that next is told.
+def run_maintenance(store: CampaignStore) -> None:
+    """Record answers whose time has passed, end periods, and keep nothing that was written over.
+    What is wrong with one campaign keeps no other one waiting: whoever calls that next is told.
     """
     for name in store:
         try:
-            if store[name].attribution_window is not None:
+            if {"attribution_window", "period"} & store[name].options.keys():
                 store[name].settle()
         except Exception as error:  # a user-defined policy, or a noise source
             logging.getLogger("dpbandits").warning(
@@ -180,24 +180,24 @@ VISITORS, PAUSE = 40, 0.5
 """Visitors at a time, and seconds between two such times."""
 
 
-def entertain(store: CampaignStore) -> None:
+def simulate_visitors(store: CampaignStore) -> None:
     """Make the campaign, if there is none, and begin to visit it."""
     if DEMO not in store:
-        policy = DPKLUCB(arms=list(RATES), epsilon=1)
-        store.create(DEMO, policy)
+        policy = recommend(arms=list(RATES), epsilon=1)
+        store.create(DEMO, policy, min_share=0.05)
     threading.Thread(target=visit, args=(store,), daemon=True).start()
 
 
 def visit(store: CampaignStore) -> None:
     """Ask and tell, for as long as the server lives. Some visitors answer late, some never."""
-    rng, pause, late = np.random.default_rng(), threading.Event(), list[tuple[str, float]]()
+    rng, pause, waiting = np.random.default_rng(), threading.Event(), list[tuple[str, float]]()
     while not pause.wait(PAUSE):
         with suppress(StoreError):
             for decision in store[DEMO].ask(VISITORS):
                 reward = float(rng.random() < RATES[str(decision.label)])
                 if rng.random() < 0.9:
-                    late.append((decision.id, reward))
+                    waiting.append((decision.id, reward))
                 else:
                     store[DEMO].expire(decision)
-            told, late = late[:-VISITORS], late[-VISITORS:]
-            store[DEMO].tell_many(told)
+            due, waiting = waiting[:-VISITORS], waiting[-VISITORS:]
+            store[DEMO].tell_many(due)

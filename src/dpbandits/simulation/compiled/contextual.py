@@ -21,7 +21,7 @@ from dpbandits.mechanisms.base import Block
 from dpbandits.mechanisms.cells import SHIFT, PublicCounts, ShapedBlock, context_answer, no_counts
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextState, ContextualPolicy, ExactLinear, LinearLaw
-from dpbandits.policies.contract import Release, open_turn, turn_after
+from dpbandits.policies.contract import Release, begin_step, step_after
 from dpbandits.simulation.compiled.jit import jit
 from dpbandits.simulation.plain import Path
 
@@ -309,18 +309,18 @@ class ContextPlayer:
             start = policy.opened(start, self._pilot(kept, rng))
         coins = partial(PublicRng, public)
         mechanism, memory = policy.reader, policy.reader.init(policy.arms)
-        turn = open_turn(policy, start, 0, coins)
+        current = begin_step(policy, start, 0, coins)
         arms, p, grid = policy.arms, policy.dimension, policy.grid
         recent, seen = np.zeros((arms, policy.kept_contexts or 1, p)), np.zeros(arms, np.int64)
-        blocks = [self._empty(arm, turn.plan.law) for arm in range(arms)]  # type: ignore[union-attr]
+        blocks = [self._empty(arm, current.plan.law) for arm in range(arms)]  # type: ignore[union-attr]
         records = 0
         while kept.left:
-            law: Any = turn.plan.law  # type: ignore[union-attr]
+            law: Any = current.plan.law  # type: ignore[union-attr]
             assert isinstance(law, LinearLaw)
-            limits = np.array(turn.plan.limits)  # type: ignore[union-attr]
+            limits = np.array(current.plan.limits)  # type: ignore[union-attr]
             stacked = stacked_blocks(blocks)
             began, full = limits.copy(), -1
-            total = turn.plan.total  # type: ignore[union-attr]
+            total = current.plan.total  # type: ignore[union-attr]
             end = self.rounds if total is None else kept.t + total
             ended = False
             while full < 0 and kept.left and not ended:
@@ -353,7 +353,7 @@ class ContextPlayer:
                 kept_of = [rows_in_order(recent[arm], int(seen[arm])) for arm in range(arms)]
             block: Any = Block(due, sums, counts)
             if policy.layout == "shaped":
-                shapes = self._shapes(turn.state, blocks, kept_of, due)
+                shapes = self._shapes(current.state, blocks, kept_of, due)
                 block = ShapedBlock(due, sums, counts, shapes)
             memory, answers = mechanism.answer(memory, block, noise)
             found = [
@@ -362,10 +362,10 @@ class ContextPlayer:
             ]
             pairs = tuple((arm, int(n)) for arm, n in enumerate(told) if n)
             release = Release(due, tuple(found), records, pairs)
-            turn, releases = turn_after(policy, turn, release, coins), releases + len(due)
+            current, releases = step_after(policy, current, release, coins), releases + len(due)
             for arm in due:
-                blocks[arm] = self._empty(arm, turn.plan.law)  # type: ignore[union-attr]
-        return releases, turn.state
+                blocks[arm] = self._empty(arm, current.plan.law)  # type: ignore[union-attr]
+        return releases, current.state
 
     def _loop(self, law: LinearLaw, stacked: Any, newest: Any) -> tuple[Any, Any, Any]:
         """The loop that plays this layout, what it needs of the law, and the blocks."""

@@ -64,6 +64,10 @@ FeaturesOption = Annotated[
     int | None,
     typer.Option(min=2, help="Numbers known of each visitor, for policies that decide by them."),
 ]
+LastingOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="For rates that change: for how many people they last, on average."),
+]
 SpreadOption = Annotated[
     float,
     typer.Option(help="With --features: how much an arm's rate differs over visitors, of it."),
@@ -93,6 +97,7 @@ def forecast_command(
     within: WithinOption = None,
     features: FeaturesOption = None,
     spread: SpreadOption = 0.5,
+    lasting: LastingOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Write figure and page into this folder.")
     ] = None,
@@ -129,6 +134,7 @@ def forecast_command(
                 units=units,
                 features=features,
                 spread=spread,
+                lasting=lasting,
                 progress=lambda done, total: bar.update(task, completed=done, total=total),
             )
         show_forecast(found, within, out)

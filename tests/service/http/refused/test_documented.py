@@ -4,18 +4,150 @@ nothing is counted twice.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import dpbandits as dpb
-from tests.service.http.refused.documented import Inventor, Operation, Sent, operations_in
 from tests.service.http.web import POLICY, client_of
+
+# Requests made up from a server's own OpenAPI document: such as it describes, and near misses
+
+
+HUGE = 2**63
+OF_IDS = 100
+"""By its longest text a shape of the document is known to be a decision's name."""
+
+ODD_TEXTS = (
+    "",
+    "\ud800",
+    "a\0b",
+    "a\nb",
+    "x" * 300,
+    "'; DROP TABLE dpbandits_head; --",
+    "<b>",
+    "NaN",
+    "1/3",
+)
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-HUGE, 2 * HUGE) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+POLICIES: list[dict[str, Any]] = [
+    {"name": "DPKLUCB", "arms": ["a", "b"], "epsilon": "1"},
+    {"name": "DPRateIMED", "arms": 2, "epsilon": 0.5, "grid": 1},
+    {"name": "DPNAS", "alpha": 0.5, "beta": 0.1, "cap": 100, "epsilon": "1/2"},
+    {"name": "UCB1", "arms": 3},
+]
+
+
+class Operation(NamedTuple):
+    """One route of the document. body: its shape; None where it takes none."""
+
+    method: str
+    path: str
+    body: Any
+    query: dict[str, Any]
+
+
+class Sent(NamedTuple):
+    """A request. content: JSON, as far as JSON goes: Python writes NaN, too."""
+
+    path: str
+    content: bytes | None
+    query: dict[str, str]
+
+
+def operations_in(document: dict[str, Any]) -> list[Operation]:
+    """All that a document describes."""
+    found = list[Operation]()
+    for path, verbs in document["paths"].items():
+        for method, said in verbs.items():
+            carried = said.get("requestBody", {}).get("content", {})
+            body = carried.get("application/json", {}).get("schema")
+            asked = [each for each in said.get("parameters", []) if each["in"] == "query"]
+            query = {each["name"]: each["schema"] for each in asked}
+            found.append(Operation(method.upper(), path, body, query))
+    return found
+
+
+class Inventor:
+    """Makes requests up. names, words, ids: of campaigns, of what is in them, of decisions."""
+
+    def __init__(
+        self, document: dict[str, Any], names: list[str], words: list[str], ids: list[str]
+    ) -> None:
+        self._shapes = document["components"]["schemas"]
+        self._names, self._ids = st.sampled_from(names), st.sampled_from(ids)
+        odd = st.sampled_from(ODD_TEXTS) | st.text(max_size=8)
+        self._texts = st.sampled_from(words) | self._ids | odd
+
+    def requests(self, operation: Operation) -> st.SearchStrategy[Sent]:
+        """Requests of a route; most are of its shape."""
+        query = {name: self._texts | st.integers(-1, 20).map(str) for name in operation.query}
+        body = st.none() if operation.body is None else self.near(operation.body).map(written)
+        name = st.integers(0, 29).flatmap(lambda at: self._texts if at == 17 else self._names)
+        path = name.map(lambda name: quoted(operation.path, name))
+        return st.builds(Sent, path, body, st.fixed_dictionaries({}, optional=query))
+
+    def near(self, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
+        """Values of a shape, and now and then one that is of none."""
+        good = self._good(shape)
+        return st.integers(0, 29).flatmap(lambda drawn: JUNK if drawn == 17 else good)
+
+    def _good(self, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
+        if "$ref" in shape:
+            return self._good(self._shapes[shape["$ref"].rsplit("/", 1)[1]])
+        if "anyOf" not in shape and "type" not in shape:
+            return self._texts | st.integers(-3, 40)
+        if "anyOf" in shape:
+            return st.one_of([self.near(each) for each in shape["anyOf"]])
+        if shape.get("title") == "Policy":
+            return self._policies()
+        if shape.get("maxLength") == OF_IDS and "minLength" not in shape:
+            return self._ids | self._ids | self._texts
+        kinds = {
+            "null": st.none(),
+            "boolean": st.booleans(),
+            "string": self._texts,
+            "integer": st.integers(shape.get("minimum", -3), 40) | st.sampled_from([HUGE, -HUGE]),
+            "number": st.floats(0, 1) | st.sampled_from([0, 1, -1, 1e300, float("nan")]),
+        }
+        if shape["type"] in kinds:
+            return kinds[shape["type"]]
+        if shape["type"] == "array":
+            return st.lists(self.near(shape["items"]), max_size=6)
+        fields = {name: self.near(each) for name, each in shape.get("properties", {}).items()}
+        needed = set(shape.get("required", ()))
+        return st.fixed_dictionaries(
+            {name: values for name, values in fields.items() if name in needed},
+            optional={name: values for name, values in fields.items() if name not in needed},
+        )
+
+    def _policies(self) -> st.SearchStrategy[dict[str, Any]]:
+        """A policy, or one with an argument that is another."""
+        names = st.sampled_from(["name", "arms", "epsilon", "grid", "alpha"]) | st.text(max_size=4)
+        other = st.dictionaries(names, JUNK | self._texts, max_size=1)
+        few = other.filter(lambda said: not isinstance(said.get("arms"), (int, float)))
+        return st.builds(lambda policy, more: {**policy, **more}, st.sampled_from(POLICIES), few)
+
+
+def written(body: Any) -> bytes:
+    return json.dumps(body).encode()
+
+
+def quoted(path: str, name: str) -> str:
+    return path.replace("{name}", quote(name.encode(errors="surrogatepass"), safe=""))
+
 
 CAMPAIGNS: dict[str, dict[str, Any]] = {
     "plain": {"policy": {**POLICY, "first": 2}, "default": 0},

@@ -51,7 +51,10 @@ function el(tag, how = {}, ...inner) {
 const whole = (value) => (value === null ? "–" : value.toLocaleString("en"));
 const fine = (value) => (value === null ? "–" : Number(value.toPrecision(4)).toString());
 const percent = (value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
+const rate = (value) => (value === null ? "–" : `${(100 * value).toFixed(1)} %`);
+const points = (value) => (value === null ? "–" : `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`);
 const day = (seconds) => new Date(1000 * seconds).toISOString().slice(0, 16).replace("T", " ");
+const clock = (_, ticks, __, ___, step) => ticks.map((tick) => { const text = new Date(1000 * tick).toISOString(); return step >= 86400 ? text.slice(5, 10) : text.slice(11, step >= 60 ? 16 : 19); });
 const number = (value, text) => el("data", { value: value === null ? "" : value }, text);
 
 function table(caption, heads, rows) {
@@ -72,17 +75,37 @@ const figures = (summary) =>
 
 async function campaigns() {
   const said = await call("/v1/campaigns");
-  const cards = said.campaigns.map((each) =>
+  const cards = await Promise.all(said.campaigns.map(async (each) =>
     el("li", { class: "card" },
       el("h2", {}, el("a", { href: here(each.name) }, each.name)),
       el("p", { class: "soft" }, `${each.policy}${each.closed ? ` · over: ${each.closed}` : ""}`),
-      el("p", {}, each.guarantee || "No privacy is promised."),
+      el("p", {}, await standing(each)),
+      el("p", { class: "soft" }, each.guarantee || "No privacy is promised."),
       each.overdue ? el("p", { class: "note alarm" }, `${each.overdue} of its arms wait for overdue answers.`) : null,
-      figures(each)));
+      figures(each))));
   const others = said.not_shown.length
     ? el("p", { class: "note" }, `Their policies are known where they were made: ${said.not_shown.join(", ")}.`) : null;
   return ["Campaigns", [el("h1", {}, "Campaigns"), cards.length ? el("ul", { class: "cards" }, cards)
     : el("p", { class: "soft" }, "There are no campaigns yet."), others]];
+}
+
+// Who is ahead by released means, and since which release.
+
+async function standing(summary) {
+  if (summary.winner !== null) return `Every decision shows ${summary.winner}.`;
+  if (summary.segments.length) return `In parts: ${summary.segments.join(", ")}.`;
+  if (summary.features !== null) return "Decisions depend on what is known of each visitor.";
+  const [history, beliefs] = await Promise.all(["history", "beliefs"].map((view) => call(at(summary.name, view))));
+  return ahead(history, beliefs);
+}
+
+function ahead(history, beliefs) {
+  if (beliefs.best !== null) return `${beliefs.best} is the best arm, at confidence ${fine(beliefs.confidence)}.`;
+  const leaders = history.map(({ arms }) => arms.filter((arm) => arm.mean !== null).reduce((best, arm) => (best === null || arm.mean > best.mean ? arm : best), null)?.label ?? null);
+  const leader = leaders.at(-1) ?? null;
+  if (leader === null || beliefs.together) return leader === null ? "Nothing was released yet." : "Several arms are shown at a time; see their means.";
+  const since = history[leaders.findLastIndex((label) => label !== leader) + 1];
+  return `${leader} is ahead since ${day(since.at)} UTC; no winner can be named yet.`;
 }
 
 async function campaign(name, segment = null) {
@@ -96,40 +119,42 @@ async function campaign(name, segment = null) {
       (summary.closes_at ? ` · answers are waited for until ${day(summary.closes_at)} UTC` : "") +
       (summary.winner !== null ? ` · every decision shows ${summary.winner}` : "")) : null,
     el("section", { class: "promise", "aria-label": "Guarantee" },
-      el("p", { class: "lead" }, summary.guarantee || "No privacy is promised: rewards are read without noise.")),
+      el("p", { class: "lead" }, summary.guarantee || "No privacy is promised: rewards are released without noise.")),
     figures(summary)];
   inner.push(...(summary.segments.length ? await parts(name, summary) : await single(name, segment, summary)));
   const text = await call(at(name, "statement", segment));
+  inner.push(part("use", "Use it", snippet(name, summary)), await actions(name, segment, summary));
   inner.push(part("statement", "Privacy statement", el("details", {}, el("summary", {}, "To print, or to show to those it is about"), el("pre", {}, text))));
   return [title, inner];
 }
 
 async function parts(name, summary) {
   const [beliefs, alarms, options] = await Promise.all([call(at(name, "beliefs")), call(at(name, "alarms")), call(at(name, "options"))]);
+  const show = scale(options);
   const rows = summary.segments.flatMap((segment) =>
     beliefs.segments[segment].rows.map((row, place) => el("tr", {},
       el("th", { scope: "row" }, el("a", { href: here(name, segment) }, segment)), el("td", {}, row.label),
-      cell(row.people, whole(row.people)), cell(row.mean, fine(row.mean)), cell(row.low, fine(row.low)), cell(row.high, fine(row.high)))));
-  const heads = [["part", ""], ["arm", ""], ["people", "number"], ["mean", "number"], ["from", "number"], ["to", "number"]];
+      cell(row.people, whole(row.people)), between(row.mean, row.low, row.high, show.mean))));
+  const heads = [["part", ""], ["arm", ""], ["people", "number"], ["mean", "number"]];
   const said = summary.segments.flatMap((segment) => alarms.segments[segment].map((each) => `${segment}: ${words(each)}`));
   return [said.length ? part("alarms", "Alarms", said.map((text) => el("p", { class: "note alarm" }, text))) : null,
     part("arms", "Segments", table("Arms by segment", heads, rows)),
-    options.holdout ? await uplift(name) : null];
+    options.holdout ? await uplift(name, show) : null];
 }
 
-async function uplift(name) {
+async function uplift(name, show) {
   const found = await call(at(name, "uplift"));
   const rows = [found.policy, found.holdout].map((side, place) => el("tr", {}, named(side.side, place),
-    cell(side.people, whole(side.people)), cell(side.mean, fine(side.mean)), cell(side.low, fine(side.low)), cell(side.high, fine(side.high))));
-  const heads = [["side", ""], ["people", "number"], ["mean", "number"], ["from", "number"], ["to", "number"]];
+    cell(side.people, whole(side.people)), between(side.mean, side.low, side.high, show.mean)));
+  const heads = [["side", ""], ["people", "number"], ["mean", "number"]];
   const difference = found.mean === null ? el("p", { class: "soft" }, "Nothing was released of both sides yet.")
-    : el("p", {}, "Policy less holdout: ", number(found.mean, fine(found.mean)), ", from ", number(found.low, fine(found.low)), " to ", number(found.high, fine(found.high)), ".");
+    : el("p", {}, "Policy less holdout: ", number(found.mean, show.difference(found.mean)), ", from ", number(found.low, show.difference(found.low)), " to ", number(found.high, show.difference(found.high)), show.isRate ? " points of a hundred." : ".");
   return part("uplift", "Policy against holdout", table("Both sides", heads, rows), difference);
 }
 
-const words = (alarm) => alarm.said ||
+const words = (alarm) => alarm.advice ||
   `${alarm.arm} passed the guardrail's limit after ${whole(alarm.asked)} decisions` +
-  (alarm.what === "suspend" ? ", and was suspended." : "; it is the last arm in play.");
+  (alarm.what === "suspend" ? ", and was suspended. Resume it if the limit was wrong." : "; it is the last arm in play. Close the campaign, or add an arm.");
 
 async function single(name, segment, summary) {
   const get = (view) => call(at(name, view, segment));
@@ -139,50 +164,56 @@ async function single(name, segment, summary) {
   const harm = rail === null ? null : await get("harm");
   const lift = beliefs === null || beliefs.together || beliefs.rows.length < 2 ? null : await get("lift");
   const status = new Map(summary.arms.map((each) => [String(each.arm), each.status]));
+  const show = scale(options);
   return [
     spent === null ? null : el("p", {}, "Spent so far by the worst-off record, as the ledger adds up: ", number(spent, spent),
       summary.epsilon ? `; promised: ε = ${summary.epsilon}.` : "."),
     alarms.length ? part("alarms", "Alarms", alarms.map((each) => el("p", { class: "note alarm", role: "alert" }, words(each)))) : null,
     beliefs === null ? part("arms", "Arms", el("p", {}, `Decisions depend on ${whole(summary.features)} numbers that are known of each visitor, so an arm has no one mean.`),
       table("Arms", [["arm", ""], ["status", ""]], summary.arms.map((each, place) => el("tr", {}, named(String(each.arm), place), el("td", {}, each.status)))))
-    : part("arms", "Arms", el("p", {}, beliefs.advice), arms("Arms", beliefs, status),
+    : part("arms", "Who is ahead?", el("p", { class: "lead" }, ahead(history, beliefs)), arms("Arms", beliefs, show, status, lift),
+      el("p", { class: "soft" }, `Below each number: from and to, all of them right at all times at once with confidence ${fine(beliefs.confidence)}. `,
+        lift === null ? "" : `Against ${lift.control}: the mean less that of ${lift.control}${show.isRate ? ", in points of a hundred" : ""}.`),
+      el("p", {}, beliefs.advice),
       beliefs.changed.length ? el("p", { class: "note" }, `The mean of ${beliefs.changed.join(", ")} has changed meanwhile.`) : null,
       beliefs.caution ? el("p", { class: "note" }, beliefs.caution) : null),
-    lift === null ? null : part("lift", `Compared with ${lift.control}`, lifts(lift, beliefs),
-      el("p", { class: "soft" }, `Each mean less that of ${lift.control}, and over it. All intervals hold at all times at once with confidence ${fine(lift.confidence)}.`)),
-    beliefs === null ? null : part("history", "Means over time", history.length ? chart(history)
+    beliefs === null ? null : part("history", "Over time", history.length ? [chart(history, events, show), pace(history, summary)]
       : el("p", { class: "soft" }, "Nothing was released yet. The first release comes when the first block of answers is complete.")),
     part("traffic", "Traffic", traffic(recent), el("h3", {}, "Is traffic as planned?"), el("pre", { class: ratio.alarm ? "alarm" : "" }, ratio.words)),
     harm === null ? null : part("guardrail", "Guardrail",
       el("p", { class: "soft" }, `${rail.name}: an arm whose mean is above ${fine(rail.limit)} is suspended, once that is known at confidence ${fine(rail.confidence)}.`),
-      arms("Harm", harm, new Map())),
+      arms("Harm", harm, { mean: fine, difference: fine })),
     beliefs === null ? null : part("loss", "What has privacy cost?", loss(name, segment)),
     part("ledger", "Ledger", readings(ledger, summary)),
     part("events", "Events", events.length ? el("ul", { class: "plain" }, events.map((each) => el("li", {}, `${day(each.at)} `,
       el("strong", {}, each.what), `${each.about === null ? "" : ` ${each.about}`}${each.by ? ` by ${each.by}` : ""}, after ${whole(each.asked)} decisions`)))
       : el("p", { class: "soft" }, "Nothing was done besides asking and telling.")),
     part("options", "How it was made", el("details", {}, el("summary", {}, "Options"),
-      el("dl", {}, Object.entries(options).flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, el("code", {}, String(value)))])))),
+      el("dl", {}, Object.entries(options).flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, el("code", {}, typeof value === "object" ? JSON.stringify(value) : String(value)))])))),
   ];
 }
 
-function arms(caption, beliefs, status) {
-  const heads = [["arm", ""], ["people", "number"], ["mean", "number"], ["from", "number"], ["to", "number"]];
+// Rewards in [0, 1] are shown in per cent, others as they are.
+
+const scale = (options) => (options.rewards ? { mean: fine, difference: fine, isRate: false } : { mean: rate, difference: points, isRate: true });
+
+const between = (value, low, high, how) =>
+  el("td", { class: "number" }, number(value, how(value)), value === null ? null
+    : el("small", { class: "range" }, number(low, how(low).replace(" %", "")), " to ", number(high, how(high))));
+
+function arms(caption, beliefs, show, status = new Map(), lift = null) {
   const best = caption === "Arms" && !beliefs.together;
+  const heads = [["arm", ""], ["people", "number"], ["mean", "number"]];
+  if (lift !== null) heads.push([`against ${lift.control}`, "number"]);
   if (best) heads.push(["best?", "number"]);
+  const lifts = new Map((lift?.rows ?? []).map((row) => [row.label, row]));
   return table(caption, heads, beliefs.rows.map((row, place) => {
-    const stands = status.get(row.label);
+    const stands = status.get(row.label), other = lifts.get(row.label);
     return el("tr", {}, named(row.label, place, stands && stands !== "active" ? el("small", {}, ` ${stands}`) : null),
-      cell(row.people, whole(row.people)), cell(row.mean, fine(row.mean)), cell(row.low, fine(row.low)), cell(row.high, fine(row.high)),
+      cell(row.people, whole(row.people)), between(row.mean, row.low, row.high, show.mean),
+      lift === null ? null : other ? between(other.difference, other.low, other.high, show.difference) : el("td", { class: "number soft" }, "control"),
       !best ? null : cell(row.chance_best, percent(row.chance_best)));
   }));
-}
-
-function lifts(lift, beliefs) {
-  const heads = [["arm", ""], ...["difference", "from", "to", "ratio", "from", "to"].map((head) => [head, "number"])];
-  const places = new Map(beliefs.rows.map((row, place) => [row.label, place]));
-  return table("Arms against the control arm", heads, lift.rows.map((row) => el("tr", {}, named(row.label, places.get(row.label)),
-    ...["difference", "low", "high", "ratio", "ratio_low", "ratio_high"].map((field) => cell(row[field], fine(row[field]))))));
 }
 
 function traffic(recent) {
@@ -198,16 +229,16 @@ function traffic(recent) {
 }
 
 function readings(ledger, summary) {
-  if (!ledger.length) return el("p", { class: "soft" }, "Nothing was read yet.");
-  const newest = ledger.slice(-20).reverse();
+  if (!ledger.length) return el("p", { class: "soft" }, "Nothing was released yet.");
+  const newest = ledger.slice(-10).reverse();
   const rows = newest.map((line) => el("tr", {},
     el("td", {}, line.kind === "read" && summary.arms[line.coordinate] ? String(summary.arms[line.coordinate].arm) : "all"),
     el("td", { class: "number" }, line.kind === "read" ? `${whole(line.start + 1)} to ${whole(line.stop)}` : "–"),
     el("td", { class: "number" }, line.cost || "no noise"),
-    el("td", {}, (line.kind === "read" ? "read" : "lost timeline") + (line.generation > 1 ? `, generation ${line.generation}` : ""))));
-  return [el("p", {}, number(ledger.length, whole(ledger.length)), ledger.length === 1 ? " reading" : " readings",
+    el("td", {}, (line.kind === "read" ? "released" : "lost timeline") + (line.generation > 1 ? `, generation ${line.generation}` : ""))));
+  return [el("p", {}, number(ledger.length, whole(ledger.length)), ledger.length === 1 ? " release" : " releases",
     ledger.length > newest.length ? `; the newest ${newest.length}:` : ":"),
-    table("Readings", [["arm", ""], ["rewards", "number"], ["cost", "number"], ["what", ""]], rows)];
+    table("Releases", [["arm", ""], ["rewards", "number"], ["cost", "number"], ["what", ""]], rows)];
 }
 
 function loss(name, segment) {
@@ -224,53 +255,131 @@ function loss(name, segment) {
   return [el("button", { class: "quiet", type: "button", id: "loss", onclick: ask }, "Simulate it"), answer];
 }
 
-function chart(history) {
-  const labels = history.at(-1).arms.map((arm) => arm.label);
-  const xs = history.map((moment) => moment.asked);
-  const data = [xs], series = [{ label: "decisions" }], bands = [];
-  const style = getComputedStyle(document.documentElement);
-  labels.forEach((label, place) => {
-    const color = style.getPropertyValue(`--c${place % LOOKS}`).trim();
-    const values = (field) => history.map((moment) => moment.arms[place]?.[field] ?? null);
-    const dash = [[], [8, 3], [8, 3, 2, 3], [3, 3]][place % 4];
-    data.push(values("mean"), values("high"), values("low"));
-    series.push({ label, stroke: color, width: 2, dash, spanGaps: true, value: (_, v) => (v == null ? "–" : fine(v)) });
-    for (const side of ["to", "from"]) series.push({ label: `${label} ${side}`, stroke: "transparent", points: { show: false }, spanGaps: true });
-    const first = 1 + 3 * place;
-    bands.push({ series: [first + 1, first + 2], fill: color + "1c" });
-  });
-  const place = el("div", { class: "chart", role: "img", "aria-label": `Released means of ${labels.join(", ")} and their 95 % intervals over decisions; the table of arms has the newest.` });
+function drawn(label, caption, make) {
+  const place = el("div", { class: "chart", role: "img", "aria-label": label });
   charts.push(() => {
+    const style = getComputedStyle(document.documentElement);
     const soft = style.getPropertyValue("--soft").trim(), line = style.getPropertyValue("--line").trim();
     const axis = { stroke: soft, grid: { stroke: line }, ticks: { stroke: line } };
     const width = () => Math.min(780, place.clientWidth - 16);
-    const plot = new uPlot({ width: width(), height: 300, scales: { x: { time: false } }, series, bands,
-      axes: [{ ...axis, label: "decisions" }, axis], legend: { show: false }, cursor: { show: false } }, data, place);
-    new ResizeObserver(() => plot.setSize({ width: width(), height: 300 })).observe(place);
+    const { height, data, ...how } = make(style, axis);
+    const plot = new uPlot({ width: width(), height, legend: { show: false }, cursor: { show: false }, tzDate: (ts) => uPlot.tzDate(new Date(1000 * ts), "UTC"), ...how }, data, place);
+    new ResizeObserver(() => plot.setSize({ width: width(), height })).observe(place);
   });
-  return el("figure", {}, place, el("figcaption", {}, labels.map((label, at) => [el("span", { class: `key look${at % LOOKS}`, "aria-hidden": "true" }), `${label}  `]),
-    "Released means, and 95 % intervals that hold at all times at once."));
+  return el("figure", {}, place, el("figcaption", {}, caption));
+}
+
+function chart(history, events, show) {
+  const labels = history.at(-1).arms.map((arm) => arm.label);
+  const marks = events.filter((each) => each.at >= history[0].at && each.at <= history.at(-1).at);
+  return drawn(`Released means of ${labels.join(", ")} and their 95 % intervals over time; the table of arms has the newest.`,
+    [labels.map((label, at) => [el("span", { class: `key look${at % LOOKS}`, "aria-hidden": "true" }), `${label}  `]),
+      `Released means, and 95 % intervals that hold at all times at once. From ${day(history[0].at)} to ${day(history.at(-1).at)} UTC.`, marks.length ? " Upright lines: events." : ""],
+    (style, axis) => {
+      const data = [history.map((moment) => moment.at)], series = [{}], bands = [];
+      labels.forEach((label, place) => {
+        const color = style.getPropertyValue(`--c${place % LOOKS}`).trim();
+        const values = (field) => history.map((moment) => moment.arms[place]?.[field] ?? null);
+        data.push(values("mean"), values("high"), values("low"));
+        series.push({ label, stroke: color, width: 2, dash: [[], [8, 3], [8, 3, 2, 3], [3, 3]][place % 4], spanGaps: true, points: { show: history.length === 1 } });
+        for (const side of ["to", "from"]) series.push({ label: `${label} ${side}`, stroke: "transparent", points: { show: false }, spanGaps: true });
+        bands.push({ series: [2 + 3 * place, 3 + 3 * place], fill: color + "1c" });
+      });
+      const lines = (plot) => {
+        plot.ctx.strokeStyle = axis.stroke;
+        for (const { at: x } of marks) {
+          const left = plot.valToPos(x, "x", true);
+          plot.ctx.beginPath();
+          plot.ctx.moveTo(left, plot.bbox.top);
+          plot.ctx.lineTo(left, plot.bbox.top + plot.bbox.height);
+          plot.ctx.stroke();
+        }
+      };
+      return { height: 300, data, series, bands, hooks: { draw: [lines] }, axes: [{ ...axis, values: clock, space: 80 }, { ...axis, size: 60, values: (_, ticks) => ticks.map(show.isRate ? percent : fine) }] };
+    });
+}
+
+function pace(history, summary) {
+  const moments = [{ at: summary.created, asked: 0 }, ...history].filter((each, place, all) => place === 0 || each.at > all[place - 1].at);
+  if (moments.length < 3) return null;
+  const hourly = moments.slice(1).map((each, place) => (each.asked - moments[place].asked) / (each.at - moments[place].at) * 3600);
+  return drawn("Decisions an hour, between one release and the next.", "Decisions an hour, between one release and the next.", (style, axis) => ({
+    height: 150, data: [moments.map((each) => each.at), [...hourly, null]], axes: [{ ...axis, values: clock, space: 80 }, { ...axis, size: 60, values: (_, ticks) => ticks.map((tick) => Intl.NumberFormat("en", { notation: "compact" }).format(tick)) }],
+    scales: { y: { range: (_, least, most) => [0, 1.1 * most] } },
+    series: [{}, { stroke: style.getPropertyValue("--c0").trim(), fill: style.getPropertyValue("--c0").trim() + "22", paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } }] }));
+}
+
+// What programs write, and what who may can do
+
+function snippet(name, summary) {
+  const arm = JSON.stringify(String(summary.arms[0].arm)), at = JSON.stringify(location.origin), of = JSON.stringify(name);
+  const python = `import dpbandits as dpb\n\ntrial = dpb.open_store(${at}, fallback=${arm})[${of}]\ndecision = trial.ask()      # show decision.label\ntrial.tell(decision, 1)    # the outcome, once it is known`;
+  const js = `import { Campaign } from "dpbandits-client";\n\nconst trial = new Campaign(${at}, ${of}, { token, fallback: ${arm} });\nconst decision = await trial.ask();   // show decision.label\nawait trial.tell(decision, 1);        // the outcome, once it is known`;
+  return el("details", {}, el("summary", {}, "Ask and tell from a program"), el("h3", {}, "Python"), el("pre", {}, python), el("h3", {}, "JavaScript, on a server"), el("pre", {}, js));
+}
+
+async function actions(name, segment, summary) {
+  const me = await call("/v1/me");
+  const may = (role) => (me.campaign === null || me.campaign === name) && (me.roles.includes(role) || me.roles.includes("admin"));
+  const answer = el("p", { role: "status" });
+  const button = (text, question, run) => el("button", { class: "quiet", type: "button", onclick: async () => {
+    if (question !== null && !confirm(question)) return;
+    try { await run(); show(); } catch (error) { answer.textContent = error.message; }
+  } }, text);
+  const change = (route, body) => () => call(at(name, route), { ...body, key: crypto.randomUUID?.() ?? String(Math.random()) });
+  const rows = !may("admin") || summary.closed || segment !== null ? [] : summary.arms.filter((each) => each.status !== "retired").map(({ arm, status }, place) => el("tr", {}, named(String(arm), place),
+    el("td", {}, status === "active" ? button("Pause", null, change("pause", { arm })) : button("Resume", null, change("resume", { arm })), " ",
+      button("Retire", `Retire ${arm} for ever?`, change("retire", { arm })), " ",
+      button("Close with this winner", `Close the campaign? Every further decision shows ${arm}.`, change("close", { winner: arm, why: `winner: ${arm}` })))));
+  const tools = [may("read") ? button("Export decisions", null, () => exported(name, segment)) : null,
+    rows.length ? button("Close without a winner", "Close the campaign? Further decisions are refused.", change("close", { why: "closed on the page" })) : null].filter(Boolean);
+  return !tools.length ? null : part("actions", "Manage", el("details", {}, el("summary", {}, "Pause, retire, close, export"),
+    rows.length ? table("Changes of arms", [["arm", ""], ["", ""]], rows) : null, el("div", { class: "buttons" }, tools), answer));
+}
+
+async function exported(name, segment) {
+  const files = [];
+  for (let after = 0; after !== null;) {
+    const view = `decisions?limit=10000&after=${after}`;
+    const csv = await call(at(name, `${view}&format=csv`, segment));
+    files.push(files.length ? csv.slice(csv.indexOf("\n") + 1) : csv);
+    after = (await call(at(name, view, segment))).after;
+  }
+  const link = el("a", { href: URL.createObjectURL(new Blob(files, { type: "text/csv" })), download: `${name}.csv` });
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 async function create() {
-  const field = (id, label, value, hint = "") =>
-    [el("label", { for: id }, label, hint ? el("small", {}, ` ${hint}`) : null), el("input", { id, name: id, value, required: id !== "options" })];
+  const field = (id, label, value, hint = "", more = {}) =>
+    [el("label", { for: id }, label, hint ? el("small", {}, ` ${hint}`) : null), el("input", { id, name: id, value, ...more })];
   const trouble = el("p", { class: "note", role: "alert", hidden: true });
+  const unit = el("select", { id: "unit", name: "unit" }, el("option", { value: "round" }, "one decision's outcome"), el("option", { value: "user" }, "all outcomes of one person"));
   const form = el("form", { onsubmit: async (event) => {
     event.preventDefault();
     const given = Object.fromEntries(new FormData(form));
+    const share = (text) => (text.trim() === "" ? undefined : Number(text) / 100);
+    const days = (text) => (text.trim() === "" ? undefined : Number(text) * 86400);
     try {
-      const options = given.options ? JSON.parse(given.options) : {};
+      const people = given.unit === "user" ? { privacy_unit: "user", max_contributions: Number(given.contributions), window: days(given.window) } : {};
       const names = given.arms.split(",").map((each) => each.trim()).filter(Boolean);
       const policy = { name: given.policy, arms: names, epsilon: given.epsilon };
-      await call("/v1/campaigns", { name: given.name, policy, ...options });
+      await call("/v1/campaigns", { name: given.name, policy, ...people, min_share: share(given.least), holdout: share(given.holdout),
+        attribution_window: days(given.attribution), ...(given.options ? JSON.parse(given.options) : {}) });
       location.hash = here(given.name);
     } catch (error) {
-      trouble.textContent = error instanceof SyntaxError ? "Expected the options to be JSON, such as {\"min_share\": 0.01}." : error.message;
+      trouble.textContent = error instanceof SyntaxError ? "Expected the options to be JSON, such as {\"segments\": [\"DE\", \"FR\"]}." : error.message;
       trouble.hidden = false;
     }
-  } }, field("name", "Name", ""), field("arms", "Arms", "blue, green", "separated by commas"), field("epsilon", "ε", "1"),
-    field("policy", "Policy", "DPRateIMED"), field("options", "Options", "", "as JSON, times in seconds"), trouble,
+  } }, field("name", "Name", "", "", { required: true }), field("arms", "Arms", "blue, green", "separated by commas; the first is the control", { required: true }),
+    field("epsilon", "ε", "1", "smaller is more private", { required: true }),
+    el("label", { for: "unit" }, "What is protected"), unit,
+    field("contributions", "Decisions learned from each person", "1", "for all outcomes of one person", { type: "number", min: 1 }),
+    field("window", "… in so many days", "", "empty: ever; for all outcomes of one person", { type: "number", min: 0, step: "any" }),
+    field("least", "Least share of each arm, in per cent", "5", "without it a winner is seldom named", { type: "number", min: 0, max: 50, step: "any" }),
+    field("attribution", "Days until an outcome is known", "", "empty: it is told when it comes; needs the server's key", { type: "number", min: 0, step: "any" }),
+    field("holdout", "Holdout, in per cent", "", "people who always get the control; asks say user", { type: "number", min: 0, max: 90, step: "any" }),
+    field("policy", "Policy", "DPRateIMED", "", { required: true }), field("options", "More options", "", "as JSON"), trouble,
     el("div", { class: "buttons" }, el("button", { id: "create" }, "Create")));
   return ["New campaign", [el("h1", {}, "New campaign"),
     el("p", {}, "What a trial is expected to lose to privacy is forecast beforehand by ", el("code", {}, "dpbandits forecast"), "."), form]];

@@ -1,0 +1,109 @@
+"""Forecasts in which visitors differ, or rates change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import dpbandits as dpb
+from dpbandits.forecasting.outcome import EachRate
+from dpbandits.forecasting.worlds import Lasting, Visitors
+from dpbandits.terminal.cli import app
+
+ROWS = np.random.default_rng(1).normal(size=(50, 3)) / 9
+
+
+def forecast(**changes: Any) -> dpb.Forecast:
+    given: dict[str, Any] = {"rates": [0.5, 0.4], "visitors": 300, "epsilon": 1, "draws": 3}
+    return dpb.forecast(**{**given, "features": 3, "seed": 2, **changes})
+
+
+def test_a_row_is_what_simulations_lose() -> None:
+    found = forecast(features=ROWS, spread=0.7)
+    visitors = Visitors.given(ROWS, 0.7, 2)
+    worlds = [visitors.world(np.array([0.5, 0.4]), 2, draw) for draw in range(3)]
+    policy = dpb.DPLinTS(arms=2, features=3, epsilon=1)
+    lost = [
+        float(dpb.simulate(policy, world, 300, seed=2, first=draw, at=[300]).regret()[0])
+        for draw, world in enumerate(worlds)
+    ]
+    assert found.row("DPLinTS", 1.0).loss == pytest.approx(np.mean(lost))
+    assert found.row("DPLinTS", 1.0).worst == pytest.approx(max(lost))
+    equal = [300 * (world.best - world.means.mean()) for world in worlds]
+    assert found.row("equal shares").loss == pytest.approx(np.mean(equal))
+    plain = dpb.DPRateIMED(arms=2, epsilon=1)
+    others = [
+        float(dpb.simulate(plain, world, 300, seed=2, first=draw, at=[300]).regret()[0])
+        + 300 * (world.best - world.means.max())
+        for draw, world in enumerate(worlds)
+    ]
+    assert found.row("DPRateIMED", 1.0).loss == pytest.approx(np.mean(others))
+
+
+def test_visitors_differ_as_much_as_was_said() -> None:
+    visitors = Visitors.given(4, 0.3, 5)
+    world = visitors.world(np.array([0.2, 0.5]), 5, 0)
+    assert world.means == pytest.approx([0.2, 0.5], abs=0.01)
+    assert world.chances.std(axis=0) == pytest.approx([0.06, 0.15], rel=0.1)
+    assert np.linalg.norm(visitors.contexts, axis=1).max() <= 1
+    alike = Visitors.given(4, 0, 5).world(np.array([0.2, 0.5]), 5, 0)
+    assert alike.best == pytest.approx(0.5)
+
+
+def test_rates_that_change_are_drawn_anew_and_losses_are_of_each_time() -> None:
+    found = forecast(features=None, lasting=60, visitors=600)
+    rows = [(row.policy, row.epsilon) for row in found]
+    assert rows[:2] == [("DPKalmanTS", 1.0), ("DPRateIMED", 1.0)]
+    assert rows[2:] == [("KalmanTS", None), ("equal shares", None)]
+    how = Lasting(60, EachRate((0.5, 0.4)), dpb.Range(), 600)
+    worlds = [how.world(2, draw) for draw in range(3)]
+    policy = dpb.DPKalmanTS(arms=2, epsilon=1, lasting=60)
+    lost = [
+        float(dpb.simulate(policy, world, 600, seed=2, first=draw, at=[600]).regret()[0])
+        for draw, world in enumerate(worlds)
+    ]
+    assert found.row("DPKalmanTS", 1.0).loss == pytest.approx(np.mean(lost))
+    assert found.row("equal shares").loss == pytest.approx(600 * 0.05)
+    pieces = np.array([len(how.world(seed, 0).starts) for seed in range(200)])
+    assert abs(pieces.mean() - (1 + 599 / 60)) < 5 * np.sqrt(10 / 200)
+    assert "they last 60 visitors on average" in found.about
+    line = ["forecast", "--rates", ".5,.4", "--visitors", "600", "--epsilon", "1"]
+    shown = CliRunner().invoke(app, [*line, "--lasting", "60", "--draws", "3", "--seed", "2"])
+    assert "DPKalmanTS" in shown.output, shown.output
+
+
+def test_rows_in_order_and_in_words() -> None:
+    found = forecast(policies="DPLinTS", epsilon=[1, "1/2"], max_contributions=2)
+    rows = [(row.policy, row.epsilon) for row in found]
+    assert rows == [("DPLinTS", 0.5), ("DPLinTS", 1.0), ("LinTS", None), ("equal shares", None)]
+    assert "made-up visitors of 3 features" in found.about
+    assert found.row("DPLinTS", 1.0).named is None
+    assert "2 learned rounds" in found.title
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"features": 1}, "features=1"),
+        ({"features": "age"}, "features='age'"),
+        ({"features": ROWS * 100}, "norm of at most 1"),
+        ({"spread": -1}, "spread=-1"),
+        ({"spread": float("nan")}, "spread="),
+        ({"delay": 5}, "features= or lasting= alone"),
+        ({"lasting": 100}, "features= or lasting= alone"),
+        ({"features": None, "lasting": 100, "silent": 0.1}, "features= or lasting= alone"),
+        ({"features": None, "lasting": 0}, "lasting=0"),
+        ({"features": None, "lasting": 100, "policies": "DPLinTS"}, "plays single arms at an ε"),
+        ({"features": None, "policies": "DPKalmanTS"}, "say for how many visitors they last"),
+        ({"policies": "CUCBDP"}, "plays single arms at an ε"),
+        ({"policies": "DPLinT"}, "did you mean DPLinTS"),
+        ({"policies": "AdaCOFUL"}, "plays single arms at an ε"),
+        ({"policies": "DPLinTS", "features": None}, "say how many features there are"),
+    ],
+)
+def test_what_cannot_be_forecast(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        forecast(**given)

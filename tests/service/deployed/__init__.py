@@ -1,1 +1,0 @@
-"""The image and the unit of `deploy/`: what they say works with this code."""

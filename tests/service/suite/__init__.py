@@ -1,1 +1,0 @@
-"""What a store of campaigns must keep."""

@@ -1,0 +1,303 @@
+"""Periods: shares that stand still, blocks that close at public times, and bets on pairs of arms
+whose mean no common change of rates can move.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.naming_players import Setting, in_periods, waits_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpbandits as dpb
+from dpbandits.environments.changing import Drift
+from dpbandits.mechanisms.base import AnswerLaw
+from dpbandits.session.beliefs import ReleasedRow, draw_moment
+from dpbandits.session.evidence import BETS, PairEvidence
+from dpbandits.session.periods import MOST_COMPARED
+from tests.session.small import Exact, content, loaded, read
+
+WEEK = timedelta(seconds=100)
+RATE = dpb.DPRateIMED(arms=["a", "b"], epsilon=1)
+EPSILON = 1.0
+REACH = np.linspace(-40.0, 40.0, 4_001)
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def session(policy: Any = RATE, noise: Any = None, **options: Any) -> tuple[Any, Time]:
+    clock = Time()
+    given: dict[str, Any] = {"min_share": 0.1, "period": WEEK, "clock": clock, **options}
+    return dpb.Session(policy, noise=noise or dpb.SimulatedNoise(1), seed=2, **given), clock
+
+
+def ones(s: Any, clock: Time, people: int, late: int = 0) -> None:
+    """People who come one a second. late: after so many further ones they answer."""
+    left = list[Any]()
+    for _ in range(people):
+        left.append(s.ask())
+        if len(left) > late:
+            s.tell(left.pop(0), 1.0)
+        clock.now += 1
+
+
+# The bets, exactly
+
+
+def mean_of_bets(
+    means: np.ndarray[Any, Any], shares: list[list[float]], said: list[float], centre: float
+) -> np.ndarray[Any, Any]:
+    """The mean of each bet that the first arm is better than the second one, over every way in
+    which arms and rewards of 0 and 1 may come.
+
+    Args:
+        means: by person and arm. shares: by which they are drawn. said: by which they are said to.
+    """
+    pairs, people = PairEvidence(AnswerLaw("laplace", EPSILON), draw_moment, 0.0), len(means)
+    found = np.zeros(len(BETS))
+    for drawn in itertools.product(range(len(said)), repeat=people):
+        for rewards in itertools.product((0, 1), repeat=people):
+            chance, rows = 1.0, [[0, 0] for _ in said]
+            for person, (arm, reward) in enumerate(zip(drawn, rewards, strict=True)):
+                mean = float(means[person, arm])
+                chance *= shares[person][arm] * (mean if reward else 1.0 - mean)
+                rows[arm][0] += reward
+                rows[arm][1] += 1
+            leads, trails = (ReleasedRow(1, float(total), n, ()) for total, n in rows[:2])
+            found += chance * np.exp(pairs.grown(leads, trails, (said[0], said[1]), centre))
+    return found
+
+
+SHARES = st.sampled_from([[0.5, 0.5], [0.05, 0.95], [0.1, 0.3, 0.6]])
+
+
+@settings(max_examples=25, deadline=None)
+@given(SHARES, st.lists(st.tuples(*[st.floats(0, 1)] * 3), min_size=1, max_size=3), st.floats(0, 1))
+def test_no_common_change_moves_the_mean_of_a_bet(
+    shares: list[float], means: list[tuple[float, ...]], centre: float
+) -> None:
+    """It is one, exactly, if two arms are equal at each moment, and less if the other is better."""
+    path, law = np.array(means)[:, : len(shares)], [shares] * len(means)
+    path[:, 1] = path[:, 0]
+    assert mean_of_bets(path, law, shares, centre) == pytest.approx(1.0, abs=1e-9)
+    path[:, 1] = np.minimum(1.0, path[:, 0] + 0.1)
+    assert (mean_of_bets(path, law, shares, centre) <= 1.0 + 1e-9).all()
+
+
+def test_shares_that_move_within_a_period_would_move_it() -> None:
+    """The control: rates rise, and the first arm is seen more often later."""
+    path, moved = np.array([[0.1, 0.1], [0.9, 0.9]]), [[0.1, 0.9], [0.9, 0.1]]
+    assert mean_of_bets(path, moved, [0.5, 0.5], 0.5).max() > 1.2
+
+
+def test_noise_leaves_the_mean_of_a_bet_as_it_is() -> None:
+    pairs = PairEvidence(AnswerLaw("laplace", EPSILON), draw_moment, 0.0)
+    density = np.exp(-EPSILON * np.abs(REACH))
+    density /= density.sum()
+    without = pairs.grown(ReleasedRow(1, 9.0, 20, ()), ReleasedRow(1, 4.0, 9, ()), (0.7, 0.3), 0.4)
+    for arm in (0, 1):
+        found = np.zeros(len(BETS))
+        for chance, noise in zip(density, REACH, strict=True):
+            rows = [ReleasedRow(1, 9.0, 20, ()), ReleasedRow(1, 4.0, 9, ())]
+            total = rows[arm].total + float(noise)
+            rows[arm] = rows[arm]._replace(total=total, draws=((1, 1),))
+            found += chance * np.exp(pairs.grown(rows[0], rows[1], (0.7, 0.3), 0.4))
+        # the largest bet has hardly a moment, and needs a longer reach
+        assert found[1:] == pytest.approx(np.exp(without[1:]), rel=0.01)
+
+
+# Sessions
+
+
+@pytest.mark.parametrize(("means", "delay"), [((0.2, 0.25, 0.22), 0), ((0.3, 0.3), 60)])
+def test_a_session_does_what_is_played_in_the_tables(means: tuple[float, ...], delay: int) -> None:
+    """Exactly, noise included: all that is known, and the policy's state, after each period."""
+    people, seed = 1_200, 4
+    setting = Setting(means, people, Drift(0.3), min_share=0.05, periods=6, delay=delay)
+    rng = np.random.default_rng(9)
+    luck, waits = rng.random(people), waits_of(setting, rng)
+    coins = [np.random.default_rng([seed, id + 1, 3]).random() for id in range(people)]
+    turns = in_periods(setting, seed, np.array(coins), luck, waits)
+    clock, late, path = Time(), list[Any](), setting.path()
+    s = dpb.Session(
+        setting.policy(),
+        noise=dpb.SimulatedNoise(seed),
+        seed=seed,
+        min_share=0.05,
+        period=timedelta(seconds=setting.length),
+        clock=clock,
+    )
+    for t in range(people):
+        clock.now = float(t)
+        if t and t % setting.length == 0:
+            s.settle()
+            turn = next(turns)
+            assert (s._state.history, s.state) == (turn.known, turn.state)
+        decision = s.ask()
+        reward = float(luck[t] < path[t, decision.action])
+        heapq.heappush(late, (t + int(waits[t]), t, decision, reward))
+        while late and late[0][0] <= t:
+            s.tell(*heapq.heappop(late)[2:])
+    assert s._state.history.within is not None
+    assert s._state.history.within.bets
+
+
+def test_every_record_is_released_once_by_the_end_of_its_period() -> None:
+    """Also where the clock jumps back, or nobody came for long; shares stand still meanwhile."""
+    s, clock = session(noise=Exact(1))
+    for number in range(1, 5):
+        laws = set()
+        for _ in range(99):
+            s.tell(s.ask(), 1.0)
+            laws.add(s._current.period.laws[-1])
+            clock.now += 1
+        assert len(laws) == 1
+        clock.now -= 60
+        s.ask()
+        assert sum(read(s).values()) < 99 * number
+        clock.now += 161 if number == 3 else 61
+        assert sum(row.people for row in s.beliefs()) == 99 * number == sum(read(s).values())
+        assert s.spent == 1
+        assert [row.mean for row in s.beliefs()] == [1.0, 1.0]
+    assert s._state.period.number == 5
+    assert s._state.period.laws[0].shares == (0.5, 0.5)
+    releases = s.releases
+    clock.now += 1_000
+    s.settle()
+    assert s.releases == releases  # nothing was open
+
+
+def test_with_a_window_a_record_counts_in_the_period_of_its_decision() -> None:
+    s, clock = session(noise=Exact(1), attribution_window=timedelta(seconds=30))
+    for _ in range(150):
+        s.tell(s.ask(), 1.0)
+        clock.now += 1
+    before = s._state.period
+    assert (before.number, before.settled_in) == (1, 1)
+    assert s._state.history.within.last != ((0.0, 0), (0.0, 0))
+    assert sum(rounds for _, rounds in s._state.history.within.last) == 100
+    assert not before.mixed
+    clock.now = 230.0
+    s.settle()
+    assert sum(rounds for _, rounds in s._state.history.within.last) == 50
+    assert sum(read(s).values()) == 150
+
+
+def test_what_was_drawn_by_other_shares_is_not_compared() -> None:
+    """Late answers of a period with other shares, outcomes that were recorded, and dropped blocks;
+    late answers of a period with the same shares are.
+    """
+    s, clock = session()
+
+    def bets_after(people: int, late: int = 0) -> Any:
+        ones(s, clock, people, late)
+        s.settle()
+        return s._state.history.within.bets
+
+    first = bets_after(100, late=40)
+    assert set(first) == {(0, 1), (1, 0)}
+    for decision in s.pending:  # all shares were the same then
+        s.tell(decision, 1.0)
+    assert bets_after(100) == first
+    second = bets_after(100, late=40)
+    assert second != first
+    third = bets_after(100, late=40)
+    assert third != second
+    for spoil in (lambda: s.record("a", [1.0, 0.0], key="w"), s.drop_open):
+        ones(s, clock, 50)
+        spoil()
+        assert bets_after(50) == third
+
+
+@pytest.mark.parametrize("window", [None, timedelta(seconds=30)])
+def test_a_saved_session_goes_on_as_if_it_had_not_been(window: Any) -> None:
+    options = {} if window is None else {"attribution_window": window}
+    s, clock = session(**options)
+    other, _ = session(**options, clock=clock)
+    rng = np.random.default_rng(5)
+    for number in range(600):
+        clock.now += float(rng.exponential(1.0)) * (200 if number == 300 else 1)
+        decision, same = s.ask(), other.ask()
+        assert decision == same
+        reward = float(rng.random() < (0.2, 0.7)[decision.action])
+        s.tell(decision, reward)
+        other.tell(decision, reward)
+        if number % 47 == 0:
+            other = loaded(other, clock=clock)
+    assert content(s) == content(other)
+    assert s.beliefs().best == other.beliefs().best == "b"
+    assert "within periods" in s.beliefs().advice
+
+
+def test_a_name_stays_though_all_arms_have_changed() -> None:
+    """The intervals are about all people at their times, and hold the means that are shown."""
+    s, clock = session(min_share=0.2)
+    rng = np.random.default_rng(1)
+    for number in range(1_500):
+        clock.now += 1
+        decision = s.ask()
+        means = (0.1, 0.5) if number < 700 else (0.4, 0.8)
+        s.tell(decision, float(rng.random() < means[decision.action]))
+        assert number < 700 or number % 50 or s.beliefs().best == "b"
+    found = s.beliefs()
+    assert found.changed
+    assert all(row.low <= row.mean <= row.high for row in found)
+
+
+def test_how_many_more_people_is_foreseen() -> None:
+    s, clock = session(min_share=0.1, period=timedelta(seconds=200))
+    rng, said, took = np.random.default_rng(3), list[int](), 0
+    for number in range(1, 20_000):
+        clock.now += 1
+        decision = s.ask()
+        s.tell(decision, float(rng.random() < (0.3, 0.42)[decision.action]))
+        if number % 200 == 1 and number > 400:
+            found = s.beliefs()
+            took = number
+            if found.best is not None:
+                break
+            said.append((found.more or 10**9) + number)
+    assert said
+    assert took / 2 <= np.median(said) <= 2 * took
+
+
+KL = dpb.DPKLUCB(arms=2, epsilon=1)
+REFUSED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "forgetting": (dpb.AdaPUCB(arms=2, epsilon=1), {}),
+    "forgetting, drawn": (dpb.LazyDPTS(arms=2, epsilon=1), {}),
+    "forgetting, Gaussian": (dpb.AdaCUCB(arms=2, rho=1), {}),
+    "Kalman": (dpb.DPKalmanTS(arms=2, epsilon=1, lasting=300), {}),
+    "tree": (dpb.DPUCB(arms=2, epsilon=1, horizon=100), {}),
+    "hybrid": (dpb.HybridUCB(arms=2, epsilon=1), {}),
+    "identification": (dpb.DPSE(arms=2, epsilon=1, horizon=100), {}),
+    "winner": (dpb.recommend(arms=2, epsilon=1, goal="winner"), {}),
+    "reports": (dpb.LDPKLUCB(arms=2, epsilon=1), {}),
+    "not private": (dpb.KLUCB(arms=2), {}),
+    "joint": (dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=3, rank=2), epsilon=1), {}),
+    "full information": (dpb.RNMFTNL(actions=2, epsilon=1), {}),
+    "contexts": (dpb.DPLinTS(arms=["a", "b"], features=2, epsilon=1), {}),
+    "no least share": (KL, {"min_share": None}),
+    "no least share of all": (KL, {"min_share": {0: 0.3}}),
+    "nothing": (KL, {"period": timedelta(0)}),
+    "a number": (KL, {"period": 7}),
+    "many arms": (dpb.DPKLUCB(arms=MOST_COMPARED + 1, epsilon=1), {"min_share": 0.01}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_session_that_cannot_have_periods_is_refused(name: str) -> None:
+    policy, options = REFUSED[name]
+    with pytest.raises((ValueError, TypeError), match=r"period|min_share|one mean|choose"):
+        session(policy, **options)

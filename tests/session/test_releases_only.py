@@ -1,0 +1,285 @@
+"""Contexts, decisions and rewards private: a session that shows releases only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.auditing.contexts import joint_level
+from dpbandits.checks.examples import examples
+from dpbandits.core.plan import EVERY
+from dpbandits.mechanisms.cells import Histograms
+from dpbandits.noise.protocol import Noise, Relay
+from dpbandits.policies.joint_contexts import JointDPLinTS
+from dpbandits.session.releases_only import REFUSED, JointDPSession, Shown, Tell
+
+KEY = bytes(range(32))
+
+
+def example() -> JointDPLinTS:
+    (policy,) = examples("JointDPLinTS")
+    assert isinstance(policy, JointDPLinTS)
+    return policy
+
+
+def visitors(many: int, seed: int = 1) -> Any:
+    return np.random.default_rng(seed).uniform(-0.7, 0.7, (many, 2))
+
+
+# Outputs are releases. Each twin of a session breaks it in one place.
+
+
+class ShowsArms(JointDPSession):
+    """A count of decisions is shown."""
+
+    def __repr__(self) -> str:
+        counts = self._open.counts.reshape(self.policy.shape).sum(axis=(1, 2))
+        return f"{super().__repr__()} {counts.tolist()}"
+
+
+class EndsByCounts(JointDPSession):
+    """A block ends when enough has been answered by an arm."""
+
+    def _release_if_due(self) -> None:
+        shown = self._open.shown
+        if self._open.counts.reshape(self.policy.arms, -1).sum(axis=1).max() >= 5:
+            self._put(self._with_block(shown))
+
+
+class MeansOfVisitors(JointDPSession):
+    """What cells look like is learned from the visitors' own contexts."""
+
+    def ask(self, context: Any = None, **options: Any) -> Any:
+        decision = super().ask(context, **options)
+        rows = np.array([*self.policy.public_contexts[1:], self.policy.context(context)])
+        self.policy = dpb.JointDPLinTS(
+            arms=self.policy.arms,
+            features=2,
+            epsilon=self.policy.epsilon,
+            public_contexts=rows,
+            clip=True,
+            first=self.policy.first,
+            alpha=1.01,
+        )
+        return decision
+
+
+class OneStream(JointDPSession):
+    """Decisions share one stream, and how much of it one takes depends on its context."""
+
+    def ask(self, context: Any = None, **options: Any) -> Any:
+        assert self._seed is not None
+        self._seed += int(context[0] > 0)
+        return super().ask(context, **options)
+
+
+class KeepsSlotsOfSilent(JointDPSession):
+    """The saved private part is as long as there are decisions that wait."""
+
+    def _private(self) -> Any:
+        found = super()._private()
+        found.waiting = found.waiting[: 64 * len(self._waiting)]
+        return found
+
+
+class HalfTheNoise(JointDPSession):
+    """Noise for one count that moves, where two do."""
+
+    def _with_block(self, shown: Shown) -> Shown:
+        self._mechanism = Histograms(epsilon=2 * self.policy.budget, shape=self.policy.shape)
+        return super()._with_block(shown)
+
+
+class EndsByAnswers(JointDPSession):
+    """A block ends by answers, so it shows who gave none."""
+
+    def _release_if_due(self) -> None:
+        if self._open.counts.sum() >= 20:
+            self._put(self._with_block(self._open.shown))
+
+
+TWINS = [
+    ShowsArms,
+    EndsByCounts,
+    MeansOfVisitors,
+    OneStream,
+    KeepsSlotsOfSilent,
+    HalfTheNoise,
+    EndsByAnswers,
+]
+
+
+def level(host: type[JointDPSession], replays: int) -> Any:
+    policy = example()
+    return joint_level(policy, policy.budget, None, replays=replays, budget=None, seed=3, host=host)
+
+
+def test_a_record_costs_exactly_epsilon_and_changes_nothing_else() -> None:
+    found = level(JointDPSession, 30)
+    assert (found.outcome, Fraction(found.details["loss"])) == ("passed", 2)
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_broken_twins_are_caught(twin: type[JointDPSession]) -> None:
+    assert level(twin, 30).outcome == "failed"
+
+
+# Counts
+
+
+class Silent(Relay):
+    """No noise, for tests that look into a histogram."""
+
+    kind = "simulated"
+
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        return exact[0] if exact else dpb.SimulatedNoise(1).uniform()
+
+
+def test_each_record_is_one_count_of_one_block_however_late() -> None:
+    policy = example()
+    session = JointDPSession(policy, noise=Silent(), seed=1, waits=30)
+    rng, waiting, told = np.random.default_rng(2), list[Any](), 0
+    for at, context in enumerate(visitors(200)):
+        waiting.append((at, session.ask(context)))
+        if at == 100:  # a device that decides by itself
+            visit = session.visit()
+            session.report(visit, 5)
+            told += 1
+            with pytest.raises(dpb.DecisionError):
+                session.report(visit, 5)
+        if at % 7 == 0:
+            session.void(waiting.pop()[1])
+        elif at % 2:
+            made, decision = waiting.pop(int(rng.integers(len(waiting))))
+            if at - made < 28:
+                session.tell(decision, float(rng.integers(2)))
+                told += 1
+            if not 28 <= at - made <= 30:  # told, or too old
+                with pytest.raises(dpb.DecisionError):
+                    session.tell(decision, 1.0)
+    assert len(session._waiting) <= 30
+    session.close()
+    assert sum(int(each.counts.sum()) for each in session.released) == told
+    assert sum(each.visits for each in session.released) == session.asked == 201
+    assert dpb.spent(session.ledger) == policy.budget
+    assert all(entry.coordinate == EVERY for entry in session.ledger)
+    with pytest.raises(dpb.ClosedError):
+        session.ask([0.1, 0.1])
+
+
+def test_a_refused_context_is_counted_and_not_shown() -> None:
+    session = JointDPSession(example(), noise=dpb.SimulatedNoise(1))
+    with pytest.raises(ValueError, match="not shown") as refused:
+        session.ask([0.123456, float("nan")])
+    assert "0.123456" not in str(refused.value)
+    assert session.asked == 1
+
+
+def test_interrupted_calls_happen_once_or_not_at_all() -> None:
+    """Noise that fails, and calls within a call: each record is counted once."""
+
+    class Fails(Silent):
+        broken = True
+
+        def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+            if verb == "laplace" and self.broken:
+                self.broken = False
+                raise KeyboardInterrupt
+            return super().ask(verb, *exact, **cost)
+
+    session = JointDPSession(example(), noise=Fails(), seed=1)
+    assert session.policy.first is not None
+    for context in visitors(session.policy.first):
+        session.tell(session.ask(context), 1.0)
+    with pytest.raises(KeyboardInterrupt):
+        session.ask([0.1, 0.1])
+    assert session.releases == 0
+    session.ask([0.1, 0.1])
+    (released,) = session.released
+    assert int(released.counts.sum()) == session.policy.first
+    decision = session.ask([0.1, 0.1])
+    place = session._waiting[decision.word][1]
+    session._telling = Tell(decision.word, place, 1)  # cut off
+    session.ask([0.1, 0.1])
+    assert session._open.counts[place] == session._open.counts.sum() == 1
+
+
+# What is refused, and what is saved
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_options_and_methods_of_sessions_are_refused_with_a_reason(name: str) -> None:
+    policy, noise = example(), dpb.SimulatedNoise(1)
+    with pytest.raises(ValueError, match=f"{name}= is not for it: ..."):
+        JointDPSession(policy, noise=noise, **{name: 1})
+    session = JointDPSession(policy, noise=noise)
+    with pytest.raises(ValueError, match=f"{name}= is not for it"):
+        session.ask([0.1, 0.1], **{name: 1})
+    with pytest.raises(AttributeError, match=f"has no {name}: ..."):
+        getattr(session, name)
+    assert session.asked == 0
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda policy: dpb.Session(policy, noise=dpb.SimulatedNoise(1)),
+        lambda policy: dpb.open_store("memory:").create("trial", policy),
+    ],
+)
+def test_what_shows_decisions_refuses_the_policy(made: Callable[[Any], object]) -> None:
+    with pytest.raises(ValueError, match="JointDPSession"):
+        made(example())
+
+
+def test_people_have_no_seed_and_no_file_in_clear() -> None:
+    noise: Noise = dpb.SecureNoise()
+    with pytest.raises(ValueError, match="no seed="):
+        JointDPSession(example(), noise=noise, seed=1)
+    session = JointDPSession(example(), noise=noise)
+    with pytest.raises(ValueError, match="key="):
+        session.to_json()
+    lengths = set[int]()
+    for context in visitors(9):
+        decision = session.ask(context)
+        lengths.clear()
+        lengths.add(len(session.to_json(key=KEY)))
+        session.tell(decision, 1.0)
+        lengths.add(len(session.to_json(key=KEY)))
+        assert len(lengths) == 1
+    text = session.to_json(key=KEY)
+    assert decision.word not in text
+    loaded = JointDPSession.from_json(text, key=KEY)
+    assert loaded.public() == session.public()
+    with pytest.raises(dpb.DecisionError):
+        loaded.tell(decision, 1.0)
+    document = json.loads(text)
+    document["public"]["asked"] += 1
+    with pytest.raises(dpb.DamagedSessionError):
+        JointDPSession.from_json(json.dumps(document), key=KEY)
+
+
+def test_a_block_at_once_has_the_law_of_one_ask_after_the_other() -> None:
+    """Plays of each arm and rewards, over runs: their means differ by less than five deviations of
+    the difference, which happens by chance in one of a million cases.
+    """
+    rng = np.random.default_rng(5)
+    table = dpb.ContextTable(visitors(300), rng.random((300, 3)))
+    policy = example()
+    many, rounds = 40, 100
+    found = []
+    for compiled in (True, False):
+        runs = dpb.simulate(policy, table, rounds, runs=many, seed=9, workers=1, compiled=compiled)
+        plays = runs.plays_at([rounds])[:, 0]
+        found.append(np.column_stack((plays[:, :2], runs.regret(), runs.releases)))
+    one, other = found
+    error = np.sqrt((one.var(axis=0) + other.var(axis=0)) / many)
+    assert np.all(np.abs(one.mean(axis=0) - other.mean(axis=0)) <= 5.0 * error)
+    assert one[:, 3].tolist() == other[:, 3].tolist()
