@@ -120,6 +120,6 @@ def test_kinds_of_claims_are_counted_apart(paper: Paper) -> None:
     page = page_of({"tiny": paper})
     assert "Of 2 claims of the papers themselves 1 are reproduced, 1 differ" in page
     assert "| all | | | 1 / 1 / 0 / 0 | 0 / 0 / 0 / 0 | 1 / 0 / 0 / 0 | |" in page
-    assert "| second is \\| best | **differs** | 0.5 | ≥ 1 |" in page
+    assert "second is \\| best | **differs** | 0.5 | ≥ 1\n" in page
     assert "It is not." in page
     assert "third is" not in page
