@@ -249,7 +249,7 @@ def section(paper: Paper, rows: Sequence[Row]) -> str:
         played_line(paper, rows),
         "",
     ]
-    lines += ["| claim | verdict | measured | asked |", "|---|---|---|---|"]
+    lines += ["claim | verdict | measured | asked", "---|---|---|---"]
     for row in shown:
         claim = claims[row["claim"]]
         says, size = (
@@ -257,7 +257,7 @@ def section(paper: Paper, rows: Sequence[Row]) -> str:
             " (quick)" * (row["size"] == "quick"),
         )
         cells = [says, f"**{row['verdict']}**{size}", measured(row), asked(row)]
-        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+        lines.append(" | ".join(cell.replace("|", r"\|") for cell in cells).strip())
     lines += ["", *differences(claims, shown), *summary(paper, rows)]
     for figure in read_rows(paper.folder / FIGURES):
         image = f"figures/papers/{paper.key}/{figure['figure']}.png"
@@ -272,6 +272,8 @@ def played_line(paper: Paper, rows: Sequence[Row]) -> str:
         f"{count} claims {SIZES[size]} on {day} (code {code[:7]})"
         for (size, day, code), count in sorted(by_size.items())
     ]
+    waiting = len(paper.claims()) - len(rows)
+    parts += [f"{waiting} not played yet"] * bool(waiting)
     here = f"../../papers/{paper.key}"
     return f"[Verdicts]({here}/{VERDICTS}), [claims]({here}/claims.toml): {'; '.join(parts)}."
 

@@ -1,4 +1,4 @@
-"""The pairing π_t of a greedy basis with the best one: the matroid paper rests its regret on it."""
+"""The pairing π_t of a greedy basis with the best one, by which the paper splits regret."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from dpbandits.oracles.matroids import Matroid
 MATROIDS: list[Matroid] = [
     dpb.UniformMatroid(arms=7, rank=3),
     dpb.PartitionMatroid(categories=[0, 0, 0, 1, 1, 2, 2], capacities=[2, 1, 1]),
-    dpb.LinearMatroid(
-        [(1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 1, 1), (2, 0, 0)]
-    ),
-    dpb.SpanningTrees([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "a"), ("b", "d")]),
+    dpb.LinearMatroid([(1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 1, 1)]),
+    dpb.SpanningTrees([(0, 1), (1, 2), (2, 0), (2, 3), (3, 0), (1, 3)]),
 ]
 
 

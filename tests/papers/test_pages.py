@@ -24,6 +24,13 @@ from papers.paper import CLAIMS, Claim, Paper, Verdict
 from tests.papers.test_paper_folders import EVERY, PAPERS
 from tests.places import REPOSITORY
 
+NOT_PLAYED = {
+    *("cucb-dp-extra-logarithms", "thompson-large-epsilon"),
+    *("largest-error-k-squared", "largest-error-k-squared-best-of", "largest-error-local-no-k"),
+    *("largest-error-central-no-k", "largest-error-central-against", "largest-error-bound"),
+}
+"""Claims whose sweeps nobody has played yet; the page counts them."""
+
 MEASURED = REPOSITORY / "docs" / "measured"
 
 
@@ -37,12 +44,13 @@ def test_the_committed_page_is_made_of_the_committed_tables() -> None:
 def test_every_verdict_is_of_todays_claim_and_sweeps(paper: Paper) -> None:
     """A row's hash is that of what is asked and of every cell that is played for it."""
     rows = {row["claim"]: row for row in read_rows(paper.folder / VERDICTS)}
-    assert list(rows) == [claim.id for claim in paper.claims()]
+    waiting = {claim.id for claim in paper.claims()} - set(rows)
+    assert waiting == {claim.id for claim in paper.claims()} & NOT_PLAYED
     cells = {
         full: [cell for config in paper.sweeps(full=full) for cell in config.cells()]
         for full in (False, True)
     }
-    for claim in paper.claims():
+    for claim in (claim for claim in paper.claims() if claim.id in rows):
         row, settings = rows[claim.id], {cell.setting for cell in cells[True]}
         assert row["of"] == claim.of
         if claim.needs and not claim.environments <= settings:
@@ -112,6 +120,6 @@ def test_kinds_of_claims_are_counted_apart(paper: Paper) -> None:
     page = page_of({"tiny": paper})
     assert "Of 2 claims of the papers themselves 1 are reproduced, 1 differ" in page
     assert "| all | | | 1 / 1 / 0 / 0 | 0 / 0 / 0 / 0 | 1 / 0 / 0 / 0 | |" in page
-    assert "| second is \\| best | **differs** | 0.5 | ≥ 1 |" in page
+    assert "second is \\| best | **differs** | 0.5 | ≥ 1\n" in page
     assert "It is not." in page
     assert "third is" not in page
