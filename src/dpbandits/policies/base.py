@@ -27,7 +27,7 @@ class Statistics(NamedTuple):
     totals: tuple[float, ...]  # released sum of rewards
     rounds: tuple[int, ...]  # rounds behind `totals`; 0: nothing released yet
     draws: tuple[int, ...]  # noise draws inside `totals`
-    pulls: tuple[int, ...]  # rewards recorded until the last turn ended: released, dropped or open
+    pulls: tuple[int, ...]  # rewards recorded until the last plan ended: released, dropped or open
     open: tuple[int, ...]  # those of them in the arm's open block
     t: int  # rewards recorded, all arms
 
@@ -373,7 +373,7 @@ class IndexPolicy(StatisticsPolicy):
         return scores.index(max(scores))
 
     def batch(self, s: Statistics, arm: int) -> int:
-        """Return the rounds in the arm's next batch."""
+        """Return the rounds in the arm's open batch, of which `room` are left."""
         p, n, best, leading = self.rule.numbers, s.rounds[arm], 0.0, 0
         if n and self.rule.by_best:
             seen = zip(s.totals, s.rounds, strict=True)

@@ -25,7 +25,7 @@ from dpbandits.policies.formulas.indices import (
     growing,
     kl_level,
     rate_imed_score,
-    settling,
+    rate_imed_size,
 )
 
 __all__ = ["DPIMED", "DPKLUCB", "DPRateIMED"]
@@ -204,7 +204,7 @@ class RateConstants(NamedTuple):
     """The constants of a preset."""
 
     level: float  # weight of ln n
-    first: int  # rounds in a first batch, times epsilon
+    first: int  # divided by epsilon: rounds in a first batch
     alpha: float  # growth of an arm's rounds at which a batch ends
     counted: int | None  # the most draws that are counted; None: all
     doubt: float = 0.0  # subtracted from a rate, at ε ≥ 1
@@ -253,8 +253,8 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
     DPIMED's divergence ignores the number of draws, so it trusts an unlucky first batch; this
     policy does not. It plays the arm with the least rate(mean, best mean) + level·ln n; the presets
     "balanced" and "safe" discount the rate. A later batch ends on a rung of a fixed ladder of
-    totals: an arm that is behind is played until its index would pass that of the arm with the
-    largest mean. The steps between rungs become smaller, so the constant of ln T is the lower
+    totals: an arm that is behind is played until the arm with the largest mean would be played
+    next. The steps between rungs become smaller, so the constant of ln T is the lower
     bound's (level 1).
 
     Guarantee: ε-DP for the whole sequence of decisions.
@@ -354,7 +354,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
             doubt=float(doubt),
             trust=float(trust),
         )
-        return IndexRule(rate_imed_score, numbers, settling, timeless=True, by_best=True)
+        return IndexRule(rate_imed_score, numbers, rate_imed_size, timeless=True, by_best=True)
 
     @property
     def discount(self) -> tuple[float, float]:

@@ -675,7 +675,8 @@ class Session:
                 `decision.observe`, in that order.
 
         Raises:
-            DecisionError: unknown id, or the decision was resolved before. Nothing was recorded.
+            DecisionError: unknown id, or the decision was resolved before (with an attribution
+                window a second reward of an open window is dropped). Nothing was recorded.
             RewardError: not such a reward. Nothing was recorded.
             NotRecordedError: a release that an earlier call left due failed again. Nothing was
                 recorded.

@@ -1067,8 +1067,8 @@ class View:
         return is_nobody_answering(self.asked - self.answered, self.expired, usual)
 
     def _asked_block(self, key: Any) -> AskedBlock | None:
-        """Return the open block that answers of this unit fill; None if the block is closed by the
-        plan, which requests missing answers itself.
+        """Return the open block that answers of this unit fill; None unless its arm has room, or
+        is in a cycle: other plans request missing answers themselves.
         """
         learned, plan = self.log.state.learned, self.log.plan
         if self.progress is None:

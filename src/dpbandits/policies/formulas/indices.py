@@ -112,7 +112,7 @@ RUNG = 0.25
 
 
 def next_rung(rounds: int, first: int) -> int:
-    """Return the total after `rounds` on a fixed ladder: larger by the factor 1 + RUNG/√(1 +
+    """Return the rung after `rounds`: a total that is larger by the factor 1 + RUNG/√(1 +
     ln(rounds/first)), which tends to 1.
     """
     growth = RUNG / math.sqrt(1.0 + max(0.0, math.log(rounds / first)))
@@ -490,7 +490,7 @@ def rate_imed(
     return -(discounted(rate, doubt, trust) + level * math.log(n))
 
 
-def settling_batch(
+def rate_imed_batch(
     mean: float,
     best: float,
     n: int,
@@ -504,11 +504,13 @@ def settling_batch(
     trust: float = 1.0,
 ) -> int:
     """Return the rounds in the next batch of an arm with n released rounds. Its total is on the
-    ladder (`next_rung`).
+    ladder (`next_rung`) if n is.
 
-    For an arm that is behind: until its index, with its current mean, exceeds the leader's, which
-    has `leading` rounds; its total grows at most by alpha. For the leader: its total grows by alpha
-    at first, by less later. `draws` counts the draws after this batch.
+    For an arm that is behind: to the first rung at which, with its current mean, rate + level·ln
+    total reaches level·ln leading + MARGIN, so that the arm is not played next; and no further than
+    to the first rung from alpha·n on. `leading` counts the rounds of the arm with the best mean.
+    For the leader: to the first rung from alpha·n on at first, from less later. `draws` counts the
+    draws after this batch.
     """
     x, total = clip01(mean), next_rung(n, first)
     if x >= best:
@@ -547,7 +549,7 @@ class IndexNumbers(NamedTuple):
 
     Args:
         eps: ε, or ρ.
-        constant: factor in its level.
+        constant: weight of ln n: `level` of DPRateIMED, `c` of DPKLUCB.
         first: rounds in a first batch.
         alpha: growth factor of an arm's rounds by a later batch.
         counted: the most noise draws that are counted.
@@ -623,13 +625,13 @@ def twice_the_last(
     return max(1, 2 * n)
 
 
-def settling(
+def rate_imed_size(
     p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
 ) -> int:
     """Return batches as long as DP-Rate-IMED's index requires."""
     if n == 0:
         return p.first
-    return settling_batch(
+    return rate_imed_batch(
         mean,
         best,
         n,
