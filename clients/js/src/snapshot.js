@@ -75,7 +75,8 @@ function readSnapshot(text) {
 }
 
 function checkedContext(context, features) {
-  const row = Array.isArray(context) ? context.map((value) => Math.trunc(value * FINE) / FINE) : [];
+  const isPlain = Array.isArray(context) && Array.from(context).every(Number.isFinite);
+  const row = isPlain ? context.map((value) => Math.trunc(value * FINE) / FINE) : [];
   if (row.length !== features || !row.every(Number.isFinite) || dot(row, row) > 1) {
     throw new RangeError(
       `Expected a context of ${features} finite numbers of a Euclidean norm of at most 1 (not ` +

@@ -5,6 +5,7 @@ one visitor's whole record replaced; and their checks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple, final
@@ -101,18 +102,26 @@ class JointRun:
 
     def _played(
         self, people: Sequence[Visitor], noise: Recorder
-    ) -> tuple[list[int], list[list[Any]]]:
-        """By visitor the decision, and what is shown after every ask and in the end."""
-        session = self.host(self.policy, noise=noise, seed=self.seed, waits=2 * MOST_WAIT)
-        due = dict[int, list[tuple[Any, float]]]()
-        actions, found = list[int](), list[Any]()
+    ) -> tuple[list[Any], list[list[Any]]]:
+        """By visitor the decision and whether their answer was taken, and what is shown after every
+        ask and in the end. The latest answers come too late.
+        """
+        session = self.host(self.policy, noise=noise, seed=self.seed, waits=MOST_WAIT)
+        due = dict[int, list[tuple[int, Any, float]]]()
+        actions, found = list[Any](), list[Any]()
         for at, visitor in enumerate(people):
-            decision = session.ask(visitor.context)
-            actions.append(decision.action)
-            if visitor.answer is not None:
-                due.setdefault(at + visitor.wait, []).append((decision, visitor.answer))
-            for each, answer in due.pop(at, []):
-                session.tell(each, answer)
+            try:
+                decision = session.ask(visitor.context)
+            except ValueError:  # their context is refused
+                actions.append([-1, False])
+            else:
+                actions.append([decision.action, False])
+                if visitor.answer is not None:
+                    due.setdefault(at + visitor.wait, []).append((at, decision, visitor.answer))
+            for owner, each, answer in due.pop(at, []):
+                with suppress(DecisionError):
+                    session.tell(each, answer)
+                    actions[owner][1] = True
             found.append([repr(session), session.releases, session.asked])
         found.append(shown(session))
         session.close()
@@ -143,6 +152,7 @@ class JointRun:
             yield at, visitor._replace(context=-visitor.context, answer=flipped)
             yield at, visitor._replace(answer=flipped, wait=int(rng.integers(MOST_WAIT)))
             yield at, other._replace(answer=None)
+            yield at, visitor._replace(context=np.full_like(visitor.context, np.nan))
 
 
 def joint_runs_of(policy: JointDPLinTS, seed: int, host: Host = JointDPSession) -> list[JointRun]:

@@ -52,8 +52,8 @@ class CallLock:
         with self._lock:
             if self._is_busy:
                 raise self._refusal()
-            self._is_busy = True
             try:
+                self._is_busy = True
                 yield
             finally:
                 self._is_busy = False

@@ -234,8 +234,9 @@ class JointDPLinTS(Policy):
         switch(self.clip, "clip")
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
         require_budget(self.budget, MOVES, "epsilon")
-        for name in ("width", "regularisation", "variance_of_rewards"):
+        for name in ("width", "variance_of_rewards"):
             self._number(name, 0, 1e9)
+        self._number("regularisation", 1e-6, 1e9)  # below, what is fitted may be singular
         if self.cells is None:
             object.__setattr__(self, "cells", 4 * number)
         self._whole("cells", high=MOST_COUNTS)
@@ -313,7 +314,7 @@ class JointDPLinTS(Policy):
         """
         try:
             return checked_context(context, self.dimension, self.feature_names, self.clip)
-        except (ValueError, TypeError):
+        except Exception:  # of whatever kind: it may show the context
             pass
         by_name = "" if self.feature_names is None else ", or by the features' names"
         raise ValueError(

@@ -44,11 +44,11 @@ from dpbandits.core.locks import CallLock, this_process
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, Guarantee, printed
 from dpbandits.mechanisms.base import Block
-from dpbandits.mechanisms.cells import Counts
+from dpbandits.mechanisms.cells import DUTY, Counts
 from dpbandits.mechanisms.rewards import checked_reward, on_grid
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.joint_contexts import JointDPLinTS, JointState, Snapshot
-from dpbandits.session.options import checked_rewards_range
+from dpbandits.session.options import checked_rewards_range, warn_about
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import (
     NoiseData,
@@ -166,11 +166,14 @@ class Open(NamedTuple):
         shown: public.
         snapshot: that decides in this block. Public.
         counts: exact counts of the open block, by place. Private.
+        drawn: the noised counts of the block before, if its release failed after the draw: no block
+            is drawn twice, for how often it was could tell of its counts. Private.
     """
 
     shown: Shown
     snapshot: Snapshot
     counts: Integers
+    drawn: Any = None
 
     def __repr__(self) -> str:
         return f"Open(releases={len(self.shown.released)})"
@@ -291,6 +294,8 @@ class JointDPSession:
         self._waiting = dict[str, tuple[int, int]]()  # by word: ask and place. Private
         self._telling: Tell | None = None
         self._put(Shown(policy.init()))
+        if noise.kind == "secure":
+            warn_about(policy, self.guarantee)
 
     def _put(self, shown: Shown) -> None:
         """Begin a block: what was released, and no record yet. One assignment."""
@@ -333,8 +338,8 @@ class JointDPSession:
             draws = Draws(self._seed, self._asked)
             try:
                 row = self.policy.context(context)[None]
-            except ValueError:
-                self._asked += 1  # else the block's end would show that it was refused
+            except Exception:
+                self._wait(BY_DEVICE)  # an ask like any other: it counts, and gives up old ones
                 raise
             arm = int(self._open.snapshot.choices(row, draws.generator)[0])
             cell = int(self._open.snapshot.cell_of(row)[0])
@@ -351,7 +356,7 @@ class JointDPSession:
                 it is too old. Which of these is not said.
             ClosedError: the session is closed.
         """
-        word = decision.word if isinstance(decision, JointDecision) else decision
+        word = decision.word if isinstance(decision, (JointDecision, Visit)) else decision
         with self._call():
             place = self._place(word)
             if place == BY_DEVICE:
@@ -369,7 +374,7 @@ class JointDPSession:
         Raises:
             DecisionError: no such decision waits. ClosedError: the session is closed.
         """
-        word = decision if isinstance(decision, str) else decision.word
+        word = getattr(decision, "word", decision)
         with self._call():
             self._place(word)
             self._waiting.pop(word, None)
@@ -401,7 +406,7 @@ class JointDPSession:
             DecisionError: as `tell`.
             ClosedError: the session is closed.
         """
-        word = visit.word if isinstance(visit, Visit) else visit
+        word = visit.word if isinstance(visit, (JointDecision, Visit)) else visit
         with self._call():
             if self._place(word) != BY_DEVICE:
                 raise DecisionError(
@@ -471,8 +476,9 @@ class JointDPSession:
             f"protected by m·{epsilon}. Not protected: the number of asks and their times, and the "
             "public contexts that cells were made of. A decision is seen by its own person, and "
             "by whoever looks over their shoulder.\n\n"
-            f"Asks: {self._asked:,}. Blocks released: {self.releases:,}, each record in one of "
-            f"them.{secure}\n\nSoftware: dpbandits {__version__}.\n"
+            f"Asks: {self._asked:,}. Blocks released: {self.releases:,}, each answered record "
+            f"in at most one of them, or in the open block. Your part: {DUTY}.{secure}\n\n"
+            f"Software: dpbandits {__version__}.\n"
         )
 
     def public(self) -> dict[str, Any]:
@@ -638,7 +644,7 @@ class JointDPSession:
     def _place(self, word: object) -> int:
         """The place of a decision that waits."""
         found = self._waiting.get(word) if isinstance(word, str) else None
-        if found is None:
+        if found is None or found[0] < self._asked - self.waits:  # too old, by asks alone
             raise DecisionError(
                 "Expected a decision that waits for its answer: there is none of this word, or it "
                 "was answered, withdrawn, or made too many asks ago. Nothing was recorded."
@@ -689,8 +695,12 @@ class JointDPSession:
         visits = self._asked - shown.state.visits
         block = Block((EVERY,), self._open.counts, (visits,))
         try:
-            _, (answer,) = self._mechanism.answer(None, block, self._noise)
-            return Shown(self.policy.learned(shown.state, answer), (*shown.released, answer))
+            if self._open.drawn is None:
+                _, (answer,) = self._mechanism.answer(None, block, self._noise)
+                none = np.zeros_like(self._open.counts)
+                self._open = self._open._replace(counts=none, drawn=answer)
+            drawn = self._open.drawn
+            return Shown(self.policy.learned(shown.state, drawn), (*shown.released, drawn))
         except Exception as error:
             failed = without_frames(error)  # they hold exact counts
         raise NotRecordedError(

@@ -1,5 +1,5 @@
-"""Calls of a campaign that are interrupted anywhere and made again: nothing is lost, nothing counts
-twice, and no later call waits for ever.
+"""Calls of a campaign that an alarm interrupts at any time, and that are made again: nothing is
+lost, nothing counts twice, and no later call waits for ever.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import pytest
 import dpbandits as dpb
 from tests.service.conftest import Open
 from tests.service.timelines import Lite, create, inside
-from tests.session.test_interruption import PACKAGE, traced
 
 KINDS = pytest.mark.parametrize(
     "make", ["memory", pytest.param("sqlite", marks=pytest.mark.long)], indirect=True
 )
 
 pytestmark = [
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here"),
     # an interruption leaves connections to the collector
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -32,64 +32,63 @@ pytestmark = [
 
 
 class Alarm(KeyboardInterrupt):
-    """What a signal handler raises."""
+    """What an alarm raises."""
 
 
-class Interrupting:
-    """Makes calls again until one of them is not interrupted, at a line of the package by chance.
+def ring(*_: object) -> None:
+    raise Alarm
 
-    rung: how often one was.
-    """
 
-    def __init__(self, seed: int) -> None:
-        self.drawn, self.lines, self.rung = random.Random(seed), 0, 0
-
-    def __call__(self, call: Callable[[], Any]) -> Any:
-        """What a call gives in the end. The first one of all is not interrupted, but counted."""
-        while True:
-            at = self.drawn.randrange(1, 2 * self.lines) if self.lines else 10**9
-            left = [at]
-            found: list[Any] = []
-
-            def visit(place: Any, left: list[int] = left) -> None:
-                if place[0].co_filename.endswith("locks.py"):  # see Within
-                    return
-                left[0] -= 1
-                if left[0] == 0:
-                    raise Alarm
-
-            try:
-                traced(lambda found=found: found.append(call()), visit, "line", PACKAGE)
-            except (Alarm, dpb.StoreError, dpb.WitnessError):
-                self.rung += 1
-            if found:
-                self.lines = at - left[0]
-                return found[0]
+def interrupted(call: Callable[[], Any], seconds: float) -> Any:
+    """What a call gives; None if the alarm came first."""
+    before = signal.signal(signal.SIGALRM, ring)
+    found = None
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        found = call()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except (Alarm, dpb.StoreError, dpb.WitnessError):  # the call is made again
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    return found
 
 
 @KINDS
 def test_open_sums_hold_every_reward_once(make: Open) -> None:
     """Each reward has a bit of its own in the sum of the open block, which tells what is in it."""
-    store, calls = make(), Interrupting(1)
+    store, drawn, rung = make(), random.Random(1), 0
     for at in range(40):
         policy = dpb.DPKLUCB(arms=1, epsilon=1, first=32, grid=2**20)
         campaign = create(store, policy, name=f"{at}")
         answers = [(d, 2.0**-k) for k, d in enumerate(campaign.ask(12), 1)]
-        found = calls(lambda: campaign.tell_many(answers))  # noqa: B023
+        found = None
+        while found is None:
+            found = interrupted(lambda: campaign.tell_many(answers), drawn.random() / 100)  # noqa: B023
+            rung += found is None
         assert {*found} <= {"recorded", "already"}
         blocks = inside(campaign, lambda part, _: part.session._current.folded().books.blocks)
         (block,) = blocks.values()
         assert (block.count, list(block.sums)) == (12, [sum(2 ** (20 - k) for k in range(1, 13))])
-    assert calls.rung > 20
+    assert rung > 5
 
 
 @KINDS
 def test_releases_have_one_line_and_asks_are_made_once(make: Open) -> None:
-    store, asks, tells = make(), Interrupting(2), Interrupting(3)
+    store, drawn, rung = make(), random.Random(2), 0
     campaign = create(store, dpb.DPKLUCB(arms=2, epsilon=1, first=4))
     for at in range(60):
-        asked = asks(lambda: campaign.ask(8, key=f"{at}"))  # noqa: B023
-        tells(lambda: campaign.tell_many([(d, 1) for d in asked]))  # noqa: B023
+        asked = None
+        while asked is None:
+            call = lambda: campaign.ask(8, key=f"{at}")  # noqa: B023, E731
+            asked = interrupted(call, drawn.random() / 100)
+            rung += asked is None
+        found = None
+        while found is None:
+            call = lambda: campaign.tell_many([(d, 1) for d in asked])  # noqa: B023, E731
+            found = interrupted(call, drawn.random() / 100)
+            rung += found is None
         if at % 20 == 0:  # another thread waits for nobody
             other = threading.Thread(target=campaign.settle, daemon=True)
             other.start()
@@ -99,7 +98,7 @@ def test_releases_have_one_line_and_asks_are_made_once(make: Open) -> None:
     assert (summary.asked, summary.waiting, summary.generation) == (480, 0, 1)
     read = [(line.coordinate, p) for line in campaign.ledger for p in range(line.start, line.stop)]
     assert len(read) == len({*read}) > 300
-    assert min(asks.rung, tells.rung) > 20
+    assert rung > 10
 
 
 class Within:
