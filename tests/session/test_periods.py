@@ -241,6 +241,22 @@ def test_a_saved_session_goes_on_as_if_it_had_not_been(window: Any) -> None:
     assert "within periods" in s.beliefs().advice
 
 
+def test_a_period_in_which_nobody_was_drawn_for_an_arm_counts() -> None:
+    """To skip it would not be settled beforehand, and a bet's mean would be above one."""
+    s, clock = session(KL)
+    for _ in range(3):
+        ones(s, clock, 60)
+        clock.now += WEEK.total_seconds()
+    ones(s, clock, 1)
+    before = dict(s._state.history.within.bets)
+    clock.now += WEEK.total_seconds()
+    s.beliefs()
+    ones(s, clock, 1)
+    after = s._state.history.within.bets
+    assert set(before) == set(after) == {(0, 1), (1, 0)}
+    assert all(before[pair] != after[pair] for pair in before)
+
+
 def test_a_name_stays_though_all_arms_have_changed() -> None:
     """The intervals are about all people at their times, and hold the means that are shown."""
     s, clock = session(min_share=0.2)
@@ -292,6 +308,16 @@ REFUSED: dict[str, tuple[Any, dict[str, Any]]] = {
     "no least share of all": (KL, {"min_share": {0: 0.3}}),
     "nothing": (KL, {"period": timedelta(0)}),
     "a number": (KL, {"period": 7}),
+    "a microsecond": (KL, {"period": timedelta(microseconds=1)}),
+    "arms that people keep": (
+        KL,
+        {
+            "privacy_unit": "user",
+            "max_contributions": 2,
+            "user_key": bytes(32),
+            "sticky": True,
+        },
+    ),
     "many arms": (dpb.DPKLUCB(arms=MOST_COMPARED + 1, epsilon=1), {"min_share": 0.01}),
 }
 

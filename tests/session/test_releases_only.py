@@ -17,7 +17,7 @@ from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.cells import Histograms
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.joint_contexts import JointDPLinTS
-from dpbandits.session.releases_only import REFUSED, JointDPSession, Shown, Tell
+from dpbandits.session.releases_only import BY_DEVICE, REFUSED, JointDPSession, Shown, Tell
 
 KEY = bytes(range(32))
 
@@ -104,7 +104,24 @@ class EndsByAnswers(JointDPSession):
             self._put(self._with_block(self._open.shown))
 
 
+class ForgetsRefusedAsks(JointDPSession):
+    """An ask whose context is refused gives no older decision up."""
+
+    def _wait(self, place: int) -> str:
+        if place != BY_DEVICE:
+            return super()._wait(place)
+        self._asked += 1
+        return ""
+
+    def _place(self, word: object) -> int:
+        found = self._waiting.get(word) if isinstance(word, str) else None
+        if found is None:
+            raise dpb.DecisionError("no such decision waits")
+        return found[1]
+
+
 TWINS = [
+    ForgetsRefusedAsks,
     ShowsArms,
     EndsByCounts,
     MeansOfVisitors,

@@ -609,6 +609,15 @@ class Rows:
             statuses += self._all(StatusRow, STATUSES, of=uid, seqs=seqs[at : at + MANY])
         return statuses
 
+    def propensities(self, uid: str, seqs: Sequence[int]) -> dict[int, float | None]:
+        """The propensities of those of these decisions that are stored."""
+        c, drawn = tables.decision.c, dict[int, float | None]()
+        for at in range(0, len(seqs), MANY):
+            query = select(c.seq, c.propensity)
+            query = query.where(c.campaign == uid, c.seq.in_(seqs[at : at + MANY]))
+            drawn |= dict(self._connection.execute(query).tuples())
+        return drawn
+
     def decisions(self, uid: str, after: int, limit: int) -> list[DecisionRow]:
         """Decisions in order."""
         c = tables.decision.c

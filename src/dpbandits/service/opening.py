@@ -173,11 +173,13 @@ def key_from_environment() -> bytes | None:
     """The key that DPBANDITS_KEY says.
 
     Raises:
-        ValueError: it is not written in hexadecimal digits. It is not shown.
+        ValueError: it is empty, or not written in hexadecimal digits. It is not shown.
     """
     text = os.environ.get("DPBANDITS_KEY")
-    if not text:
+    if text is None:
         return None
+    if not text:
+        raise ValueError("Expected DPBANDITS_KEY to be a key, or not to be set; it is empty.")
     try:
         return bytes.fromhex(text)
     except ValueError:

@@ -720,12 +720,14 @@ class Pending(OperationModel):
             raise refusal("resolved_by_time")
         waiting = [each for each in part.session.pending if each.id > self.after]
         decisions = list[CampaignDecision]()
+        drawn = tx.rows.propensities(part.uid, [each.id for each in waiting[: self.limit]])
         for each in waiting[: self.limit]:
             row = part.pending.rows.get(each.id)
             # one that is asked for in this very transaction is not stored yet
             nonce = part.nonce if row is None else row.nonce
             (name,) = part.names.names(nonce, part.head.generation, [each.id])
-            decisions.append(decision_of(name, each, play_of(part.session, each.id).propensity))
+            by_play = play_of(part.session, each.id).propensity
+            decisions.append(decision_of(name, each, drawn.get(each.id, by_play)))
         return decisions
 
     def identity(self) -> str:

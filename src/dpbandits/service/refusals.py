@@ -308,15 +308,15 @@ REASONS: dict[str, Reason] = {
         "Refused",
         ValueError,
         "One of the values is not possible for this campaign: an arm, a user, a number or an "
-        "option. Nothing was done. GET …/arms and …/options say what there is; the same call in "
-        "Python says which value it is.",
+        "option. Nothing was done. GET …/arms and …/options say what there is; the same call on "
+        "open_store('memory:') in Python says which value it is, and what is expected.",
     ),
     "no_key": Reason(
         401,
         "No key",
         PermissionError,
-        "Expected a key: Authorization: Bearer dpb_…. From Python: open_store(url, token='dpb_…'), "
-        "or DPBANDITS_TOKEN.",
+        "No key was sent (Authorization: Bearer dpb_…), or one that is not known or was revoked. "
+        "From Python: open_store(url, token='dpb_…'), or DPBANDITS_TOKEN.",
     ),
     "role": Reason(
         403,

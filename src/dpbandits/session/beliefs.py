@@ -434,15 +434,10 @@ class ReleaseHistory:
             for before, arm in zip(within.before, self.arms, strict=True)
         ]
         bets, compared = dict(within.bets), dict(self.compared)
-        known = [
-            arm
-            for arm, share in shares.items()
-            if share > 0.0 and arm not in ended.mixed and rows[arm] is not None
-        ]
+        known = [a for a, share in shares.items() if share > 0.0 and a not in ended.mixed]
+        none = ReleasedRow(0, 0.0, 0, ())  # an arm that nobody was drawn for has the factor 1
         for pair in ((one, other) for one in known for other in known if one != other):
-            leads, trails = rows[pair[0]], rows[pair[1]]
-            assert leads is not None
-            assert trails is not None
+            leads, trails = rows[pair[0]] or none, rows[pair[1]] or none
             centre = within.centre(*pair, ended.shares)
             own = shares[pair[0]], shares[pair[1]]
             grown = self.reader.pairs.grown(leads, trails, own, centre)

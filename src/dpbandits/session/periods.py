@@ -207,6 +207,10 @@ def periods_from_data(
     return periods, period
 
 
+SHORTEST = timedelta(milliseconds=1)
+"""With shorter ones their numbers could outgrow what is saved."""
+
+
 def periods_of(
     period: object,
     clock: Clock | None,
@@ -221,10 +225,10 @@ def periods_of(
     """
     if period is None:
         return None
-    if not isinstance(period, timedelta) or period <= timedelta(0):
+    if not isinstance(period, timedelta) or period < SHORTEST:
         raise ValueError(
-            f"Expected period={shown(period)} to be a datetime.timedelta above 0, for example "
-            "timedelta(days=7)."
+            f"Expected period={shown(period)} to be a datetime.timedelta of at least a "
+            "millisecond, for example timedelta(days=7)."
         )
     require_batches(policy)
     if assignment is None or assignment.least_of_all(range(policy.arms)) is None:

@@ -290,6 +290,11 @@ class Session:
         attribution = attribution_of(attribution_window, clock)
         waits = None if attribution is None else attribution.seconds
         periods = periods_of(period, clock, policy, self._assignment, waits)
+        if periods is not None and people is not None and people.kept is not None:
+            raise ValueError(
+                "Expected sticky=False with period=: who comes back keeps an arm that was drawn by "
+                "other shares, so arms could not be compared within periods."
+            )
         self._tables = Tables(people, attribution, periods)
         self._log, rng = opened(self.seed, self._first_state(policy), [])
         self._open(View(self.seed, self._log, self._tables, rng))

@@ -166,7 +166,7 @@ async function single(name, segment, summary) {
   const status = new Map(summary.arms.map((each) => [String(each.arm), each.status]));
   const show = scale(options);
   return [
-    spent === null ? null : el("p", {}, "Spent so far by the worst-off record, as the ledger adds up: ", number(spent, spent),
+    spent === null ? null : el("p", {}, "Spent so far by the worst-off record (one outcome; a user may have several), as the ledger adds up: ", number(spent, spent),
       summary.epsilon ? `; promised: ε = ${summary.epsilon}.` : "."),
     alarms.length ? part("alarms", "Alarms", alarms.map((each) => el("p", { class: "note alarm", role: "alert" }, words(each)))) : null,
     beliefs === null ? part("arms", "Arms", el("p", {}, `Decisions depend on ${whole(summary.features)} numbers that are known of each visitor, so an arm has no one mean.`),
