@@ -374,7 +374,7 @@ class JointDPSession:
         Raises:
             DecisionError: no such decision waits. ClosedError: the session is closed.
         """
-        word = getattr(decision, "word", decision)
+        word: Any = getattr(decision, "word", decision)
         with self._call():
             self._place(word)
             self._waiting.pop(word, None)
