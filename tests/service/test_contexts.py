@@ -440,6 +440,7 @@ def test_wrong_contexts_make_no_decision(wrong: str, tmp_path: Path) -> None:
 GIVEN: dict[str, Any] = {
     "assignment": "shuffled",
     "min_share": 0.1,
+    "period": timedelta(days=1),
     "guardrail": dpb.Guardrail("refunds", limit=0.1),
     "sticky": True,
     "segments": ["DE", "FR"],
