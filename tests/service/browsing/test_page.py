@@ -199,7 +199,7 @@ def test_who_may_changes_arms(browser: Browser, store: Any) -> None:
         key = Access(store.database, open=False).create("reader", ["read"])
         browser.value(f"sessionStorage.setItem('key', {json.dumps(key)})")
         browser.open(f"{address}/static/index.html?again#/campaigns/trial")
-        browser.wait(pressed.format("Export decisions"))
+        browser.wait(pressed.format("Export decisions") + " !== undefined")
         assert browser.value(pressed.format("Pause") + " === undefined")
 
 
