@@ -205,7 +205,7 @@ class JointDPLinTS(Policy):
     >>> public = np.random.default_rng(1).normal(size=(300, 4)) / 4
     >>> policy = JointDPLinTS(arms=3, features=4, epsilon=1, public_contexts=public, clip=True)
     >>> policy.shape, policy.first, str(policy.guarantee.epsilon)
-    ((3, 14, 2), 84, '1')
+    ((3, 16, 2), 96, '1')
     """
 
     about: ClassVar[About] = About(

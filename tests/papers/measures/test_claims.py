@@ -12,6 +12,7 @@ from papers.evidence import CellSetting, Evidence, mean_of, ratio_of
 from papers.paper import MEASURES, Claim, judge
 from tests.papers.measures.test_growth import TRUE_AND_MUTANT as RATES
 from tests.papers.measures.test_returns import TRUE_AND_MUTANT as RETURNS
+from tests.papers.measures.test_theorems import TRUE_AND_MUTANT as THEOREMS
 
 ENDS = {
     ("A", 0.1): 1000.0,
@@ -124,10 +125,10 @@ def test_every_measure_is_tried_above() -> None:
         "shared_with_best",
         "way_to_oracle",
         "over_paths_bound",
+        "pulls_within",
     }
-    assert {measure for measure, _, _ in (*TRUE_AND_MUTANT, *RATES, *RETURNS)} | elsewhere == set(
-        MEASURES
-    )
+    tried = {measure for measure, _, _ in (*TRUE_AND_MUTANT, *RATES, *RETURNS, *THEOREMS)}
+    assert tried | elsewhere == set(MEASURES)
 
 
 def test_one_bad_setting_refutes_a_claim_on_every_setting() -> None:

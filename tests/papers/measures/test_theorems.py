@@ -1,0 +1,88 @@
+"""Measures of theorems: each claim once true, and once with the mutant that refutes it."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpbandits as dpb
+from dpbandits.policies.named import POLICIES
+from papers.evidence import CellSetting, Evidence
+from papers.paper import Claim, judge
+
+ENDS = {"Tiny": 1.0, "Low": 50.0, "High": 900.0}
+AT = [500, 1000]
+
+
+def evidence() -> Evidence:
+    """Regrets that end at `ENDS`, of which nine tenths come in the first half of the rounds."""
+    rng, frames = np.random.default_rng(7), []
+    for label, end in ENDS.items():
+        ends = end * (1 + 0.02 * rng.standard_normal(40))
+        rows = np.outer(ends, [0.9, 1.0]).ravel()
+        frame = pl.DataFrame({"run": np.repeat(np.arange(40), 2), "round": AT * 40, "regret": rows})
+        named = {"label": label, "environment": "one", "epsilon": 0.1}
+        frames.append(frame.with_columns(**{key: pl.lit(value) for key, value in named.items()}))
+    policy = dpb.AnytimeLazyUCB(arms=2, epsilon="1/10")
+    policies = {(label, CellSetting("one", 0.1)): policy for label in ENDS}
+    return Evidence(pl.concat(frames), {"one": dpb.Bernoulli([0.7, 0.5])}, policies)
+
+
+def word(measure: str, **arguments: object) -> str:
+    claim = Claim(
+        id="c", statement="s", where="w", measure=measure, arguments=arguments, differs="because"
+    )
+    return judge(claim, evidence()).word
+
+
+FIRST = {"arms": 2, "beta": 0.1, "runs": 100, "along": "gap", "values": [0.2, 0.1]}
+FLOOR = {"means": [0.5], "alphas": [0.5], "beta": 0.05, "runs": 100}
+WITHIN = {"environments": ["one"]}
+TRUE_AND_MUTANT: list[tuple[str, dict[str, object], dict[str, object]]] = [
+    (
+        "log_growth",
+        {"labels": ["Low"], "share": 0.5, "at_least": 0.75, "at_most": 1.25},
+        {"labels": ["Low"], "share": 0.5, "at_most": 0.75},
+    ),
+    ("below_bound", {"labels": ["Low"]}, {"labels": ["High"]}),
+    ("within_minimax", {"labels": ["Low"], **WITHIN}, {"labels": ["Tiny"], **WITHIN}),
+    (
+        "identification_growth",
+        FIRST | {"at_least": 1.0, "at_most": 4.0},
+        FIRST | {"at_least": 0.1, "at_most": 0.8},
+    ),
+    (
+        "takes_more_than_floor",
+        FLOOR | {"rules": ["DPNAS"], "budgets": [1.0]},
+        FLOOR | {"rules": ["NAS"], "budgets": [0.0001]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("measure", "true", "mutant"), TRUE_AND_MUTANT)
+def test_true_claim_is_reproduced_and_mutant_differs(
+    measure: str, true: dict[str, object], mutant: dict[str, object]
+) -> None:
+    assert word(measure, **true) == "reproduced"
+    assert word(measure, **mutant) == "differs"
+
+
+def test_pulls_of_an_elimination_that_goes_on_for_too_long_are_not_within(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = {
+        "arms": 2,
+        "gaps": [0.4],
+        "budgets": [10.0],
+        "beta": 0.1,
+        "rounds": 40_000,
+        "runs": 300,
+    }
+    assert word("pulls_within", **given) == "reproduced"
+
+    def slow(epsilon: float, **more: object) -> object:
+        return dpb.DPSE(epsilon="1/300", **more)  # type: ignore[arg-type]
+
+    monkeypatch.setitem(POLICIES, "DPSE", slow)  # type: ignore[arg-type]
+    assert word("pulls_within", **given) == "differs"
