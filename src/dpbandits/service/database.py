@@ -615,7 +615,7 @@ class Rows:
         for at in range(0, len(seqs), MANY):
             query = select(c.seq, c.propensity)
             query = query.where(c.campaign == uid, c.seq.in_(seqs[at : at + MANY]))
-            drawn |= dict(self._connection.execute(query).tuples())
+            drawn |= {row.seq: row.propensity for row in self._connection.execute(query)}
         return drawn
 
     def decisions(self, uid: str, after: int, limit: int) -> list[DecisionRow]:
