@@ -77,8 +77,8 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     if "cucb2020-largest-error" in results:
         yield Drawing(
             "largest-error",
-            "A super arm is worth its least mean (B∞ = 1), ε = 8: regret against K; dashed K² from "
-            "CUCB-LDP1's at K = 1",
+            "Local privacy, a super arm is worth its least mean (B∞ = 1), ε = 8: regret against K; "
+            "dashed K² from CUCB-LDP1's at K = 1. No lower bound is drawn: none is known there",
             bottleneck(results["cucb2020-largest-error"]),
         )
     if "cucb2020-local-bounds" in results:
