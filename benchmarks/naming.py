@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.naming_players import REWARDS, Setting, turns
+from benchmarks.naming_players import REWARDS, Setting, Turn, turns
 from benchmarks.table import read, write_columns
 from dpbandits.environments.changing import Drift
 from dpbandits.session.beliefs import (
@@ -26,7 +26,7 @@ from dpbandits.session.beliefs import (
     best_compared,
     interval,
 )
-from dpbandits.session.naming import people_ahead
+from dpbandits.session.naming import FUTURES, likeliest, named_ahead, people_ahead
 
 DELTA = 0.05
 COLUMNS = ("table", "setting", "people", "what", "measured")
@@ -101,9 +101,13 @@ def winner(setting: Setting, seed: int) -> tuple[int, int] | None:
 class Foreseen(NamedTuple):
     """What was foreseen after some people, and how many more it took; None: not by the end, which
     came `left` people later.
+
+    Args:
+        known: what somebody would foresee who knows the means. Infinity: not in sight.
     """
 
     sight: Sight
+    known: float
     took: int | None
     left: int
 
@@ -118,13 +122,26 @@ class Foreseen(NamedTuple):
     @property
     def is_near(self) -> bool:
         """Whether the middle was within a factor of two."""
-        middle = self.sight.middle
-        return None not in (middle, self.took) and self.took <= 2 * middle <= 4 * self.took  # type: ignore[operator]
+        return self.took is not None and near(self.sight.middle, self.took)
+
+
+def near(middle: float | None, took: int) -> bool:
+    """Whether a number is within a factor of two of another one."""
+    return middle is not None and took <= 2 * middle <= 4 * took
+
+
+def foreseen_by_means(turn: Turn, setting: Setting, seed: int) -> float:
+    """How many more people it takes, by one who knows the means: what nobody can do better."""
+    among, rng = range(len(setting.means)), np.random.default_rng([seed, turn.number])
+    means, least = dict(enumerate(setting.means)), setting.min_share
+    at = turn.policy, turn.state, turn.number, seed, turn.known, among, DELTA, least, means
+    counts = [named_ahead(*at, rng) for _ in range(FUTURES)]
+    return likeliest(sorted(math.inf if count is None else count for count in counts))
 
 
 def foreseen(setting: Setting, seed: int, moments: Sequence[int]) -> dict[int, Foreseen]:
     """Play a campaign, and ask after so many people how many more it takes; by moment."""
-    left, asked, took = list(moments), dict[int, tuple[int, Sight]](), None
+    left, asked, took = list(moments), dict[int, tuple[int, Sight, float]](), None
     among, last = range(len(setting.means)), 0
     for turn in turns(setting, seed):
         last = turn.people
@@ -135,11 +152,11 @@ def foreseen(setting: Setting, seed: int, moments: Sequence[int]) -> dict[int, F
             at = turn.policy, turn.state, turn.number, seed, turn.known, among, DELTA
             sight = people_ahead(*at, setting.min_share)
             if sight is not None:
-                asked[left[0]] = turn.people, sight
+                asked[left[0]] = turn.people, sight, foreseen_by_means(turn, setting, seed)
             left.pop(0)
     return {
-        moment: Foreseen(sight, None if took is None else took - people, last - people)
-        for moment, (people, sight) in asked.items()
+        moment: Foreseen(sight, known, None if took is None else took - people, last - people)
+        for moment, (people, sight, known) in asked.items()
     }
 
 
@@ -250,11 +267,14 @@ def sight_rows(runs: int) -> Iterator[tuple[str, str, str, str]]:
             ends = [one for one in each if one.sight.low and one.sight.high]
             wide = sorted((one.sight.high or 1) / (one.sight.low or 1) for one in ends)
             middles = [one for one in each if one.sight.middle is not None]
+            known_by = [one for one in each if math.isfinite(one.known)]
+            nearby = sum(one.took is not None and near(one.known, one.took) for one in known_by)
             for what, measured in (
                 ("asked", f"{len(each)} of {runs}"),
                 ("range held", f"{sum(bool(one.held) for one in known)} of {len(known)}"),
                 ("ranges with an end", f"{len(ends)}"),
                 ("upper end over lower one", f"{wide[len(wide) // 2]:.1f}" if wide else ""),
+                ("near, means known", f"{nearby} of {len(known_by)}"),
                 ("middle near", f"{sum(one.is_near for one in middles)} of {len(middles)}"),
             ):
                 yield str(setting), f"{moment:,}", what, measured

@@ -4,16 +4,20 @@ nothing is said.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 from benchmarks.naming import Foreseen, Setting, foreseen
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.session.beliefs import Sight
+from dpbandits.session.naming import likeliest
 
 NAMES = ["blue", "green"]
 MEANS = {"blue": 0.2, "green": 0.5, "red": 0.1}
@@ -31,6 +35,20 @@ def play(s: Any, people: int, seed: int = 1) -> None:
     for _ in range(people):
         decision = s.ask()
         s.tell(decision, float(rng.random() < MEANS[decision.label]))
+
+
+@given(st.lists(st.integers(1, 10**6) | st.just(math.inf), min_size=1, max_size=30))
+def test_the_middle_is_near_as_many_futures_as_can_be(counts: list[float]) -> None:
+    counts = sorted(counts)
+    middle = likeliest(counts)
+    assert (middle == math.inf) == math.isinf(counts[len(counts) // 2])
+    if middle != math.inf:
+        finite = [each for each in counts if each < math.inf]
+        near = [sum(low <= each <= 4 * low for each in finite) for low in finite]
+        found = sum(
+            each <= 2 * middle * (1 + 1e-9) and middle * (1 - 1e-9) <= 2 * each for each in counts
+        )
+        assert found == max(near)
 
 
 @pytest.mark.long
@@ -56,7 +74,7 @@ def test_the_range_holds_in_eight_of_ten_cases(setting: Setting, moment: int) ->
 
 
 def test_whether_a_range_held() -> None:
-    one = Foreseen(Sight(100, 200, 400), 150, 900)
+    one = Foreseen(Sight(100, 200, 400), 200.0, 150, 900)
     assert (one.held, one.is_near) == (True, True)
     assert one._replace(took=99).held is False
     assert one._replace(took=401).is_near is False

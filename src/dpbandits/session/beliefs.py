@@ -811,7 +811,7 @@ class Sight(NamedTuple):
 
     Args:
         low, high: between these in eight of ten cases.
-        middle: more than that in half of the cases.
+        middle: within a factor of two of it in as many cases as possible.
     """
 
     low: int | None

@@ -5,6 +5,7 @@ from released values, as a range: no privacy cost, and no promise.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -66,8 +67,22 @@ def people_ahead(
             return None
         counts.append(people)
     counts.sort()
-    low, middle, high = counts[0], counts[FUTURES // 2], counts[-2]
+    low, middle, high = counts[0], likeliest(counts), counts[-2]
     return Sight(*(None if math.isinf(each) else int(each) for each in (low, middle, high)))
+
+
+def likeliest(counts: Sequence[float]) -> float:
+    """Return the number within a factor of two of which most futures lie; infinity if the name is
+    not in sight in half of them.
+
+    Args:
+        counts: of people, one for each future, in rising order.
+    """
+    if math.isinf(counts[len(counts) // 2]):
+        return math.inf
+    ends = [bisect_right(counts, 4.0 * low) for low in counts if low < math.inf]
+    first = max(range(len(ends)), key=lambda at: ends[at] - at)
+    return math.sqrt(counts[first] * counts[ends[first] - 1])
 
 
 def mean_curve(known: ReleaseHistory, arm: int) -> tuple[Floats, Floats]:
