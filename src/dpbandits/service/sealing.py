@@ -40,8 +40,12 @@ MARK, NONCE, CHECKSUM = 8, 12, 16
 """Bytes of what tells keys apart, of a nonce, and of a checksum."""
 
 OTHER_KEY = (
-    "The private rows of this store were written {how}. Open the store with the key it was made "
-    "with: open_store(url, key=…), or DPBANDITS_KEY in the environment."
+    "The private rows of this store were written with a key, and this is not it. Open the store "
+    "with the key it was made with: open_store(url, key=…), or DPBANDITS_KEY in the environment."
+)
+NO_KEY = (
+    "The private rows of this store were written without a key, and it cannot be given one later. "
+    "Open it without key= and DPBANDITS_KEY; or make a new store, with the key, for new campaigns."
 )
 EDITED = (
     "The rows of this campaign are not those that dpbandits wrote last: rows of the database were "
@@ -138,9 +142,9 @@ class StoreSeal:
         """
         kind, mark = body[:1], body[1 : 1 + MARK]
         if kind == PLAIN and self._key is not None:
-            raise StoreError(OTHER_KEY.format(how="without a key"))
+            raise StoreError(NO_KEY)
         if kind == SEALED and (self._key is None or mark != self.mark()):
-            raise StoreError(OTHER_KEY.format(how="with a key, and this is not it"))
+            raise StoreError(OTHER_KEY)
         if kind not in (PLAIN, SEALED):
             raise EditedRowsError(EDITED)
 
