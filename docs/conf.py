@@ -40,6 +40,7 @@ include_patterns = [
 ]
 exclude_patterns = ["**/.*", "build", "results"]
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = "dpbandits"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

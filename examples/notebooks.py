@@ -14,6 +14,7 @@ import io
 import json
 import re
 import sys
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,11 +87,8 @@ def cells_of(tutorial: Tutorial) -> list[dict[str, Any]]:
         level, _, heading = part.partition("\n")[0].partition(" ")
         if tutorial.sections and heading not in tutorial.sections:
             continue
-        codes = [
-            code
-            for block in re.findall(r"```python\n(.*?)```", part, re.DOTALL)
-            for code in codes_of(block)
-        ]
+        blocks = re.findall(r"```python\n(.*?)```", part, re.DOTALL)
+        codes = [code for block in blocks for code, _ in codes_of(block)]
         if level == "#":
             link = f"From [the guide](../docs/guides/{tutorial.guide}), which explains it."
             found.append(markdown(f"# {heading}\n\n{link}"))
@@ -103,15 +101,15 @@ def cells_of(tutorial: Tutorial) -> list[dict[str, Any]]:
     return found
 
 
-def codes_of(block: str) -> list[str]:
-    """Split a guide's example after each line that shows something."""
-    codes, code = list[str](), ""
-    for example in doctest.DocTestParser().get_examples(block):
+def codes_of(text: str) -> list[tuple[str, str]]:
+    """Split examples after each line that shows something: code, and what the guide shows."""
+    codes, code = list[tuple[str, str]](), ""
+    for example in doctest.DocTestParser().get_examples(text):
         code += example.source
         if example.want:
-            codes.append(code)
+            codes.append((code, example.want))
             code = ""
-    return [*codes, code] if code else codes
+    return [*codes, (code, "")] if code else codes
 
 
 def markdown(text: str) -> dict[str, Any]:
@@ -142,10 +140,12 @@ def run(cells: list[dict[str, Any]]) -> None:
         tree = ast.parse("".join(cell["source"]))
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         printed, value = io.StringIO(), None
-        with contextlib.redirect_stdout(printed):
-            exec(compile(tree, f"cell {number}", "exec"), names)
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
+            exec(compile(tree, f"cell {number}", "exec", dont_inherit=True), names)
             if isinstance(last, ast.Expr):
-                value = eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), names)
+                shown = ast.Expression(last.value)
+                value = eval(compile(shown, f"cell {number}", "eval", dont_inherit=True), names)
         cell["execution_count"] = number
         cell["outputs"] = []
         if text := printed.getvalue():
@@ -154,8 +154,8 @@ def run(cells: list[dict[str, Any]]) -> None:
         for figure in map(pyplot.figure, pyplot.get_fignums()):
             picture = io.BytesIO()
             figure.savefig(picture, format="png", dpi=90)
-            data = {"image/png": base64.b64encode(picture.getvalue()).decode()}
-            cell["outputs"].append({"data": data, "metadata": {}, "output_type": "display_data"})
+            image = {"image/png": base64.b64encode(picture.getvalue()).decode()}
+            cell["outputs"].append({"data": image, "metadata": {}, "output_type": "display_data"})
         pyplot.close("all")
         if value is not None:
             data = {"text/plain": repr(value).splitlines(keepends=True)}
