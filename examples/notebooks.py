@@ -32,7 +32,7 @@ plt.show()
 REGRET = """\
 import matplotlib.pyplot as plt
 figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
-at = [10**k for k in range(1, 7)]
+at = [10**k for k in range(2, 7)]
 for each in (own, dpb.DPRateIMED(arms=2, epsilon="1/2", grid=1)):
     played = dpb.simulate(each, pair, rounds=10**6, runs=200, seed=5)
     axes.plot(at, played.regret(at=at).mean(axis=0), label=each.name)
