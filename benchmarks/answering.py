@@ -242,9 +242,8 @@ def main() -> None:
     text = f"""{HEAD}
 ## False alarms
 
-Arms make no difference; how many answer is common to all. Each row has {each * len(DRAWINGS):,}
-histories, shared equally by {", ".join(drawing.title for drawing in DRAWINGS)}. At most
-{LEVEL:.1%} of them may raise an alarm; the column "allowed" counts that many.
+Arms make no difference. Each row has {each * len(DRAWINGS):,} histories, shared equally by
+{", ".join(drawing.title for drawing in DRAWINGS)}. "Allowed" is {LEVEL:.1%} of them.
 
 | who answers | alarms | allowed |
 | --- | --- | --- |
@@ -260,8 +259,7 @@ histories, shared equally by {", ".join(drawing.title for drawing in DRAWINGS)}.
 
 Of {options.few:,} histories each, those with an alarm by {PEOPLE:,} people, and the people by whom
 95 % have one. "best, any time": a likelihood-ratio test that knows every rate, with the level
-{LEVEL:g} for itself, whose false alarms are bounded at all times together. "best, once": the best
-test that looks a single time, after {PEOPLE:,} people.
+{LEVEL:g} at all times together. "best, once": the best test that looks once, after {PEOPLE:,} people.
 
 | shares | missing | by {PEOPLE:,} | best, any time | best, once | 95 % by |
 | --- | --- | --- | --- | --- | --- |
@@ -278,11 +276,8 @@ test that looks a single time, after {PEOPLE:,} people.
             f"{by:,} |\n".replace(f"{LATEST + 1:,}", f"more than {LATEST:,}")
         )
     text += f"""
-A test that may be looked at after every decision needs more people than one that looks once. With
-every rate known, its evidence against 10 % and 15 % grows to 14.4 natural units on average in
-{PEOPLE:,} people, give or take 5.4, and the level takes 6.9. Who knows no rate averages over
-factors, which takes about 2 more. So 95 % by {PEOPLE:,} people are missed. A test that is made for
-just that many people could reach them; it would find little at any other time.
+A test that may be looked at after every decision needs more people than one that looks once, and
+more again because it knows no rate: 95 % by {PEOPLE:,} people are missed.
 """
     print(text)
     if options.out:

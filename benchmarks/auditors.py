@@ -347,10 +347,9 @@ runs do not refute it. (2 of 3): in so many seeds. The first three examples are 
 | DP-Sniper | logistic regression, from half | Clopper-Pearson on the rest, best of five shares |
 | DP-Auditorium | a network (hockey-stick tester), from half | Hoeffding on the rest |
 
-The last two are implemented again after their papers, in `benchmarks/auditors.py`; these are not
-the authors' programs. Counters are tried with 500, 1,000, 2,000 ... runs, and what they needed is
-the first of these that refutes: who does not know it beforehand needs more. All testers are given
-the same two tables of an example.
+The last two are implemented after their papers, in `benchmarks/auditors.py`; they are not the
+authors' programs. The three that count are tried with 500, 1,000, 2,000 ... runs; the first of
+these that refutes is shown. All testers are given the same two tables of an example.
 """
 
 

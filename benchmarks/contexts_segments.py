@@ -29,10 +29,8 @@ the folder of `--data`, {runs} runs of each. Mean reward of a round, and its sta
 runs.
 
 Without contexts, visitors can be put into public segments, each with a `DPRateIMED` of its own
-(`segments=`). Here segments are groups of similar contexts, made by k-means on contexts alone. Of
-{sizes} segments none is chosen for a table: all are shown. "One arm" is the mean of the arm that is
-best for all. `LinTS` and `DPLinTS` are from [contexts.md](contexts.md), where the first 500
-visitors of `DPLinTS` get a random arm.
+(`segments=`): here {sizes} groups of similar contexts, by k-means. "One arm" is the mean of the arm
+that is best for all. `LinTS` and `DPLinTS` are from [contexts.md](contexts.md).
 """
 
 

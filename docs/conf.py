@@ -40,7 +40,10 @@ include_patterns = [
 ]
 exclude_patterns = ["**/.*", "build", "results"]
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = "dpbandits"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_copyright = False  # LICENSE says whose it is; an empty © says nothing
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header", "docutils", "ref.python"]

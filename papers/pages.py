@@ -145,14 +145,12 @@ the tables that it names; do not edit. {counts}
 **Reproduced**: the 95 % interval of every comparison is on the claim's side of the threshold.
 **Differs**: in some comparison the interval, widened for the number of comparisons, is wholly on
 the other side. **Undecided**: neither. **Not asked**: runs cannot say. **Not attempted**: data is
-missing. *Measured* is the comparison that is worst for the claim, with its interval; ratios are of
-mean regrets at the last round. Thresholds for vague words, with how and when each was set, are in
-each paper's `claims.toml`.
+missing. *Measured* is the comparison that is worst for the claim; ratios are of mean regrets at the
+last round. Thresholds, with how and when each was set, are in each paper's `claims.toml`.
 
-Three kinds of claims are counted apart: what **the papers** say; what is **asked more closely**, or
-of a corrected form; and claims about policies, bounds or numbers of **ours**, which are in the
-tables only. Counts are reproduced / differ / undecided / not asked or attempted. *Bounds*: of the
-paper's policies that have regret, how many have it bounded with all constants.
+Counts are reproduced / differ / undecided / not asked or attempted. *Asked more closely*: also of a
+corrected form. *Ours*: about our own policies and bounds; these are in the CSV tables only.
+*Bounds*: how many of the paper's policies with regret have a bound with all constants.
 """
 
 KINDS = {"paper": "the paper's claims", "closer": "asked more closely", "ours": "ours"}
