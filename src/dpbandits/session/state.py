@@ -284,6 +284,11 @@ class State(NamedTuple):
     def __repr__(self) -> str:
         return f"State(step={self.step}, asked={self.asked}, records={self.records})"
 
+    @property
+    def planning(self) -> Any:
+        """The policy's state to plan from: it knows which arms are in play."""
+        return self.policy.among(self.learned, self.roster.active)
+
 
 # Events
 
@@ -529,7 +534,7 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         first: False to continue a step that began earlier.
     """
     policy = state.policy
-    begun = begin_step(policy, state.learned, state.step, partial(PublicRng, seed))
+    begun = begin_step(policy, state.planning, state.step, partial(PublicRng, seed))
     plan, rng = begun.plan, begun.rng
     if not first:
         if state.rng is not None:
@@ -698,7 +703,7 @@ class View:
             if state.asked == state.first and not state.step_counts:
                 self.due = self._due_block()
         else:
-            room = partial(self.policy.room, state.learned)
+            room = partial(self.policy.room, state.planning)
             self.progress = Progress.at(log.plan, dict(state.step_counts), room)
             self.step_counts, self.due = self.progress.told, self.progress.due
         if state.unlearned is not None:
@@ -1070,7 +1075,7 @@ class View:
         """Return the open block that answers of this unit fill; None unless its arm has room, or
         is in a cycle: other plans request missing answers themselves.
         """
-        learned, plan = self.log.state.learned, self.log.plan
+        learned, plan = self.log.state.planning, self.log.plan
         if self.progress is None:
             open_ = self.plans.get(key)
             if open_ is None or not open_.release:
@@ -1103,8 +1108,8 @@ class View:
 
     def _choose_arm(self, eligible: Sequence[int]) -> tuple[int, float | None]:
         """Return the next of these arms, and 1; None if it was drawn from a posterior."""
-        learned, id = self.log.state.learned, self.asked + 1
-        plan = self.policy.ahead(learned, self.asked_ahead(), self.rng, eligible)
+        planning, id = self.log.state.planning, self.asked + 1
+        plan = self.policy.ahead(planning, self.asked_ahead(), self.rng, eligible)
         assert plan is not None
         arm = plan.action_at(0, id, self.rng)
         assert isinstance(arm, int)
@@ -1186,7 +1191,7 @@ class View:
     ) -> tuple[dict[int, float], Asked]:
         if number is not None:
             return self._draw_in_period(assignment, seed, eligible, number)
-        id, learned = self.asked + 1, self.log.state.learned
+        id, learned = self.asked + 1, self.log.state.planning
         _, overdue = self._check_requests(id)
         beyond = self.asked_ahead()
         rooms = {
@@ -1221,7 +1226,7 @@ class View:
         its first decision. Before every arm was released all arms have the same share, beyond the
         least one.
         """
-        id, period, learned = self.asked + 1, self.period, self.log.state.learned
+        id, period, learned = self.asked + 1, self.period, self.log.state.planning
         assert period is not None
         _, overdue = self._check_requests(id)
         if period.settled_in != number:
@@ -1262,7 +1267,7 @@ class View:
         next: Plan | None = self._replacement_for_overdue(id, overdue)
         if next is None:
             active = state.roster.active
-            next = self.policy.ahead(state.learned, self.asked_ahead(), self.rng, active)
+            next = self.policy.ahead(state.planning, self.asked_ahead(), self.rng, active)
         if next is not None:
             return offer_of(state, next, id, next)
         offer = self.offer
