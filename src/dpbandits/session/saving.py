@@ -151,12 +151,15 @@ class LedgerData(Struct, forbid_unknown_fields=True):
 
 
 class OverdueData(NamedTuple):
-    """`Overdue`. blocks: (arm or number of a joint plan, `OverdueRequests`)."""
+    """`Overdue`. blocks: (arm or number of a joint plan, `OverdueRequests`). elsewhere: (first id,
+    number).
+    """
 
     blocks: list[tuple[Count, Count, Count, Count]]
     total: Count
     check: Number
     noticed: list[tuple[Count, Count]]
+    elsewhere: tuple[tuple[Number, Number], ...] = ()
 
 
 class ClosingData(NamedTuple):
@@ -352,7 +355,8 @@ def closing_of(data: ClosingData | None, asked: int, arms: int) -> Closing | Non
 
 def overdue_data(overdue: Overdue) -> OverdueData:
     blocks = [(key, *each) for key, each in overdue.blocks.items()]
-    return OverdueData(blocks, overdue.total, overdue.check, list(overdue.noticed))
+    noticed = list(overdue.noticed)
+    return OverdueData(blocks, overdue.total, overdue.check, noticed, overdue.elsewhere)
 
 
 def overdue_of(data: OverdueData, asked: int, arms: int, blocks: Container[int]) -> Overdue:
@@ -370,7 +374,8 @@ def overdue_of(data: OverdueData, asked: int, arms: int, blocks: Container[int])
         raise damaged("public.overdue counts more than was asked")
     if any(arm >= arms or at > asked for arm, at in data.noticed):
         raise damaged("public.overdue.noticed has arms that are none, or decisions to come")
-    return Overdue(overdue, data.total, data.check, tuple(data.noticed))
+    runs_in([list(run) for run in data.elsewhere], "public.overdue.elsewhere", asked)
+    return Overdue(overdue, data.total, data.check, tuple(data.noticed), data.elsewhere)
 
 
 def delays_of(delays: list[tuple[Count, Number]] | None) -> tuple[tuple[int, int], ...] | None:

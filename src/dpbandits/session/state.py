@@ -542,7 +542,7 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         return Log(state, plan, events), rng
     since, plans, overdue = state.asked + 1, state.plans, state.overdue
     if not state.pending:
-        overdue = overdue._replace(blocks={}, check=FOREVER)
+        overdue = overdue._replace(blocks={}, check=FOREVER, elsewhere=())
     if isinstance(plan, Cycle) and state.delays is not None:  # it may be asked for once more
         check = min(overdue.check, since + len(plan.actions) * plan.each)
         overdue = overdue._replace(check=check)
@@ -741,8 +741,10 @@ class View:
             id, unit, parts, answered = event
             self.pending.pop(id, None)
             if id != self.asked and self.delays is not None:
-                bucket = bucket_of(self.asked - id)
-                self.delays[bucket] = self.delays.get(bucket, 0) + 1
+                delay = self.asked - id - self.overdue.elsewhere_after(id)
+                if delay:
+                    bucket = bucket_of(delay)
+                    self.delays[bucket] = self.delays.get(bucket, 0) + 1
             if self.waiting is not None:
                 self._remove_outstanding(id, unit)
             progress = self.progress
@@ -817,7 +819,8 @@ class View:
         assert self.progress is not None
         self.due = self.progress.count(play.unit)
         self.asked, self.records, self.elsewhere = id, self.records + 1, self.elsewhere + 1
-        self.answered += 1  # nobody is waited for
+        self.answered += 1  # as many decisions as before were made since the newest answer
+        self.overdue = self.overdue.with_elsewhere(id, self.pending)
         self._set_offer(self.offer._replace(last=0))  # the next ask looks again
         if batch is not None:
             self.batches = (*self.batches, batch)
@@ -1032,9 +1035,9 @@ class View:
         before, offer = self.overdue, self.offer
         if self.delays is None or id < before.check < FOREVER:
             return offer, before
-        delays, waiting = (self.delays, self.records), self._outstanding()
-        places = self._asked_block, self._overtaken_before
-        after = check_requests(before, waiting, self.pending, delays, id - 1, *places)
+        counts, look_up = (self.records, id - 1), (self._asked_block, self._overtaken_before)
+        requests, usual = (self._outstanding(), self.pending), self._usual_delay
+        after = check_requests(before, *requests, usual, *counts, *look_up)
         if after.total == before.total:
             return offer, self._with_next_check(offer, after) if offer.last >= id else after
         known = dict(before.noticed)
@@ -1051,7 +1054,8 @@ class View:
         """Return `overtaken_before`, recomputed only if a decision was resolved since."""
         resolved = asked - len(self.pending)
         if self.overtaken[0] != resolved:
-            self.overtaken = resolved, overtaken_before(self.pending, asked)
+            elsewhere = self.overdue.elsewhere
+            self.overtaken = resolved, overtaken_before(self.pending, asked, elsewhere)
         return self.overtaken[1]
 
     def delayed(self, overdue: Overdue | None = None) -> list[DelayedBlock]:
@@ -1068,8 +1072,13 @@ class View:
         """Whether nobody answers although many decisions should have been answered."""
         if self.tables.window is not None:  # who answered is private
             return False
-        usual = usual_delay(self.delays or {}, self.records) or 0
+        usual = self._usual_delay or 0
         return is_nobody_answering(self.asked - self.answered, self.expired, usual)
+
+    @property
+    def _usual_delay(self) -> int | None:
+        """The usual delay of answers to decisions that were made here; None if too few came."""
+        return usual_delay(self.delays or {}, self.records - self.elsewhere)
 
     def _asked_block(self, key: Any) -> AskedBlock | None:
         """Return the open block that answers of this unit fill; None unless its arm has room, or
