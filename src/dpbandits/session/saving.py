@@ -25,8 +25,11 @@ from msgspec import Meta, Struct
 from dpbandits.core.inputs import (
     MOST,
     SAVES,
+    Count,
+    Number,
     checked_noise,
     checked_seed,
+    converted,
     damaged,
     entries,
     finite,
@@ -95,8 +98,6 @@ would keep the policy busy for ever."""
 GUESS = "guess"
 """The field of a state that guesses the horizon, which may be ahead by any number."""
 
-Count = Annotated[int, Meta(ge=0, le=MOST)]
-Number = Annotated[int, Meta(ge=1, le=MOST)]
 ActionData = int | tuple[int | float, ...]
 
 
@@ -480,22 +481,6 @@ def read(
         )
     session._saved_with_key = key is not None
     return session
-
-
-def converted(data: Any, kind: Any, what: str) -> Any:
-    """Return plain data as a typed part.
-
-    Raises:
-        DamagedSessionError: it does not fit; the error names the place, no value.
-    """
-    why = ""
-    try:
-        return msgspec.convert(data, kind)
-    except msgspec.ValidationError as error:
-        why = str(error)
-    except (TypeError, ValueError, OverflowError, RecursionError):
-        why = "it has the wrong form"
-    raise damaged(f"{what}: {why}")
 
 
 def parsed(text: object, format: str, version: int) -> dict[str, Any]:
