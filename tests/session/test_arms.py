@@ -20,7 +20,7 @@ from dpbandits.policies import (
     LazyDPTS,
     ThompsonBeta,
 )
-from tests.session.small import counts, loaded, recorded
+from tests.session.small import Exact, counts, loaded, recorded
 
 MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 
@@ -205,3 +205,40 @@ def test_dropped_blocks_are_never_read_and_the_plan_begins_anew() -> None:
             each.tell(decision, 1.0)
         assert each.state.rounds == (8, 0)
         assert [(line.start, line.stop) for line in each.ledger] == [(5, 13)]
+
+
+@pytest.mark.parametrize("verb", ["pause_arm", "retire_arm"])
+@pytest.mark.parametrize("saved", [False, True])
+def test_batches_are_compared_with_arms_in_play_only(verb: str, saved: bool) -> None:
+    """Once the leader is out of play, in the middle of another arm's batch, the session decides and
+    releases as one that never had it, though outcomes are late.
+    """
+    others, means = ["green", "blue"], MEANS | {"blue": 0.45}
+
+    def played(arms: list[str]) -> tuple[list[str], Any]:
+        s = dpb.Session(dpb.DPRateIMED(arms=arms, epsilon=1, grid=1), noise=Exact(1), seed=1)
+        told = Counter[str]()
+
+        def tell(decision: dpb.Decision) -> None:
+            label = str(decision.label)
+            told[label] += 1
+            s.tell(decision, float(told[label] * 0.618 % 1 < means[label]))
+
+        for decision in s.ask(27 * len(arms)):  # first batches
+            tell(decision)
+        for _ in range(3):
+            tell(s.ask(eligible=others))
+        if "red" in arms:
+            getattr(s, verb)("red")
+            s = dpb.Session.from_json(s.to_json(), noise=Exact(1)) if saved else s
+        labels = list[str]()
+        for _ in range(100):
+            waves = s.ask(9)
+            labels += [str(decision.label) for decision in waves]
+            for decision in waves:
+                tell(decision)
+        return labels, [row[:2] for row in (s.state.totals, s.state.rounds, s.state.open)]
+
+    alone = played(others)
+    assert played([*others, "red"]) == alone
+    assert min(Counter(alone[0]).values()) > 100

@@ -4,12 +4,14 @@ of which counts once.
 
 from __future__ import annotations
 
+from collections import deque
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 import dpbandits as dpb
+from dpbandits.session.overdue import overtaken_before
 from tests.session.small import Exact
 
 ARMS = ["control", "blue", "green"]
@@ -309,3 +311,34 @@ def test_lifts_that_cannot_be() -> None:
         s.lift("control", confidence=95)
     with pytest.raises(KeyError, match="beside the control arm"):
         s.lift("control")["control"]
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_recorded_outcomes_age_no_request(saved: bool) -> None:
+    """Requests become overdue after the same decisions of the session's own, and the usual delay is
+    the same, whether batches of people who were assigned elsewhere come in between or not.
+    """
+
+    def asked(batches: bool) -> list[Any]:
+        s, waiting, seen = session(), deque[dpb.Decision](), list[Any]()
+        for number in range(600):
+            decision = s.ask(eligible=["blue"])
+            if number % 100 < 60:  # the others never answer
+                waiting.append(decision)
+            if len(waiting) > 20 + number // 30:
+                s.tell(waiting.popleft(), 1.0)
+            if batches and number % 7 == 0:
+                s.record("green", (1 + number % 50, 1), key=str(number))
+            if saved and number % 90 == 0:
+                s = dpb.Session.from_json(s.to_json(), noise=Exact(1))
+            now = s._current
+            seen.append((now.overdue.total, dict(now.delays or {}), now.is_silent))
+        return seen
+
+    alone = asked(batches=False)
+    assert asked(batches=True) == alone
+    assert alone[-1][0] > 50
+    assert len(alone[-1][1]) > 5
+    pending, recorded = {5: None}, ((6, 30),)  # of 40 decisions, 9 of the session's are resolved
+    assert overtaken_before(pending, 40, recorded) == 0
+    assert overtaken_before(pending, 41, recorded) == 1

@@ -14,9 +14,11 @@ from decimal import Decimal
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Real
-from typing import Any, TypeAlias, TypeGuard
+from typing import Annotated, Any, TypeAlias, TypeGuard
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from dpbandits.core.errors import DamagedSessionError
@@ -297,6 +299,28 @@ def damaged(what: str) -> DamagedSessionError:
         f"The saved session is damaged: {what}. Load an undamaged copy of what Session.to_json() "
         "wrote."
     )
+
+
+Count = Annotated[int, Meta(ge=0, le=MOST)]
+Number = Annotated[int, Meta(ge=1, le=MOST)]
+Finite = Annotated[float, Meta(ge=-1e308, le=1e308)]
+Seconds = Annotated[float, Meta(gt=0, lt=1e12)]
+
+
+def converted(data: Any, kind: Any, what: str) -> Any:
+    """Return plain data as a typed part of a saved session.
+
+    Raises:
+        DamagedSessionError: it does not fit; the error names the place, no value.
+    """
+    why = ""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        why = str(error)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        why = "it has the wrong form"
+    raise damaged(f"{what}: {why}")
 
 
 def whole(value: object, what: str, low: int = 0, high: int = MOST) -> int:

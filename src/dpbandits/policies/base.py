@@ -30,6 +30,7 @@ class Statistics(NamedTuple):
     pulls: tuple[int, ...]  # rewards recorded until the last plan ended: released, dropped or open
     open: tuple[int, ...]  # those of them in the arm's open block
     t: int  # rewards recorded, all arms
+    out: tuple[int, ...] = ()  # arms out of play: paused, suspended or retired (`Policy.among`)
 
 
 def empty(arms: int) -> Statistics:
@@ -52,9 +53,8 @@ def fold(s: Statistics, release: Release) -> Statistics:
     for arm, answer in zip(release.coordinates, release.answers, strict=True):
         totals[arm], rounds[arm], draws[arm] = answer[:3]
         open_[arm] = 0
-    return Statistics(
-        tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_), release.round
-    )
+    counts = tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_)
+    return Statistics(*counts, release.round)
 
 
 def first_unseen(s: Statistics) -> int | None:
@@ -145,11 +145,11 @@ def as_if_answered(policy: HasRoom, s: Statistics, asked: AskedAhead) -> Statist
         else:
             open_[arm] += times
     counts = tuple(totals), tuple(rounds), tuple(draws), tuple(pulls), tuple(open_)
-    return Statistics(*counts, s.t + sum(asked.values()))
+    return Statistics(*counts, s.t + sum(asked.values()), s.out)
 
 
 def of_arms(s: Statistics, arms: Sequence[int]) -> Statistics:
-    """Return the statistics of some arms, in this order."""
+    """Return the statistics of some arms, in this order, as if there were no others."""
     return Statistics(
         tuple(s.totals[arm] for arm in arms),
         tuple(s.rounds[arm] for arm in arms),
@@ -158,6 +158,11 @@ def of_arms(s: Statistics, arms: Sequence[int]) -> Statistics:
         tuple(s.open[arm] for arm in arms),
         s.t,
     )
+
+
+def in_play(s: Statistics) -> tuple[int, ...] | None:
+    """Return the arms in play; None for all."""
+    return tuple(arm for arm in range(len(s.rounds)) if arm not in s.out) if s.out else None
 
 
 def ranked(
@@ -316,6 +321,12 @@ class StatisticsPolicy(Policy):
     def widened(self, state: Statistics, arms: int) -> Statistics:
         return widened(state, arms)
 
+    @final
+    def among(self, state: Statistics, arms: Collection[int] | None) -> Statistics:
+        if arms is None:
+            return state
+        return state._replace(out=tuple(arm for arm in range(self.arms) if arm not in arms))
+
 
 def largest_below(ceilings: Floats, score: Callable[[int], float]) -> int:
     """Return the arm with the largest score, the lowest on a tie, with as few evaluations as
@@ -373,7 +384,12 @@ class IndexPolicy(StatisticsPolicy):
         return scores.index(max(scores))
 
     def batch(self, s: Statistics, arm: int) -> int:
-        """Return the rounds in the arm's open batch, of which `room` are left."""
+        """Return the rounds in the arm's open batch, of which `room` are left.
+
+        Args:
+            s: the statistics of the arms in play and, if it is out of play, of this one.
+            arm: its place among them.
+        """
         p, n, best, leading = self.rule.numbers, s.rounds[arm], 0.0, 0
         if n and self.rule.by_best:
             seen = zip(s.totals, s.rounds, strict=True)
@@ -383,13 +399,13 @@ class IndexPolicy(StatisticsPolicy):
 
     @final
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        arm = first_unseen(state)
-        if arm is None:
-            arm = self.leader(state, state.t + 1)
-        return Hold(arm, self.room(state, arm), (arm,))
+        return self.ahead(state, {}, rng, in_play(state))
 
     @final
     def room(self, state: Statistics, arm: int) -> int:
+        if state.out:  # a batch is compared with arms in play only
+            arms = [each for each in range(self.arms) if each == arm or each not in state.out]
+            state, arm = of_arms(state, arms), arms.index(arm)
         return max(1, self.batch(state, arm) - state.open[arm])
 
     @final

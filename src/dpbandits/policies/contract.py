@@ -372,6 +372,12 @@ class Policy(ABC):
             )
         return more
 
+    def among(self, state: Any, arms: Collection[int] | None) -> Any:
+        """Return the state to plan from while only these arms are in play (None: all of them). A
+        batch rule that compares arms compares no others.
+        """
+        return state
+
     def widened(self, state: Any, arms: int) -> Any:
         """Return the state for `arms` arms; the new ones were never played."""
         return state

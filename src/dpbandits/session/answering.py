@@ -16,11 +16,12 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
+from msgspec import Meta
 
-from dpbandits.core.inputs import Floats, damaged, entries, part, whole
+from dpbandits.core.inputs import Count, Finite, Floats, Number, converted, damaged, part
 from dpbandits.session.evidence import AT_START
 
 TILTS = np.array([0.1, 0.2, 0.35, 0.6, 1.0, 1.7, 3.0])
@@ -46,6 +47,10 @@ LEAST_USUAL = 1e-4
 """The usual share of missing answers is at least that, and at most 1 less that."""
 
 
+Counts = tuple[Count, ...]
+Chance = Annotated[float, Meta(ge=0, lt=1)]
+
+
 class Stretch(NamedTuple):
     """Consecutive decisions with one law.
 
@@ -57,12 +62,18 @@ class Stretch(NamedTuple):
         told, missing: decisions that were answered, and that expired, by arm.
     """
 
-    first: int
-    law: tuple[float, ...]
-    size: int
-    waiting: int
-    told: tuple[int, ...]
-    missing: tuple[int, ...]
+    first: Number
+    law: tuple[Chance, ...]
+    size: Annotated[int, Meta(ge=1, le=LONGEST)]
+    waiting: Count
+    told: Counts
+    missing: Counts
+
+    def fits(self, arms: int) -> bool:
+        """Return whether its numbers agree, in a session of so many arms."""
+        same = len(self.law) == len(self.told) == len(self.missing)
+        counted = sum(self.told) + sum(self.missing) + self.waiting
+        return same and 0 < len(self.law) <= arms and counted <= self.size
 
 
 class Answers(NamedTuple):
@@ -97,14 +108,14 @@ class AnswerTest(NamedTuple):
     True
     """
 
-    first: int = 0
-    drawn: int = 0
+    first: Count = 0
+    drawn: Count = 0
     open: tuple[Stretch, ...] = ()
-    told: tuple[int, ...] = ()
-    missing: tuple[int, ...] = ()
-    usual: tuple[float, float] = (0.5, 1.0)
-    scores: tuple[tuple[float, ...], ...] = ()
-    highest: float = 0.0
+    told: Counts = ()
+    missing: Counts = ()
+    usual: tuple[Finite, Finite] = (0.5, 1.0)
+    scores: tuple[tuple[Finite, ...], ...] = ()
+    highest: Annotated[float, Meta(ge=0, le=1e308)] = 0.0
 
     def with_drawn(self, id: int, law: Sequence[float]) -> Self:
         """The test after a decision whose arm was drawn from this law."""
@@ -182,16 +193,7 @@ class AnswerTest(NamedTuple):
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return {
-            "first": self.first,
-            "drawn": self.drawn,
-            "open": [[of[0], list(of[1]), *of[2:4], *map(list, of[4:])] for of in self.open],
-            "told": list(self.told),
-            "missing": list(self.missing),
-            "usual": list(self.usual),
-            "scores": [list(row) for row in self.scores],
-            "highest": self.highest,
-        }
+        return self._asdict()
 
     @classmethod
     def restored(cls, data: object, arms: int) -> AnswerTest:
@@ -201,26 +203,15 @@ class AnswerTest(NamedTuple):
             DamagedSessionError: it is not that.
         """
         fields = part(data, "answers", *cls._fields)
-        rows = entries(fields["scores"], "answers.scores")
-        scores = tuple(finite(row, "answers.scores", len(SIGNED)) for row in rows)
-        told, missing = (counts_in(fields[name], arms) for name in ("told", "missing"))
-        lost, count = finite(fields["usual"], "answers.usual", 2)
-        (highest,) = finite([fields["highest"]], "answers.highest", 1)
-        open_ = tuple(stretch_in(row, arms) for row in entries(fields["open"], "answers.open"))
-        ids = [id for of in open_ for id in (of.first, of.first + of.size - 1)]
-        if len(scores) > arms or not 0.0 < lost < count or highest < 0.0 or ids != sorted(ids):
+        test: AnswerTest = converted([fields[name] for name in cls._fields], cls, "answers")
+        ids = [id for of in test.open for id in (of.first, of.first + of.size - 1)]
+        fits = test.first <= arms and test.drawn >= sum(of.size for of in test.open)
+        fits = fits and 0.0 < test.usual[0] < test.usual[1] and ids == sorted(ids)
+        fits = fits and max(map(len, (test.scores, test.told, test.missing))) <= arms
+        fits = fits and all(len(row) == len(SIGNED) for row in test.scores)
+        if not fits or not all(of.fits(arms) for of in test.open):
             raise damaged("answers contradict themselves")
-        first, drawn = whole(fields["first"], "answers.first", 0, arms), fields["drawn"]
-        return cls(
-            first,
-            whole(drawn, "answers.drawn", sum(of.size for of in open_)),
-            open_,
-            told,
-            missing,
-            (lost, count),
-            scores,
-            highest,
-        )
+        return test
 
 
 def arm_weight(arm: int, first: int) -> float:
@@ -263,30 +254,3 @@ def padded(counts: tuple[int, ...], arms: int) -> tuple[int, ...]:
 def added_up(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     arms = max(len(one), len(other))
     return tuple(a + b for a, b in zip(padded(one, arms), padded(other, arms), strict=True))
-
-
-def finite(data: object, what: str, length: int) -> tuple[float, ...]:
-    values = entries(data, what, length)
-    if not all(type(value) in (int, float) and math.isfinite(value) for value in values):
-        raise damaged(f"{what} has an entry that is no finite number")
-    return tuple(map(float, values))
-
-
-def counts_in(data: object, arms: int) -> tuple[int, ...]:
-    counts = tuple(whole(count, "a count of answers") for count in entries(data, "answers"))
-    if len(counts) > arms:
-        raise damaged("answers have more counts than there are arms")
-    return counts
-
-
-def stretch_in(data: object, arms: int) -> Stretch:
-    first, law, size, waiting, told, missing = entries(data, "a stretch of answers", 6)
-    first = whole(first, "a decision of answers", 1)
-    told, missing = counts_in(told, arms), counts_in(missing, arms)
-    chances = finite(law, "a law of answers", len(told))
-    size = whole(size, "decisions of answers", 1, LONGEST)
-    waiting = whole(waiting, "decisions of answers", 0, size)
-    fits = len(told) == len(missing) > 0 and sum(told) + sum(missing) + waiting <= size
-    if not fits or min(chances) < 0.0 or not max(chances) < 1.0:
-        raise damaged("a stretch of answers contradicts itself")
-    return Stretch(first, chances, size, waiting, told, missing)

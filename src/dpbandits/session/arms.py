@@ -14,7 +14,7 @@ from typing import Any, Literal, Self, final
 
 import numpy as np
 
-from dpbandits.core.inputs import as_int, damaged, entries, real_number, shown
+from dpbandits.core.inputs import Count, Finite, as_int, converted, damaged, real_number, shown
 from dpbandits.policies.contract import LONGEST_LABEL, ArmLabels, checked_arm_labels
 
 ArmStatus = Literal["active", "paused", "retired"]
@@ -360,14 +360,9 @@ def assignment_from_data(data: object, arms: int) -> Assignment | None:
     """What `to_data` wrote; None where there was none."""
     if data is None:
         return None
-    shuffled, share = entries(data, "public.assignment", 2)
-    if not isinstance(shuffled, bool) or type(share) not in (int, float, list):
-        raise damaged("public.assignment is none")
-    if isinstance(share, list):
-        pairs = [entries(pair, "public.assignment", 2) for pair in share]
-        if any(type(arm) is not int for arm, _ in pairs):
-            raise damaged("public.assignment has a share of no arm")
-        share = dict(pairs)
+    form = tuple[bool, Finite | list[tuple[Count, Finite]]]
+    shuffled, share = converted(data, form, "public.assignment")
+    share = dict(share) if isinstance(share, list) else share
     try:
         return assignment_of("shuffled" if shuffled else "planned", share, arms)
     except ValueError:

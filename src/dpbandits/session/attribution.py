@@ -9,7 +9,9 @@ from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import Any, Self, final
 
-from dpbandits.core.inputs import damaged, entries, part, shown, whole
+from msgspec import Struct
+
+from dpbandits.core.inputs import Finite, Number, Seconds, converted, damaged, shown
 from dpbandits.session.people import EARLIEST, Clock, seconds_of
 
 
@@ -61,25 +63,22 @@ class AttributionWindow:
         Raises:
             DamagedSessionError: it is not that.
         """
-        fields = part(data, "public.attribution", "seconds", "latest", "due")
-        seconds, latest = fields["seconds"], fields["latest"]
-        if type(seconds) not in (int, float) or not 0 < seconds < 1e12:
-            raise damaged("public.attribution.seconds is no number of seconds")
-        window = cls(seconds, clock)
-        if type(latest) not in (int, float):
-            raise damaged("public.attribution.latest is no number of seconds")
-        window.latest, last = float(latest), float(EARLIEST)
-        for row in entries(fields["due"], "public.attribution.due"):
-            id, due = entries(row, "an entry of public.attribution.due", 2)
-            if type(due) not in (int, float) or due < last:
-                raise damaged(
-                    "a time in public.attribution is no number of seconds, or not in order"
-                )
-            last = float(due)
-            window.due[whole(id, "a decision in public.attribution", 1, asked)] = last
-        if len(window.due) < len(fields["due"]):
-            raise damaged("public.attribution has a decision twice")
+        saved = converted(data, AttributionData, "public.attribution")
+        window = cls(saved.seconds, clock)
+        window.latest, window.due = saved.latest, OrderedDict(saved.due)
+        times = list(window.due.values())
+        is_wrong = len(times) < len(saved.due) or times != sorted(times)
+        if is_wrong or max(window.due, default=0) > asked:
+            raise damaged("public.attribution has a decision twice, to come, or out of order")
         return window
+
+
+class AttributionData(Struct):
+    """`AttributionWindow`, of a saved session."""
+
+    seconds: Seconds
+    latest: Finite
+    due: list[tuple[Number, Finite]]
 
 
 def require_clock(clock: object, *windows: object) -> None:

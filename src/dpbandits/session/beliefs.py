@@ -12,11 +12,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
+from msgspec import Meta, Struct
 
-from dpbandits.core.inputs import MOST, Floats, damaged, entries, part, real_number, shown, whole
+from dpbandits.core.inputs import (
+    Count,
+    Finite,
+    Floats,
+    Number,
+    converted,
+    damaged,
+    real_number,
+    shown,
+)
 from dpbandits.core.plan import EVERY
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.mechanisms.base import AnswerLaw, Mechanism, NoiseDraws, NoisedSum
@@ -42,10 +52,10 @@ class ReleasedRow(NamedTuple):
         many. draws: the noise inside (see `NoisedSum`).
     """
 
-    release: int
-    total: float
-    rounds: int
-    draws: NoiseDraws
+    release: Number
+    total: Finite
+    rounds: Number
+    draws: tuple[tuple[Number, Count], ...]
 
 
 class ArmHistory(NamedTuple):
@@ -54,7 +64,7 @@ class ArmHistory(NamedTuple):
     """
 
     label: str
-    answers: int = 0
+    answers: Count = 0
     kept: tuple[ReleasedRow, ...] = ()
     newest: ReleasedRow | None = None
 
@@ -77,37 +87,6 @@ def rows_together(before: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
         before.rounds + newest.rounds,
         tuple(sorted(draws.items())),
     )
-
-
-def row_data(row: ReleasedRow | None) -> list[Any] | None:
-    return None if row is None else [*row[:3], [list(pair) for pair in row.draws]]
-
-
-def restored_arm(data: object) -> ArmHistory:
-    label, answers, kept, newest = entries(data, "an arm of beliefs.arms", 4)
-    if not isinstance(label, str):
-        raise damaged("an arm's label in beliefs is not text")
-    rows = tuple(map(restored_row, entries(kept, "an arm's rows in beliefs")))
-    last = None if newest is None else restored_row(newest)
-    answers = whole(answers, "an arm's answers in beliefs")
-    numbers = [row.release for row in (*rows, *((last,) if last else ()))]
-    if numbers != sorted(numbers) or (numbers and numbers[-1] > answers) or (rows and not last):
-        raise damaged("an arm's rows in beliefs are not in order")
-    return ArmHistory(label, answers, rows, last)
-
-
-def restored_row(data: object) -> ReleasedRow:
-    release, total, rounds, draws = entries(data, "a row of beliefs", 4)
-    if type(total) not in (int, float) or not math.isfinite(total):
-        raise damaged("a total in beliefs is no finite number")
-    pairs = []
-    for pair in entries(draws, "draws in beliefs"):
-        kind, count = entries(pair, "draws in beliefs", 2)
-        pairs.append(
-            (whole(kind, "a kind of draw in beliefs", 1), whole(count, "draws in beliefs"))
-        )
-    rounds = whole(rounds, "rounds in beliefs", 1, MOST)
-    return ReleasedRow(whole(release, "a release in beliefs", 1), total, rounds, tuple(pairs))
 
 
 FADES = 0.5
@@ -151,43 +130,43 @@ class Within(NamedTuple):
         whole = 1.0 / shares[one] + 1.0 / shares[other]
         return sum(mean / shares[arm] for arm, mean in means.items()) / whole
 
-    def to_data(self) -> list[Any]:
-        """Plain data, for JSON."""
-        bets = [[*pair, list(logs)] for pair, logs in self.bets.items()]
-        rows = [row_data(row) for row in self.before]
-        return [rows, list(map(list, self.recent)), list(map(list, self.last)), bets]
+    def to_data(self) -> WithinData:
+        bets = [(*pair, logs) for pair, logs in self.bets.items()]
+        return WithinData(self.before, self.recent, self.last, bets)
 
     @classmethod
-    def restored(cls, data: object, arms: int) -> Within:
-        """What `to_data` wrote.
+    def restored(cls, data: WithinData, arms: int) -> Within:
+        """Return what `to_data` gave.
 
         Raises:
-            DamagedSessionError: it is not that.
+            DamagedSessionError: it is of other arms.
         """
-        what = "beliefs.within"
-        rows, recent, last, bets = entries(data, what, 4)
-        before = tuple(None if row is None else restored_row(row) for row in entries(rows, what))
-        pairs = [
-            tuple(tuple(finite_number(x, what) for x in entries(each, what, 2)) for each in of_arms)
-            for of_arms in (entries(recent, what), entries(last, what))
-        ]
-        found = dict[tuple[int, int], tuple[float, ...]]()
-        for row in entries(bets, what):
-            *pair, logs = entries(row, what, 3)
-            leads, trails = (whole(arm, what, 0, arms - 1) for arm in pair)
-            found[leads, trails] = tuple(
-                finite_number(x, what) for x in entries(logs, what, len(BETS))
-            )
-        if not len(before) == len(pairs[0]) == len(pairs[1]) == arms:
-            raise damaged(f"{what} has not one entry for each arm")
-        shares = tuple((share, int(rounds)) for share, rounds in pairs[1])
-        return cls(before, pairs[0], shares, found)  # type: ignore[arg-type]  # pairs
+        is_wrong = not len(data.before) == len(data.recent) == len(data.last) == arms or any(
+            max(leads, trails) >= arms or len(logs) != len(BETS)
+            for leads, trails, logs in data.bets
+        )
+        if is_wrong:
+            raise damaged("beliefs.within has not one entry for each arm")
+        return cls(*data[:3], {(leads, trails): logs for leads, trails, logs in data.bets})
 
 
-def finite_number(value: object, what: str) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
-        raise damaged(f"{what} has something else than a finite number")
-    return value  # type: ignore[return-value]
+class WithinData(NamedTuple):
+    """`Within`, of a saved session."""
+
+    before: tuple[ReleasedRow | None, ...]
+    recent: tuple[tuple[Finite, Finite], ...]
+    last: tuple[tuple[Finite, Count], ...]
+    bets: list[tuple[Count, Count, tuple[Finite, ...]]]
+
+
+class HistoryData(Struct):
+    """`ReleaseHistory`, of a saved session. compared: (leads, trails, `Compared`)."""
+
+    first: Number
+    growth: Annotated[float, Meta(ge=1, le=1000)]
+    arms: tuple[ArmHistory, ...]
+    compared: list[tuple[Count, Count, Finite, Number]]
+    within: WithinData | None
 
 
 WIDER = 1.0 + 2.0**-40
@@ -531,11 +510,8 @@ class ReleaseHistory:
         return {
             "first": self.first,
             "growth": self.growth,
-            "arms": [
-                [arm.label, arm.answers, [row_data(row) for row in arm.kept], row_data(arm.newest)]
-                for arm in self.arms
-            ],
-            "compared": [[*pair, *each] for pair, each in self.compared.items()],
+            "arms": self.arms,
+            "compared": [(*pair, *each) for pair, each in self.compared.items()],
             "within": None if self.within is None else self.within.to_data(),
         }
 
@@ -551,25 +527,18 @@ class ReleaseHistory:
     @classmethod
     def reread(cls, reader: MeanReader, data: object) -> ReleaseHistory:
         """The same, of answers that are read so."""
-        fields = part(data, "beliefs", "first", "growth", "arms", "compared", "within")
-        growth = fields["growth"]
-        if type(growth) not in (int, float) or not 1.0 <= growth <= 1000.0:
-            raise damaged("beliefs.growth is no factor of at least 1")
-        first = whole(fields["first"], "beliefs.first", 1)
-        arms = tuple(map(restored_arm, entries(fields["arms"], "beliefs.arms")))
-        if first > len(arms):
-            raise damaged("beliefs.arms are fewer than at the start")
-        compared = dict[tuple[int, int], Compared]()
-        for row in entries(fields["compared"], "beliefs.compared"):
-            *pair, evidence, rounds = entries(row, "an entry of beliefs.compared", 4)
-            leads, trails = (whole(arm, "an arm in beliefs", 0, len(arms) - 1) for arm in pair)
-            if type(evidence) not in (int, float) or not math.isfinite(evidence):
-                raise damaged("evidence in beliefs is no finite number")
-            rounds = whole(rounds, "rounds in beliefs", 1, MOST)
-            compared[leads, trails] = Compared(float(evidence), rounds)
-        saved = fields["within"]
-        within = None if saved is None else Within.restored(saved, len(arms))
-        return cls(reader, arms, first, float(growth), compared, within)
+        saved = converted(data, HistoryData, "beliefs")
+        arms, pairs = saved.arms, saved.compared
+        for _, answers, kept, newest in arms:
+            numbers = [*(row.release for row in kept), newest.release if newest else 0]
+            if numbers != sorted(numbers) or numbers[-1] > answers:
+                raise damaged("an arm's rows in beliefs are not in order")
+        most = max([saved.first - 1, *(arm for pair in pairs for arm in pair[:2])])
+        if most >= len(arms):
+            raise damaged("beliefs has arms that are none")
+        compared = {(leads, trails): Compared(*each) for leads, trails, *each in pairs}
+        within = None if saved.within is None else Within.restored(saved.within, len(arms))
+        return cls(reader, arms, saved.first, saved.growth, compared, within)
 
 
 class Interval(NamedTuple):

@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
-from dpbandits.core.inputs import checked_name, damaged, entries, part, real_number, shown, whole
+from msgspec import Struct
+
+from dpbandits.core.inputs import (
+    Count,
+    checked_name,
+    converted,
+    damaged,
+    part,
+    real_number,
+    shown,
+)
 from dpbandits.mechanisms.base import LazyForgetful
 from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import ArmHistory, MeanReader, NoiseMoments, ReleaseHistory, interval
@@ -137,17 +147,20 @@ class Harm:
         Raises:
             DamagedSessionError: it is not that.
         """
-        fields, alarms = part(data, "public.harm", "step", "alarms", "history"), list[Alarm]()
-        for row in entries(fields["alarms"], "public.harm.alarms"):
-            arm, at, suspended = entries(row, "an entry of public.harm.alarms", 3)
-            if not isinstance(suspended, bool):
-                raise damaged("an entry of public.harm.alarms does not say what was done")
-            arm = whole(arm, "an arm in public.harm.alarms", 0, arms - 1)
-            alarms.append((arm, whole(at, "a time in public.harm.alarms", 0, asked), suspended))
-        history = ReleaseHistory.reread(self.history.reader, fields["history"])
-        if len(history.arms) > arms:
-            raise damaged("public.harm has more arms than there are")
-        return Harm(self.rail, history, whole(fields["step"], "public.harm.step"), tuple(alarms))
+        saved = converted(data, HarmData, "public.harm")
+        history = ReleaseHistory.reread(self.history.reader, saved.history)
+        alarms = saved.alarms
+        if len(history.arms) > arms or any(arm >= arms or at > asked for arm, at, _ in alarms):
+            raise damaged("public.harm has arms that are none, or decisions to come")
+        return Harm(self.rail, history, saved.step, alarms)
+
+
+class HarmData(Struct):
+    """`Harm`, of a saved session."""
+
+    step: Count
+    alarms: tuple[tuple[Count, Count, bool], ...]
+    history: Any
 
 
 def harm_of(release: Release) -> Release:

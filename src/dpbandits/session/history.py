@@ -9,11 +9,12 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, final
+from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
+from msgspec import Meta, Struct
 
-from dpbandits.core.inputs import damaged, entries, part, whole
+from dpbandits.core.inputs import Count, converted, damaged, whole
 from dpbandits.core.plan import Action
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.policies.contract import ArmLabel, ArmLabels
@@ -258,17 +259,25 @@ def chosen_from_data(data: object, asked: int, action_of: ActionOf) -> KeptChoic
 
 
 def choices_from_data(data: object, action_of: ActionOf) -> Iterator[tuple[int, PackedChoice]]:
-    fields = part(data, "public.chosen", "ways", "runs")
-    ways, since = list[PackedChoice](), 0
-    for row in entries(fields["ways"], "public.chosen"):
-        action, *rest = entries(row, "an entry of public.chosen", 3)
-        ways.append(choice_from(action_of(super_arm_in(action)), *rest))
-    runs = entries(fields["runs"], "public.chosen")
-    if len(runs) % 2 or (runs and not ways):
+    saved, since = converted(data, ChosenData, "public.chosen"), 0
+    ways = [
+        packed(HowChosen(action_of(super_arm_in(action)), share, learn))
+        for action, share, learn in saved.ways
+    ]
+    gaps, numbers = saved.runs[::2], saved.runs[1::2]
+    fits = len(gaps) == len(numbers) and max(numbers, default=-1) < len(ways)
+    if not fits or min(gaps, default=1) < 1:
         raise damaged("public.chosen has an entry that says no way")
-    for gap, number in zip(runs[::2], runs[1::2], strict=True):
-        since += whole(gap, "a number in public.chosen", 1)
-        yield since, ways[whole(number, "a number in public.chosen", 0, len(ways) - 1)]
+    for gap, number in zip(gaps, numbers, strict=True):
+        since += gap
+        yield since, ways[number]
+
+
+class ChosenData(Struct):
+    """`KeptChoices`, of a saved session (see `chosen_to_data`)."""
+
+    ways: list[tuple[Any, Annotated[float, Meta(ge=0, le=1)] | None, bool]]
+    runs: list[Count]
 
 
 def super_arm_in(action: object) -> object:
@@ -282,10 +291,3 @@ def super_arm_in(action: object) -> object:
     if not isinstance(action_of_bytes, tuple):
         raise damaged("an entry of public.chosen has no super arm")
     return action_of_bytes
-
-
-def choice_from(action: Action, propensity: Any, learn: Any) -> PackedChoice:
-    fits = propensity is None or (type(propensity) in (int, float) and 0 <= propensity <= 1)
-    if not fits or not isinstance(learn, bool):
-        raise damaged("an entry of public.chosen has no probability")
-    return packed(HowChosen(action, propensity, learn))

@@ -5,9 +5,10 @@ are never answered, the block would never be full and its arm never be released.
 is older than its patience is overdue: another decision is requested in its place. Its own answer
 still counts if it comes.
 
-Age and delay are measured in decisions. Patience is a few times the usual delay of answers, and in
-an arm's first block at least the size of the block. Everything here depends on public counts only:
-which decisions were made, told, expired or void, and in which order.
+Age and delay are measured in decisions that the session itself asked for; outcomes of people who
+were assigned elsewhere have ids of their own, and age nobody. Patience is a few times the usual
+delay of answers, and in an arm's first block at least the size of the block. Everything here
+depends on public counts only: which decisions were made, told, expired or void, and in which order.
 """
 
 from __future__ import annotations
@@ -98,12 +99,34 @@ class Overdue(NamedTuple):
             offer.
         noticed: arms whose first block waited for overdue requests, each with the number of
             decisions made by then.
+        elsewhere: ids of recorded outcomes of people who were assigned elsewhere, as runs (first
+            id, number), as far as decisions before them were pending.
     """
 
     blocks: Mapping[Any, OverdueRequests] = {}
     total: int = 0
     check: int = FOREVER
     noticed: tuple[tuple[int, int], ...] = ()
+    elsewhere: tuple[tuple[int, int], ...] = ()
+
+    def elsewhere_after(self, id: int) -> int:
+        """Return the number of outcomes that were recorded of people who were assigned elsewhere
+        since decision `id`, which is pending.
+        """
+        if not self.elsewhere:
+            return 0
+        return sum(number for first, number in self.elsewhere if first > id)
+
+    def with_elsewhere(self, id: int, pending: Mapping[int, Play]) -> Overdue:
+        """Return this after an outcome was recorded, under this id, of somebody who was assigned
+        elsewhere. The next check is due after as many decisions as before.
+        """
+        oldest, runs = next(iter(pending), id), self.elsewhere
+        if runs and sum(runs[-1]) == id:
+            runs = (*runs[:-1], (runs[-1][0], runs[-1][1] + 1))
+        else:
+            runs = (*(run for run in runs if run[0] > oldest), (id, 1))
+        return self._replace(elsewhere=runs, check=min(FOREVER, self.check + 1))
 
     def of(self, key: Any) -> OverdueRequests:
         return self.blocks.get(key, OverdueRequests())
@@ -184,7 +207,7 @@ def usual_delay(late_answers: Mapping[int, int], answers: int) -> int | None:
     return 0
 
 
-def patience(usual: int, block: AskedBlock, overdue: int, elsewhere: tuple[int, int]) -> int:
+def patience(usual: int, block: AskedBlock, overdue: int, others: tuple[int, int]) -> int:
     """Return the age from which requests of a block are overdue: a few usual delays, and in an
     arm's first block at least its size.
 
@@ -195,7 +218,7 @@ def patience(usual: int, block: AskedBlock, overdue: int, elsewhere: tuple[int, 
         usual: the usual delay.
         block: the block.
         overdue: number of requests of the block that became overdue.
-        elsewhere: number of answers, and of overdue requests, in all other blocks.
+        others: number of answers, and of overdue requests, in all other blocks.
 
     >>> first, later = AskedBlock(32, 0, (0,), True), AskedBlock(32, 0, (0,), False)
     >>> [patience(usual, block, 0, (100, 0)) for usual in (5, 50) for block in (first, later)]
@@ -205,7 +228,7 @@ def patience(usual: int, block: AskedBlock, overdue: int, elsewhere: tuple[int, 
     >>> patience(5, first, 64, (50, 100))
     32
     """
-    answers, silent = elsewhere
+    answers, silent = others
     doublings = overdue * (answers + 1) // (block.size * (answers + silent + 1))
     least = max(TIMES * usual, block.size if block.is_first else 0)
     return least << min(doublings, DOUBLINGS)
@@ -225,15 +248,24 @@ def outstanding_in(pending: Mapping[int, Play], overdue: Overdue) -> Waiting:
     return waiting
 
 
-def overtaken_before(pending: Container[int], asked: int) -> int:
+def overtaken_before(
+    pending: Container[int], asked: int, elsewhere: tuple[tuple[int, int], ...] = ()
+) -> int:
     """Return the tenth youngest resolved decision; 0 if there are fewer. Only requests that are
     older can be overdue.
+
+    Args:
+        pending: pending decisions.
+        asked: number of decisions made.
+        elsewhere: see `Overdue`.
     """
-    left = ENOUGH
-    for id in range(asked, 0, -1):
-        left -= id not in pending
-        if not left:
-            return id
+    left, last = ENOUGH, asked
+    for first, number in (*reversed(elsewhere), (0, 1)):
+        for id in range(last, first + number - 1, -1):
+            left -= id not in pending
+            if not left:
+                return id
+        last = first - 1
     return 0
 
 
@@ -241,7 +273,8 @@ def check_requests(
     overdue: Overdue,
     waiting: Waiting,
     pending: Mapping[int, Play],
-    delays: tuple[Mapping[int, int], int],
+    usual: int | None,
+    answers: int,
     asked: int,
     block_of: Callable[[Any], AskedBlock | None],
     overtaken_before: Callable[[int], int],
@@ -252,13 +285,13 @@ def check_requests(
         overdue: the overdue requests so far.
         waiting: the other pending decisions, by unit.
         pending: all pending decisions.
-        delays: number of late answers by bucket, and of all answers.
+        usual: the usual delay; None if too few answers came yet.
+        answers: number of recorded rewards.
         asked: number of decisions made.
         block_of: returns the open block that requests of a unit are for; None if no block waits
             for them.
         overtaken_before: the function of this name, with its first argument bound.
     """
-    usual, answers = usual_delay(*delays), delays[1]
     wait_more, soonest, overtaken = len(pending) // SPREAD, FOREVER, None
     blocks, total = dict(overdue.blocks), overdue.total
     for key, requests in waiting.items() if usual is not None else ():
@@ -268,9 +301,9 @@ def check_requests(
             continue
         assert usual is not None
         _, count, since = before = overdue.of(key)
-        elsewhere = max(0, answers - block.recorded), overdue.total - before.many
+        others = max(0, answers - block.recorded), overdue.total - before.many
         while oldest is not None:
-            last = oldest + patience(usual, block, count, elsewhere)
+            last = oldest + overdue.elsewhere_after(oldest) + patience(usual, block, count, others)
             if asked <= last:
                 soonest = min(soonest, last + 2)  # it is overdue when that decision is made
                 break

@@ -12,20 +12,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from numbers import Integral
-from typing import Any, Self, final
+from typing import Annotated, Any, Self, final
 from uuid import UUID
 
 import numpy as np
+from msgspec import Meta, Struct
 
 from dpbandits.core.inputs import (
+    Count,
+    Finite,
+    Number,
+    Seconds,
+    converted,
     damaged,
-    entries,
     is_blank,
     normalised,
-    part,
     real_number,
     shown,
-    whole,
     whole_number,
 )
 from dpbandits.core.privacy import Guarantee, as_fraction
@@ -210,40 +213,42 @@ class Register:
             ValueError: no key, or another one.
             DamagedSessionError: it is not that.
         """
-        fields = part(data, "public.people", "cap", "window", "latest", "used", "owners", "key")
-        cap = whole(fields["cap"], "public.people.cap", 1, MOST_CONTRIBUTIONS)
-        window = fields["window"]
-        if window is not None and not (type(window) in (int, float) and 0 < window < 1e12):
-            raise damaged("public.people.window is no number of seconds")
-        sticky = fields.get("sticky", False) is True
-        register = cls(cap, window=window, clock=clock, key=checked_user_key(key), sticky=sticky)
-        if key is None or fields["key"] != register._mark():
+        fields = converted(data, RegisterData, "public.people")
+        register = cls(
+            fields.cap,
+            window=fields.window,
+            clock=clock,
+            key=checked_user_key(key),
+            sticky=fields.sticky,
+        )
+        if key is None or fields.key != register._mark():
             raise ValueError(
                 "Expected the user_key= that this session was made with: its people are known by "
                 "pseudonyms made with it, and with another key everybody would be new."
             )
-        if type(fields["latest"]) not in (int, float):
-            raise damaged("public.people.latest is no number of seconds")
-        register._latest = float(fields["latest"])
-        for row in entries(fields["used"], "public.people.used"):
-            who, period, taken = entries(row, "an entry of public.people.used", 3)
-            register.used[pseudonym_from(who)] = (
-                whole(period, "a window in public.people", -(2**53), 2**53),
-                whole(taken, "places in public.people", 0, cap),
-            )
-        owners = dict[int, Place]()
-        for row in entries(fields["owners"], "public.people.owners"):
-            id, who, period = entries(row, "an entry of public.people.owners", 3)
-            period = whole(period, "a window in public.people", -(2**53), 2**53)
-            id = whole(id, "a decision in public.people", 1, asked)
-            owners[id] = pseudonym_from(who), period
+        register._latest = fields.latest
+        register.used = {who: (window, taken) for who, window, taken in fields.used}
+        owners = {id: (who, window) for id, who, window in fields.owners}
+        most = max((taken for _, taken in register.used.values()), default=0)
+        if most > fields.cap or max(owners, default=0) > asked:
+            raise damaged("public.people has more places than there are, or decisions to come")
         return register, owners
 
 
-def pseudonym_from(data: object) -> str:
-    if not isinstance(data, str) or len(data) != 32:
-        raise damaged("a pseudonym in public.people is none")
-    return data
+Pseudonym = Annotated[str, Meta(min_length=32, max_length=32)]
+WindowNumber = Annotated[int, Meta(ge=-(2**53), le=2**53)]
+
+
+class RegisterData(Struct):
+    """`Register`, of a saved session. key: its fingerprint."""
+
+    cap: Annotated[int, Meta(ge=1, le=MOST_CONTRIBUTIONS)]
+    window: Seconds | None
+    latest: Finite
+    used: list[tuple[Pseudonym, WindowNumber, Count]]
+    owners: list[tuple[Number, Pseudonym, WindowNumber]]
+    key: str
+    sticky: bool = False
 
 
 def seconds_of(now: object) -> float:

@@ -25,8 +25,11 @@ from msgspec import Meta, Struct
 from dpbandits.core.inputs import (
     MOST,
     SAVES,
+    Count,
+    Number,
     checked_noise,
     checked_seed,
+    converted,
     damaged,
     entries,
     finite,
@@ -95,8 +98,6 @@ would keep the policy busy for ever."""
 GUESS = "guess"
 """The field of a state that guesses the horizon, which may be ahead by any number."""
 
-Count = Annotated[int, Meta(ge=0, le=MOST)]
-Number = Annotated[int, Meta(ge=1, le=MOST)]
 ActionData = int | tuple[int | float, ...]
 
 
@@ -151,12 +152,15 @@ class LedgerData(Struct, forbid_unknown_fields=True):
 
 
 class OverdueData(NamedTuple):
-    """`Overdue`. blocks: (arm or number of a joint plan, `OverdueRequests`)."""
+    """`Overdue`. blocks: (arm or number of a joint plan, `OverdueRequests`). elsewhere: (first id,
+    number).
+    """
 
     blocks: list[tuple[Count, Count, Count, Count]]
     total: Count
     check: Number
     noticed: list[tuple[Count, Count]]
+    elsewhere: tuple[tuple[Number, Number], ...] = ()
 
 
 class ClosingData(NamedTuple):
@@ -352,7 +356,8 @@ def closing_of(data: ClosingData | None, asked: int, arms: int) -> Closing | Non
 
 def overdue_data(overdue: Overdue) -> OverdueData:
     blocks = [(key, *each) for key, each in overdue.blocks.items()]
-    return OverdueData(blocks, overdue.total, overdue.check, list(overdue.noticed))
+    noticed = list(overdue.noticed)
+    return OverdueData(blocks, overdue.total, overdue.check, noticed, overdue.elsewhere)
 
 
 def overdue_of(data: OverdueData, asked: int, arms: int, blocks: Container[int]) -> Overdue:
@@ -370,7 +375,8 @@ def overdue_of(data: OverdueData, asked: int, arms: int, blocks: Container[int])
         raise damaged("public.overdue counts more than was asked")
     if any(arm >= arms or at > asked for arm, at in data.noticed):
         raise damaged("public.overdue.noticed has arms that are none, or decisions to come")
-    return Overdue(overdue, data.total, data.check, tuple(data.noticed))
+    runs_in([list(run) for run in data.elsewhere], "public.overdue.elsewhere", asked)
+    return Overdue(overdue, data.total, data.check, tuple(data.noticed), data.elsewhere)
 
 
 def delays_of(delays: list[tuple[Count, Number]] | None) -> tuple[tuple[int, int], ...] | None:
@@ -475,22 +481,6 @@ def read(
         )
     session._saved_with_key = key is not None
     return session
-
-
-def converted(data: Any, kind: Any, what: str) -> Any:
-    """Return plain data as a typed part.
-
-    Raises:
-        DamagedSessionError: it does not fit; the error names the place, no value.
-    """
-    why = ""
-    try:
-        return msgspec.convert(data, kind)
-    except msgspec.ValidationError as error:
-        why = str(error)
-    except (TypeError, ValueError, OverflowError, RecursionError):
-        why = "it has the wrong form"
-    raise damaged(f"{what}: {why}")
 
 
 def parsed(text: object, format: str, version: int) -> dict[str, Any]:

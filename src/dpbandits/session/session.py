@@ -33,7 +33,7 @@ from dpbandits.core.errors import (
 )
 from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
 from dpbandits.core.locks import PROCESS
-from dpbandits.core.plan import Cycle, Hold
+from dpbandits.core.plan import Cycle, Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
@@ -1236,9 +1236,13 @@ class Session:
         unlearned = UnlearnedRelease(release, None)
         return state._replace(books=books, contexts=contexts, unlearned=unlearned, period=period)
 
-    def _replace_state(self, state: State) -> None:
-        """Put a new state in place: the moment at which a verb without an event happens."""
-        self._log = log = Log(state, self._log.plan, [])
+    def _replace_state(self, state: State, plan: Plan | None = None) -> None:
+        """Put a new state in place: the moment at which a verb without an event happens.
+
+        Args:
+            plan: the plan of its step; None: as before.
+        """
+        self._log = log = Log(state, plan or self._log.plan, [])
         self._view = view = View(self.seed, log, self._tables)
         self._advance(view)
 
@@ -1616,7 +1620,9 @@ class Session:
                 state = self._without_learning(state, number)
                 if number in state.books.blocks:
                     state = self._dropped(state, (number,))
-            self._replace_state(state)
+            # batches are as long as they have to be among the arms that are in play now
+            log, _ = opened(self.seed, state, [], first=False)
+            self._replace_state(state, log.plan)
 
     def _without_learning(self, state: State, arm: int) -> State:
         """Return the state in which nobody learns from an arm's pending decisions."""

@@ -284,6 +284,11 @@ class State(NamedTuple):
     def __repr__(self) -> str:
         return f"State(step={self.step}, asked={self.asked}, records={self.records})"
 
+    @property
+    def planning(self) -> Any:
+        """The policy's state to plan from: it knows which arms are in play."""
+        return self.policy.among(self.learned, self.roster.active)
+
 
 # Events
 
@@ -529,7 +534,7 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         first: False to continue a step that began earlier.
     """
     policy = state.policy
-    begun = begin_step(policy, state.learned, state.step, partial(PublicRng, seed))
+    begun = begin_step(policy, state.planning, state.step, partial(PublicRng, seed))
     plan, rng = begun.plan, begun.rng
     if not first:
         if state.rng is not None:
@@ -537,7 +542,7 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         return Log(state, plan, events), rng
     since, plans, overdue = state.asked + 1, state.plans, state.overdue
     if not state.pending:
-        overdue = overdue._replace(blocks={}, check=FOREVER)
+        overdue = overdue._replace(blocks={}, check=FOREVER, elsewhere=())
     if isinstance(plan, Cycle) and state.delays is not None:  # it may be asked for once more
         check = min(overdue.check, since + len(plan.actions) * plan.each)
         overdue = overdue._replace(check=check)
@@ -698,7 +703,7 @@ class View:
             if state.asked == state.first and not state.step_counts:
                 self.due = self._due_block()
         else:
-            room = partial(self.policy.room, state.learned)
+            room = partial(self.policy.room, state.planning)
             self.progress = Progress.at(log.plan, dict(state.step_counts), room)
             self.step_counts, self.due = self.progress.told, self.progress.due
         if state.unlearned is not None:
@@ -736,8 +741,10 @@ class View:
             id, unit, parts, answered = event
             self.pending.pop(id, None)
             if id != self.asked and self.delays is not None:
-                bucket = bucket_of(self.asked - id)
-                self.delays[bucket] = self.delays.get(bucket, 0) + 1
+                delay = self.asked - id - self.overdue.elsewhere_after(id)
+                if delay:
+                    bucket = bucket_of(delay)
+                    self.delays[bucket] = self.delays.get(bucket, 0) + 1
             if self.waiting is not None:
                 self._remove_outstanding(id, unit)
             progress = self.progress
@@ -812,7 +819,8 @@ class View:
         assert self.progress is not None
         self.due = self.progress.count(play.unit)
         self.asked, self.records, self.elsewhere = id, self.records + 1, self.elsewhere + 1
-        self.answered += 1  # nobody is waited for
+        self.answered += 1  # as many decisions as before were made since the newest answer
+        self.overdue = self.overdue.with_elsewhere(id, self.pending)
         self._set_offer(self.offer._replace(last=0))  # the next ask looks again
         if batch is not None:
             self.batches = (*self.batches, batch)
@@ -1027,9 +1035,9 @@ class View:
         before, offer = self.overdue, self.offer
         if self.delays is None or id < before.check < FOREVER:
             return offer, before
-        delays, waiting = (self.delays, self.records), self._outstanding()
-        places = self._asked_block, self._overtaken_before
-        after = check_requests(before, waiting, self.pending, delays, id - 1, *places)
+        counts, look_up = (self.records, id - 1), (self._asked_block, self._overtaken_before)
+        requests, usual = (self._outstanding(), self.pending), self._usual_delay
+        after = check_requests(before, *requests, usual, *counts, *look_up)
         if after.total == before.total:
             return offer, self._with_next_check(offer, after) if offer.last >= id else after
         known = dict(before.noticed)
@@ -1046,7 +1054,8 @@ class View:
         """Return `overtaken_before`, recomputed only if a decision was resolved since."""
         resolved = asked - len(self.pending)
         if self.overtaken[0] != resolved:
-            self.overtaken = resolved, overtaken_before(self.pending, asked)
+            elsewhere = self.overdue.elsewhere
+            self.overtaken = resolved, overtaken_before(self.pending, asked, elsewhere)
         return self.overtaken[1]
 
     def delayed(self, overdue: Overdue | None = None) -> list[DelayedBlock]:
@@ -1063,14 +1072,19 @@ class View:
         """Whether nobody answers although many decisions should have been answered."""
         if self.tables.window is not None:  # who answered is private
             return False
-        usual = usual_delay(self.delays or {}, self.records) or 0
+        usual = self._usual_delay or 0
         return is_nobody_answering(self.asked - self.answered, self.expired, usual)
+
+    @property
+    def _usual_delay(self) -> int | None:
+        """The usual delay of answers to decisions that were made here; None if too few came."""
+        return usual_delay(self.delays or {}, self.records - self.elsewhere)
 
     def _asked_block(self, key: Any) -> AskedBlock | None:
         """Return the open block that answers of this unit fill; None unless its arm has room, or
         is in a cycle: other plans request missing answers themselves.
         """
-        learned, plan = self.log.state.learned, self.log.plan
+        learned, plan = self.log.state.planning, self.log.plan
         if self.progress is None:
             open_ = self.plans.get(key)
             if open_ is None or not open_.release:
@@ -1103,8 +1117,8 @@ class View:
 
     def _choose_arm(self, eligible: Sequence[int]) -> tuple[int, float | None]:
         """Return the next of these arms, and 1; None if it was drawn from a posterior."""
-        learned, id = self.log.state.learned, self.asked + 1
-        plan = self.policy.ahead(learned, self.asked_ahead(), self.rng, eligible)
+        planning, id = self.log.state.planning, self.asked + 1
+        plan = self.policy.ahead(planning, self.asked_ahead(), self.rng, eligible)
         assert plan is not None
         arm = plan.action_at(0, id, self.rng)
         assert isinstance(arm, int)
@@ -1186,7 +1200,7 @@ class View:
     ) -> tuple[dict[int, float], Asked]:
         if number is not None:
             return self._draw_in_period(assignment, seed, eligible, number)
-        id, learned = self.asked + 1, self.log.state.learned
+        id, learned = self.asked + 1, self.log.state.planning
         _, overdue = self._check_requests(id)
         beyond = self.asked_ahead()
         rooms = {
@@ -1221,7 +1235,7 @@ class View:
         its first decision. Before every arm was released all arms have the same share, beyond the
         least one.
         """
-        id, period, learned = self.asked + 1, self.period, self.log.state.learned
+        id, period, learned = self.asked + 1, self.period, self.log.state.planning
         assert period is not None
         _, overdue = self._check_requests(id)
         if period.settled_in != number:
@@ -1262,7 +1276,7 @@ class View:
         next: Plan | None = self._replacement_for_overdue(id, overdue)
         if next is None:
             active = state.roster.active
-            next = self.policy.ahead(state.learned, self.asked_ahead(), self.rng, active)
+            next = self.policy.ahead(state.planning, self.asked_ahead(), self.rng, active)
         if next is not None:
             return offer_of(state, next, id, next)
         offer = self.offer

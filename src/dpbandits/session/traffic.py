@@ -11,18 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
+from msgspec import Meta, Struct
 
 from dpbandits.core.inputs import (
+    Count,
+    Finite,
+    converted,
     damaged,
-    entries,
     numbers_in,
-    part,
     real_number,
     shown,
-    whole,
     whole_number,
 )
 from dpbandits.core.tables import Tabular
@@ -175,21 +176,29 @@ class Traffic:
         Raises:
             DamagedSessionError: it is not that.
         """
-        names = ("counts", "expected", "prior", "score", "highest", "concentration")
-        fields = part(data, "traffic", *names, "answers")
-        counts = [whole(count, "traffic.counts") for count in entries(fields["counts"], "traffic")]
-        rows = [restored_numbers(fields[name], name, len(counts)) for name in names[1:3]]
-        single = [math.inf if fields[name] is None else fields[name] for name in names[3:]]
-        if any(type(value) not in (int, float) or value != value for value in single):
-            raise damaged("a number of traffic is none")
-        score, highest, weight = map(float, single)
+        saved = converted(data, TrafficData, "traffic")
+        counts, expected, prior = saved.counts, saved.expected, saved.prior
+        score, highest = (math.inf if x is None else x for x in (saved.score, saved.highest))
         fits = max(0.0, score) <= highest and (highest < math.inf or score == math.inf)
-        if not fits or not 0.0 < weight < math.inf or not counts:
-            raise damaged("traffic contradicts itself")
-        if len(counts) > arms:
-            raise damaged("public.traffic has more counts than there are arms")
-        answers = AnswerTest.restored(fields["answers"], arms)
-        return cls(tuple(counts), rows[0], rows[1], score, highest, weight, answers)
+        if not fits or not 0 < len(counts) == len(expected) == len(prior) <= arms:
+            raise damaged("traffic contradicts itself, or has more counts than there are arms")
+        answers = AnswerTest.restored(saved.answers, arms)
+        return cls(counts, expected, prior, score, highest, saved.concentration, answers)
+
+
+AtLeast0 = Annotated[float, Meta(ge=0, le=1e308)]
+
+
+class TrafficData(Struct):
+    """`Traffic`, of a saved session. What could not happen has no score."""
+
+    counts: tuple[Count, ...]
+    expected: tuple[AtLeast0, ...]
+    prior: tuple[AtLeast0, ...]
+    score: Finite | None
+    highest: Finite | None
+    concentration: Annotated[float, Meta(gt=0, le=1e308)]
+    answers: Any
 
 
 def block_score(law: Any, made: Any, seen: Any, wanted: Any) -> float:
@@ -208,13 +217,6 @@ def block_score(law: Any, made: Any, seen: Any, wanted: Any) -> float:
     ]
     total, count = float(weights.sum()), float(made.sum())
     return math.fsum(parts) - math.lgamma(total + count) + math.lgamma(total)
-
-
-def restored_numbers(data: object, what: str, length: int) -> tuple[float, ...]:
-    values = entries(data, f"traffic.{what}", length)
-    if not all(type(value) in (int, float) and 0 <= value < math.inf for value in values):
-        raise damaged(f"traffic.{what} are no numbers of at least 0")
-    return tuple(map(float, values))
 
 
 def answers_by_arm(labels: Sequence[str], answers: Answers) -> str:
