@@ -261,7 +261,7 @@ def super_arm_lower_bound(
     (proofs/super_arm_lower.md).
 
     Args:
-        problem: the decision set, of at most 20,000 super arms with 2,000 arms outside the best.
+        problem: the decision set, of at most 20,000 super arms.
         environment: the instance.
         rounds: T.
         epsilon: ε of the policy; None without privacy.

@@ -9,13 +9,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import grimp
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import dpbandits as dpb
 from dpbandits.sweeps import Results, SweepStep, load_config, run_sweep
-from dpbandits.sweeps.cells import cell_path, checksum_path, code_digest, measure, write_cell
+from dpbandits.sweeps.cells import (
+    BESIDE,
+    cell_path,
+    checksum_path,
+    code_digest,
+    measure,
+    write_cell,
+)
 
 Write = Callable[..., Path]
 NUMBERS = [
@@ -174,6 +182,18 @@ def test_an_edited_or_renamed_file_of_the_package_changes_the_digest(tmp_path: P
     (tmp_path / "a" / "x.py").rename(tmp_path / "a" / "y.py")
     found.add(code_digest.__wrapped__(tmp_path))
     assert len(found) == 3
+    (tmp_path / "service").mkdir()
+    (tmp_path / "service" / "x.py").write_text("x = 1\n")
+    assert code_digest.__wrapped__(tmp_path) in found
+
+
+def test_what_the_digest_leaves_out_is_imported_by_no_run() -> None:
+    used = grimp.build_graph("dpbandits").find_upstream_modules("dpbandits.sweeps.cells")
+    parts = {name.split(".")[1] for name in used if "." in name}
+    assert {"core", "policies", "simulation", "theory"} <= parts
+    assert not parts & {name.removesuffix(".py") for name in BESIDE}
+    package = Path(dpb.__file__).parent
+    assert all((package / name).exists() for name in BESIDE)
 
 
 def test_checksums_are_those_of_sha256sum(tiny: Results) -> None:

@@ -110,5 +110,28 @@ def test_unknown_bounds_are_nan() -> None:
     many = dpb.UserDecisionSet(arms=40, size=5, oracle=lambda weights: np.argsort(-weights)[:5])
     assert math.isnan(lower_constant(many, (0.5,) * 40, None))
     assert lower_constant(problem, (0.5,) * 4, None) == 0.0
-    own = dpb.ExplicitSet([(0, 1), *((0, arm) for arm in range(2, 2003))])
-    assert math.isnan(lower_constant(own, (0.5, 0.5) + (0.4,) * 2001, None))
+
+
+def test_twenty_thousand_sets_with_an_arm_of_their_own_are_the_sum_of_their_families() -> None:
+    """Families of five sets that share an arm share nothing else, so the program's value is the sum
+    of theirs, each of a program of five sets.
+    """
+    families, size = 4_000, 5
+    shared = [0.4, 0.3, 0.35, 0.2]
+    own = [np.linspace(low, 0.45, size) for low in (0.1, 0.2, 0.3, 0.4)]
+    means, sets = [0.5, 0.5], [(0, 1)]
+    for family in range(families):
+        first = len(means)
+        means += [shared[family % 4], *own[family % 4].tolist()]
+        sets += [(first, first + 1 + each) for each in range(size)]
+    small = [
+        lower_constant(
+            dpb.ExplicitSet([(0, 1), *((2, 3 + each) for each in range(size))]),
+            (0.5, 0.5, shared[kind], *own[kind].tolist()),
+            0.5,
+        )
+        for kind in range(4)
+    ]
+    found = lower_constant(dpb.ExplicitSet(sets), tuple(means), 0.5)
+    assert found == pytest.approx(families / 4 * sum(small), rel=2e-3)
+    assert len(sets) == 20_001

@@ -298,13 +298,10 @@ def published_report_failing(arms: int, rounds: int, horizon: int, scale: float)
 VIOLATED = 1e-3
 """Constraints that miss 1 by less are taken as met: the value is at most this share too low."""
 
-MOST_EXPLORED = 2_000
-"""Arms outside the best super arms for which the program ends in seconds, however many of the
-20,000 super arms they make; each such arm needs constraints of its own.
-"""
-
 CUTS, STEPS_OF_CUTS, HALVES = 2_000, 60, 50
-"""Constraints added in a step, at most; steps, at most; and bisections of a multiplier."""
+"""Constraints added in a step, at most, where arms are fewer; steps, at most; and bisections of a
+multiplier.
+"""
 
 
 class Rivals(NamedTuple):
@@ -324,8 +321,8 @@ class Rivals(NamedTuple):
 def lower_constant(problem: DecisionSet, means: tuple[float, ...], epsilon: float | None) -> float:
     """Return the least lim inf of regret/ln T of consistent policies, ε-DP ones with `epsilon`.
 
-    NaN if the super arms are too many to list, if more than `MOST_EXPLORED` arms are in no best
-    one, if their value is no sum, or without a solver's answer.
+    NaN if the super arms are too many to list, if their value is no sum, or without a solver's
+    answer.
 
     Source: Combes, Talebi, Proutiere and Lelarge 2015, Theorem 1; under ε-DP ours
     (proofs/super_arm_lower.md).
@@ -333,7 +330,8 @@ def lower_constant(problem: DecisionSet, means: tuple[float, ...], epsilon: floa
     listed = super_arms(problem) if problem.linear and problem.alpha == 1 else None
     if not listed:
         return math.nan
-    values = np.array([problem.value(action, means) for action in listed])
+    known = np.array(means)  # a tuple would be checked entry by entry for each super arm
+    values = np.array([problem.value(action, known) for action in listed])
     gaps = float(values.max()) - values
     free = {arm for action, gap in zip(listed, gaps, strict=True) if gap <= SAME for arm in action}
     rows = [
@@ -344,15 +342,11 @@ def lower_constant(problem: DecisionSet, means: tuple[float, ...], epsilon: floa
     rows = [(gap, arms) for gap, arms in rows if arms]
     if not rows:
         return 0.0
-    if len({arm for _, row in rows for arm in row}) > MOST_EXPLORED:
-        return math.nan
     arms = np.zeros((len(rows), max(len(row) for _, row in rows)), np.int64)
     used = np.zeros(arms.shape, np.bool_)
     for at, (_, row) in enumerate(rows):
         arms[at, : len(row)], used[at, : len(row)] = row, True
-    return least_cost(
-        Rivals(np.array([gap for gap, _ in rows]), arms, used), np.array(means), epsilon
-    )
+    return least_cost(Rivals(np.array([gap for gap, _ in rows]), arms, used), known, epsilon)
 
 
 def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
@@ -370,10 +364,11 @@ def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
     cost = np.concatenate([rivals.gaps, np.zeros(number)])
     sums = hstack([plays, -eye_array(number)]).tocsr()
     cuts, value, n = list[Any](), 0.0, np.ones(number)
+    most = max(CUTS, number)  # an arm of its own needs constraints of its own
     for _ in range(STEPS_OF_CUTS):
         costs = nearest(rivals, means, n, epsilon)  # of each rival's nearest alternative
         total = np.where(possible, (costs * n[rivals.arms]).sum(axis=1), math.inf)
-        worst = np.argsort(total, kind="stable")[:CUTS]
+        worst = np.argsort(total, kind="stable")[:most]
         worst = worst[total[worst] < (1.0 - VIOLATED if cuts else math.inf)]
         if not len(worst):
             break

@@ -103,12 +103,23 @@ Facts = dict[str, Any]
 """One row of what is known of a cell beside its runs."""
 
 
+BESIDE = frozenset(
+    {"__main__.py", "auditing", "checks", "forecasting", "pages", "plots.py", "reports.py"}
+    | {"service", "terminal"}
+)
+"""Parts of the package that no run of a cell imports: an edit there leaves its numbers."""
+
+
 @cache
 def code_digest(package: Path = Path(__file__).parents[1]) -> str:
-    """A hash of the whole package's Python files, with their names: an edited formula must not find
-    old results.
+    """A hash of the package's Python files that a run may use, with their names: an edited formula
+    must not find old results.
     """
-    files = {path.relative_to(package).as_posix(): path for path in package.rglob("*.py")}
+    files = {
+        path.relative_to(package).as_posix(): path
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] not in BESIDE
+    }
     hashes = [
         (name, hashlib.sha256(files[name].read_bytes()).hexdigest()) for name in sorted(files)
     ]
