@@ -4,7 +4,9 @@ and what to write instead. The calls are in refused.txt.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,14 @@ NAMES = {
     "RULE": RULE,
     "RUNS": RUNS,
     "UNIFORM": dpb.UniformMatroid(arms=4, rank=2),
-    "NAN": float("nan"),
+    "SETS": dpb.ExplicitSet([(0, 1), (0, 2), (0, 3), (4, 5)]),
+    "CHANGING": dpb.ChangingMeans([[0.2, 0.4]], [0], 50),
+    "ROWS": np.full((50, 3), 0.5),
+    "oracle": lambda weights: (0,),
+    "np": np,
+    "Decimal": Decimal,
+    "NAN": math.nan,
+    "INF": math.inf,
     "HUGE": 10**5000,
 }
 ERRORS = {"TypeError": TypeError, "RewardError": dpb.RewardError}
@@ -63,6 +72,8 @@ def test_a_reward_is_not_shown() -> None:
     for call in (
         lambda: dpb.Table([["0.7314"]]),
         lambda: dpb.LoggedReplay([0], ["0.7314"], arms=1),
+        lambda: dpb.Table([[0.5], [7.314]]),
+        lambda: dpb.LoggedReplay([0], [7.314], arms=1),
         lambda: checked_reward(7.314),
     ):
         with pytest.raises(ValueError, match="Expected") as caught:

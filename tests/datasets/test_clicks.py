@@ -61,28 +61,20 @@ def test_upworthy_reads_parquet_and_gzip(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new", "where"),
     [
-        (
-            "clicks,winner",
-            "klicks,winner",
-            (
-                "tests.csv lacks the columns clicks; it has clickability_test_id, test_week, "
-                "headline, imp"
-            ),
+        ("clicks,winner", "klicks,winner", " lacks the columns clicks; "),
+        ("100,10,", "9,10,", ", row 1: "),
+        *(
+            ("200,20,", f"{new},", ", row 2")
+            for new in ("0,0", "200,-20", "200,2.5", "1_000,20", f"{'9' * 30},20")
         ),
-        ("100,10,", "9,10,", "tests.csv, row 1: expected no more clicks than impressions"),
-        ("200,20,", "0,0,", "tests.csv, row 2: expected at least one impression"),
-        ("200,20,", "200,-20,", "row 2, column clicks: expected a whole number of at least 0"),
-        ("200,20,", "200,2.5,", "row 2, column clicks: expected a whole number"),
-        ("200,20,", "1_000,20,", "row 2, column impressions: expected a whole number"),
-        ("200,20,", f"{'9' * 30},20,", "row 2, column impressions: expected a whole number"),
-        ("t2,", ",", "row 2, column clickability_test_id: expected some text"),
+        ("t2,", ",", ", row 2, column clickability_test_id: "),
     ],
 )
-def test_upworthy_says_what_is_wrong(tmp_path: Path, old: str, new: str, words: str) -> None:
+def test_upworthy_says_where_it_is_wrong(tmp_path: Path, old: str, new: str, where: str) -> None:
     assert HEADLINES.count(old) == 1
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=rf"tests\.csv{where}"):
         datasets.upworthy(headlines(tmp_path, HEADLINES.replace(old, new)))
 
 
@@ -108,58 +100,31 @@ def test_obd_is_a_replay_of_the_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("line", "where"),
     [
-        (
-            "item_id",
-            "item",
-            r"log.csv.gz lacks the columns item_id; it has , timestamp, item, position",
+        *(
+            (line, r"log\.csv\.gz, row 5")
+            for line in (
+                "4,2019,0,2,0.7,0.5",
+                "4,2019,0,2,7,0.5",
+                "4,2019,0,2,1,1.5",
+                "4,2019,0,2,1,0",
+                "4,2019,0,2,1,nan",
+                "4,2019,-1,2,1,0.5",
+            )
         ),
-        (
-            "4,2019,0,2,1,0.5",
-            "4,2019,0,2,0.7,0.5",
-            "log.csv.gz, row 5: expected click to be 0 or 1",
-        ),
-        (
-            "4,2019,0,2,1,0.5",
-            "4,2019,0,2,7,0.5",
-            r"row 5, column click: expected a number in \[0, 1\]",
-        ),
-        (
-            "4,2019,0,2,1,0.5",
-            "4,2019,0,2,1,1.5",
-            "row 5: expected propensity_score to be at most 1",
-        ),
-        (
-            "4,2019,0,2,1,0.5",
-            "4,2019,0,2,1,0",
-            "row 5, column propensity_score: expected a finite number above 0",
-        ),
-        ("4,2019,0,2,1,0.5", "4,2019,0,2,1,nan", "row 5, column propensity_score"),
-        (
-            "4,2019,0,2,1,0.5",
-            "4,2019,-1,2,1,0.5",
-            "row 5, column item_id: expected a whole number",
-        ),
-        (
-            "4,2019,0,2,1,0.5",
-            "4,2019,3,2,1,0.5",
-            "cannot be replayed: Arm 2 never occurs in the log",
-        ),
-        (
-            "4,2019,0,2,1,0.5",
-            "4,2019,0,2,1,0.00001",
-            r"would accept about 0.\d+ of these 12 decisions.*random policy",
-        ),
+        ("4,2019,3,2,1,0.5", "Arm 2 never occurs"),
+        ("4,2019,0,2,1,0.00001", "would accept about "),
     ],
 )
-def test_obd_says_what_is_wrong(tmp_path: Path, old: str, new: str, words: str) -> None:
-    assert LOG.count(old) == 1
-    with pytest.raises(DataError, match=words):
-        datasets.obd(log_file(tmp_path, LOG.replace(old, new)))
+def test_obd_says_where_it_is_wrong(tmp_path: Path, line: str, where: str) -> None:
+    with pytest.raises(DataError, match=where):
+        datasets.obd(log_file(tmp_path, LOG.replace("4,2019,0,2,1,0.5", line)))
 
 
 def test_obd_says_what_it_cannot_select(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="lacks the columns item_id"):
+        datasets.obd(log_file(tmp_path, LOG.replace("item_id", "item")))
     with pytest.raises(DataError, match=r"position= one of \[1, 2, 3\], got 4"):
         datasets.obd(log_file(tmp_path), position=4)
     with pytest.raises(DataError, match=r"Arm 1 never occurs.*Take a longer log, or all positions"):

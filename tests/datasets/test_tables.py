@@ -31,28 +31,24 @@ def written(folder: Path, text: str | bytes, name: str = "rewards.csv") -> Path:
     return path
 
 
-BROKEN = {
-    "empty": ("", "rewards.csv is no table that can be read: it is empty"),
-    "header only": ("a,b\n", "has a header and no rows"),
-    "no header": ("0.5,1\n0,1\n", "first line of rewards.csv to name the arms; it has numbers"),
-    "out of range": (
-        f"a,b\n0,1\n0,{SECRET}\n",
-        r"rewards.csv, row 2, column b: expected a number in \[0, 1\]; .*not shown",
-    ),
-    "not a number": (f"a,b\n0,x{SECRET}\n", "row 1, column b: expected a number"),
-    "missing value": ("a,b\n0,1\n,1\n", "row 2, column a: expected a number"),
-    "NaN": ("a,b\nnan,1\n", "row 1, column a: expected a number"),
-    "short row": ("a,b\n0,1\n1\n", "row 2, column b: expected a number"),
-    "long row": (f"a,b\n0,1,{SECRET}\n", "a row has more fields than the header"),
-    "name twice": ("a,a\n0,1\n", "names a column twice"),
-    "not UTF-8": (b"a,b\n0,\xff\xfe\n", "not UTF-8"),
-}
+BROKEN: list[tuple[str | bytes, str]] = [
+    ("", "it is empty"),
+    ("a,b\n", "has a header and no rows"),
+    ("0.5,1\n0,1\n", "to name the arms"),
+    (f"a,b\n0,1\n0,{SECRET}\n", ", row 2, column b: "),
+    (f"a,b\n0,x{SECRET}\n", ", row 1, column b: "),
+    ("a,b\n0,1\n,1\n", ", row 2, column a: "),
+    ("a,b\nnan,1\n", ", row 1, column a: "),
+    ("a,b\n0,1\n1\n", ", row 2, column b: "),
+    (f"a,b\n0,1,{SECRET}\n", "more fields than the header"),
+    ("a,a\n0,1\n", "a column twice"),
+    (b"a,b\n0,\xff\xfe\n", "not UTF-8"),
+]
 
 
-@pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_csv_is_refused_in_words(case: str, tmp_path: Path) -> None:
-    text, words = BROKEN[case]
-    refused(written(tmp_path, text), words)
+@pytest.mark.parametrize(("text", "where"), BROKEN)
+def test_a_broken_csv_is_refused(text: str | bytes, where: str, tmp_path: Path) -> None:
+    refused(written(tmp_path, text), f"rewards.csv.*{where}")
 
 
 def test_a_gzip_file_is_checked(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -110,24 +108,3 @@ def test_instances_have_the_shape_they_promise() -> None:
     again = dpb.ChangingMeans.abrupt(5, 1000, 7, seed=3)
     assert np.array_equal(jumps.pieces, again.pieces)
     assert np.array_equal(jumps.starts, again.starts)
-
-
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (lambda: dpb.ChangingMeans([0.2], [0], 5), r"shape \(pieces, arms\)"),
-        (lambda: dpb.ChangingMeans([[1.2]], [0], 5), r"in \[0, 1\]"),
-        (lambda: dpb.ChangingMeans([[0.2], [0.3]], [0, 5], 5), "below rounds=5"),
-        (lambda: dpb.ChangingMeans([[0.2], [0.3]], [1, 2], 5), "increasing from 0"),
-        (lambda: dpb.ChangingMeans([[0.2], [0.3]], [0, 0], 5), "increasing from 0"),
-        (lambda: dpb.ChangingMeans.abrupt(2, 10, 11, seed=1), "pieces"),
-        (lambda: dpb.ChangingMeans.abrupt(2, 10, 2, seed=1, low=-1), "low=-1"),
-        (lambda: dpb.ChangingMeans.drift(2, 10, seed=1, step=0.5), "step=0.5"),
-        (lambda: dpb.ChangingMeans.seasonal(2, 10, 5, seed=1, swing=1), "swing=1"),
-        (lambda: dpb.simulate(dpb.UCB1(arms=2), PLACE, 51), "fewer than rounds=51"),
-        (lambda: dpb.simulate(dpb.CUCB(problem=dpb.TopK(arms=2, k=1)), PLACE, 5), "single arms"),
-    ],
-)
-def test_what_is_none_is_refused(made: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        made()

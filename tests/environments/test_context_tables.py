@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -42,17 +40,3 @@ def test_a_log_is_played_once_in_its_order() -> None:
     with pytest.raises(dpb.EnvironmentExhausted):
         log.visit(rng)
     assert log.fresh().visit(rng) == 0
-
-
-@pytest.mark.parametrize(
-    ("contexts", "means", "said"),
-    [
-        ([0.1, 0.2], [[1.0]], "Expected contexts of shape"),
-        ([[2.0, 0.0]], [[1.0]], "Row 0 .*norm of at most 1"),
-        ([[0.5]], [[1.5]], r"Expected means in \[0, 1\]"),
-        ([[0.5]], [[0.5], [0.5]], r"shape \(1, arms\)"),
-    ],
-)
-def test_what_is_no_such_table_is_refused(contexts: Any, means: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        dpb.ContextTable(contexts, means)

@@ -185,37 +185,6 @@ def test_a_prior_holds_what_it_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"rates": [0.5]}, "two arms or more"),
-        ({"rates": 0.5}, "rates=0.5"),
-        ({"rates": [0.5, "x"]}, "rates="),
-        ({"rates": [0.5, (0.4, 0.3)]}, "low <= high"),
-        ({"rates": [0.5, True]}, "rates=True"),
-        ({"rates": [0.5, 1.5]}, "range of rewards"),
-        ({"rates": [0.5, float("nan")]}, "rates=nan"),
-        ({"visitors": 0}, "visitors=0"),
-        ({"visitors": 1e4}, "visitors"),
-        ({"draws": 1}, "draws=1"),
-        ({"seed": -1}, "seed=-1"),
-        ({"epsilon": []}, "one ε"),
-        ({"epsilon": [0]}, "epsilon=0"),
-        ({"epsilon": ["x"]}, "epsilon="),
-        ({"policies": []}, "one policy"),
-        ({"policies": ["Nobody"]}, "dpbandits.list_policies"),
-        ({"policies": ["KLUCB"]}, "at an ε"),
-        ({"policies": ["TreeFTRL"]}, "single arms"),
-        ({"policies": ["DPJointMAT"]}, "single arms"),
-        ({"policies": [dpb.DPKLUCB(arms=2, epsilon=1)]}, "name or class"),
-    ],
-)
-def test_what_cannot_be_forecast(change: dict[str, Any], words: str) -> None:
-    asked: dict[str, Any] = {"rates": [0.5, 0.4], "visitors": 100, "epsilon": 1, "draws": 2}
-    with pytest.raises(ValueError, match=words):
-        dpb.forecast(**asked | change)
-
-
-@pytest.mark.parametrize(
     "change", [{"base": "3 %"}, {"best": -0.1}, {"arms": 1}, {"base": (1, 2, 3)}, {"base": None}]
 )
 def test_what_is_no_prior(change: dict[str, Any]) -> None:

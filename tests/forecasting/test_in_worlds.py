@@ -82,28 +82,3 @@ def test_rows_in_order_and_in_words() -> None:
     assert "made-up visitors of 3 features" in found.about
     assert found.row("DPLinTS", 1.0).named is None
     assert "2 learned rounds" in found.title
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"features": 1}, "features=1"),
-        ({"features": "age"}, "features='age'"),
-        ({"features": ROWS * 100}, "norm of at most 1"),
-        ({"spread": -1}, "spread=-1"),
-        ({"spread": float("nan")}, "spread="),
-        ({"delay": 5}, "features= or lasting= alone"),
-        ({"lasting": 100}, "features= or lasting= alone"),
-        ({"features": None, "lasting": 100, "silent": 0.1}, "features= or lasting= alone"),
-        ({"features": None, "lasting": 0}, "lasting=0"),
-        ({"features": None, "lasting": 100, "policies": "DPLinTS"}, "plays single arms at an ε"),
-        ({"features": None, "policies": "DPKalmanTS"}, "say for how many visitors they last"),
-        ({"policies": "CUCBDP"}, "plays single arms at an ε"),
-        ({"policies": "DPLinT"}, "did you mean DPLinTS"),
-        ({"policies": "AdaCOFUL"}, "plays single arms at an ε"),
-        ({"policies": "DPLinTS", "features": None}, "say how many features there are"),
-    ],
-)
-def test_what_cannot_be_forecast(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        forecast(**given)

@@ -87,5 +87,29 @@ def test_from_data_names_what_is_wrong() -> None:
         TopK.from_data({"kind": "TopKMax", "arms": 3, "k": 1})
 
 
-def oracle(weights: np.ndarray) -> tuple[int, ...]:
-    return (0,)
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_weights_and_actions(kind: Callable[..., DecisionSet]) -> None:
+    problem = draw(kind, 3)
+    weights = np.full(problem.arms, 0.5)
+    weights[[2, 4]] = np.nan, np.inf
+    with pytest.raises(ValueError, match=r"Expected weights\[2\]=nan to be a finite number"):
+        problem.best(weights)
+    with pytest.raises(
+        ValueError,
+        match=rf"Expected weights of shape \({problem.arms},\), one number an arm; "
+        r"got shape \(1,\)",
+    ):
+        problem.best([0.5])
+    with pytest.raises(ValueError, match=r"Expected means\[2\]=nan"):
+        problem.value(problem.best(np.ones(problem.arms)), weights)
+    with pytest.raises(
+        ValueError,
+        match=f"Expected a super arm of .*: Expected arm={problem.arms} to be <= "
+        f"{problem.arms - 1}",
+    ):
+        problem.checked((problem.arms,))
+    action = problem.best(np.ones(problem.arms))
+    assert problem.checked(np.array(action[::-1])) == action
+    with pytest.raises(ValueError, match="an arm is repeated"):
+        problem.checked((action[0], action[0]))
+    assert not problem.contains(())

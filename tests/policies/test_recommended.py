@@ -66,39 +66,6 @@ def test_what_is_recommended(given: dict[str, Any], expected: dpb.Policy) -> Non
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "said"),
-    [
-        ({}, ValueError, "got neither"),
-        ({"arms": 5, "problem": MATROID}, ValueError, "got both"),
-        ({"arms": 0}, ValueError, "arms=0"),
-        ({"arms": 2.5}, ValueError, "arms=2.5"),
-        ({"arms": 0, "feedback": "full"}, ValueError, "actions=0"),
-        ({"arms": 5, "epsilon": -1}, ValueError, "epsilon"),
-        ({"arms": 5, "horizon": 0}, ValueError, "horizon=0"),
-        ({"arms": 5, "model": "shuffled"}, ValueError, "'central' or 'local'"),
-        ({"arms": 5, "model": ["local"]}, ValueError, "'central' or 'local'"),
-        ({"arms": 5, "feedback": "semi"}, ValueError, "'bandit' or 'full'"),
-        ({"arms": 5, "features": 3, "model": "local"}, ValueError, "Expected features= with arms="),
-        ({"arms": 5, "features": 2, "private": "everything"}, ValueError, "public_contexts="),
-        ({"arms": 5, "public_contexts": [[0.5]]}, ValueError, "Expected features="),
-        ({"arms": 5, "features": 0}, ValueError, "features=0"),
-        ({"features": 3}, ValueError, "got neither"),
-        ({"problem": MATROID, "features": 3}, ValueError, "Expected features= with arms="),
-        ({"arms": 5, "feedback": "full", "model": "local"}, ValueError, "model='central'"),
-        ({"problem": MATROID, "feedback": "full"}, ValueError, "with arms="),
-        ({"problem": [[0, 1]]}, TypeError, "decision set"),
-        ({"arms": 5, "goal": "best"}, ValueError, "'reward' or 'winner'"),
-        ({"problem": MATROID, "goal": "winner"}, ValueError, "with arms="),
-        ({"arms": 5, "feedback": "full", "goal": "winner"}, ValueError, "with arms="),
-        ({"problem": dpb.Paths}, TypeError, "decision set"),
-    ],
-)
-def test_what_is_refused(given: dict[str, Any], error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
-        dpb.recommend(**{"epsilon": 1} | given)
-
-
-@pytest.mark.parametrize(
     "given",
     [
         {"arms": 5},

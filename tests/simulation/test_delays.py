@@ -126,23 +126,3 @@ def test_a_delay_costs_no_more_than_itself(policy: Any, law: Any) -> None:
     allowed = 4 * np.hypot(loss.std(), base.std()) / 4
     assert loss.mean() <= base.mean() + 1.2 * 300 * 0.125 + allowed
     assert loss.mean() > base.mean(), "the delay changes nothing: the test misses its aim"
-
-
-@pytest.mark.parametrize(
-    ("make", "wrong"),
-    [
-        (lambda: dpb.GeometricDelay(mean=-1), ValueError),
-        (lambda: dpb.GeometricDelay(mean=float("nan")), ValueError),
-        (lambda: dpb.GeometricDelay(mean="2"), ValueError),  # type: ignore[arg-type]
-        (lambda: dpb.FixedDelay(-1), ValueError),
-        (lambda: dpb.UniformDelay(5, 2), ValueError),
-        (lambda: played(POLICIES[0], "late"), TypeError),
-        (lambda: played(POLICIES[0], True), TypeError),
-        (lambda: played(POLICIES[0], dpb.FixedDelay), TypeError),
-        (lambda: played(POLICIES[0], 1.5), (TypeError, ValueError)),
-        (lambda: played(POLICIES[0], -1), ValueError),
-    ],
-)
-def test_what_is_no_delay(make: Any, wrong: Any) -> None:
-    with pytest.raises(wrong, match=r"delay|mean|rounds|high"):
-        make()

@@ -127,22 +127,6 @@ def test_a_new_arm_is_unknown_and_drawn() -> None:
     assert labels.count("new") > 100
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({}, "lasting"),
-        ({"lasting": 0}, "lasting"),
-        ({"lasting": 10, "preset": "jumps"}, "'drift', 'restarts'"),
-        ({"lasting": 10, "width": -1}, "width"),
-        ({"lasting": 10, "block": 1.5}, "block"),
-        ({"lasting": 10, "surprise": math.nan}, "surprise"),
-    ],
-)
-def test_what_is_none_is_refused(given: Any, said: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=said):
-        dpb.DPKalmanTS(arms=2, epsilon=1, **given)
-
-
 def test_blocks_follow_the_budget() -> None:
     policy = dpb.DPKalmanTS(arms=2, epsilon="1/10", lasting=100)
     assert policy.block == 160

@@ -168,26 +168,6 @@ def test_evidence_of_preset_safe_counts_for_less() -> None:
         assert policy.leader(s, s.t + 1) == played
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"preset": "bold"}, "one of 'mean', 'balanced', 'safe'"),
-        ({"level": 0.9}, "at least 1"),
-        ({"level": math.nan}, "level"),
-        ({"alpha": 1}, "alpha"),
-        ({"first": 0}, "first"),
-        ({"counted": 0}, "counted"),
-        ({"doubt": -1}, "doubt=-1 to be at least 0"),
-        ({"doubt": math.nan}, "doubt"),
-        ({"trust": 1.1}, "trust=1.1 at most 1"),
-        ({"trust": 0}, "trust"),
-    ],
-)
-def test_wrong_arguments_are_refused(wrong: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        dpb.DPRateIMED(arms=2, epsilon=1, **wrong)
-
-
 # The leader among many arms, found by bounds on their indices, is that of all indices
 
 

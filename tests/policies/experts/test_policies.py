@@ -72,26 +72,6 @@ def test_weights_earn_their_average() -> None:
     assert session.ask().action == pytest.approx((1 / 3,) * 3)
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: dpb.RNMFTNL(actions=0, epsilon=1), "actions=0"),
-        (lambda: dpb.RNMFTNL(actions=2, epsilon=0), "epsilon"),
-        (lambda: dpb.RNMFTNL(actions=2, epsilon=1, selection="gumbel"), "selection='gumbel'"),
-        (
-            lambda: dpb.RNMFTNL(actions=2, epsilon=1, selection="exponential", preset="published"),
-            "selection=.laplace",
-        ),
-        (lambda: dpb.DecreasingHedge(actions=2, play="both"), "play='both'"),
-        (lambda: dpb.TreeFTRL(actions=2, epsilon=1, horizon=0), "horizon"),
-        (lambda: dpb.NaiveFTNL(actions=True, epsilon=1), "actions=True"),
-    ],
-)
-def test_bad_parameters(make: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        make()
-
-
 DATA = DATA / "msweb"
 
 

@@ -22,24 +22,24 @@ from tests.session.small import content
 
 
 @pytest.mark.parametrize(
-    ("rewards", "said"),
+    "rewards",
     [
-        ([1.0, 0.5], "shape"),
-        ([[1.0, 0.5, 0.5]], "a vector of 3 rewards"),
-        (0.5, "shape"),
-        ([1.0, math.nan, 0.0], "action 1 is NaN"),
-        ([1.0, 0.0, math.inf], "action 2 is an infinite"),
-        ([1.0, -0.25, 0.0], "action 1 is a value outside"),
-        (["a", 0, 1], "text, complex"),
-        (None, "another object"),
+        [1.0, 0.5],
+        [[1.0, 0.5, 0.5]],
+        0.5,
+        [1.0, math.nan, 0.0],
+        [1.0, 0.0, math.inf],
+        [1.0, -0.25, 0.0],
+        ["a", 0, 1],
+        None,
     ],
 )
-def test_bad_vectors_change_nothing(rewards: Any, said: str) -> None:
+def test_bad_vectors_change_nothing(rewards: Any) -> None:
     session = dpb.Session(dpb.RNMFTNL(actions=3, epsilon=1), noise=dpb.SimulatedNoise(1))
     session.tell(session.ask(), [1.0, 0.0, 0.5])
     decision, before = session.ask(), None
     before = content(session)
-    with pytest.raises(dpb.RewardError, match=said) as error:
+    with pytest.raises(dpb.RewardError, match="Expected") as error:
         session.tell(decision, rewards)
     assert "0.25" not in str(error.value)
     with pytest.raises(dpb.RewardError):

@@ -4,7 +4,6 @@ refuses.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies import CTBTT, DPSE, AdaPTT, SuccessiveElimination
+from dpbandits.policies import DPSE, AdaPTT, SuccessiveElimination
 from dpbandits.simulation.stopping import CAP, identify
 from tests.policies.identification.instances import INSTANCES
 
@@ -79,50 +78,3 @@ def test_other_peoples_policies() -> None:
     found = identify(AdaPTT(arms=3, epsilon=1, delta=0.1), table, runs=3)
     assert found.correct == 1
     assert found.cap == 20_000
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: AdaPTT(arms=2, epsilon=1, delta=0), ValueError, "delta=0"),
-        (lambda: AdaPTT(arms=2, epsilon=1, delta=1.0), ValueError, "delta=1.0"),
-        (lambda: CTBTT(arms=2, epsilon=1, delta=math.nan), ValueError, "delta=nan"),
-        (lambda: AdaPTT(arms=2, epsilon=1, first=0), ValueError, "first=0"),
-        (lambda: AdaPTT(arms=2, epsilon=1, preset="loose"), ValueError, "preset='loose'"),
-        (
-            lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), delta=1.5),
-            ValueError,
-            "delta=1.5",
-        ),
-        (
-            lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), delta=True),
-            ValueError,
-            "delta=True",
-        ),
-        (
-            lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), cap=0),
-            ValueError,
-            "cap=0",
-        ),
-        (
-            lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9, 0.1]), runs=0),
-            ValueError,
-            "runs=0",
-        ),
-        (lambda: identify(AdaPTT(arms=2, epsilon=1), dpb.Bernoulli([0.9])), ValueError, "arms=2"),
-        (
-            lambda: identify(AdaPTT(arms=2, epsilon=1), [0.9, 0.1]),
-            TypeError,
-            r"an environment such as .*, got \[0.9, 0.1\]",
-        ),
-        (
-            lambda: identify(dpb.UCB1(arms=2), dpb.Bernoulli([0.9, 0.1])),
-            TypeError,
-            "best_arm.*got UCB1",
-        ),
-        (lambda: identify("AdaPTT", dpb.Bernoulli([0.9, 0.1])), TypeError, "best_arm"),
-    ],
-)
-def test_bad_input(call: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        call()

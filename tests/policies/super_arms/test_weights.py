@@ -160,21 +160,6 @@ def test_bound_covers_regret_and_gains() -> None:
     assert regrets[1] < bounds[1]
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([0.5] * 5, "Expected 6 weights, one an arm, got 5"),
-        ([0.5, 0.6, 0.5, 0.5, 0.5, 0.5], r"got 1\.1 over \(0, 1\)"),
-        ([0.5] * 5 + [0], "> 0"),
-        ("1/2", "to be a number for each arm"),
-        (["1/257"] + ["1/2"] * 5, "divided by whole numbers up to 256"),
-    ],
-)
-def test_refused_weights(weights: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        dpb.DPKLCUCB(problem=PUBLIC, epsilon=1, weights=weights)
-
-
 def test_approximate_oracles_are_refused() -> None:
     """What is heaviest cannot be known, so the guarantee could not be checked."""
     problem = dpb.UserDecisionSet(arms=60, size=8, oracle=lambda w: np.argsort(-w)[:8], alpha=0.5)

@@ -67,23 +67,20 @@ def test_the_instances_of_the_lower_bounds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("environments", "policy", "says"),
+    ("environments", "policy"),
     [
-        (TOP, "DPKLUCB", "plays single arms"),
-        ('{ name = "a", law = "bernoulli", means = [0.5, 0.4] }', "CUCBLDP2", "plays super arms"),
-        (TOP.replace("arms = 3", "arms = 4"), "CUCBLDP2", "the problem has 4 arms"),
-        (TOP.replace('"TopK"', '"TopQ"'), "CUCBLDP2", "one of the kinds"),
+        (TOP, "DPKLUCB"),
+        ('{ name = "a", law = "bernoulli", means = [0.5, 0.4] }', "CUCBLDP2"),
+        (TOP.replace("arms = 3", "arms = 4"), "CUCBLDP2"),
+        (TOP.replace('"TopK"', '"TopQ"'), "CUCBLDP2"),
         (
             '{ name = "r", law = "roads", path = "absent_net.tntp", source = "1", target = "2" }',
             "CUCBLDP2",
-            "absent_net.tntp",
         ),
     ],
 )
-def test_what_does_not_fit_is_said(
-    tmp_path: Path, environments: str, policy: str, says: str
-) -> None:
-    with pytest.raises(ConfigError, match=says):
+def test_what_does_not_fit_is_refused(tmp_path: Path, environments: str, policy: str) -> None:
+    with pytest.raises(ConfigError, match=r"sweep\.toml"):
         load_config(sweep(tmp_path, environments, f'[[policies]]\nclass = "{policy}"\n'))
 
 
