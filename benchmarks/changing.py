@@ -1,4 +1,4 @@
-"""Dynamic regret where means change: python -m benchmarks.changing
+"""Dynamic regret where means change: python -m benchmarks.changing [--figure FILE]
 
 Instances are drawn with seeds from `FRESH` on; constants were chosen on seeds below 100.
 """
@@ -78,15 +78,61 @@ WANTED = {"5 pieces": 1_760, "20 pieces": 3_560, "drift": 1_430}
 """Of DPKalmanTS at ε = 1."""
 
 
-def regrets(policy: Any, place: Place, rounds: int, instances: int) -> Any:
+def regrets(policy: Any, place: Place, rounds: int, instances: int, at: Any) -> Any:
+    """Regret after the rounds `at`, one run an instance, shape (instances, len(at))."""
     return np.array(
         [
-            dpb.simulate(policy, place(FRESH + i), rounds, seed=i, at=[rounds], workers=1).regret()[
-                0
-            ]
+            dpb.simulate(policy, place(FRESH + i), rounds, seed=i, at=at, workers=1).regret(at)[0]
             for i in range(instances)
         ]
     )
+
+
+SHOWN = "5 pieces", "drift", "nothing changes"
+"""Of the figure."""
+
+MARKS = 100
+"""Rounds at which the figure has regret."""
+
+
+def draw(rounds: int, instances: int, file: Path) -> None:
+    """Regret over rounds, its mean over instances and two standard errors, a panel for each kind of
+    means.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    looks = {
+        "KalmanTS": ("KalmanTS, no privacy", "0.5", "-"),
+        "DPKalmanTS": ("DPKalmanTS", "#1b6ca8", "-"),
+        'DPKalmanTS, "restarts"': ('DPKalmanTS, "restarts"', "#1b6ca8", "--"),
+        "DPRateIMED": ("DPRateIMED", "#c8553d", "-"),
+    }
+    figure, panels = plt.subplots(1, len(SHOWN), figsize=(10, 3.4), layout="constrained")
+    kinds, at = places(rounds), np.linspace(0, rounds, MARKS + 1).astype(int)[1:]
+    for panel, kind in zip(panels, SHOWN, strict=True):
+        for entrant in entrants():
+            if entrant.name not in looks or entrant.budget == "ε = 1/10":
+                continue
+            label, colour, line = looks[entrant.name]
+            found = regrets(entrant.policy, kinds[kind], rounds, instances, at)
+            mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(instances)
+            panel.plot(at, mean, line, color=colour, label=label)
+            panel.fill_between(at, mean - 2 * error, mean + 2 * error, color=colour, alpha=0.2)
+            print(kind, label, f"{mean[-1]:,.0f} ± {error[-1]:,.0f}", flush=True)
+        panel.set_title(kind, fontsize=9)
+        panel.set_xlabel("rounds")
+        panel.set_ylim(bottom=0)
+        panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        panel.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        panel.tick_params(labelsize=8)
+    panels[0].set_ylabel("dynamic regret")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    figure.savefig(file, dpi=120, metadata={"Software": None})
+    plt.close(figure)
 
 
 def page(rounds: int, instances: int) -> str:
@@ -101,7 +147,7 @@ def page(rounds: int, instances: int) -> str:
     for entrant in entrants():
         cells = []
         for place in kinds.values():
-            found = regrets(entrant.policy, place, rounds, instances)
+            found = regrets(entrant.policy, place, rounds, instances, [rounds])
             error = found.std(ddof=1) / np.sqrt(instances)
             cells.append(f"{found.mean():,.0f} ± {error:,.0f}")
         rows.append(f"| {entrant.name} | {entrant.budget} | " + " | ".join(cells) + " |")
@@ -114,7 +160,11 @@ def main() -> None:
     parser.add_argument("--instances", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--out", type=Path, default=Path("docs/measured/changing.md"))
+    parser.add_argument("--figure", type=Path, help="draw regret over rounds instead of the page")
     asked = parser.parse_args()
+    if asked.figure is not None:
+        draw(asked.rounds, asked.instances, asked.figure)
+        return
     asked.out.write_text(page(asked.rounds, asked.instances), encoding="utf-8")
 
 

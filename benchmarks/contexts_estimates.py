@@ -56,8 +56,8 @@ def covered(law: str, budget: str, rounds: int, run: int) -> dict[str, tuple[flo
     place = place_of(law, FRESH + run)
     policy = dpb.DPLinTS(arms=ARMS, features=8, **BUDGETS[budget])
     state: Any = ContextPlayer(policy, place, rounds, run)(np.array([rounds]), 0).state
-    found, contexts = dpb.Predictions(policy, state), place.contexts[:500]
-    always = dpb.Predictions(policy, state, always=True).means(contexts)
+    found, contexts = dpb.Predictions.of(policy, state), place.contexts[:500]
+    always = dpb.Predictions.of(policy, state, always=True).means(contexts)
     truth, rng = place.chances[:500], np.random.default_rng([FRESH + run, 1])
     means, effect = found.means(contexts), found.effect(0, 1, contexts)
     shares = [np.eye(ARMS)[truth.argmax(axis=1)], np.eye(ARMS)[truth.argmin(axis=1)]]

@@ -598,6 +598,64 @@ def test_every_client_decides_as_a_session() -> None:
         assert len(remote.releases()) == session.releases
 
 
+def same_estimates(one: dpb.Predictions, other: dpb.Predictions) -> None:
+    shares = [0, 1] * 10
+    for call in (
+        lambda found: found.means(PLACES[:20]),
+        lambda found: found.effect("a", 1, PLACES[:20]),
+        lambda found: found.value(shares, PLACES[:20]),
+    ):
+        assert np.allclose(call(one), call(other), rtol=0, atol=1e-12)
+    assert repr(one) == repr(other)
+
+
+def test_predictions_are_a_sessions_wherever_they_are_asked_for() -> None:
+    """Python, HTTP, asyncio and the store: the same numbers, for costs as well."""
+    costs = {"rewards": dpb.Range(2, 12, minimise=True)}
+    named = policy(arms=["a", "b"], features=["p", "q"])
+    session = dpb.Session(named, noise=dpb.SimulatedNoise(1), seed=5, **costs)
+    sent = {"low": 2, "high": 12, "minimise": True}
+    with served(rewards=sent) as (store, client):
+        for place in PLACES[:60]:
+            for each in (session, store["c"]):
+                each.tell(each.ask(context=place), 3.0)
+        far = RemoteStore("http://localhost", client=client)["c"]
+        transport = httpx.ASGITransport(app=make_app(store, open=True))
+
+        async def awaited() -> dpb.Predictions:
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as inner:
+                campaign = await AsyncRemoteStore("http://localhost", client=inner).campaign("c")
+                return await campaign.predictions(always=True)
+
+        for always in (False, True):
+            ours = session.predictions(0.9, always=always)
+            means = ours.means(PLACES[:20])
+            assert np.all((means.low <= means.mean) & (means.mean <= means.high))
+            same_estimates(ours, store["c"].predictions(0.9, always=always))
+            same_estimates(ours, far.predictions(0.9, always=always))
+        same_estimates(session.predictions(always=True), anyio.run(awaited))
+        body = client.get("/v1/campaigns/c/predictions").json()
+        x, found = PLACES[0], session.predictions().means(PLACES[:1])
+        theta, covariance = np.array(body["theta"][0]), np.array(body["covariance"][0])
+        half = (body["normal"] + body["added"][0]) * np.sqrt(x @ covariance @ x)
+        by_hand = 12 - 10 * np.clip(x @ theta + half * np.array([0, 1, -1]), 0, 1)
+        assert np.allclose(by_hand, [each[0, 0] for each in found])
+
+
+def test_predictions_without_contexts_are_refused() -> None:
+    plain = dpb.DPKLUCB(arms=2, epsilon=1)
+    with dpb.open_store("memory:", key=bytes(32)) as store:
+        store.create("whole", plain)
+        store.create("parts", plain, segments=["x", "y"])
+        client = client_of(store)
+        far = RemoteStore("http://localhost", client=client)
+        for each in (store["whole"], far["whole"], store["parts"], far["parts"]["x"]):
+            with pytest.raises(TypeError, match="decides by contexts"):
+                each.predictions()
+        answer = client.get("/v1/campaigns/whole/predictions")
+        assert (answer.status_code, answer.json()["code"]) == (422, "no_contexts")
+
+
 def test_an_error_over_http_says_what_was_expected() -> None:
     with served() as (_, client):
         answer = client.post("/v1/campaigns/c/ask", json={"context": [0.9, 0.9]})
@@ -607,7 +665,7 @@ def test_an_error_over_http_says_what_was_expected() -> None:
         assert (beliefs.status_code, beliefs.json()["code"]) == (422, "by_context")
         assert client.get("/v1/campaigns/c/history").json() == []
         assert client.get("/v1/campaigns/c/expected_loss").json() is None
-        for view in ("ledger", "releases", "statement", "sample_ratio", "alarms", "recent"):
+        for view in ("predictions", "ledger", "releases", "statement", "sample_ratio", "alarms", "recent"):
             assert client.get(f"/v1/campaigns/c/{view}").status_code == 200
 
 

@@ -37,6 +37,7 @@ from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.holdout import HoldoutRule, Side, hashed_place
 from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.options import one_segment
+from dpbandits.session.predictions import Predictions
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.storing import is_due
 from dpbandits.session.traffic import SampleRatio
@@ -485,6 +486,14 @@ class Campaign:
     def beliefs(self, confidence: float = 0.95) -> Beliefs | Any:
         """The estimates of every arm (see `Session.beliefs`); with parts, `SegmentedBeliefs`."""
         return self._view("beliefs", confidence=confidence)
+
+    def predictions(self, confidence: float = 0.95, *, always: bool = False) -> Predictions:
+        """Estimates by context (see `Session.predictions`).
+
+        Raises:
+            TypeError: the policy decides without contexts.
+        """
+        return self._view("predictions", confidence=confidence, always=always)  # type: ignore[no-any-return]
 
     def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift | Any:
         """Every other arm against the control arm (see `Session.lift`); with parts, a

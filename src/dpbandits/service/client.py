@@ -648,6 +648,7 @@ class AsyncCampaign:
     releases = awaited(Campaign.releases)
     events = awaited(Campaign.events)
     beliefs = awaited(Campaign.beliefs)
+    predictions = awaited(Campaign.predictions)
     lift = awaited(Campaign.lift)
     shares = awaited(Campaign.shares)
     harm = awaited(Campaign.harm)

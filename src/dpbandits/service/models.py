@@ -7,6 +7,7 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, final
 
+import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -27,6 +28,8 @@ from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Sight, Uplift
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import ArmLift, ArmPart, Lift, Shares
+from dpbandits.session.predictions import Predictions
+from dpbandits.session.ranges import Range
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import time_words
 from dpbandits.session.traffic import SampleRatio, Traffic
@@ -479,6 +482,41 @@ class SentShares(Record):
 
     def made(self) -> Shares:
         return Shares(tuple(ArmPart(**dict(row)) for row in self.rows), self.people)
+
+
+class SentPredictions(Record):
+    """See `Predictions`. Of an arm's weights θ and their covariance C follow its mean for a context
+    x, x·θ, and its half-width, (normal + added)·√(x·C x); both are then cut to [0, 1] and put into
+    units.
+    """
+
+    policy: str
+    theta: list[list[float]]
+    covariance: list[list[list[float]]]
+    added: list[float]
+    normal: float
+    seen: list[bool]
+    confidence: float
+    always: bool
+    units: dict[str, float | bool]
+    labels: list[str]
+    clip: bool
+
+    @classmethod
+    def of(cls, found: Predictions) -> Self:
+        fields = {name: getattr(found, name) for name in cls.model_fields}
+        for name in ("theta", "covariance", "added", "seen"):
+            fields[name] = fields[name].tolist()
+        units = {"low": float(found.units.low), "high": float(found.units.high)}
+        fields["units"] = {**units, "minimise": found.units.minimise}
+        return cls.model_validate({**fields, "labels": list(found.labels)})
+
+    def made(self) -> Predictions:
+        fields: dict[str, Any] = dict(self)
+        for name in ("theta", "covariance", "added", "seen"):
+            fields[name] = np.array(fields[name])
+        labels, units = tuple(self.labels), Range(**self.units)  # type: ignore[arg-type]
+        return Predictions(**{**fields, "labels": labels, "units": units})
 
 
 class SentRatio(Record):

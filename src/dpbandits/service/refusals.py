@@ -176,8 +176,15 @@ REASONS: dict[str, Reason] = {
         422,
         "By context",
         TypeError,
-        "This campaign's policy decides by contexts: an arm has no one mean. Its decisions, "
-        "releases and ledger can be looked at.",
+        "This campaign's policy decides by contexts: an arm has no one mean. Look at its "
+        "predictions, which are for given contexts.",
+    ),
+    "no_contexts": Reason(
+        422,
+        "No contexts",
+        TypeError,
+        "Expected a campaign whose policy decides by contexts; look at the beliefs of this one, "
+        "which have its arms' means.",
     ),
     "reward_or_report": Reason(
         422,

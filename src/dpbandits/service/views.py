@@ -33,6 +33,7 @@ from dpbandits.session.beliefs import Beliefs, ReleaseHistory, Uplift, checked_c
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import MOST_OUTCOMES
+from dpbandits.session.predictions import Predictions
 from dpbandits.session.segments import ONE_SEGMENT, SegmentedTable, segmented_beliefs
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
@@ -366,6 +367,14 @@ def beliefs_of(tx: Transaction, part: Part, confidence: float = 0.95) -> Beliefs
     return part.session.beliefs(confidence)
 
 
+def predictions_of(
+    tx: Transaction, part: Part, confidence: float = 0.95, always: bool = False
+) -> Predictions:
+    if part.contexts is None:
+        raise refusal("no_contexts")
+    return part.session.predictions(confidence, always=always)
+
+
 def lift_in(
     tx: Transaction, part: Part, control: str | int | None = None, confidence: float = 0.95
 ) -> Lift:
@@ -620,6 +629,14 @@ VIEWS: dict[str, View] = {
     "decisions": View(decisions_of, models.DecisionPage, params=PAGE),
     "events": View(events_of, list[models.CampaignEvent], params={"limit": (Limit, 100)}),
     "beliefs": View(beliefs_of, params=CONFIDENT, **beliefs_like()),
+    "predictions": View(
+        predictions_of,
+        models.SentPredictions,
+        models.SentPredictions.of,
+        models.SentPredictions.made,
+        combine=first_of,
+        params={**CONFIDENT, "always": (bool, False)},
+    ),
     "lift": View(
         lift_in,
         models.SentLift,

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbandits.core.contexts import checked_rows
-from dpbandits.core.inputs import Floats, numbers_in, real_number, shown
+from dpbandits.core.inputs import Booleans, Floats, numbers_in, real_number, shown
 from dpbandits.policies.contextual import ContextState, ContextualPolicy
 from dpbandits.session.ranges import Range
 
@@ -25,7 +26,8 @@ class Estimated(NamedTuple):
     """Estimates with their intervals, in the session's units.
 
     Args:
-        mean: NaN where an arm of it has no release.
+        mean: the nearest to the estimate that rewards can have; NaN where an arm of it has no
+            release.
         low: lower ends, of the same shape.
         high: upper ends.
     """
@@ -36,6 +38,7 @@ class Estimated(NamedTuple):
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class Predictions:
     """Estimates for given contexts, from released values alone: no privacy cost.
 
@@ -44,27 +47,35 @@ class Predictions:
     not hold.
 
     Args:
-        policy: a contextual policy.
-        state: its state.
+        policy: its name.
+        theta: each arm's weights, shape (arms, features).
+        covariance: of them, shape (arms, features, features).
+        added: by arm, how many deviations are added to a half-width, shape (arms,).
+        normal: how many more of them are added in squares over arms.
+        seen: by arm, whether it has a release.
         confidence: of each interval.
-        always: False for intervals of one estimate at one time: a normal quantile, for rewards of
-            the largest variance, 1/4, and the most that the ridge can move an estimate. They
-            do not account for arms being chosen by earlier releases; their coverage is
-            measured. True for intervals that hold for all contexts and arms at all times at once:
-            proved under zCDP and without privacy, a sketch under pure ε (proofs/context.md). They
-            are several times as wide. Both take the weights of each arm to have a norm of at most
-            1.
-        units: the range of rewards; by default [0, 1].
-        labels: names of the arms.
-
-    Raises:
-        ValueError: a confidence that is not between 0 and 1.
+        always: whether intervals hold for all contexts and arms at all times at once.
+        units: the range of rewards.
+        labels: names of the arms; () for their numbers.
+        clip: whether contexts of a norm above 1 are shortened.
     """
 
-    model = MODEL
+    policy: str
+    theta: Floats
+    covariance: Floats
+    added: Floats
+    normal: float
+    seen: Booleans
+    confidence: float = 0.95
+    always: bool = False
+    units: Range = Range()
+    labels: tuple[str, ...] = ()
+    clip: bool = False
+    model: ClassVar[str] = MODEL
 
-    def __init__(
-        self,
+    @classmethod
+    def of(
+        cls,
         policy: ContextualPolicy,
         state: ContextState,
         confidence: float = 0.95,
@@ -72,28 +83,50 @@ class Predictions:
         always: bool = False,
         units: Range | None = None,
         labels: Sequence[str] | None = None,
-    ) -> None:
+    ) -> Predictions:
+        """Return what a policy's state tells.
+
+        Args:
+            confidence: of each interval.
+            always: False for intervals of one estimate at one time: a normal quantile, for rewards
+                of the largest variance, 1/4, and the most that the ridge can move an estimate. They
+                do not account for arms being chosen by earlier releases; their coverage is
+                measured. True for intervals that hold for all contexts and arms at all times at
+                once: proved under zCDP and without privacy, a sketch under pure ε
+                (proofs/context.md). They are several times as wide. Both take the weights of each
+                arm to have a norm of at most 1.
+            units: the range of rewards; by default [0, 1].
+            labels: names of the arms.
+
+        Raises:
+            ValueError: a confidence that is not between 0 and 1.
+        """
         level = real_number(confidence)
         if level is None or not 0 < level < 1:
             raise ValueError(
                 f"Expected confidence={shown(confidence)} to be between 0 and 1; 0.95, say."
             )
-        self.policy, self.confidence, self.always = policy, float(level), always
-        self._units, self._labels = units or Range(), tuple(labels or ())
+        level = float(level)
         information = np.array([fit.information for fit in state.fits])
         weighted = np.array([fit.weighted for fit in state.fits])
-        self._theta = np.linalg.solve(information, weighted[:, :, None])[:, :, 0]
-        self._covariance = policy.covariances(state, information)
-        self._seen = np.array([fit.releases > 0 for fit in state.fits])
-        # half-widths in deviations: of what adds up in squares over arms, and of what adds up
-        self._normal = 0.0 if always else NormalDist().inv_cdf(0.5 + float(level) / 2)
-        self._added = np.full(policy.arms, policy.ridge_bias)
-        if always:
-            self._added = policy.radii(information, 1.0 - float(level))
+        radii = policy.radii(information, 1.0 - level) if always else policy.ridge_bias
+        return cls(
+            policy.name,
+            np.linalg.solve(information, weighted[:, :, None])[:, :, 0],
+            policy.covariances(state, information),
+            np.broadcast_to(np.asarray(radii, np.float64), policy.arms),
+            0.0 if always else NormalDist().inv_cdf(0.5 + level / 2),
+            np.array([fit.releases > 0 for fit in state.fits]),
+            level,
+            always,
+            units or Range(),
+            tuple(labels or ()),
+            policy.clip,
+        )
 
     def __repr__(self) -> str:
         always = ", always=True" if self.always else ""
-        return f"Predictions({self.policy.name}, confidence={self.confidence}{always})"
+        return f"Predictions({self.policy}, confidence={self.confidence}{always})"
 
     def means(self, contexts: ArrayLike) -> Estimated:
         """Return each arm's mean reward for each context.
@@ -105,8 +138,8 @@ class Predictions:
             Estimates of shape (contexts, arms).
         """
         rows = self._rows(contexts)
-        mean, width = rows @ self._theta.T, self._deviations(rows) * (self._normal + self._added)
-        estimates = self._cut(mean, width, 0.0, self._seen[None, :])
+        mean, width = rows @ self.theta.T, self._deviations(rows) * (self.normal + self.added)
+        estimates = self._cut(mean, width, 0.0, self.seen[None, :])
         return Estimated(*(self._in_units(each) for each in self._turned(estimates)))
 
     def effect(
@@ -128,14 +161,14 @@ class Predictions:
             raise ValueError("Expected two different arms.")
         if average:
             rows = rows.mean(axis=0, keepdims=True)
-        deviations = np.zeros((len(rows), self.policy.arms))
+        deviations = np.zeros((len(rows), len(self.theta)))
         deviations[:, [one, two]] = self._deviations(rows)[:, [one, two]]
-        mean = rows @ (self._theta[one] - self._theta[two])
+        mean = rows @ (self.theta[one] - self.theta[two])
         width = self._joined(deviations)
-        known = self._seen[one] and self._seen[two]
+        known = self.seen[one] and self.seen[two]
         estimates = self._cut(mean, width, -1.0, np.full(len(rows), known))
-        sign = -1.0 if self._units.minimise else 1.0
-        parts = [each * sign * self._units.span for each in self._turned(estimates)]
+        sign = -1.0 if self.units.minimise else 1.0
+        parts = [each * sign * self.units.span for each in self._turned(estimates)]
         return Estimated(*(each[0] for each in parts)) if average else Estimated(*parts)
 
     def value(self, shares: ArrayLike, contexts: ArrayLike) -> Estimated:
@@ -155,30 +188,30 @@ class Predictions:
         rows = self._rows(contexts)
         weights = self._shares(shares, len(rows))
         sums = weights.T @ rows / len(rows)  # Σ over contexts of share · x, by arm
-        mean = float((sums * self._theta).sum())
-        squares = np.einsum("ki,kij,kj->k", sums, self._covariance, sums)
+        mean = float((sums * self.theta).sum())
+        squares = np.einsum("ki,kij,kj->k", sums, self.covariance, sums)
         # half-widths add up: arms that are chosen by what was released err in one direction
-        width = np.sqrt(np.maximum(squares, 0.0)) @ (self._normal + self._added)
-        known = bool(np.all(self._seen | (weights.sum(axis=0) == 0)))
+        width = np.sqrt(np.maximum(squares, 0.0)) @ (self.normal + self.added)
+        known = bool(np.all(self.seen | (weights.sum(axis=0) == 0)))
         estimates = self._cut(np.array(mean), np.asarray(width), 0.0, np.array(known))
         return Estimated(*(self._in_units(each) for each in self._turned(estimates)))
 
     # Helpers
 
     def _rows(self, contexts: ArrayLike) -> Floats:
-        return checked_rows(contexts, self.policy.dimension, "contexts", self.policy.clip)
+        return checked_rows(contexts, self.theta.shape[1], "contexts", self.clip)
 
     def _arm(self, arm: int | str) -> int:
-        if isinstance(arm, str) and arm in self._labels:
-            return self._labels.index(arm)
-        if type(arm) is int and 0 <= arm < self.policy.arms:
+        if isinstance(arm, str) and arm in self.labels:
+            return self.labels.index(arm)
+        if type(arm) is int and 0 <= arm < len(self.theta):
             return arm
         raise ValueError(
-            f"Expected an arm from 0 to {self.policy.arms - 1}, or its name, got {shown(arm)}."
+            f"Expected an arm from 0 to {len(self.theta) - 1}, or its name, got {shown(arm)}."
         )
 
     def _shares(self, shares: ArrayLike, contexts: int) -> Floats:
-        given, arms = numbers_in(shares, "shares"), self.policy.arms
+        given, arms = numbers_in(shares, "shares"), len(self.theta)
         if given.shape == (contexts,) and np.all(np.isin(given, np.arange(arms))):
             return np.asarray(np.eye(arms)[given.astype(np.int64)])
         fits = given.shape == (contexts, arms) and bool(np.all(given >= 0))
@@ -192,29 +225,31 @@ class Predictions:
 
     def _deviations(self, rows: Floats) -> Floats:
         """Standard deviations of x·θ, shape (contexts, arms)."""
-        squares = np.einsum("ni,kij,nj->nk", rows, self._covariance, rows)
+        squares = np.einsum("ni,kij,nj->nk", rows, self.covariance, rows)
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
     def _joined(self, deviations: Floats) -> Floats:
         """Half-widths of differences between arms, shape (contexts,)."""
-        normal = self._normal * np.sqrt((deviations**2).sum(axis=1))
-        return np.asarray(normal + deviations @ self._added)
+        normal = self.normal * np.sqrt((deviations**2).sum(axis=1))
+        return np.asarray(normal + deviations @ self.added)
 
     def _cut(self, mean: Floats, width: Floats, least: float, known: Any) -> tuple[Floats, ...]:
-        """Means, lower and upper ends; an interval lies within what is possible."""
-        low, high = np.clip(mean - width, least, 1.0), np.clip(mean + width, least, 1.0)
+        """Means, lower and upper ends, each the nearest that is possible."""
+        middle, low, high = (
+            np.clip(each, least, 1.0) for each in (mean, mean - width, mean + width)
+        )
         return (
-            np.where(known, mean, math.nan),
+            np.where(known, middle, math.nan),
             np.where(known, low, least),
             np.where(known, high, 1.0),
         )
 
     def _turned(self, estimates: tuple[Floats, ...]) -> tuple[Floats, ...]:
         mean, low, high = estimates
-        return estimates if not self._units.minimise else (mean, high, low)
+        return estimates if not self.units.minimise else (mean, high, low)
 
     def _in_units(self, values: Floats) -> Floats:
-        low, high = float(self._units.low), float(self._units.high)
-        if self._units.minimise:
+        low, high = float(self.units.low), float(self.units.high)
+        if self.units.minimise:
             return np.asarray(high - values * (high - low))
         return np.asarray(low + values * (high - low))

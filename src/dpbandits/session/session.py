@@ -1862,7 +1862,7 @@ class Session:
         state = self._state
         policy: Any = state.policy
         given: dict[str, Any] = {"units": self.rewards, "labels": state.roster.labels}
-        return Predictions(policy, state.learned, confidence, always=always, **given)
+        return Predictions.of(policy, state.learned, confidence, always=always, **given)
 
     def _named_by_policy(self, delta: float) -> tuple[bool, int | None]:
         """Return whether the policy names the best arm itself, wrongly with no larger probability;
