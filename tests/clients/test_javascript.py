@@ -103,7 +103,7 @@ def test_a_campaign_of_a_server(tmp_path: Path) -> None:
     assert found["statuses"] == ["recorded"] * 21 + ["already"] + ["recorded"] * 4
     one = CampaignDecision.model_validate(found["one"])
     assert (one.label, one.round, one.campaign, one.learn) == ("green", 21, "trial", True)
-    codes = ["refused", "reward", "other_campaign", "no_key", "context"]
+    codes = ["no_such_arm", "reward_out_of_range", "other_campaign", "no_key", "context"]
     assert found["refused"] == [["RefusedError", code] for code in codes]
     with open_store(f"sqlite:///{tmp_path}/trial.db", key=bytes(32), witness=tmp_path / "w") as s:
         summary = s["trial"].summary()

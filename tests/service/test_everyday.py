@@ -56,7 +56,12 @@ def test_what_a_lost_campaign_took_stays_taken(tmp_path: Path) -> None:
         assert (found.spent, found.taken, found.left) == (1, {}, 1)
 
 
-def test_pending_decisions_are_listed_and_expired(make: Open) -> None:
+def test_pending_decisions_are_listed_and_expired(
+    make: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them, page by page; and from afar more than one request may name."""
+    monkeypatch.setattr("dpbandits.service.campaign.PAGE_ROWS", 2)
+    monkeypatch.setattr("dpbandits.service.client.MOST_ITEMS", 2)
     store = make(noise=dpb.SimulatedNoise(1))
     campaign = store.create("trial", POLICY)
     asked = campaign.ask(6)

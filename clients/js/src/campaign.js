@@ -1,7 +1,7 @@
 // A campaign of a server (dpbandits serve) with central trust: ask for decisions, tell their rewards.
 // As dpbandits.open_store("http://…") in Python.
 
-import { RefusedError, RewardError, ServerError } from "./errors.js";
+import { RefusedError, RewardError, ServerError, requireOptions } from "./errors.js";
 
 const TRIES = 4; // a call is made so often where the server is away,
 const FALLBACK_TRIES = 2; // an ask with a fallback arm so often,
@@ -9,6 +9,8 @@ const PAUSE = 200; // with twice the pause each time, in ms
 const PER_SECOND = 1000; // decisions of one call for which there is one second more
 const AWAY = [429, 502, 503, 504]; // replies that say that the server, or its database, is away
 const MOST_OWED = 10_000;
+const OPTIONS = ["token", "timeout", "fallback", "fetch"];
+const ASK_OPTIONS = ["count", "eligible", "user", "segment", "key", "context"];
 const ID = /^[0-9a-f]{32}$/;
 
 /**
@@ -33,7 +35,9 @@ export class Campaign {
   #fetch;
   #owed = []; // asks that may have made decisions which nobody got
 
-  constructor(url, name, { token, timeout = 2, fallback, fetch = globalThis.fetch } = {}) {
+  constructor(url, name, options = {}) {
+    requireOptions(options, OPTIONS);
+    const { token, timeout = 2, fallback, fetch = globalThis.fetch } = options;
     if (typeof name !== "string" || name === "") {
       throw new TypeError("Expected the name of a campaign.");
     }
@@ -65,7 +69,9 @@ export class Campaign {
    * Rejects with a RefusedError if the server refuses, with a ServerError if it is away and there is
    * no fallback.
    */
-  async ask({ count, eligible, user, segment, key, context } = {}) {
+  async ask(options = {}) {
+    requireOptions(options, ASK_OPTIONS);
+    const { count, eligible, user, segment, key, context } = options;
     if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0)) {
       throw new RangeError("Expected count to be a whole number >= 0.");
     }
@@ -92,8 +98,8 @@ export class Campaign {
   }
 
   /**
-   * Record the reward of a decision, or of its id: a number in the declared range, after a super arm
-   * a list. Returns what became of it: "recorded", "already", "gone" or "unknown".
+   * Record the reward of a decision, or of its id: a number in the declared range (true and false are
+   * 1 and 0), after a super arm a list. Returns what became of it: "recorded", "already", "gone" or "unknown".
    *
    * Rejects with a RewardError if it is no number; nothing was sent. Rejects as `ask` without a
    * fallback; then make the call again.
@@ -236,7 +242,8 @@ function idOf(decision) {
 }
 
 function checkedReward(reward) {
-  const parts = Array.isArray(reward) ? reward : [reward];
-  if (parts.length > 0 && parts.every((part) => Number.isFinite(part))) return reward;
+  const isList = Array.isArray(reward);
+  const parts = (isList ? reward : [reward]).map((part) => (typeof part === "boolean" ? +part : part));
+  if (parts.length > 0 && parts.every((part) => Number.isFinite(part))) return isList ? parts : parts[0];
   throw new RewardError("Expected a reward that is a number, or a list of them. Nothing was sent.");
 }

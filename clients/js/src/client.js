@@ -3,7 +3,7 @@
 
 import { BrowserBudget } from "./browser_budget.js";
 import { MemoryBudget, requireBudget } from "./budget.js";
-import { MessageError, RewardError } from "./errors.js";
+import { MessageError, RewardError, requireOptions } from "./errors.js";
 import { asFraction, asText, isAbove, times } from "./fraction.js";
 import { write } from "./json.js";
 import { readDecision, readRandomizer, writeReport } from "./messages.js";
@@ -28,7 +28,9 @@ export class Client {
   #budget;
   #last = Promise.resolve(); // the answer that is under way: the next one waits for it
 
-  constructor(description, { most, total, budget } = {}) {
+  constructor(description, options = {}) {
+    requireOptions(options, ["most", "total", "budget"]);
+    const { most, total, budget } = options;
     const { campaign, randomizer } = readRandomizer(description);
     if (isAbove(randomizer.epsilon, asFraction(most, "most"))) {
       throw new RangeError(
@@ -69,7 +71,9 @@ export class Client {
    *
    * Rejects with a RewardError, a BudgetError or a MessageError. Then no report was made.
    */
-  answer(decision, reward, { datum } = {}) {
+  answer(decision, reward, options = {}) {
+    requireOptions(options, ["datum"]);
+    const { datum } = options;
     const turn = this.#last.then(() => this.#answer(decision, reward, datum));
     this.#last = turn.catch(() => {});
     return turn;

@@ -15,6 +15,14 @@ export class BudgetError extends Error {
   name = "BudgetError";
 }
 
+/** Refuse options that there are not. A misspelt one would else be left out without a word. */
+export function requireOptions(given, known) {
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    throw new TypeError(`Expected the options ${known.join(", ")}; got ${name}. Nothing was done.`);
+  }
+}
+
 /** The server, or its database, is away. Whether the call was done is not known. */
 export class ServerError extends Error {
   name = "ServerError";

@@ -30,6 +30,9 @@ export interface Decision {
   readonly message: string | null;
 }
 
+/** The reward of one decision; true and false are 1 and 0. */
+export type CampaignReward = number | boolean | readonly (number | boolean)[];
+
 export interface CampaignOptions {
   /** A bearer key with the roles ask and tell, where the server asks for one. */
   token?: string;
@@ -60,9 +63,9 @@ export class Campaign {
   readonly name: string;
   ask(options: AskOptions & { count: number }): Promise<Decision[]>;
   ask(options?: AskOptions): Promise<Decision>;
-  tell(decision: Decision | string, reward: number | readonly number[]): Promise<TellStatus>;
+  tell(decision: Decision | string, reward: CampaignReward): Promise<TellStatus>;
   tellMany(
-    tells: Iterable<readonly [Decision | string, number | readonly number[]]>,
+    tells: Iterable<readonly [Decision | string, CampaignReward]>,
   ): Promise<TellStatus[]>;
 }
 

@@ -48,6 +48,7 @@ class FakeServer {
   }
 
   tell(tells) {
+    this.rewards = tells.map(({ reward }) => reward);
     return this.#resolve(tells.map(({ id }) => id), "told");
   }
 
@@ -186,4 +187,17 @@ beside("what is no reward is not sent and not shown", async (fake, campaign) => 
   for (const options of [{ timeout: 0 }, { timeout: "2" }, { fallback: "" }, { fallback: 0.5 }]) {
     assert.throws(() => new Campaign("http://localhost", "trial", options));
   }
+});
+
+beside("true and false are told as 1 and 0", async (fake, campaign) => {
+  const trial = campaign();
+  const several = await trial.ask({ count: 3 });
+  await trial.tellMany(several.map((one, at) => [one, [true, false, [true, 0.5]][at]]));
+  assert.deepEqual(fake.rewards, [1, 0, [1, 0.5]]);
+});
+
+beside("a misspelt option is an error, and nothing is sent", async (fake, campaign) => {
+  assert.throws(() => campaign({ fall_back: "blue" }), /options token, timeout, fallback, fetch; got fall_back/);
+  await assert.rejects(campaign().ask({ eligable: ["blue"] }), TypeError);
+  assert.deepEqual(fake.calls, []);
 });

@@ -1,7 +1,7 @@
 """Every exception of the package. `except dpb.Error` catches them all."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = [
     "BudgetError",
@@ -35,6 +35,18 @@ __all__ = [
     "WitnessError",
     "WorkerError",
 ]
+
+
+Refused = TypeVar("Refused", bound=Exception)
+
+
+def coded(code: str, kind: type[Refused], text: str) -> Refused:
+    """Return an error with a word for programs, as its attribute `code`. A server replies with this
+    word and a fixed text in place of the error's own, which may repeat what was given.
+    """
+    error = kind(text)
+    error.code = code  # type: ignore[attr-defined]  # errors may carry any attribute
+    return error
 
 
 class Error(Exception):

@@ -25,6 +25,7 @@ from typing import (
     overload,
 )
 
+from dpbandits.core.errors import coded
 from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
 from dpbandits.core.plan import Action, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
@@ -91,14 +92,20 @@ def checked_arm_labels(labels: Sequence[object]) -> tuple[str, ...]:
             or not label.isprintable()
             or not 1 <= len(label) <= LONGEST_LABEL
         ):
-            raise ValueError(
+            raise coded(
+                "arm_name",
+                ValueError,
                 f"Expected names of arms to be text of 1 to {LONGEST_LABEL} characters that can be "
-                f"printed, got {shown(label)}."
+                f"printed, got {shown(label)}.",
             )
     names = tuple(str(label) for label in labels)
     if len(set(names)) < len(names):
         repeated = next(name for name, times in Counter(names).items() if times > 1)
-        raise ValueError(f"Expected different names of arms; {shown(repeated)} is repeated.")
+        raise coded(
+            "arm_name",
+            ValueError,
+            f"Expected different names of arms; {shown(repeated)} is repeated.",
+        )
     return names
 
 

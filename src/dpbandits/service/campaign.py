@@ -264,23 +264,30 @@ class Campaign:
         return statuses
 
     def pending(
-        self, after: int = 0, limit: int = 1_000, *, segment: str | None = None
+        self, after: int = 0, limit: int | None = None, *, segment: str | None = None
     ) -> list[CampaignDecision]:
         """Return decisions that wait for their rewards, oldest first: `expire(*trial.pending())`
         says that nobody will answer them.
 
         Args:
             after: from after this round on.
-            limit: how many at most, up to 10,000.
+            limit: how many at most, up to 10,000; None: all of them.
             segment: which, of a campaign with segments; or the side of a holdout.
 
         Raises:
             ValueError: with an attribution window, decisions are resolved as their time passes.
         """
+        found, many = list[CampaignDecision](), PAGE_ROWS if limit is None else limit
+        while True:
+            page: list[CampaignDecision] = self._pending_page(after, many, segment)
+            found += page
+            if limit is not None or len(page) < many:
+                return found
+            after = page[-1].round
+
+    def _pending_page(self, after: int, limit: int, segment: str | None) -> Any:
         own = self._segment if segment is None else segment
-        op = made(ops.Pending, after=after, limit=limit, segment=own)
-        decisions: list[CampaignDecision] = self._do(op, None, same)
-        return decisions
+        return self._do(made(ops.Pending, after=after, limit=limit, segment=own), None, same)
 
     def void(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Decisions that were never carried out (see `Session.void`)."""

@@ -38,7 +38,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import ValidationError
 
-from dpbandits.core.errors import NotForThisKeyError, StoreError
+from dpbandits.core.errors import NotForThisKeyError, StoreError, coded
 from dpbandits.core.inputs import as_int, shown
 from dpbandits.core.privacy import Guarantee, as_fraction
 from dpbandits.policies.contract import Policy
@@ -54,7 +54,17 @@ from dpbandits.service.models import (
     Summaries,
     TellStatus,
 )
-from dpbandits.service.operations import Ask, OperationModel, ResolvingOperation, Settle, Tell, Void
+from dpbandits.service.operations import (
+    MOST_ITEMS,
+    Ask,
+    DecisionsOperation,
+    OperationModel,
+    Pending,
+    ResolvingOperation,
+    Settle,
+    Tell,
+    Void,
+)
 from dpbandits.service.refusals import REASONS
 from dpbandits.service.views import VIEWS, same
 from dpbandits.session.decisions import Eligible, User
@@ -66,10 +76,11 @@ TRIES, FALLBACK_TRIES, PAUSE = 4, 2, 0.2
 twice the pause each time.
 """
 
-TIMEOUT, LONG, PER_SECOND = 2.0, 60.0, 1_000
-"""Seconds in which asks and tells are answered, and in which all other calls are; and decisions of
-one call for which there is one second more.
-"""
+TIMEOUT, PER_SECOND = 2.0, 1_000
+"""Seconds in which a call is answered, and decisions of it for which there is one second more."""
+
+SLOWER = 10
+"""So many times as long may a call take that creates a campaign, simulates, or looks at all."""
 
 UNAVAILABLE = (429, 502, 503, 504)
 """Replies that say that the server, or its database, is away."""
@@ -98,9 +109,9 @@ class Send(NamedTuple):
 
     method: str
     path: str
-    body: Any = None
-    params: Mapping[str, Any] | None = None
-    timeout: float = LONG
+    body: Any
+    params: Mapping[str, Any] | None
+    timeout: float
 
 
 class Failure(NamedTuple):
@@ -135,8 +146,7 @@ class Requests:
 
     Args:
         address: of the server, to be named in errors.
-        timeout: seconds in which the server has to answer an ask, a tell, or whether there is a
-            campaign.
+        timeout: seconds in which the server has to answer a call (see `PER_SECOND`, `SLOWER`).
         fallback: the arm of decisions that are made while the server is away; None: there is none.
     """
 
@@ -174,14 +184,23 @@ class Requests:
         return answer
 
     def call(
-        self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        params: Mapping[str, Any] | None = None,
+        *,
+        slower: int = 1,
     ) -> Flow[Any]:
         """Return what the server says.
 
         Raises:
             StoreError: it stays away. Whether the call was done is not known; make it again.
         """
-        return self.parsed((yield from self.send(Send(method, path, body, params or None))))
+        seconds = slower * self.timeout + (params or {}).get("limit", 0) / PER_SECOND
+        return self.parsed(
+            (yield from self.send(Send(method, path, body, params or None, seconds)))
+        )
 
     def parsed(self, answer: httpx.Response | Failure) -> Any:
         """Return what a reply says, or raise the error that it is."""
@@ -208,12 +227,13 @@ class Requests:
     # Stores
 
     def summaries(self) -> Flow[Summaries]:
-        return Summaries.model_validate((yield from self.call("GET", "/v1/campaigns")))
+        reply = yield from self.call("GET", "/v1/campaigns", slower=SLOWER)
+        return Summaries.model_validate(reply)
 
     def create(self, name: str, policy: Policy, key: str | None, options: Any) -> Flow[None]:
         self.require_fallback(policy.labels or range(policy.arms))
         body = sent_creation(name, policy, options) | {"key": key or fresh_key()}
-        yield from self.call("POST", "/v1/campaigns", body)
+        yield from self.call("POST", "/v1/campaigns", body, slower=SLOWER)
 
     def scope(self, name: str, epsilon: Any) -> Flow[Scope]:
         exact = None if epsilon is None else str(as_fraction(epsilon, "epsilon"))
@@ -234,7 +254,7 @@ class Requests:
             ValueError: the fallback is none of its arms.
         """
         try:
-            request = Send("GET", path_of(name, "summary"), timeout=self.timeout)
+            request = Send("GET", path_of(name, "summary"), None, None, self.timeout)
             summary = self.parsed((yield from self.send(request, self._tries)))
         except NotForThisKeyError:
             return
@@ -268,12 +288,20 @@ class Requests:
         view = VIEWS[name]
         if view.sent is None:
             raise AttributeError(f"{shown(name)} is not sent by servers.")
-        return view.from_sent((yield from self.call("GET", path_of(campaign, name), None, params)))
+        slower = SLOWER if name == "expected_loss" else 1
+        path = path_of(campaign, name)
+        return view.from_sent((yield from self.call("GET", path, params=params, slower=slower)))
 
     def do(self, campaign: str, op: OperationModel, then: Callable[[Any], Any]) -> Flow[Any]:
         """Return the answer to an operation."""
         if isinstance(op, Ask):
             return then((yield from self._ask(campaign, op)))
+        if isinstance(op, DecisionsOperation):  # each decision is resolved by itself
+            statuses, ids = list[TellStatus](), op.ids()
+            for at in range(0, max(1, len(ids)), MOST_ITEMS):
+                some = op.model_copy(update={"decisions": ids[at : at + MOST_ITEMS]})
+                statuses += yield from self._resolve(campaign, some)
+            return then(statuses)
         if isinstance(op, ResolvingOperation):
             return then((yield from self._resolve(campaign, op)))
         if isinstance(op, Settle):
@@ -283,12 +311,11 @@ class Requests:
         return then(self._answered(op, (yield from self.send(self._request(campaign, op)))))
 
     def _request(self, campaign: str, op: OperationModel) -> Send:
-        timeout = LONG
-        if isinstance(op, Ask):
-            timeout = self.timeout + op.count / PER_SECOND
-        elif isinstance(op, ResolvingOperation):
-            timeout = self.timeout + len(op.ids()) / PER_SECOND
-        return Send("POST", path_of(campaign, op.name), op.body(), timeout=timeout)
+        many = len(op.ids()) if isinstance(op, ResolvingOperation) else 0
+        if isinstance(op, (Ask, Pending)):
+            many = op.count if isinstance(op, Ask) else op.limit
+        timeout = self.timeout + many / PER_SECOND
+        return Send("POST", path_of(campaign, op.name), op.body(), None, timeout)
 
     def _answered(self, op: OperationModel, answer: httpx.Response | Failure) -> Any:
         reply = self.parsed(answer)
@@ -404,9 +431,7 @@ def error_of(answer: httpx.Response) -> Exception:
     except (ValueError, LookupError, TypeError):
         code, detail = "", f"The server answered {answer.status_code}."
     if code in REASONS:
-        error = REASONS[code].kind(detail)
-        error.reason = code  # type: ignore[attr-defined]  # errors may carry any attribute
-        return error
+        return coded(code, REASONS[code].kind, detail)
     return StoreError(detail) if answer.status_code >= 500 else ValueError(detail)
 
 
@@ -448,8 +473,8 @@ class RemoteStore:
     Args:
         url: its address.
         token: a bearer key, where it asks for one.
-        timeout: seconds in which it has to answer an ask or a tell, and one more for every 1,000
-            decisions of the call. Other calls may take a minute.
+        timeout: seconds in which it has to answer a call, and one more for every 1,000 decisions of
+            it; ten times as long for `create`, `summaries` and `expected_loss`.
         fallback: the name or the number of an arm. While the server is away, `ask` then returns
             decisions for this arm, which have no id; nobody learns from them, and `tell` sends
             nothing of them.
@@ -633,7 +658,6 @@ class AsyncCampaign:
     tell_message = awaited(Campaign.tell_message)
     expire = awaited(Campaign.expire)
     void = awaited(Campaign.void)
-    pending = awaited(Campaign.pending)
     record = awaited(Campaign.record)
     add_arm = awaited(Campaign.add_arm)
     retire_arm = awaited(Campaign.retire_arm)
@@ -661,6 +685,18 @@ class AsyncCampaign:
     participant_text = awaited(Campaign.participant_text)
     randomizer = awaited(Campaign.randomizer)
     summary = awaited(Campaign.summary)
+
+    async def pending(
+        self, after: int = 0, limit: int | None = None, *, segment: str | None = None
+    ) -> list[CampaignDecision]:
+        """See `Campaign.pending`."""
+        found, many = list[CampaignDecision](), PAGE_ROWS if limit is None else limit
+        while True:
+            page = await self._campaign._pending_page(after, many, segment)
+            found += page
+            if limit is not None or len(page) < many:
+                return found
+            after = page[-1].round
 
     async def decisions(self, after: int = 0, limit: int | None = None) -> DecisionPage:
         """See `Campaign.decisions`."""

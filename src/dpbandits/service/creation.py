@@ -22,6 +22,7 @@ from dpbandits.policies.named import EVERY_POLICY, close_to
 from dpbandits.service.models import SentGuardrail
 from dpbandits.service.operations import LONGEST_KEY, MOST_ARMS, Items
 from dpbandits.service.parts import compact, first_change
+from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import EDITED, StoreSeal
 from dpbandits.service.tables import CampaignRow, Change
 from dpbandits.service.transaction import ONLY_PART, Layout
@@ -156,6 +157,7 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
     return body
 
 
+@code_for("policy")
 def policy_from(data: Mapping[str, Any]) -> Policy:
     """Return a policy by its name and its arguments: {"name": "DPRateIMED", "arms": 2, "epsilon":
     "1"}.
@@ -167,9 +169,10 @@ def policy_from(data: Mapping[str, Any]) -> Policy:
     name, known = data.get("name"), EVERY_POLICY
     if not isinstance(name, str) or name not in known:
         close = close_to(name, known) if isinstance(name, str) else ""
-        raise ValueError(
+        raise refusal(
+            "no_such_policy",
             f"Expected policy.name to be a policy's; got {shown(name)}{close}. There are "
-            f"{', '.join(sorted(known))}."
+            f"{', '.join(sorted(known))}.",
         )
     arguments = {key: value for key, value in data.items() if key != "name"}
     if "class" in arguments or "module" in arguments:

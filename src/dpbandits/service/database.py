@@ -6,6 +6,7 @@ refused. Nothing here knows policies.
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import os
@@ -28,6 +29,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import (
+    JSON,
     Connection,
     CursorResult,
     Dialect,
@@ -39,6 +41,7 @@ from sqlalchemy import (
     Table,
     bindparam,
     case,
+    cast,
     create_engine,
     delete,
     event,
@@ -433,7 +436,7 @@ def translated(what: str) -> Iterator[None]:
 
 def no_scope(name: str) -> Exception:
     return refusal(
-        "new_scope",
+        "no_such_scope",
         f"There is no scope {shown(name)} in this store. Make it first: store.scope(name, "
         "epsilon=4). Nothing was created.",
     )
@@ -515,21 +518,40 @@ def prepared(dialect: Dialect, statement: Any, names: tuple[str, ...]) -> tuple[
 
 
 @cache
-def inserting(table: Table) -> Insert:
-    """Return the statement that inserts rows."""
-    return insert(table)
+def putting(
+    dialect: str, table: Table, names: tuple[str, ...], by: tuple[str, ...], as_json: bool
+) -> Insert:
+    """Return the statement that inserts rows with these columns; with `by`, it writes over those
+    that are there already by some of them.
 
-
-@cache
-def putting(dialect: str, table: Table, names: tuple[str, ...], by: tuple[str, ...]) -> Insert:
-    """Return the statement that inserts rows with these columns, or writes over those that are
-    there already by some of them.
+    Args:
+        as_json: all rows are one JSON text (see `json_rows`).
     """
     module: Any = sqlite if dialect == "sqlite" else postgresql
     made = module.insert(table)
-    rest = {name: made.excluded[name] for name in names if name not in by}
-    upsert: Insert = made.on_conflict_do_update(index_elements=by, set_=rest)
-    return upsert
+    if as_json:
+        of = literal_column(f"NULL::{table.name}"), cast(bindparam("rows"), JSON)
+        rows = func.json_populate_recordset(*of).table_valued(*names, with_ordinality="ordinality")
+        chosen = select(*[rows.c[name] for name in names]).order_by(rows.c.ordinality)
+        made = made.from_select(names, chosen)
+    if by:
+        rest = {name: made.excluded[name] for name in names if name not in by}
+        made = made.on_conflict_do_update(index_elements=by, set_=rest)
+    statement: Insert = made
+    return statement
+
+
+def json_rows(names: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> str:
+    """Return rows as JSON for PostgreSQL, which takes many of them a few times as fast as one by
+    one.
+    """
+    dicts = [dict(zip(names, row, strict=True)) for row in rows]
+    return json.dumps(dicts, default=json_value, allow_nan=False)
+
+
+def json_value(value: Any) -> Any:
+    """Return bytes as PostgreSQL reads them in JSON, and a number of NumPy as a plain one."""
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else value.item()
 
 
 def run(
@@ -818,19 +840,30 @@ class Rows:
     def _insert(self, table: Table, uid: str, rows: Sequence[Any]) -> None:
         if rows:
             names = "campaign", *rows[0]._fields
-            run(self._connection, inserting(table), names, *((uid, *row) for row in rows))
+            put(self._connection, table, names, [(uid, *row) for row in rows])
 
     def _put(self, table: Table, rows: list[dict[str, Any]], *by: str) -> None:
         """Insert rows; those that are there already, by these columns, are written over."""
         if rows:
-            put(self._connection, table, rows, *by)
+            values = [list(row.values()) for row in rows]
+            put(self._connection, table, tuple(rows[0]), values, *by)
 
 
-def put(connection: Connection, table: Table, rows: list[dict[str, Any]], *by: str) -> None:
-    """Insert rows, or write over those that are there already by these columns."""
-    names = tuple(rows[0])
-    statement = putting(connection.dialect.name, table, names, by)
-    run(connection, statement, names, *(list(row.values()) for row in rows))
+def put(
+    connection: Connection,
+    table: Table,
+    names: tuple[str, ...],
+    rows: Sequence[Sequence[Any]],
+    *by: str,
+) -> None:
+    """Insert rows with these columns; with `by`, write over those that are there already."""
+    dialect = connection.dialect.name
+    as_json = dialect == "postgresql" and len(rows) > 1
+    statement = putting(dialect, table, names, by, as_json)
+    if as_json:
+        run(connection, statement, ("rows",), [json_rows(names, rows)])
+    else:
+        run(connection, statement, names, *rows)
 
 
 @final
@@ -972,7 +1005,7 @@ class Database:
                 existing = connection.execute(query.with_for_update()).one_or_none()
                 if existing is None:
                     raise no_scope(name)
-                put(connection, tables.scope, [join(ScopeRow(*existing))._asdict()], "name")
+                put(connection, tables.scope, ScopeRow._fields, [join(ScopeRow(*existing))], "name")
 
     def _selected(self, table: Table, kind: Any, *where: Any, by: Any) -> list[Any]:
         query = chosen(table, kind, *where).order_by(by)

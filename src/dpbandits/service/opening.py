@@ -47,8 +47,9 @@ def open_store(
         noise: for campaigns that are created or opened here; by default `SecureNoise()`.
         clock: returns the time, in seconds; by default this machine's.
         token: of a server, the bearer key; by default what DPBANDITS_TOKEN says.
-        timeout: of a server, seconds in which it has to answer an ask or a tell; by default 2. For
-            every 1,000 decisions of a call there is one more.
+        timeout: of a server, seconds in which it has to answer a call; by default 2. For every
+            1,000 decisions of a call there is one more; creation, `summaries` and `expected_loss`
+            have ten times as long.
         fallback: of a server, the name or the number of an arm. While the server is away `ask`
             returns decisions for this arm, which have no id; nobody learns from them, and `tell`
             sends nothing of them.

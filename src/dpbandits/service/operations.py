@@ -44,7 +44,7 @@ from dpbandits.service.models import (
     Voided,
 )
 from dpbandits.service.parts import Part, held_answers_of, known_decisions, settle
-from dpbandits.service.refusals import refusal
+from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import Decision, as_pair, list_of_tells
@@ -104,9 +104,10 @@ def checked_line(name: str, most: int, done: str) -> BeforeValidator:
 
     def check(value: object) -> object:
         if value is not None and (not is_line(value, most) or not value.strip()):
-            raise ValueError(
+            raise refusal(
+                name,
                 f"Expected {name}={shown(value)} to be a text of at most {most} characters that "
-                f"can be printed. {done}"
+                f"can be printed. {done}",
             )
         return value
 
@@ -129,13 +130,14 @@ def plain_arms(value: object) -> object:
     if value is None:
         return None
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise TypeError(
+        raise refusal(
+            "eligible",
             "Expected eligible= to be a list of arms, such as ['blue', 'green'] or [0, 2], got "
-            f"{shown(value)}."
+            f"{shown(value)}.",
         )
     arms = tuple(str(arm) if isinstance(arm, str) else plain_whole(arm) for arm in value)
     if len(arms) > MOST_ITEMS:
-        raise ValueError(f"Expected eligible= to have at most {MOST_ITEMS:,} arms.")
+        raise refusal("eligible", f"Expected eligible= to have at most {MOST_ITEMS:,} arms.")
     return arms
 
 
@@ -150,7 +152,7 @@ def plain_contexts(value: object) -> object:
     if isinstance(value, Mapping):
         value = [value]
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise ValueError(WANTED)
+        raise refusal("context", WANTED)
     rows = list(value)
     if not rows:
         return ()
@@ -158,9 +160,9 @@ def plain_contexts(value: object) -> object:
     if not any(nested):
         rows = [rows]
     elif not all(nested):
-        raise ValueError(WANTED)
+        raise refusal("context", WANTED)
     if len(rows) > MOST_AT_ONCE:
-        raise ValueError(f"Expected context= to have at most {MOST_AT_ONCE:,} contexts.")
+        raise refusal("context", f"Expected context= to have at most {MOST_AT_ONCE:,} contexts.")
     return tuple(map(plain_context, rows))
 
 
@@ -184,17 +186,18 @@ def plain_context(row: Any) -> Any:
     """One context as JSON has it."""
     named = isinstance(row, Mapping)
     if not named and np.ndim(row) != 1:
-        raise ValueError(WANTED)
+        raise refusal("context", WANTED)
     values = [read_or_none(number, each) for each in (row.values() if named else row)]
     if not all(value is not None and math.isfinite(value) for value in values):
-        raise ValueError(WANTED)
+        raise refusal("context", WANTED)
     if named and not all(isinstance(name, str) for name in row):
-        raise ValueError(WANTED)
+        raise refusal("context", WANTED)
     return dict(zip(row, values, strict=True)) if named else values
 
 
 def plain_count(value: object) -> object:
-    return whole_number(value, "count", 0, MOST_AT_ONCE)
+    with code_for("count"):
+        return whole_number(value, "count", 0, MOST_AT_ONCE)
 
 
 Key = Annotated[
@@ -276,7 +279,8 @@ def made(kind: type[Made], **fields: Any) -> Made:
     if isinstance(cause, Exception):
         raise cause
     place = ".".join(map(str, first["loc"]))
-    raise ValueError(f"Expected another {place}=: {first['msg']}. Nothing was done.")
+    text = f"Expected another {place}=: {first['msg']}. Nothing was done."
+    raise refusal("shape", text)
 
 
 # Asking
@@ -310,7 +314,7 @@ class Ask(OperationModel):
             if self.segment is not None:
                 raise refusal("side_chosen")
             if self.user is None:
-                raise refusal("user_needed")
+                raise refusal("user_missing")
             assert layout.side_key is not None
             place = hashed_place(self.user, layout.side_key)
             return [tx.part(layout.rule.side(place))]
@@ -442,7 +446,7 @@ class TellItem(BaseModel):
     @model_validator(mode="after")
     def _is_one(self) -> Self:
         if (self.reward is None) is (self.report is None):
-            raise ValueError("expected a reward or a report")
+            raise refusal("reward_or_report")
         return self
 
 
@@ -776,7 +780,7 @@ class RecordOutcomes(OperationModel):
     def _is_one(self) -> Self:
         counts = [self.people, self.successes]
         if counts.count(None) != (0 if self.outcomes is None else 2):
-            raise ValueError("expected outcomes, or people and successes")
+            raise refusal("outcomes")
         return self
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
@@ -860,7 +864,7 @@ def segment_part(tx: Transaction, segment: Any) -> Part:
     if segment is None or segment not in layout.parts:
         names = ", ".join(map(repr, layout.parts))
         text = f"Expected segment= to be one of {names}, got {shown(segment)}."
-        raise refusal("unknown_segment", f"{text} None was made.")
+        raise refusal("no_such_segment", f"{text} None was made.")
     return tx.part(segment)
 
 
@@ -875,7 +879,7 @@ class ArmOperation(OperationModel):
 
     def run(self, tx: Transaction, by: str) -> None:
         if self.arm is None:
-            raise ValueError("Expected the name or the number of an arm. Nothing was changed.")
+            raise refusal("no_such_arm")
         rule, parts = tx.layout.rule, self.parts(tx)
         stays = [] if rule is None else [rule.control, parts[0].session.arms[rule.control][0]]
         if self.move != "resume" and self.arm in stays:
@@ -947,7 +951,7 @@ class RestartArm(OperationModel):
 
     def run(self, tx: Transaction, by: str) -> int:
         if self.arm is None:
-            raise ValueError("Expected the name or the number of an arm. Nothing was changed.")
+            raise refusal("no_such_arm")
         rule, parts = tx.layout.rule, self.parts(tx)
         if rule is not None and self.arm in (rule.control, parts[0].session.arms[rule.control][0]):
             raise refusal("control_stays")

@@ -4,6 +4,8 @@ so that no reply repeats anything of a request; a client raises the same errors 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from dpbandits.core.errors import (
@@ -11,6 +13,7 @@ from dpbandits.core.errors import (
     DecisionError,
     EditedRowsError,
     Error,
+    HorizonError,
     LedgerError,
     MessageError,
     NameTakenError,
@@ -21,6 +24,7 @@ from dpbandits.core.errors import (
     TooManyPendingError,
     UnknownCampaignError,
     WitnessError,
+    coded,
 )
 
 
@@ -39,7 +43,7 @@ class Reason(NamedTuple):
 
 
 REASONS: dict[str, Reason] = {
-    "other_call": Reason(
+    "key_used": Reason(
         422,
         "The key is another call's",
         ValueError,
@@ -75,7 +79,7 @@ REASONS: dict[str, Reason] = {
         "Expected no segment: this campaign has none. Create it with segments=['DE', 'FR'], or "
         "leave segment= out. Nothing was done.",
     ),
-    "unknown_segment": Reason(
+    "no_such_segment": Reason(
         422,
         "No such segment",
         ValueError,
@@ -103,12 +107,172 @@ REASONS: dict[str, Reason] = {
         "Expected no segment=, and to be asked as the whole campaign: which side a person is on is "
         "not chosen. None was made.",
     ),
-    "user_needed": Reason(
+    "user_missing": Reason(
         422,
         "No user",
         ValueError,
-        "Expected user=: this campaign has holdout=, so it has to know whose decision it is. None "
-        "was made.",
+        "Expected user=: this campaign knows its people (privacy_unit='user', or holdout=), so it "
+        "has to know whose decision it is. None was made.",
+    ),
+    "user_unexpected": Reason(
+        422,
+        "No user expected",
+        ValueError,
+        "Expected no user=: this campaign counts each reward as another person's. Leave it out, or "
+        "create a campaign with privacy_unit='user' and max_contributions=. None was made.",
+    ),
+    "user": Reason(
+        422,
+        "No user",
+        TypeError,
+        "Expected user= to be a person's own name or number: a text or a whole number. Nothing was "
+        "done.",
+    ),
+    "user_empty": Reason(
+        422,
+        "No user",
+        ValueError,
+        "Expected user= to be a text in which something can be seen: all who have no name would be "
+        "one person. Nothing was done.",
+    ),
+    "count": Reason(
+        422,
+        "No number of decisions",
+        ValueError,
+        "Expected count= to be a whole number from 0 to 100,000. None was made.",
+    ),
+    "key": Reason(
+        422,
+        "No key of a call",
+        ValueError,
+        "Expected key= to be a text of 1 to 200 characters that can be printed. Nothing was done.",
+    ),
+    "why": Reason(
+        422,
+        "No reason",
+        ValueError,
+        "Expected why= to be a text of 1 to 500 characters that can be printed. Nothing was done.",
+    ),
+    "eligible": Reason(
+        422,
+        "No list of arms",
+        TypeError,
+        "Expected eligible= to be a list of at most 10,000 arms, such as ['blue', 'green'] or [0, "
+        "2]. None was made.",
+    ),
+    "none_in_play": Reason(
+        422,
+        "No arm in play",
+        ValueError,
+        "Expected eligible= to hold an arm that is in play: those named are paused or retired, or "
+        "none was named. GET …/arms says where each arm stands. None was made.",
+    ),
+    "winner_only": Reason(
+        422,
+        "Only the winner",
+        ValueError,
+        "Expected eligible= to hold the winner of this campaign, which is closed and shows nothing "
+        "else. None was made.",
+    ),
+    "no_such_arm": Reason(
+        422,
+        "No such arm",
+        ValueError,
+        "Expected an arm of this campaign, by its name or number, a number without quotes. GET "
+        "…/arms names them. Nothing was done.",
+    ),
+    "arm_retired": Reason(
+        422,
+        "A retired arm",
+        ValueError,
+        "Expected an arm that was not retired: a retired one does not come back, and nothing of it "
+        "is read any more. Add an arm of another name. Nothing was done.",
+    ),
+    "last_arm": Reason(
+        422,
+        "The last arm",
+        ValueError,
+        "Expected another arm to be left in play: this is the last one. Add or resume another one "
+        "first, or close the campaign. Nothing was changed.",
+    ),
+    "arm_name": Reason(
+        422,
+        "No name of an arm",
+        ValueError,
+        "Expected the name of an arm to be a text that can be printed and that no arm had before; "
+        "where arms have no names, none. GET …/arms says which names there are. Nothing was done.",
+    ),
+    "arms_fixed": Reason(
+        422,
+        "Not with this policy",
+        ValueError,
+        "This campaign's policy cannot choose among some of its arms: eligible=, winner= and "
+        "changes of arms are not for it. Nothing was done.",
+    ),
+    "no_stopping_rule": Reason(
+        422,
+        "No stopping rule",
+        TypeError,
+        "Only a stopping rule may finish; this campaign's policy plays on for as long as decisions "
+        "are asked for. To end the campaign, close it. Nothing was done.",
+    ),
+    "closed_otherwise": Reason(
+        422,
+        "Closed already",
+        ValueError,
+        "This campaign was closed already, with another winner= or read=. Nothing was changed.",
+    ),
+    "not_recordable": Reason(
+        422,
+        "No batches",
+        ValueError,
+        "Expected a campaign that takes outcomes of people who were assigned elsewhere: not one "
+        "with privacy_unit='user', attribution_window=, contexts, the local model, or a policy "
+        "that plays no single arms. Ask for each decision, and tell its reward. None was recorded.",
+    ),
+    "outcomes": Reason(
+        422,
+        "No outcomes",
+        ValueError,
+        "Expected outcomes, one reward a person; or, for rewards of 0 and 1, people and successes. "
+        "Nothing was recorded.",
+    ),
+    "outcomes_count": Reason(
+        422,
+        "Too many or no people",
+        ValueError,
+        "Expected the outcomes of 1 to 100,000 people in one batch. Record larger ones as several, "
+        "each with a key of its own. Nothing was recorded.",
+    ),
+    "horizon": Reason(
+        409,
+        "Past the horizon",
+        HorizonError,
+        "The policy has come to the horizon that it was made for: nothing more is released. Create "
+        "another campaign, with a longer one. Nothing was done.",
+    ),
+    "no_such_policy": Reason(
+        422,
+        "No such policy",
+        ValueError,
+        "Expected policy.name to be the name of a policy that comes with dpbandits, such as "
+        "DPKLUCB; dpb.list_policies() in Python names all. Nothing was created.",
+    ),
+    "policy": Reason(
+        422,
+        "No policy",
+        ValueError,
+        'Expected `policy` to hold the policy\'s name and its own arguments, such as {"name": '
+        '"DPKLUCB", "arms": ["blue", "green"], "epsilon": "1"}; `errors` may say which '
+        "argument is not possible. Nothing was created.",
+    ),
+    "option": Reason(
+        422,
+        "An option that cannot be",
+        ValueError,
+        "One of the campaign's options is not possible, by itself or beside the others; `errors` "
+        "may say which. The same call on open_store('memory:') in Python says what is expected. "
+        "Nothing was created.",
     ),
     "resolved_by_time": Reason(
         422,
@@ -223,7 +387,7 @@ REASONS: dict[str, Reason] = {
         "it with open_store(url, key=secrets.token_bytes(32)), or set DPBANDITS_KEY, and keep that "
         "key apart from the database. Nothing was created.",
     ),
-    "new_scope": Reason(
+    "no_such_scope": Reason(
         422,
         "No such scope",
         ValueError,
@@ -250,7 +414,7 @@ REASONS: dict[str, Reason] = {
         "Another campaign's expected loss is being simulated. Ask again in some seconds.",
     ),
     # By the kind of an error, where its own text may hold something of the call
-    "reward": Reason(
+    "reward_out_of_range": Reason(
         422,
         "No reward",
         RewardError,
@@ -272,7 +436,7 @@ REASONS: dict[str, Reason] = {
         NameTakenError,
         "Expected a name that is not taken in this store. Nothing was created.",
     ),
-    "unknown_campaign": Reason(
+    "no_such_campaign": Reason(
         404,
         "Not found",
         UnknownCampaignError,
@@ -307,16 +471,15 @@ REASONS: dict[str, Reason] = {
         409,
         "Not possible now",
         RuntimeError,
-        "This is not possible now: the policy has come to its horizon, or it cannot do this. "
-        "Nothing was done.",
+        "This is not possible now, or the policy cannot do this. Nothing was done.",
     ),
     "refused": Reason(
         422,
         "Refused",
         ValueError,
-        "One of the values is not possible for this campaign: an arm, a user, a number or an "
-        "option. Nothing was done. GET …/arms and …/options say what there is; the same call on "
-        "open_store('memory:') in Python says which value it is, and what is expected.",
+        "One of the values is not possible for this campaign. Nothing was done. GET …/arms and "
+        "…/options say what there is; the same call on open_store('memory:') in Python says which "
+        "value it is, and what is expected.",
     ),
     "no_key": Reason(
         401,
@@ -334,6 +497,12 @@ REASONS: dict[str, Reason] = {
     "other_campaign": Reason(
         403, "Not for this key", NotForThisKeyError, "This key is for another campaign."
     ),
+    "not_json": Reason(
+        422,
+        "Not JSON",
+        ValueError,
+        "The body is not JSON. Nothing was done; /docs describes every body.",
+    ),
     "shape": Reason(
         422,
         "Of another shape",
@@ -350,11 +519,12 @@ REASONS: dict[str, Reason] = {
 }
 
 BY_KIND: list[tuple[type[Exception], str]] = [
-    (UnknownCampaignError, "unknown_campaign"),
+    (UnknownCampaignError, "no_such_campaign"),
     (WitnessError, "store"),
     (StoreError, "store"),
     (LedgerError, "ledger"),
-    (RewardError, "reward"),
+    (HorizonError, "horizon"),
+    (RewardError, "reward_out_of_range"),
     (MessageError, "message"),
     (NameTakenError, "name_taken"),
     (DecisionError, "decision"),
@@ -370,15 +540,23 @@ BY_KIND: list[tuple[type[Exception], str]] = [
 
 def refusal(code: str, text: str | None = None) -> Exception:
     """Return the error of this code. text: in Python, where it may repeat what was given."""
-    reason = REASONS[code]
-    error = reason.kind(text or reason.text)
-    error.reason = code  # type: ignore[attr-defined]  # errors may carry any attribute
-    return error
+    return coded(code, REASONS[code].kind, text or REASONS[code].text)
 
 
 def code_of(error: Exception) -> str:
     """Return the code of an error."""
-    code = getattr(error, "reason", None)
+    code = getattr(error, "code", None)
     if isinstance(code, str) and code in REASONS:
         return code
     return next((code for kind, code in BY_KIND if isinstance(error, kind)), "fault")
+
+
+@contextmanager
+def code_for(code: str) -> Iterator[None]:
+    """Give this code to the plain errors of what is refused within, unless they have one."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if type(error) in (ValueError, TypeError) and not hasattr(error, "code"):
+            error.code = code  # type: ignore[union-attr]  # errors may carry any attribute
+        raise

@@ -33,7 +33,7 @@ from dpbandits.service.database import Database, no_scope
 from dpbandits.service.models import Scope, Summaries
 from dpbandits.service.operations import LONGEST_KEY
 from dpbandits.service.parts import Setting
-from dpbandits.service.refusals import refusal
+from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.tables import CampaignRow, ScopeKind, ScopeRow
 from dpbandits.service.transaction import Host
@@ -154,6 +154,7 @@ class CampaignStore:
         if row is not None:
             self._seal.require_same_key(row)
 
+    @code_for("option")
     def create(
         self,
         name: str,
@@ -310,7 +311,9 @@ class CampaignStore:
         known = self.database.scope(checked_name(name))
         if known is None:
             if epsilon is None or self.is_looking:
-                raise refusal("new_scope", f"Expected epsilon= for the new scope {shown(name)}.")
+                raise refusal(
+                    "no_such_scope", f"Expected epsilon= for the new scope {shown(name)}."
+                )
             self.database.add_scope(ScopeRow(name, str(as_fraction(epsilon, "epsilon")), "0"))
             known = self.database.scope(name)
         assert known is not None

@@ -218,7 +218,7 @@ class Transaction:
             except (ValueError, TypeError):
                 raise refusal("edited_reply") from None
             if first != mark:
-                raise refusal("other_call")
+                raise refusal("key_used")
             return op.restored_answer(kept, self)
         answer = op.run(self, by)
         self.responses[place] = compact([mark, op.kept(answer)])

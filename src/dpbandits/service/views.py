@@ -106,7 +106,7 @@ class View:
             return self.show(tx, tx.part(ONLY_PART), **params)
         if segment is not None:
             if segment not in layout.parts:
-                raise refusal("unknown_segment")
+                raise refusal("no_such_segment")
             return self.show(tx, tx.part(segment), **params)
         if self.combine is None:
             raise refusal("part_needed")

@@ -14,7 +14,16 @@ from typing import Any, Literal, Self, final
 
 import numpy as np
 
-from dpbandits.core.inputs import Count, Finite, as_int, converted, damaged, real_number, shown
+from dpbandits.core.errors import coded
+from dpbandits.core.inputs import (
+    Count,
+    Finite,
+    as_int,
+    converted,
+    damaged,
+    real_number,
+    shown,
+)
 from dpbandits.policies.contract import LONGEST_LABEL, ArmLabels, checked_arm_labels
 
 ArmStatus = Literal["active", "paused", "retired"]
@@ -74,7 +83,9 @@ class Roster:
         if number is not None and 0 <= number < len(self.status):
             return number
         known = ", ".join(map(repr, self.labels[:20])) or f"0 to {len(self.status) - 1}"
-        raise ValueError(f"Expected one of the arms {known}; got {shown(arm)}.")
+        raise coded(
+            "no_such_arm", ValueError, f"Expected one of the arms {known}; got {shown(arm)}."
+        )
 
     def numbers(self, arms: Iterable[object]) -> tuple[int, ...]:
         """Those of these arms that are in play, in order.
@@ -85,16 +96,20 @@ class Roster:
         """
         single = getattr(arms, "ndim", 1) == 0  # a NumPy number, which says that it is iterable
         if isinstance(arms, str) or not isinstance(arms, Iterable) or single:
-            raise TypeError(
+            raise coded(
+                "eligible",
+                TypeError,
                 "Expected eligible= to be a list of arms, such as ['blue', 'green'] or [0, 2], got "
-                f"{shown(arms)}."
+                f"{shown(arms)}.",
             )
         chosen = {self.number(arm) for arm in arms}
         eligible = tuple(arm for arm in sorted(chosen) if self.status[arm] == "active")
         if not eligible:
-            raise ValueError(
+            raise coded(
+                "none_in_play",
+                ValueError,
                 "Expected at least one eligible arm that is in play; "
-                + ("none was named." if not chosen else "those named are paused or retired.")
+                + ("none was named." if not chosen else "those named are paused or retired."),
             )
         return eligible
 
@@ -105,9 +120,11 @@ class Roster:
             ValueError: the arm is retired, which is for ever.
         """
         if self.status[arm] == "retired" != to:
-            raise ValueError(
+            raise coded(
+                "arm_retired",
+                ValueError,
                 f"{self.name(arm)} is retired, and a retired arm does not come back. Add a new arm "
-                "with another name."
+                "with another name.",
             )
         status = (*self.status[:arm], to, *self.status[arm + 1 :])
         return replace(self, status=status)
@@ -124,11 +141,13 @@ class Roster:
             ValueError: a name that was used before, or is none; or no name where arms have names.
         """
         if (label is None) is bool(self.labels):
-            raise ValueError(
+            raise coded(
+                "arm_name",
+                ValueError,
                 "Expected a name for the new arm, for the others have names."
                 if label is None
                 else "Expected no name for the new arm, for the others have none: name all arms "
-                "when the policy is made, arms=['blue', 'green']."
+                "when the policy is made, arms=['blue', 'green'].",
             )
         labels = self.labels if label is None else checked_arm_labels((*self.labels, label))
         return replace(self, status=(*self.status, "active"), labels=ArmLabels(labels))

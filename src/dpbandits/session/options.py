@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpbandits.core.errors import PrivacyWarning, RewardError, TooManyPendingError
+from dpbandits.core.errors import PrivacyWarning, RewardError, TooManyPendingError, coded
 from dpbandits.core.inputs import as_int, checked_default, is_line, number, refuse_class, shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Mechanism
@@ -94,8 +94,10 @@ def checked_responsible(responsible: object) -> str | None:
 def require_same(closing: Closing, winner: int | None, read: bool) -> None:
     """Refuse to close a session in another way than it was."""
     if (closing.winner, closing.read) != (winner, read):
-        raise ValueError(
-            "This session is closed already, with another winner= or read=. Nothing was changed."
+        raise coded(
+            "closed_otherwise",
+            ValueError,
+            "This session is closed already, with another winner= or read=. Nothing was changed.",
         )
 
 
@@ -188,9 +190,11 @@ def require_choice(policy: Policy, what: str) -> None:
                 "No policy on super arms can: begin a session with a problem that has the arms "
                 "that are left."
             )
-        raise ValueError(
+        raise coded(
+            "arms_fixed",
+            ValueError,
             f"{policy.name} cannot choose among some of its arms, so {what} is not for it; nothing "
-            f"was done. {can}"
+            f"was done. {can}",
         )
 
 
@@ -326,9 +330,11 @@ def require_recordable(policy: Policy, people: Register | None, waits: bool) -> 
     elif waits:
         why = "with attribution_window= an answer belongs to a decision that is waited for"
     if why:
-        raise ValueError(
+        raise coded(
+            "not_recordable",
+            ValueError,
             f"Expected a session that takes outcomes of people who were assigned elsewhere; {why}. "
-            "Ask for each decision, and tell its reward. Nothing was recorded."
+            "Ask for each decision, and tell its reward. Nothing was recorded.",
         )
     require_choice(policy, "record")
 
@@ -381,9 +387,11 @@ def listed_outcomes(outcomes: object) -> list[Any]:
 def require_few_outcomes(people: int) -> None:
     """Refuse a batch without people, or one that would hold up all other calls."""
     if not 1 <= people <= MOST_OUTCOMES:
-        raise ValueError(
+        raise coded(
+            "outcomes_count",
+            ValueError,
             f"Expected the outcomes of 1 to {MOST_OUTCOMES:,} people in one batch, got {people:,}. "
-            "Record larger ones as several, each with a key of its own. Nothing was recorded."
+            "Record larger ones as several, each with a key of its own. Nothing was recorded.",
         )
 
 
@@ -414,14 +422,18 @@ def require_user(people: Register | None, user: object) -> None:
         ValueError: so it is.
     """
     if people is not None and user is None:
-        raise ValueError(
+        raise coded(
+            "user_missing",
+            ValueError,
             "Expected user=: this session promises something to each user, so it has to know whose "
-            "decision it is. None was made."
+            "decision it is. None was made.",
         )
     if people is None and user is not None:
-        raise ValueError(
+        raise coded(
+            "user_unexpected",
+            ValueError,
             "Expected no user=: this session counts each reward as another person's. Make it with "
-            "privacy_unit='user' and max_contributions=. None was made."
+            "privacy_unit='user' and max_contributions=. None was made.",
         )
 
 

@@ -18,6 +18,7 @@ from uuid import UUID
 import numpy as np
 from msgspec import Meta, Struct
 
+from dpbandits.core.errors import coded
 from dpbandits.core.inputs import (
     Count,
     Finite,
@@ -53,14 +54,18 @@ def named_bytes(user: object) -> bytes:
         user = str(UUID(int=user.int))
     plain = str.__str__(user) if isinstance(user, str) else whole_name(user)
     if plain is None or (isinstance(plain, str) and len(plain) > LONGEST_NAME):
-        raise TypeError(
+        raise coded(
+            "user",
+            TypeError,
             "Expected user= to be a person's own name or number (text or a whole number), got "
-            f"an object of type {type(user).__name__}. No decision was made."
+            f"an object of type {type(user).__name__}. No decision was made.",
         )
     if isinstance(plain, str) and is_blank(plain):
-        raise ValueError(
+        raise coded(
+            "user_empty",
+            ValueError,
             "Expected user= to be a person's own name or number, got a text that is empty or has "
-            "nothing to be seen: all who have no name would be one person. Nothing was done."
+            "nothing to be seen: all who have no name would be one person. Nothing was done.",
         )
     return f"str:{normalised(str(plain))}".encode(errors="surrogatepass")
 

@@ -30,6 +30,7 @@ from dpbandits.core.errors import (
     NotRecordedError,
     RewardError,
     SharedError,
+    coded,
 )
 from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
 from dpbandits.core.locks import PROCESS
@@ -573,9 +574,11 @@ class Session:
                 "winner= to go on with one arm. None was made."
             )
         if eligible is not None and arm not in {roster.number(each) for each in eligible}:
-            raise ValueError(
+            raise coded(
+                "winner_only",
+                ValueError,
                 f"Expected eligible= to hold {roster.name(arm)}, the winner of this session, which "
-                "is closed and shows nothing else. None was made."
+                "is closed and shows nothing else. None was made.",
             )
         events = view.winner_events(arm, count)
         made = [each.play.decision(each.id, self.campaign) for each in events[::2]]
@@ -971,9 +974,11 @@ class Session:
             self._require_open()
             roster = self._state.roster
             if roster.status[arm] == "retired":
-                raise ValueError(
+                raise coded(
+                    "arm_retired",
+                    ValueError,
                     f"Expected an arm that was not retired; {roster.name(arm)} was, and nothing of "
-                    "it is read any more. Nothing was recorded."
+                    "it is read any more. Nothing was recorded.",
                 )
             parts = self._recorded_parts(arm, outcomes, view.asked)
             events = view.recorded(arm, parts, batch)
@@ -1347,16 +1352,20 @@ class Session:
         if winner is None:
             return None
         if self.policy.about.feedback != "bandit":
-            raise ValueError(
+            raise coded(
+                "arms_fixed",
+                ValueError,
                 f"Expected no winner=: {self.policy.name} plays no single arms. Nothing was "
-                "changed."
+                "changed.",
             )
         roster = self._state.roster
         number = roster.number(winner)
         if roster.status[number] == "retired":
-            raise ValueError(
+            raise coded(
+                "arm_retired",
+                ValueError,
                 f"Expected winner= to be an arm that was not retired; {roster.name(number)} was. "
-                "Nothing was changed."
+                "Nothing was changed.",
             )
         return number
 
@@ -1468,10 +1477,12 @@ class Session:
             ValueError: no reward was ever recorded. Nothing was released.
         """
         if self.policy.about.goal != "estimate":
-            raise TypeError(
+            raise coded(
+                "no_stopping_rule",
+                TypeError,
                 f"Expected a stopping rule, which may finish; {self.policy.name} plays on for as "
                 "long as decisions are requested. To end a "
-                "session, close it: close(why)."
+                "session, close it: close(why).",
             )
         with OneCall(self) as view:
             self._require_open()
@@ -1645,9 +1656,11 @@ class Session:
         number = self._state.roster.number(arm)
         roster = self._state.roster.with_status(number, to)
         if roster.active == ():
-            raise ValueError(
+            raise coded(
+                "last_arm",
+                ValueError,
                 f"Expected an arm to be left in play; {roster.name(number)} is the last one. "
-                "Add or resume another one first."
+                "Add or resume another one first.",
             )
         return number, roster
 

@@ -51,9 +51,9 @@ def test_requests_that_name_no_segment_or_a_wrong_one() -> None:
         for body in ({}, {"segment": "ES"}):
             answer = client.post("/v1/campaigns/trial/ask", json=body)
             assert answer.status_code == 422
-            assert answer.json()["code"] == "unknown_segment"
+            assert answer.json()["code"] == "no_such_segment"
         for verb in ("releases", "decisions", "events", "history", "recent"):
-            for query, code in (("", "part_needed"), ("?segment=ES", "unknown_segment")):
+            for query, code in (("", "part_needed"), ("?segment=ES", "no_such_segment")):
                 answer = client.get(f"/v1/campaigns/trial/{verb}{query}")
                 assert answer.status_code == 422
                 assert answer.json()["code"] == code

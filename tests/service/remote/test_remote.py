@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -76,3 +77,32 @@ def test_numbers_of_numpy_are_numbers_far_away_too() -> None:
         far.pause_arm(np.int64(0))
         assert dict(far.arms) == {"blue": "paused", "green": "active"}
         assert far.erase(np.int64(7)) == 2
+
+
+def test_every_call_waits_as_long_as_the_store_says() -> None:
+    """And one more second for each 1,000 rows; ten times as long where much is computed."""
+    seconds = list[float]()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seconds.append(request.extensions["timeout"]["read"])
+        return httpx.Response(404, json={"code": "no_such_campaign", "detail": "There is none."})
+
+    client = httpx.Client(transport=httpx.MockTransport(answer), base_url="http://localhost")
+    store = RemoteStore("http://localhost", client=client, timeout=0.5)
+    trial = store._campaign("trial")
+    calls: dict[Callable[[], object], float] = {
+        trial.summary: 0.5,
+        trial.beliefs: 0.5,
+        lambda: trial.pause_arm(0): 0.5,
+        lambda: trial.tell("0" * 32, 1): 0.501,
+        lambda: trial.decisions(limit=2_000): 2.5,
+        lambda: trial.pending(limit=2_000): 2.5,
+        lambda: trial.expire(*["0" * 32] * 500): 1.0,
+        trial.expected_loss: 5.0,
+        store.summaries: 5.0,
+        lambda: store.create("new", dpb.DPKLUCB(arms=2, epsilon=1)): 5.0,
+    }
+    for call in calls:
+        with pytest.raises(dpb.UnknownCampaignError, match="There is none"):
+            call()
+    assert seconds == list(calls.values())

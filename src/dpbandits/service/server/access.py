@@ -7,9 +7,10 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import NamedTuple, final, get_args
+from typing import Any, NamedTuple, final, get_args
 
 from fastapi import Request
+from fastapi.routing import APIRoute
 
 from dpbandits.core.inputs import is_line, normalised, shown
 from dpbandits.service.creation import LONGEST_NAME as LONGEST_CAMPAIGN
@@ -54,6 +55,7 @@ class Access:
 
     def __init__(self, database: Database, *, open: bool) -> None:
         self._database, self.open = database, open
+        self._needed = dict[Any, Role]()
 
     def create(self, name: str, roles: Iterable[str], campaign: str | None = None) -> str:
         """Make a key, and return it: it is shown this once.
@@ -118,7 +120,19 @@ class Access:
             """Return the check, which asks the database: it runs in the thread of the work."""
             return partial(self._require, role, request)
 
+        self._needed[caller] = role
         return caller
+
+    def require(self, request: Request) -> None:
+        """Refuse a request whose route needs another key than it has.
+
+        Raises:
+            PermissionError: nobody that is known, or without the role.
+        """
+        route = request.scope.get("route")
+        for each in route.dependant.dependencies if isinstance(route, APIRoute) else ():
+            if each.call in self._needed:
+                self._require(self._needed[each.call], request)
 
     def _require(self, role: Role, request: Request) -> Principal:
         """Return who calls.

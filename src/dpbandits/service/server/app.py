@@ -5,8 +5,10 @@ documents (RFC 9457) with fixed texts.
 import csv
 import inspect
 import io
+import re
 from collections.abc import Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Annotated, Any, final
 
 import anyio.to_thread
@@ -20,7 +22,9 @@ from pydantic import BaseModel, Field, create_model
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 
-from dpbandits.core.errors import Error
+from dpbandits.core.errors import Error, StoreError
+from dpbandits.core.inputs import options_of
+from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.creation import NewCampaign, policy_from
 from dpbandits.service.models import DecisionPage, Problem, Rights, Scope, Summaries, Summary
@@ -91,7 +95,7 @@ def make_app(store: CampaignStore, *, open: bool = False) -> FastAPI:
         redoc_url=None,
         responses=RESPONSES,
     )
-    add_error_handlers(app)
+    add_error_handlers(app, access)
     app.add_middleware(Limits, hosts=LOCAL if open else None)
     if not store.is_looking:  # those first that are called all day: routes are tried in order
         for name, kind in OPERATIONS.items():
@@ -332,18 +336,19 @@ def problem(code: str, **more: Any) -> JSONResponse:
     return JSONResponse(body.model_dump(), reason.status, headers, media_type=MEDIA)
 
 
-def add_error_handlers(app: FastAPI) -> None:
+def add_error_handlers(app: FastAPI, access: Access) -> None:
     """Every error becomes a problem document. None repeats anything of a request."""
 
     def ours(request: Request, error: Exception) -> JSONResponse:
-        return problem(code_of(error))
-
-    async def invalid(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, RequestValidationError)
-        problems = [where_and_what(each) for each in error.errors()[:20]]
-        text = "; ".join(f"{each['where']}: {each['what']}" for each in problems)
-        detail = f"{text}. Nothing was done; /docs describes every body."
-        return problem("shape", detail=detail, errors=problems)
+        try:  # whoever may not call is told nothing else, though a body is read before a key
+            access.require(request)
+        except (PermissionError, StoreError) as refused:
+            return problem(code_of(refused))
+        if isinstance(error, RequestValidationError):
+            return invalid(error)
+        code = code_of(error)
+        named = option_in(error) if code in ("option", "policy") else None
+        return problem(code, errors=[] if named is None else [wrong(named)])
 
     async def framework(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
@@ -359,9 +364,47 @@ def add_error_handlers(app: FastAPI) -> None:
 
     for kind in (Error, ValueError, TypeError, RuntimeError, PermissionError, LookupError):
         app.add_exception_handler(kind, ours)
-    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(RequestValidationError, ours)
     app.add_exception_handler(HTTPException, framework)
     app.add_exception_handler(Exception, fault)
+
+
+PRIVATE = {"reward", "outcomes", "successes"}
+"""Fields of which nobody is told what is wrong with them, not even where."""
+
+
+def invalid(error: RequestValidationError) -> JSONResponse:
+    """Return the problem document for a body of another shape, or with a value that cannot be."""
+    found = list(error.errors()[:20])
+    is_long = any(each["type"] == "too_long" for each in found)
+    if not is_long and any(PRIVATE & set(each["loc"]) for each in found):
+        return problem("reward_out_of_range")
+    problems = [where_and_what(each) for each in found]
+    cause = found[0].get("ctx", {}).get("error")
+    code = getattr(cause, "code", "not_json" if found[0]["type"] == "json_invalid" else "shape")
+    if code != "shape":
+        return problem(code, errors=problems)
+    text = "; ".join(f"{each['where']}: {each['what']}" for each in problems)
+    detail = f"{text}. Nothing was done; /docs describes every body."
+    return problem("shape", detail=detail, errors=problems)
+
+
+def option_in(error: Exception) -> str | None:
+    """Return the option, or the policy's argument, that an error of a new campaign is about. It is
+    one of ours: nothing that was sent is named.
+    """
+    found = re.match(r"Expected (?:no )?(\w+)=", str(error))
+    return found[1] if found is not None and found[1] in known_options() else None
+
+
+@cache
+def known_options() -> frozenset[str]:
+    policies = (options_of(each) for each in EVERY_POLICY.values())
+    return frozenset(NewCampaign.model_fields).union(*policies)
+
+
+def wrong(where: str) -> dict[str, str]:
+    return {"where": where, "what": "Not a possible value"}
 
 
 def where_and_what(error: Any) -> dict[str, str]:

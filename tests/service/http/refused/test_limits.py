@@ -22,10 +22,8 @@ def new(**more: Any) -> dict[str, Any]:
 
 
 WRONG: dict[str, tuple[str, Any, str]] = {
-    "answers": ("/trial/tell", [{"id": ID, "reward": "a"}] * MANY, "0.reward"),
     "numbers": ("/trial/tell", [1] * MANY, "0"),
     "the second": ("/trial/tell", [{"id": ID, "reward": 1}, *[{}] * MANY], "1.id"),
-    "rewards": ("/trial/tell", [{"id": ID, "reward": ["a"] * 9_000}], "0.reward"),
     "ids": ("/trial/expire", {"ids": [1] * 9_000}, "ids.0"),
     "segments": ("", new(segments=[1] * MANY), "segments.0"),
 }
@@ -35,15 +33,15 @@ TOO_MANY: dict[str, tuple[str, Any, str]] = {
     "answers": ("/trial/tell", [{"id": ID, "reward": 1}] * 10_001, "at most 10000 items"),
     "rewards": ("/trial/tell", [{"id": ID, "reward": [1] * MANY}], "at most 10000 items"),
     "ids": ("/trial/void", {"ids": [ID] * 10_001}, "at most 10000 items"),
-    "arms": ("/trial/ask", {"eligible": [0] * MANY}, "eligible: Not a possible value"),
-    "segments": ("", new(segments=[f"{at}" for at in range(1_001)]), "Refused"),
-    "named arms": ("", new(policy={**POLICY, "arms": ["a"] * 10_001}), "Refused"),
-    "numbered arms": ("", new(policy={**POLICY, "arms": 10**7}), "Refused"),
-    "edges": ("", new(policy=graph(10_001)), "Refused"),
+    "arms": ("/trial/ask", {"eligible": [0] * MANY}, "at most 10,000 arms"),
+    "segments": ("", new(segments=[f"{at}" for at in range(1_001)]), '"option"'),
+    "named arms": ("", new(policy={**POLICY, "arms": ["a"] * 10_001}), '"policy"'),
+    "numbered arms": ("", new(policy={**POLICY, "arms": 10**7}), '"policy"'),
+    "edges": ("", new(policy=graph(10_001)), '"policy"'),
     "arms of segments": (
         "",
         new(policy={**POLICY, "arms": 101}, segments=[f"{at}" for at in range(100)]),
-        "Refused",
+        '"option"',
     ),
 }
 
