@@ -740,8 +740,9 @@ def foreseen_row(
 
 
 def standard_error(each: Floats) -> float:
-    """Of the mean of these draws."""
-    return float(each.std(ddof=1) / np.sqrt(len(each)))
+    """Of the mean of these draws; 0 where they differ by rounding alone."""
+    found = float(each.std(ddof=1) / np.sqrt(len(each)))
+    return found if found > 1e-12 * float(np.abs(each).max()) else 0.0
 
 
 def losses(plays: Integers, trial: ForecastTrial) -> Floats:

@@ -156,6 +156,8 @@ def turns_of(
         return in_periods(policy, rates, at, how, seed)
     if how.delay is not None:
         return in_a_session(policy, rates, at, how, seed)
+    if policy.about.every_round:
+        return one_by_one(policy, rates, at, how, seed)
     return steps_of(policy, rates, how, seed)
 
 
@@ -202,6 +204,37 @@ def in_a_session(
             releases = session.releases
             yield Turn(asked, worth, session._state.history if news else None)
             asked, worth = np.zeros(policy.arms, np.int64), 0.0
+
+
+def one_by_one(
+    policy: Any, rates: Floats, at: Integers, how: Conditions, seed: int
+) -> Iterator[Turn]:
+    """Play a trial of a policy that reads every answer at once, without privacy. Who is silent is
+    replaced at once.
+    """
+    rng, people, noise = np.random.default_rng([seed, COINS]), how.visitors, SimulatedNoise(seed)
+    coins, luck, silent = rng.random(people), rng.random(people), rng.random(people) < how.silent
+    assignment, arms = how.assignment or Assignment(False, 0.0), range(policy.arms)
+    edges = [np.cumsum(assignment.law({}, planned, arms)) for planned in arms]
+    mechanism, state, told = policy.reader, policy.init(), 0
+    memory, steps, ends = mechanism.init(len(arms)), mechanism.grid.steps, set(at.tolist())
+    asked, worth = np.zeros(len(arms), np.int64), 0.0
+    for t in range(people):
+        public = PublicRng(seed, told)
+        planned = policy.ahead(state, {}, public).action_at(0, t + 1, public)
+        arm = min(int(edges[planned].searchsorted(coins[t], "right")), arms[-1])
+        mean = float(rates[t * len(rates) // people, arm])
+        asked[arm] += 1
+        worth += mean
+        if not silent[t]:
+            block = Block((arm,), (steps * int(luck[t] < mean),), (1,))
+            memory, answers = mechanism.answer(memory, block, noise)
+            told += 1
+            release = Release((arm,), tuple(answers), told, ((arm, 1),))
+            state = policy.update(state, Hold(arm, 1, (arm,)), release)
+        if t + 1 in ends:
+            yield Turn(asked, worth, None)
+            asked, worth = np.zeros(len(arms), np.int64), 0.0
 
 
 def answers_of(how: Conditions, rng: np.random.Generator) -> Integers:
