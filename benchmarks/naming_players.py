@@ -16,10 +16,10 @@ import dpbandits as dpb
 from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.environments.changing import Drift, path_of
+from dpbandits.forecasting.trials import periods_of
 from dpbandits.policies.contract import begin_step
 from dpbandits.session.arms import Assignment
 from dpbandits.session.beliefs import ReleaseHistory
-from dpbandits.session.periods import OpenPeriod
 from dpbandits.vault import open_vault
 
 REWARDS = 5
@@ -143,62 +143,12 @@ def in_periods(
         coins: by which arms are drawn, shape (people,). luck: who has a mean above it has a 1.
         waits: after how many further people each answer comes.
     """
-    policy, path, people = setting.policy(), setting.path(), setting.people
-    arms, known = range(policy.arms), ReleaseHistory.of(policy, periods=True)
-    vault = open_vault("bandit", policy.mechanism(), policy.arms, dpb.SimulatedNoise(seed), None)
-    steps, state, number = vault.vault.grid.steps, policy.init(), 0
-    assignment, period = Assignment(False, setting.min_share or 0.0), OpenPeriod()
-    drawn, law_of = np.zeros(people, np.intp), np.zeros(people, np.intp)
-    comes = np.arange(people) + waits
-    order = np.argsort(comes, kind="stable")
-    for start in range(0, people, setting.length):
-        stop, planned = min(start + setting.length, people), None
-        if all(state.rounds):
-            ahead: Any = policy.ahead(state, {}, PublicRng(seed, number), arms)
-            planned = ahead.action
-        law = assignment.settled_law(planned, arms)
-        period = period.settled(start, planned).drawn(start + 1, law)
-        edges = np.cumsum(law)
-        drawn[start:stop] = np.minimum(np.searchsorted(edges, coins[start:stop], "right"), arms[-1])
-        law_of[start:stop] = period.laws[-1].since
-        told_now = order[slice(*np.searchsorted(comes[order], [start, stop]))]
-        answered = drawn[told_now]
-        rewards = luck[told_now] < path[told_now, answered]
-        places = [np.flatnonzero(answered == arm) for arm in arms]
-        sums = [np.concatenate([[0], np.cumsum(rewards[place])]) for place in places]
-        told, open_blocks, at = [0] * len(law), set[int](), -1  # told: in this period
-        counts, plan = dict[int, int](), policy.plan(state, PublicRng(seed, number))
-        while at < len(told_now) - 1:
-            ends = {
-                int(places[arm][last]): arm
-                for arm in arms
-                if (last := told[arm] + policy.room(state, arm) - 1) < len(places[arm])
-            }
-            at, counts = min(ends, default=len(told_now) - 1), {}
-            for arm in arms:
-                now = int(np.searchsorted(places[arm], at, "right"))
-                if now > told[arm]:
-                    ones = int(sums[arm][now] - sums[arm][told[arm]])
-                    vault.add_block(arm, ones * steps, now - told[arm])
-                    counts[arm], told[arm] = now - told[arm], now
-                    open_blocks.add(arm)
-            if at not in ends:
-                break
-            full = ends[at]
-            release = vault.release((full,), vault.records, tuple(counts.items()))
-            state, known = policy.update(state, plan, release), known.after(release)
-            number, counts = number + 1, {}
-            plan = policy.plan(state, PublicRng(seed, number))
-            open_blocks.discard(full)
-        by_law = zip(law_of[told_now].tolist(), answered.tolist(), strict=True)
-        for since, arm in dict.fromkeys(by_law):
-            period = period.recorded(since, arm)
-        read = tuple(sorted(open_blocks))
-        release = vault.release(read, vault.records, tuple(counts.items()))
-        known, period = known.after(release, arms, period.ended), period.next(stop)
-        if read:
-            state, number = policy.update(state, plan, release), number + 1
-        yield Turn(stop, known, policy, state, number)
+    assignment = Assignment(False, setting.min_share or 0.0)
+    how = setting.path(), assignment, setting.length
+    policy, comes, people = setting.policy(), np.arange(setting.people) + waits, 0
+    for end in periods_of(policy, *how, coins, luck, comes, seed):
+        people += len(end.drawn)
+        yield Turn(people, end.known, policy, end.state, end.number)
 
 
 def in_session(setting: Setting, seed: int) -> Iterator[Turn]:

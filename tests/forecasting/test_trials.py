@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.forecasting.outcome import EQUAL
-from dpbandits.forecasting.trials import Conditions, play_trial
+from dpbandits.forecasting.trials import Conditions, answers_of, play_trial
+from dpbandits.session.arms import Assignment
 from dpbandits.session.beliefs import best_compared
 
 AT = np.array([100, 400])
@@ -17,28 +20,42 @@ MEANS = np.array([0.2, 0.6, 0.3])
 POLICY = dpb.DPKLUCB(arms=3, epsilon=2, first=8, grid=1)
 
 
-def in_a_session(how: Conditions, seed: int) -> tuple[Any, Any]:
+SHARED = Assignment(False, 0.1)
+
+
+def in_a_session(how: Conditions, seed: int, policy: Any = POLICY) -> tuple[Any, Any]:
     """Plays by the last round, and the arm that is named at the end."""
-    options: dict[str, Any] = {"min_share": how.min_share} if how.min_share else {}
-    s = dpb.Session(POLICY, noise=dpb.SimulatedNoise(seed), seed=seed, **options)
+    now, options = [0.0], dict[str, Any]()
+    if how.assignment is not None:
+        options["min_share"] = dict(how.assignment.shares) or how.assignment.min_share
+    if how.period:
+        options |= {"period": timedelta(seconds=how.period), "clock": lambda: now[0]}
+    s = dpb.Session(policy, noise=dpb.SimulatedNoise(seed), seed=seed, **options)
     rng, plays = np.random.default_rng([seed, 9]), np.zeros(3)
+    late, comes = list[Any](), answers_of(how._replace(silent=0.0), rng)
     for t in range(how.visitors):
+        now[0] = float(t)
         decision: Any = s.ask()
         plays[decision.action] += 1
         added = 0.0 if how.drift is None else how.drift.added(np.array([t / how.visitors]), 3)[0]
         coin = rng.random()
-        if rng.random() < how.silent:
+        if rng.random() >= how.silent:
+            reward = float(coin < (MEANS + added)[decision.action])
+            heapq.heappush(late, (int(comes[t]), t, decision, reward))
+        elif how.delay is None and not how.period:
             s.void(decision)  # another person takes the place
-        else:
-            s.tell(decision, float(coin < (MEANS + added)[decision.action]))
+        while late and late[0][0] <= t:
+            s.tell(*heapq.heappop(late)[2:])
     return plays, best_compared(s._state.history, range(3), 0.05)
 
 
+LATE = dpb.UniformDelay(0, 60)
 CONDITIONS = [
     Conditions(400),
-    Conditions(400, min_share=0.1),
+    Conditions(400, SHARED),
     Conditions(400, silent=0.2),
-    Conditions(400, min_share=0.1, drift=dpb.Drift(0.3)),
+    Conditions(400, SHARED, drift=dpb.Drift(0.3)),
+    Conditions(200, SHARED, silent=0.2, drift=dpb.Drift(0.3), delay=LATE, period=50),
 ]
 
 
@@ -48,7 +65,8 @@ def test_plays_are_those_of_sessions(how: Conditions) -> None:
     normal law exceeds it with 2e-7, three arms together with 6e-7).
     """
     runs = 60
-    trials = [play_trial(POLICY, MEANS, AT, how, seed, 0.05) for seed in range(runs)]
+    at = np.array([100, how.visitors])
+    trials = [play_trial(POLICY, MEANS, at, how, seed, 0.05) for seed in range(runs)]
     ours = np.array([trial.plays[-1] for trial in trials], np.float64)
     theirs = np.array([in_a_session(how, 10_000 + seed)[0] for seed in range(runs)])
     assert (ours.sum(axis=1) == how.visitors).all()
@@ -58,8 +76,9 @@ def test_plays_are_those_of_sessions(how: Conditions) -> None:
 
 def test_kept_rounds_and_losses_add_up() -> None:
     for how in CONDITIONS:
-        found = play_trial(POLICY, MEANS, AT, how, 3, 0.05)
-        assert found.plays.sum(axis=1).tolist() == AT.tolist()
+        at = [100, how.visitors]
+        found = play_trial(POLICY, MEANS, np.array(at), how, 3, 0.05)
+        assert found.plays.sum(axis=1).tolist() == at
         assert (np.diff(found.plays, axis=0) >= 0).all()
         if how.drift is None:
             gaps = MEANS.max() - MEANS
@@ -88,10 +107,36 @@ def test_winners_are_named_sooner_with_least_shares() -> None:
     assert row.width is not None
     assert row.width < before.width
     assert row.loss > before.loss
-    assert row.privacy is None
-    assert [each.policy for each in shared] == ["DPRateIMED", EQUAL]
-    assert "min_share=0.05" in shared.about
+    assert [each.policy for each in shared] == ["DPRateIMED", "KLUCB", EQUAL]
+    assert "each arm gets 0.05 of rounds or more" in shared.about
     assert f"{100 * row.chance_named:.0f} %" in str(shared)
+
+
+def test_what_privacy_costs_is_said_of_the_very_trial() -> None:
+    """Losses are those of both policies under the same conditions, with everything at once."""
+    asked: dict[str, Any] = {"draws": 3, "min_share": {"usual": 0.3, "new": 0.1, "other": 0.1}}
+    asked |= {"silent": 0.2, "drift": dpb.Drift(0.1), "delay": dpb.UniformDelay(0, 50)}
+    prior = dpb.Prior(base=0.2, best=1, arms=["usual", "new", "other"])
+    for period in (None, 50):
+        found = dpb.forecast(prior, 150, 1, period=period, **asked)
+        private, plain = found.row("DPRateIMED", 1.0), found.row("KLUCB")
+        assert private.privacy == pytest.approx(private.loss - plain.loss)
+        assert plain.loss > 0
+        assert private.chance_named is not None
+        assert "arm usual gets 0.3 of rounds or more" in found.about
+    named = dpb.forecast([0.2, 0.5], 300, 1, draws=3, min_share={"b": 0.5}, arms=["a", "b"])
+    numbered = dpb.forecast([0.2, 0.5], 300, 1, draws=3, min_share={1: 0.5})
+    assert named.rows == numbered.rows
+
+
+def test_without_privacy_conditions_are_those_of_a_session() -> None:
+    """Of 40 trials each, as above; what has no privacy reads each answer."""
+    policy, how, runs = dpb.UCB1(arms=3, grid=1), Conditions(150, SHARED), 40
+    trials = [play_trial(policy, MEANS, np.array([150]), how, seed, 0.05) for seed in range(runs)]
+    ours = np.array([trial.plays[-1] for trial in trials], np.float64)
+    theirs = np.array([in_a_session(how, 10_000 + seed, policy)[0] for seed in range(runs)])
+    error = np.sqrt((ours.var(axis=0, ddof=1) + theirs.var(axis=0, ddof=1)) / runs)
+    assert (np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) <= 5.2 * error).all()
 
 
 def test_silence_and_drift_are_played() -> None:
@@ -118,13 +163,21 @@ def test_equal_arms_are_not_named() -> None:
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"min_share": 0.6}, "min_share"),
-    ({"min_share": {0: 0.3}}, "for all arms alike"),
+    ({"min_share": {"usual": 0.3}}, "arms=.'usual', 'new'."),
+    ({"min_share": {"usual": 0.3}, "arms": ["a", "b"]}, "one of the arms 'a', 'b'; got 'usual'"),
+    ({"min_share": {0: 0.3}, "rates": dpb.Prior(0.2, 0.5)}, "the arm of today first"),
+    ({"arms": ["a", "b", "c"]}, "2 names"),
+    ({"arms": ["a", "b"], "rates": dpb.Prior(0.2, 0.5)}, "in the prior"),
+    ({"period": 50}, "min_share="),
+    ({"period": 50, "min_share": {0: 0.3}}, "least share above 0 of every arm"),
+    ({"period": 101, "min_share": 0.1}, "period"),
+    ({"period": 50, "min_share": 0.1, "policies": "LazyDPTS"}, "period= is not for"),
+    ({"period": 50, "min_share": 0.1, "features": 3}, "features="),
     ({"silent": 1.0}, "silent"),
     ({"silent": "some"}, "silent"),
     ({"drift": 0.1}, "dpbandits.Drift"),
     ({"drift": dpb.Drift(0.6)}, "smaller drift"),
     ({"drift": dpb.Drift((0.1, 0.1, 0.1))}, "one an arm"),
-    ({"silent": 0.1, "delay": 5}, "not both"),
     ({"silent": 0.1, "policies": "LDPKLUCB"}, "does not"),
     ({"min_share": 0.1, "policies": "DPUCB"}, "does not"),
 ]
@@ -133,7 +186,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("options", "words"), WRONG)
 def test_conditions_that_cannot_be(options: dict[str, Any], words: str) -> None:
     with pytest.raises((ValueError, TypeError), match=words):
-        dpb.forecast([0.2, 0.5], 100, 1, draws=2, **options)
+        dpb.forecast(**{"rates": [0.2, 0.5], "visitors": 100, "epsilon": 1, "draws": 2} | options)
 
 
 # Environments

@@ -21,7 +21,7 @@ OPTIONS = {"": {}, "segments": {"segments": ["DE", "FR"]}}
 
 
 def opened(folder: Path, key: bytes | None) -> Any:
-    return dpb.open_store(f"sqlite:///{folder}/trial.db", witness=folder / "w" / "witness", key=key)
+    return dpb.open_store(f"sqlite:///{folder}/trial.db", witness=folder / "witness", key=key)
 
 
 def called(store: Any, options: str) -> list[Any]:

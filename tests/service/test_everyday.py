@@ -186,7 +186,7 @@ def test_notebooks_show_tables() -> None:
 
 
 def test_commands_print_statements_scopes_and_what_waits(tmp_path: Path) -> None:
-    store = ["--store", f"sqlite:///{tmp_path}/t.db", "--witness", str(tmp_path / "w" / "t")]
+    store = ["--store", f"sqlite:///{tmp_path}/t.db", "--witness", str(tmp_path / "w")]
     with dpb.open_store(store[1], witness=store[3], noise=dpb.SimulatedNoise(1)) as made:
         made.scope("all", epsilon=2)
         made.create("t", POLICY, scope="all")

@@ -163,7 +163,7 @@ def test_a_commit_that_fails_lets_the_batch_be_recorded(
 
 
 def test_commands_record_and_compare(tmp_path: Path) -> None:
-    store = ["--store", f"sqlite:///{tmp_path}/t.db", "--witness", str(tmp_path / "w" / "t")]
+    store = ["--store", f"sqlite:///{tmp_path}/t.db", "--witness", str(tmp_path / "w")]
     shell: Callable[..., Any] = CliRunner().invoke
     options = '{"min_share": {"blue": 0.3}, "simulated_noise": 1}'
     create = ["create", "t", "--arms", "blue,green", "--epsilon", "1", "--options", options]

@@ -22,6 +22,7 @@ from dpbandits.session.answering import (
     SIGNED_WEIGHTS,
     AnswerTest,
 )
+from dpbandits.session.decisions import Play
 from dpbandits.session.traffic import LEVEL
 from tests.session.small import document, loaded
 
@@ -62,6 +63,61 @@ def test_the_evidence_has_mean_one_whatever_ends_a_stretch() -> None:
         each = np.array(test.scores) + SIGNED_WEIGHTS - math.log(2.0)
         total += chance * float(np.exp(each).sum())
     assert total == pytest.approx(1.0, abs=1e-12)
+
+
+def test_it_is_one_too_where_decisions_that_wait_for_long_count_as_not_answered() -> None:
+    """Exactly, over all assignments of six people whose answers come after as many decisions as
+    this, whatever they get. Who waits for three counts as missing at once and for ever; laws and
+    stretches follow what was answered by then, and by which arm.
+    """
+    delays, total = (0, 5, 2, 99, 1, 3), 0.0
+    before = AnswerTest(first=2, drawn=900, usual=(30.0, 100.0))
+    for arms in product((0, 1), repeat=6):
+        test, chance, pending, answered = before, 1.0, dict[int, Any](), [0, 0]
+        for now in range(1, 14):
+            test = test.with_cut(now - 3, pending)
+            law = (0.2, 0.8) if answered[0] > answered[1] else (0.7, 0.3)
+            test = test.with_drawn(now, law if now <= 6 else (0.5, 0.5))
+            if now <= 6:
+                chance *= law[arms[now - 1]]
+                pending[now] = Play(arms[now - 1], None, None, arms[now - 1])
+            for id in [each for each in pending if now - each == delays[each - 1]]:
+                arm = pending.pop(id).action
+                test = test.with_resolved(id, arm, True)
+                answered[arm] += 1
+        assert sum(map(sum, test.answers(2)[:2])) == 6
+        assert sum(test.missing) == 3
+        each = np.array(test.scores) + SIGNED_WEIGHTS - math.log(2.0)
+        total += chance * float(np.exp(each).sum())
+    assert total == pytest.approx(1.0, abs=1e-12)
+
+
+def left_open(answered: tuple[float, float], seed: int) -> Any:
+    """A session of 1,500 people, with answers up to 60 people late; others are never told."""
+    s, rng, late = session(min_share=0.3), np.random.default_rng(seed), list[Any]()
+    for t in range(1_500):
+        decision = s.ask()
+        if rng.random() < answered[decision.action]:
+            late.append((t + int(rng.integers(60)), t, decision))
+        for each in [each for each in late if each[0] <= t]:
+            late.remove(each)
+            s.tell(each[2], 0.5)
+    return s
+
+
+def test_decisions_that_are_left_open_are_tested() -> None:
+    """Nobody expires them. Who is silent counts as such once three usual delays have passed."""
+    fair = left_open((0.8, 0.8), 1).sample_ratio()
+    assert sum(fair.answers.told) + sum(fair.answers.missing) > 1_000
+    assert 0.7 < sum(fair.answers.told) / 1_200 < 1
+    assert not fair.alarm()
+    assert "Later ones are not tested yet: decision 1," in str(fair)
+    s = left_open((0.95, 0.6), 2)
+    assert s.sample_ratio().answers.evidence < 1e-6
+    assert loaded(s).sample_ratio() == s.sample_ratio()
+    few = session(min_share=0.3)
+    few.tell_many([(decision, 1.0) for decision in few.ask(9)[1:]])
+    assert "not tested yet: decision 1 is still open." in str(few.sample_ratio())
 
 
 def test_an_arm_whose_answers_get_lost_is_noticed() -> None:

@@ -70,6 +70,14 @@ def test_results_come_once_the_session_is_closed() -> None:
     row = s.beliefs()["new"]
     assert f"new {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, 100 people)" in said
     assert s.beliefs().advice in said
+    assert "STATEMENT of the session spring" in said
+    pair = s.lift()["new"]
+    assert f"Difference to old: new {pair.difference:+.4g} ({pair.low:+.4g} to" in said
+    shared = session(min_share={"new": 0.5})
+    shared.tell_many([(each, float(each.action)) for each in shared.ask(60)])
+    assert shared.lift().control == "new"
+    shared.close()
+    assert "Difference to new: old " in words(shared.statement())
 
 
 @pytest.mark.parametrize("read", [True, False])
@@ -89,6 +97,7 @@ def test_a_closed_campaign_does_not_count_void_decisions_as_answered(read: bool)
             assert said.resolved == 33
             assert "more people" not in seen.beliefs().advice
             assert ADA in words(seen.statement())
+            assert "STATEMENT of the campaign trial" in words(seen.statement())
             assert "Results: " in words(seen.statement())
             assert ADA in words(seen.participant_text())
         assert far.beliefs() == campaign.beliefs()
@@ -101,7 +110,7 @@ def test_the_page_for_participants_is_plain_and_true() -> None:
     for part in (
         "We compare 2 options: old, new.",
         "may think 23.2 % after seeing everything",
-        "We learn from you at most 2 times; this holds for all of them together.",
+        "We learn from you at most 2 times; this holds for all these times together.",
         "That you took part, when, which option you got",
         "Also whether you answered.",
         f"Questions? Ask {ADA}.",
@@ -110,6 +119,10 @@ def test_the_page_for_participants_is_plain_and_true() -> None:
         assert part in said
     assert len(said.split()) < 400, "one page"
     assert "ε" not in said
+    once = words(session(privacy_unit="user", max_contributions=1).participant_text())
+    assert "We learn from you once at most. " in once
+    for text in (once, words(session().participant_text())):
+        assert "weaker" not in text
     secure = dpb.Session(POLICY, noise=dpb.SecureNoise(), attribution_window=timedelta(days=2))
     said = words(secure.participant_text())
     assert "WARNING" not in said

@@ -87,7 +87,10 @@ def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
     found = played(500, seed=3).beliefs()
     assert found.sight is None or found.sight.high is None
     assert found.at_share is not None
-    assert f"With min_share=0.05 it takes {found.at_share.words}." in found.advice
+    assert (
+        f"min_share=0.05, which has to be given at its start, it takes {found.at_share.words}."
+        in found.advice
+    )
     assert found.at_share.low < 5_000
 
 

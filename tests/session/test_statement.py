@@ -61,7 +61,9 @@ def test_the_statement_says_how_long_answers_are_waited_for_and_how_they_are_hel
     text = session(policy, attribution_window=timedelta(weeks=6)).statement()
     words = " ".join(text.split())
     assert "Answers are waited for 42 days" in words
-    assert "held as one of its two ends" in words
+    assert "Rewards: 0 or 1; a number between is held as one of them." in words
+    odd = session(policy, rewards=dpb.Range(0, 250)).statement()
+    assert "values outside refused; held as one of its two ends" in " ".join(odd.split())
     assert "had one reward been another." in words
     assert "waited" not in session(policy).statement()
 
@@ -142,7 +144,10 @@ def test_several_rewards_of_a_round_are_said_to_be_protected_together(
     assert "Rounds whose rewards were recorded: 30." in said
     assert (f"of the rewards of {read} rounds, each" in said) is whole
     assert (f"of {read} rewards, each read once" in said) is not whole
-    assert f"that the rewards of any one round have cost is {policy.epsilon}." in said
+    paid = (
+        f"the rewards of any one round have cost in all readings together is ε = {policy.epsilon}."
+    )
+    assert paid in said
     one = session()
     one.tell(one.ask(), 1)
     assert "had one reward been another." in words(one)

@@ -89,7 +89,7 @@ def people(rng: random.Random) -> None:
 
 def store(folder: Path) -> None:
     """Campaigns in a database."""
-    with dpb.open_store(f"sqlite:///{folder}/t.db", witness=folder / "w" / "t", key=bytes(32)) as s:
+    with dpb.open_store(f"sqlite:///{folder}/t.db", witness=folder / "w", key=bytes(32)) as s:
         s.scope("all", epsilon=4)
         made = s.create("trial", dpb.DPRateIMED(arms=["a", "b"], epsilon=1, grid=1), scope="all")
         decision = made.ask(key="page view 1")

@@ -5,7 +5,7 @@ to have lost to it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -53,7 +53,7 @@ from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import NO_ABOUT, close_to
 from dpbandits.policies.recommended import RECOMMENDED
-from dpbandits.session.arms import assignment_of
+from dpbandits.session.arms import Assignment, assignment_of
 from dpbandits.session.beliefs import (
     Belief,
     MeanReader,
@@ -63,8 +63,9 @@ from dpbandits.session.beliefs import (
     level,
 )
 from dpbandits.session.people import MOST_CONTRIBUTIONS, policy_for_users
+from dpbandits.session.periods import require_comparable
 from dpbandits.session.ranges import Range
-from dpbandits.simulation.delays import DelayLaw
+from dpbandits.simulation.delays import DelayLaw, checked_delay
 from dpbandits.simulation.simulate import choose_player, simulate
 
 # Which policies are compared, at which ε, and what each is compared with.
@@ -394,9 +395,11 @@ def forecast(
     *,
     policies: Sequence[str | type[Policy]] | None = None,
     delay: int | DelayLaw | None = None,
-    min_share: float | None = None,
+    min_share: float | Mapping[Any, float] | None = None,
     silent: float = 0.0,
     drift: Drift | None = None,
+    period: int | None = None,
+    arms: Sequence[str] | None = None,
     max_contributions: int | None = None,
     seed: int = 0,
     draws: int | None = None,
@@ -421,19 +424,25 @@ def forecast(
         delay: rounds by which answers come late, a number or a law, as for `simulate`; by default
             none. Late answers are played round by round: of 20,000 visitors a draw takes about .2
             seconds for a private policy, and 1.4 for one without privacy, which reads each answer.
-        min_share: each arm's least share of people, as of a session.
+        min_share: each arm's least share of people, as of a session; or {"usual": .3}, those of
+            single arms.
         silent: the share of people who never answer, of every arm alike.
-        drift: how rates change over the trial, in the user's units. With any of these three, trials
-            are played in blocks, the losses are compared with equal shares only, and policies have
-            to release single arms with noise that is never drawn anew; answers come at once.
+        drift: how rates change over the trial, in the user's units.
+        period: visitors in a period of a session with `period=`: arms are compared within each. It
+            needs a least share of every arm. What has no privacy reads a period's answers at its
+            end. With any of these four, policies have to release single arms with noise that is
+            never drawn anew. With a `delay`, too, but without periods, a draw with 3,000 visitors
+            takes about a second.
+        arms: their names, of which `min_share` may speak; in the order of `rates`. With a `Prior`
+            they are named there, the one of today first.
         max_contributions: of people who come back, the most rounds in which one is learned from, as
             of a session with privacy_unit="user": ε is then what is promised to a user, and each
             round is played with that share of it. `visitors` are the rounds that are learned from;
             what is shown to people beyond their cap is not played. By default everybody comes once.
         seed: of draws and runs.
         draws: how often rates are drawn and the trial is played; by default 200 times, or 40 where
-            answers are late, or rates change, people are silent, or arms have least shares. When a
-            winner is named is looked at in 100 of them at most.
+            answers are late, rates change, people are silent, arms have least shares, or there are
+            periods. When a winner is named is looked at in 100 of them at most.
         units: what a reward is, in words; by default "conversions", or "units of reward" with
             `rewards=`.
         rewards: the range of rewards in the user's units, in which rates are then given; by default
@@ -463,14 +472,11 @@ def forecast(
     >>> [(row.policy, row.epsilon) for row in found]
     [('DPRateIMED', 0.5), ('DPRateIMED', 1.0), ('KLUCB', None), ('equal shares', None)]
     """
-    prior, ruler = rates_given(rates), rewards or Range()
-    visitors = whole_number(visitors, "visitors", prior.arms, MOST)
-    how = conditions_of(visitors, prior.arms, min_share, silent, drift, ruler)
-    if delay is not None and not how.are_plain:
-        raise ValueError(
-            "Expected delay=, or some of min_share=, silent= and drift=, and not both: trials with "
-            "late answers are played by their policies alone."
-        )
+    prior, ruler = rates_given(rates, arms), rewards or Range()
+    visitors = whole_number(visitors, "visitors", prior.size, MOST)
+    law = None if delay is None else checked_delay(delay)
+    shares = shares_given(min_share, prior)
+    how = conditions_of(visitors, shares, silent, drift, law, period, ruler)
     if units is None:
         units = "conversions" if rewards is None else "units of reward"
     apart = features is not None or lasting is not None
@@ -485,7 +491,7 @@ def forecast(
         if delay is not None or not how.are_plain or both:
             raise ValueError(
                 "Expected features= or lasting= alone, without one another and without delay=, "
-                "min_share=, silent= and drift=: such trials are not forecast."
+                "min_share=, silent=, drift= and period=: such trials are not forecast."
             )
         among: Visitors | Lasting
         if lasting is None:
@@ -496,12 +502,12 @@ def forecast(
             among = Lasting.given(lasting, prior, ruler, visitors)
             worlds = [among.world(seed, draw) for draw in range(draws)]
         private, plain = entrants_in_worlds(
-            policies, epsilon, prior.arms, among, visitors, cap or 1
+            policies, epsilon, prior.size, among, visitors, cap or 1
         )
         found = foreseen_in_worlds(private, plain, worlds, visitors, seed, ruler.span, progress)
         about = f"rates: {prior}; rewards: {ruler.words}; {among.words}"
-        return Forecast(found, visitors, draws, prior.arms, seed, units, about, cap)
-    groups = entrants(policies, epsilon, prior.arms, visitors, cap or 1)
+        return Forecast(found, visitors, draws, prior.size, seed, units, about, cap)
+    groups = entrants(policies, epsilon, prior.size, visitors, cap or 1)
     first = drawn_means(prior, ruler, draws, seed)
     means = np.stack([how.rates(row).mean(axis=0) for row in first])
     steady = isinstance(prior, EachRate) and prior.steady
@@ -509,18 +515,43 @@ def forecast(
     trial = ForecastTrial(means, kept, visitors, seed, steady, ruler.span, delay, how, first)
     rows = foreseen(groups, trial, progress)
     about = f"rates: {prior}; rewards: {ruler.words}"
-    about += f"; min_share={min_share:g}" if min_share else ""
+    about += "" if shares is None else f"; {shares.least_words(prior.labels)}"
     about += f"; {silent:g} of people never answer" if silent else ""
     about += f"; {drift}" if drift is not None else ""
-    return Forecast(rows, visitors, draws, prior.arms, seed, units, about, cap)
+    about += f"; answers come late: {delay}" if delay is not None else ""
+    about += f"; periods of {period:,} visitors" if period else ""
+    return Forecast(rows, visitors, draws, prior.size, seed, units, about, cap)
+
+
+def shares_given(min_share: object, prior: Prior | EachRate) -> Assignment | None:
+    """The arms' least shares; None if they have none.
+
+    Raises:
+        ValueError: shares that cannot be, or of arms without a name or a place.
+    """
+    labels = prior.labels or None
+    if isinstance(min_share, Mapping) and labels is None:
+        if isinstance(prior, Prior):
+            raise ValueError(
+                "Expected the arms to have names where min_share= is of single arms: "
+                "Prior(base=.2, best=.5, arms=['usual', 'new']), the arm of today first."
+            )
+        if any(isinstance(arm, str) for arm in min_share):
+            raise ValueError(
+                f"Expected the arms' names beside min_share={shown(dict(min_share))}, in the order "
+                "of the rates: arms=['usual', 'new']."
+            )
+    assignment = assignment_of("planned", min_share, prior.size, labels)
+    return assignment if assignment is not None and assignment.has_least else None
 
 
 def conditions_of(
     visitors: int,
-    arms: int,
-    min_share: float | None,
+    shares: Assignment | None,
     silent: float,
     drift: Drift | None,
+    delay: DelayLaw | None,
+    period: int | None,
     ruler: Range,
 ) -> Conditions:
     """What a trial is played under, its drift in parts of the range of rewards.
@@ -528,9 +559,6 @@ def conditions_of(
     Raises:
         ValueError, TypeError: an option out of its range, or of another kind.
     """
-    assignment = assignment_of("planned", min_share, arms)
-    if assignment is not None and assignment.shares:
-        raise ValueError("Expected min_share= of a forecast to be a number, for all arms alike.")
     share = real_number(silent)
     if share is None or not 0.0 <= share < 1.0:
         raise ValueError(
@@ -543,8 +571,8 @@ def conditions_of(
         several = drift.size if isinstance(drift.size, tuple) else None
         size = tuple(scale * each for each in several) if several else scale * drift.size  # type: ignore[operator]
         drift = replace(drift, size=size)
-    least = 0.0 if assignment is None else assignment.min_share
-    return Conditions(visitors, least, float(share), drift)
+    length = 0 if period is None else whole_number(period, "period", 1, visitors)
+    return Conditions(visitors, shares, float(share), drift, delay, length)
 
 
 def foreseen(
@@ -558,9 +586,8 @@ def foreseen(
     }
     private = [entrant for group in groups for entrant in group]
     if not trial.how.are_plain:
-        plain = {}
         for entrant in private:
-            require_played(entrant)
+            require_played(entrant, trial.how)
     everything = [*plain.values(), *private]
     named_draws = 0
     if trial.how.are_plain and trial.delay is None:
@@ -588,7 +615,8 @@ def foreseen(
             found = [played(policy, trial, draw, tell) for draw in range(len(trial.means))]
             plays = np.stack([each.plays for each in found])
             loss = np.array([each.loss for each in found]) * trial.span
-        if entrant.epsilon is not None and is_played(policy) and trial.delay is None:
+        is_seen = trial.delay is None or not trial.how.are_plain
+        if entrant.epsilon is not None and is_played(policy) and is_seen:
             if trial.how.are_plain:
                 found = [played(policy, trial, draw, tell) for draw in range(named_draws)]
             names = names_played(found, trial)
@@ -614,7 +642,7 @@ def is_played(policy: Policy) -> bool:
     return policy.randomizer() is None and MeanReader.of(policy).alone
 
 
-def require_played(entrant: Entrant) -> None:
+def require_played(entrant: Entrant, how: Conditions) -> None:
     """Refuse a policy whose trials cannot be played under conditions.
 
     Raises:
@@ -622,10 +650,12 @@ def require_played(entrant: Entrant) -> None:
     """
     if not (is_played(entrant.policy) and entrant.policy.chooses):
         raise ValueError(
-            f"min_share=, silent= and drift= are for policies that release blocks of single arms, "
-            f"such as {DEFAULT[0]}; {entrant.label} does not. Leave them out, or name other "
-            "policies."
+            "min_share=, silent=, drift= and period= are for policies that release blocks of "
+            f"single arms, such as {DEFAULT[0]}; {entrant.label} does not. Leave them out, or name "
+            "other policies."
         )
+    if how.period:
+        require_comparable(entrant.policy, how.assignment)
 
 
 def played(policy: Policy, trial: ForecastTrial, draw: int, tell: TellDone) -> PlayedTrial:
@@ -710,8 +740,9 @@ def foreseen_row(
 
 
 def standard_error(each: Floats) -> float:
-    """Of the mean of these draws."""
-    return float(each.std(ddof=1) / np.sqrt(len(each)))
+    """Of the mean of these draws; 0 where they differ by rounding alone."""
+    found = float(each.std(ddof=1) / np.sqrt(len(each)))
+    return found if found > 1e-12 * float(np.abs(each).max()) else 0.0
 
 
 def losses(plays: Integers, trial: ForecastTrial) -> Floats:

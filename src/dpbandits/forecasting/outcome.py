@@ -14,6 +14,7 @@ import numpy as np
 from dpbandits.core.inputs import MOST_ARMS, Floats, real_number, shown, whole_number
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.core.tables import Tabular, aligned, in_columns
+from dpbandits.policies.contract import checked_arm_labels, refuse_one_text
 from dpbandits.session.ranges import Range
 
 EQUAL = "equal shares"
@@ -78,7 +79,7 @@ MEANINGS = {
     "worst": "the worst of the draws",
     "leads": "chance that the best arm is shown most by the end (equal shares: has the best mean)",
     "named": "visitors until the best arm is named at 95 % (median; –: more than there are); and "
-    "the chance that it is by the end",
+    "the chance that it is by the end (without ε: until intervals are apart, which is later)",
     "width": "of an arm's final interval at 95 %, on average",
 }
 
@@ -188,31 +189,52 @@ class Prior:
         base: the rate of the arm in use today, a number or a range (low, high).
         best: by how much the best arm is better, relative to base: .2 is +20 %. A number or a
             range.
-        arms: how many there are, the base and the best included.
+        arms: how many there are, the base and the best included; or their names, of which the
+            first has the base rate and comes first in each draw.
 
     Raises:
         ValueError: a number out of its range, or a best rate that may exceed the largest reward.
 
     >>> Prior(base=.03, best=.2, arms=4).draw(np.random.default_rng(1)).max().round(6)
     np.float64(0.036)
+    >>> Prior(base=.2, best=.5, arms=["usual", "new"]).draw(np.random.default_rng(1)).round(6)
+    array([0.2, 0.3])
     """
 
     base: RateSpan
     best: RateSpan
-    arms: int = 2
+    arms: int | Sequence[str] = 2
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", checked_span(self.base, "base"))
         object.__setattr__(self, "best", checked_span(self.best, "best"))
-        object.__setattr__(self, "arms", whole_number(self.arms, "arms", 2, MOST_ARMS))
+        refuse_one_text(self.arms)
+        named = isinstance(self.arms, (list, tuple))
+        if named:
+            object.__setattr__(self, "arms", checked_arm_labels(self.arms))  # type: ignore[arg-type]
+        many = whole_number(len(self.arms) if named else self.arms, "arms", 2, MOST_ARMS)  # type: ignore[arg-type]
+        if not named:
+            object.__setattr__(self, "arms", many)
         if span_ends(self.best)[0] < 0:
             raise ValueError(f"Expected best={shown(self.best)} to be at least 0: .2 is +20 %.")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The arms' names; empty if they have none."""
+        return () if isinstance(self.arms, int) else tuple(self.arms)
+
+    @property
+    def size(self) -> int:
+        """How many arms there are."""
+        return self.arms if isinstance(self.arms, int) else len(self.arms)
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Rates of all arms, shape (arms,)."""
         base = rng.uniform(*span_ends(self.base))
         best = base * (1.0 + rng.uniform(*span_ends(self.best)))
-        others = rng.uniform(base, best, self.arms - 2)
+        others = rng.uniform(base, best, self.size - 2)
+        if self.labels:
+            return np.array([base, *rng.permutation(np.array([best, *others]))])
         rates: Floats = rng.permutation(np.array([base, best, *others]))
         return rates
 
@@ -222,9 +244,10 @@ class EachRate:
     """A number or a range for each arm. steady: no range among them."""
 
     spans: tuple[RateSpan, ...]
+    labels: tuple[str, ...] = ()
 
     @property
-    def arms(self) -> int:
+    def size(self) -> int:
         return len(self.spans)
 
     @property
@@ -235,20 +258,33 @@ class EachRate:
         return np.array([rng.uniform(*span_ends(span)) for span in self.spans])
 
 
-def rates_given(rates: Prior | Sequence[RateSpan]) -> Prior | EachRate:
-    """What a caller says of the rates.
+def rates_given(
+    rates: Prior | Sequence[RateSpan], arms: Sequence[str] | None = None
+) -> Prior | EachRate:
+    """What a caller says of the rates. arms: their names.
 
     Raises:
-        ValueError: neither a prior nor a number or a range for each of two arms or more.
+        ValueError: neither a prior nor a number or a range for each of two arms or more; or names
+            of other arms than these.
     """
     if isinstance(rates, Prior):
+        if arms is not None:
+            raise ValueError(
+                f"Expected arms={shown(arms)} in the prior, the arm of today first: "
+                f"Prior(base=…, best=…, arms={shown(arms)})."
+            )
         return rates
     if not isinstance(rates, (list, tuple, np.ndarray)) or len(rates) < 2:
         raise ValueError(
             f"Expected rates={shown(rates)} to be a list with a number or a (low, high) for each "
             "of two arms or more, or dpb.Prior(base=.03, best=.2, arms=4)."
         )
-    return EachRate(tuple(checked_span(rate, "rates") for rate in rates))
+    if arms is not None and (not isinstance(arms, (list, tuple)) or len(arms) != len(rates)):
+        raise ValueError(
+            f"Expected arms={shown(arms)} to be a list of {len(rates)} names, one a rate."
+        )
+    spans = tuple(checked_span(rate, "rates") for rate in rates)
+    return EachRate(spans, checked_arm_labels(arms or ()))
 
 
 def drawn_means(prior: Prior | EachRate, ruler: Range, draws: int, seed: int) -> Floats:
@@ -335,7 +371,7 @@ class Forecast(Tabular):
         cells: list[tuple[str, ...]] = [HEADS]
         for row in self.rows:
             cells += [cells_of_row(row, self.draws), errors_of_row(row, self.draws)]
-        notes = [f"{sign} {words}" for sign, words in notes_of(self.draws).items()]
+        notes = [f"{sign}: {words}" for sign, words in (MEANINGS | notes_of(self.draws)).items()]
         return "\n".join((self.title, aligned(cells), *notes))
 
     __repr__ = __str__

@@ -1,13 +1,18 @@
-"""Trials that are played to see when a winner is named: whole blocks at once, with least shares of
-arms, rates that change, and people who never answer.
+"""Trials that are played to see what they lose and when a winner is named: with least shares of
+arms, rates that change, people who never answer, late answers, and periods.
 
-The rewards are drawn, the noise is simulated, and the evidence is that of `beliefs`.
+Whole blocks are played at once where answers come at once, whole periods where shares stand still
+within them; late answers without periods are played in a `Session`, person by person. The rewards
+are drawn, the noise is simulated, and the evidence is that of `beliefs`.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +31,10 @@ from dpbandits.session.beliefs import (
     changed_of,
     interval,
 )
+from dpbandits.session.periods import OpenPeriod
+from dpbandits.session.session import Session
+from dpbandits.simulation.compiled.jit import FORMULAS
+from dpbandits.simulation.delays import NEVER, DelayLaw
 
 PARTS = 200
 """Rates that change are taken as constant over a part of the trial of this length."""
@@ -39,19 +48,24 @@ class Conditions(NamedTuple):
 
     Args:
         visitors: people who are asked.
-        min_share: each arm's least share.
+        assignment: the arms' least shares; None: they have none.
         silent: the share of people who never answer.
         drift: how rates change; None: they stay.
+        delay: after how many further people answers come; None: at once.
+        period: people in a period; 0: there are none.
     """
 
     visitors: int
-    min_share: float = 0.0
+    assignment: Assignment | None = None
     silent: float = 0.0
     drift: Drift | None = None
+    delay: DelayLaw | None = None
+    period: int = 0
 
     @property
     def are_plain(self) -> bool:
-        return not (self.min_share or self.silent or self.drift)
+        """Whether nothing but answers that are late sets the trial apart from a simulation."""
+        return not (self.assignment or self.silent or self.drift or self.period)
 
     def rates(self, means: Floats) -> Floats:
         """Return the means over the trial, shape (parts, arms): of one part where they stay.
@@ -101,28 +115,262 @@ def play_trial(
     kept, shown_at = np.zeros((len(at), arms), np.int64), np.zeros(arms, np.int64)
     best, earned, people, place, named = rates.mean(axis=0).max(), 0.0, 0, 0, None
     known = ReleaseHistory.of(policy)
-    for asked, history, part in steps_of(policy, rates, how, seed):
+    for asked, worth, history in turns_of(policy, rates, at, how, seed):
         before, people = people, people + int(asked.sum())
         while place < len(at) and at[place] <= people:  # a block of one arm, as a rule
             share = (int(at[place]) - before) / max(1, people - before)
             kept[place] = shown_at + np.rint(asked * share).astype(np.int64)
             place += 1
         shown_at = shown_at + asked
-        earned += float(asked @ rates[part])
+        earned += worth
         if history is not None:
             known = history
             found = None if named is not None else best_compared(known, range(arms), delta)
-            if found is not None and not has_changed(known, delta):
+            if found is not None and (known.within is not None or not has_changed(known, delta)):
                 named = found, people
     kept[place:] = shown_at
-    return PlayedTrial(kept, float(best) * people - earned, named, final_widths(known, delta))
+    widths = np.ones(arms) if policy.guarantee is None else final_widths(known, delta)
+    return PlayedTrial(kept, float(best) * people - earned, named, widths)
 
 
-def steps_of(
-    policy: Any, rates: Floats, how: Conditions, seed: int
-) -> Iterator[tuple[Integers, ReleaseHistory | None, int]]:
-    """Yield people by arm, what is known after them if something was released, and the part of the
-    trial whose rates they have.
+class Turn(NamedTuple):
+    """Some of a trial's people.
+
+    Args:
+        asked: how many were shown each arm, shape (arms,).
+        worth: the sum of their mean rewards.
+        known: what is known after them; None: nothing new, or the policy is not private.
+    """
+
+    asked: Integers
+    worth: float
+    known: ReleaseHistory | None
+
+
+def turns_of(
+    policy: Policy, rates: Floats, at: Integers, how: Conditions, seed: int
+) -> Iterator[Turn]:
+    """Play a trial in the way that is fastest for it."""
+    policy = with_compiled_formulas(policy)
+    if how.period:
+        return in_periods(policy, rates, at, how, seed)
+    if how.delay is not None:
+        return in_a_session(policy, rates, at, how, seed)
+    if policy.about.every_round:
+        return one_by_one(policy, rates, at, how, seed)
+    return steps_of(policy, rates, how, seed)
+
+
+def with_compiled_formulas(policy: Any) -> Any:
+    """Return the policy with its scalar formulas compiled, if it has a rule of them."""
+    rule = getattr(policy, "rule", None)
+    if rule is None or not {rule.score.__name__, rule.size.__name__} <= FORMULAS.keys():
+        return policy
+    compiled = {part: FORMULAS[getattr(rule, part).__name__] for part in ("score", "size")}
+    policy = replace(policy)
+    policy.__dict__["rule"] = rule._replace(**compiled)
+    return policy
+
+
+def in_a_session(
+    policy: Policy, rates: Floats, at: Integers, how: Conditions, seed: int
+) -> Iterator[Turn]:
+    """Play a trial person by person, as `Session` does."""
+    rng, options = np.random.default_rng([seed, COINS]), dict[str, Any]()
+    if how.assignment is not None:
+        shares = how.assignment.shares
+        options["min_share"] = dict(shares) if shares else how.assignment.min_share
+    noise, people = SimulatedNoise(seed), how.visitors
+    session = Session(policy, noise=noise, seed=seed, max_pending=10**7, **options)
+    luck, comes, late = (
+        rng.random(people),
+        answers_of(how, rng),
+        list[tuple[int, int, Any, float]](),
+    )
+    asked, worth, releases = np.zeros(policy.arms, np.int64), 0.0, 0
+    ends = set(at.tolist())
+    for t in range(people):
+        decision = session.ask()
+        means = rates[t * len(rates) // people]
+        mean = float(means[decision.action])
+        asked[decision.action] += 1
+        worth += mean
+        if comes[t] < people:
+            heapq.heappush(late, (int(comes[t]), t, decision, float(luck[t] < mean)))
+        while late and late[0][0] <= t:
+            session.tell(*heapq.heappop(late)[2:])
+        news = policy.guarantee is not None and session.releases != releases
+        if news or t + 1 in ends:
+            releases = session.releases
+            yield Turn(asked, worth, session._state.history if news else None)
+            asked, worth = np.zeros(policy.arms, np.int64), 0.0
+
+
+def one_by_one(
+    policy: Any, rates: Floats, at: Integers, how: Conditions, seed: int
+) -> Iterator[Turn]:
+    """Play a trial of a policy that reads every answer at once, without privacy. Who is silent is
+    replaced at once.
+    """
+    rng, people, noise = np.random.default_rng([seed, COINS]), how.visitors, SimulatedNoise(seed)
+    coins, luck, silent = rng.random(people), rng.random(people), rng.random(people) < how.silent
+    assignment, arms = how.assignment or Assignment(False, 0.0), range(policy.arms)
+    edges = [np.cumsum(assignment.law({}, planned, arms)) for planned in arms]
+    mechanism, state, told = policy.reader, policy.init(), 0
+    memory, steps, ends = mechanism.init(len(arms)), mechanism.grid.steps, set(at.tolist())
+    asked, worth = np.zeros(len(arms), np.int64), 0.0
+    for t in range(people):
+        public = PublicRng(seed, told)
+        planned = policy.ahead(state, {}, public).action_at(0, t + 1, public)
+        arm = min(int(edges[planned].searchsorted(coins[t], "right")), arms[-1])
+        mean = float(rates[t * len(rates) // people, arm])
+        asked[arm] += 1
+        worth += mean
+        if not silent[t]:
+            block = Block((arm,), (steps * int(luck[t] < mean),), (1,))
+            memory, answers = mechanism.answer(memory, block, noise)
+            told += 1
+            release = Release((arm,), tuple(answers), told, ((arm, 1),))
+            state = policy.update(state, Hold(arm, 1, (arm,)), release)
+        if t + 1 in ends:
+            yield Turn(asked, worth, None)
+            asked, worth = np.zeros(len(arms), np.int64), 0.0
+
+
+def answers_of(how: Conditions, rng: np.random.Generator) -> Integers:
+    """Return by whom each person's answer has come, shape (people,); `NEVER` where none comes."""
+    people, law = how.visitors, how.delay
+    comes = np.arange(people)
+    if law is not None:
+        comes += np.array([min(law.sample(rng), NEVER) for _ in range(people)], np.int64)
+    return np.where(rng.random(people) < how.silent, NEVER, comes) if how.silent else comes
+
+
+def in_periods(
+    policy: Policy, rates: Floats, at: Integers, how: Conditions, seed: int
+) -> Iterator[Turn]:
+    """Play a trial with periods: whole stretches of answers at a time."""
+    rng, people = np.random.default_rng([seed, COINS]), how.visitors
+    coins, luck, comes = rng.random(people), rng.random(people), answers_of(how, rng)
+    assert how.assignment is not None
+    start = 0
+    for end in periods_of(policy, rates, how.assignment, how.period, coins, luck, comes, seed):
+        stop = start + len(end.drawn)
+        parts = np.arange(start, stop) * len(rates) // people
+        worth = rates[parts, end.drawn]
+        inner = at[(at > start) & (at < stop)] - start
+        for first, last in pairwise([0, *inner.tolist(), stop - start]):
+            asked = np.bincount(end.drawn[first:last], minlength=policy.arms)
+            known = end.known if last == stop - start and policy.guarantee is not None else None
+            yield Turn(asked, float(worth[first:last].sum()), known)
+        start = stop
+
+
+class PeriodEnd(NamedTuple):
+    """A trial at the end of a period.
+
+    Args:
+        drawn: the arm of each of the period's people.
+        known, state: what is known, and the policy's state.
+        number: of releases.
+    """
+
+    drawn: Integers
+    known: ReleaseHistory
+    state: Any
+    number: int
+
+
+def periods_of(
+    policy: Any,
+    rates: Floats,
+    assignment: Assignment,
+    length: int,
+    coins: Floats,
+    luck: Floats,
+    comes: Integers,
+    seed: int,
+) -> Iterator[PeriodEnd]:
+    """Play a trial with periods: what a `Session` does, with whole stretches of answers added at a
+    time. A policy without privacy, which no session plays in periods, reads all answers of a period
+    at its end.
+
+    Args:
+        rates: means over the trial, shape (parts, arms).
+        length: people in a period.
+        coins: by which arms are drawn, shape (people,).
+        luck: who has a mean above it has a 1, shape (people,).
+        comes: by whom each person's answer has come, shape (people,).
+        seed: of the noise.
+    """
+    people, arms, noise = len(coins), range(policy.arms), SimulatedNoise(seed)
+    mechanism, state, number = policy.reader, policy.init(), 0
+    memory, steps, records = mechanism.init(policy.arms), mechanism.grid.steps, 0
+    known, period = ReleaseHistory.of(policy, periods=True), OpenPeriod()
+    drawn, law_of = np.zeros(people, np.intp), np.zeros(people, np.intp)
+    order = np.argsort(comes, kind="stable")
+    in_order = comes[order]
+    for start in range(0, people, length):
+        stop, planned = min(start + length, people), None
+        if all(state.rounds):
+            ahead = policy.ahead(state, {}, PublicRng(seed, number), arms)
+            planned = ahead.action_at(0, start + 1, PublicRng(seed, number))
+        law = assignment.settled_law(planned, arms)
+        period = period.settled(start, planned).drawn(start + 1, law)
+        edges = np.cumsum(law)
+        drawn[start:stop] = np.minimum(np.searchsorted(edges, coins[start:stop], "right"), arms[-1])
+        law_of[start:stop] = period.laws[-1].since
+        told_now = order[slice(*np.searchsorted(in_order, [start, stop]))]
+        answered = drawn[told_now]
+        rewards = luck[told_now] < rates[told_now * len(rates) // people, answered]
+        places = [np.flatnonzero(answered == arm) for arm in arms]
+        sums = [np.concatenate([[0], np.cumsum(rewards[place])]) for place in places]
+        told, block, at = [0] * len(law), {arm: [0, 0] for arm in arms}, -1
+        counts, plan = dict[int, int](), policy.plan(state, PublicRng(seed, number))
+        while at < len(told_now) - 1:
+            ends = dict[int, int]()
+            if policy.guarantee is not None:
+                ends = {
+                    int(places[arm][last]): arm
+                    for arm in arms
+                    if (last := told[arm] + policy.room(state, arm) - 1) < len(places[arm])
+                }
+            at, counts = min(ends, default=len(told_now) - 1), {}
+            for arm in arms:
+                now = int(np.searchsorted(places[arm], at, "right"))
+                if now > told[arm]:
+                    block[arm][0] += int(sums[arm][now] - sums[arm][told[arm]]) * steps
+                    block[arm][1] += now - told[arm]
+                    counts[arm], told[arm] = now - told[arm], now
+            records += sum(counts.values())
+            if at not in ends:
+                break
+            full = ends[at]
+            memory, answers = mechanism.answer(memory, block_of(block, (full,)), noise)
+            release = Release((full,), tuple(answers), records, tuple(counts.items()))
+            state, known = policy.update(state, plan, release), known.after(release)
+            number, counts, block[full] = number + 1, {}, [0, 0]
+            plan = policy.plan(state, PublicRng(seed, number))
+        by_law = zip(law_of[told_now].tolist(), answered.tolist(), strict=True)
+        for since, arm in dict.fromkeys(by_law):
+            period = period.recorded(since, arm)
+        read = tuple(arm for arm in arms if block[arm][1])
+        memory, answers = mechanism.answer(memory, block_of(block, read), noise)
+        release = Release(read, tuple(answers), records, tuple(counts.items()))
+        known, period = known.after(release, arms, period.ended), period.next(stop)
+        if read:
+            state, number = policy.update(state, plan, release), number + 1
+        yield PeriodEnd(drawn[start:stop], known, state, number)
+
+
+def block_of(open_: dict[int, list[int]], read: tuple[int, ...]) -> Block:
+    sums, counts = (tuple(open_[arm][part] for arm in read) for part in (0, 1))
+    return Block(read, sums, counts)
+
+
+def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator[Turn]:
+    """Play a trial whose answers come at once, block by block. Who is silent is replaced at once,
+    too.
     """
     rng, noise, arms = np.random.default_rng([seed, COINS]), SimulatedNoise(seed), policy.arms
     mechanism, state, known = policy.reader, policy.init(), ReleaseHistory.of(policy)
@@ -151,7 +399,7 @@ def steps_of(
             many = int(asked.sum())
             people, asked_here = people + many, asked_here + many
             if due is None:
-                yield asked, None, part
+                yield Turn(asked, float(asked @ rates[part]), None)
         if due is None:
             return
         read = tuple(arm for arm in due if counts[arm])
@@ -161,8 +409,10 @@ def steps_of(
             sums[arm] = counts[arm] = 0
         told = tuple(sorted((arm, times) for arm, times in progress.told.items()))
         release = Release(read, tuple(answers), told_ever, told)
-        state, known, number = policy.update(state, plan, release), known.after(release), number + 1
-        yield asked, known, part
+        state, number = policy.update(state, plan, release), number + 1
+        if policy.guarantee is not None:
+            known = known.after(release)
+        yield Turn(asked, float(asked @ rates[part]), None if policy.guarantee is None else known)
 
 
 def plan_drops(plan: Plan) -> tuple[int, ...]:
@@ -188,7 +438,7 @@ def next_people(
     """
     arms, told = policy.arms, progress.told
     found = np.zeros(arms, np.int64)
-    if not how.min_share:
+    if how.assignment is None:
         if isinstance(plan, Hold):
             arm: Any = plan.action
             found[arm] = min(most, plan.rounds - told.get(arm, 0))
@@ -204,7 +454,7 @@ def next_people(
         return found
     ahead = policy.ahead(state, told, public, None)
     planned = ahead.action_at(0, asked + 1, public)
-    law = Assignment(False, how.min_share).law({}, planned, range(arms))
+    law = how.assignment.law({}, planned, range(arms))
     rooms = [max(1, (policy.room(state, arm) or 1) - told.get(arm, 0)) for arm in range(arms)]
     many = 1 if isinstance(ahead, Draw) else min(most, *rooms)
     return np.asarray(rng.multinomial(many, np.array(law) / sum(law)), np.int64)

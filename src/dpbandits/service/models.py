@@ -545,7 +545,8 @@ class SentRatio(Record):
         by_arm, labels = self.answers, tuple(self.labels)
         answers = None
         if by_arm is not None:
-            answers = Answers(tuple(by_arm["told"]), tuple(by_arm["missing"]), by_arm["evidence"])
+            counts = {name: tuple(by_arm[name]) for name in ("told", "missing")}
+            answers = Answers(**{**by_arm, **counts})
         return SampleRatio(labels, Traffic.restored(self.traffic, len(labels)), answers)
 
 

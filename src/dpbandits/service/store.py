@@ -178,9 +178,14 @@ class CampaignStore:
             key: a word of theirs; the call made again with it gives the campaign that it made.
             unsealed: whether it may have an `attribution_window` in a database without a key, where
                 single people's outcomes then lie in clear until their time has passed.
-            options: those of `Session`. Arms are assigned "shuffled" by default, where the policy
-                can choose among them and does not decide by contexts. Also `holdout`, a share of
-                people, and `control`, their arm.
+            options: those of `Session`; help(dpbandits.Session) describes each. Above all
+                `min_share` (so that a winner can be named; a control arm's share), `rewards` (their
+                range), `attribution_window` (silence counts as 0), `privacy_unit`,
+                `max_contributions` and `sticky` (people who come back), `period` (rates that rise
+                and fall), `guardrail`, and `responsible` (for statements). None can be changed
+                later. Arms are assigned "shuffled" by default, where the policy can choose among
+                them and does not decide by contexts. Also `segments`, their names; or `holdout`, a
+                share of people, and `control`, their arm.
 
         Raises:
             ValueError: the name is taken, options contradict each other, there are more than 10,000

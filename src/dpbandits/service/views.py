@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from textwrap import fill
@@ -401,19 +401,25 @@ def harm_of(tx: Transaction, part: Part) -> Beliefs:
 
 
 def sample_ratio_of(tx: Transaction, part: Part) -> SampleRatio:
-    return part.session.sample_ratio()
+    ratio = part.session.sample_ratio()
+    answers = ratio.answers
+    if answers is None or not answers.open:
+        return ratio
+    since = asked_when(tx, part, answers.open)
+    return replace(ratio, answers=answers._replace(since=since or ""))
+
+
+def asked_when(tx: Transaction, part: Part, seq: int) -> str | None:
+    """When a decision was made; None where its row is gone."""
+    row = tx.rows.decision(part.uid, seq)
+    return (
+        None if row is None else f"{datetime.fromtimestamp(row.asked_at, UTC):%Y-%m-%d %H:%M} UTC"
+    )
 
 
 def alarms_in(tx: Transaction, part: Part) -> tuple[SessionEvent, ...]:
     """What somebody should look at. A decision's time is said, in place of its number."""
-
-    def when(seq: int) -> str:
-        row = tx.rows.decision(part.uid, seq)
-        if row is None:
-            return f"decision {seq:,}"
-        return f"{datetime.fromtimestamp(row.asked_at, UTC):%Y-%m-%d %H:%M} UTC"
-
-    return alarms_of(part.session, when)
+    return alarms_of(part.session, lambda seq: asked_when(tx, part, seq) or f"decision {seq:,}")
 
 
 def side_of(tx: Transaction, part: Part, confidence: float = 0.95) -> Beliefs:

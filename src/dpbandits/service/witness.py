@@ -185,7 +185,6 @@ class Witness:
         """Open it, make its tables, and read it once."""
         if self.path is not None:
             if not self._looking:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
                 make_private_file(self.path)
             self._inode = inode_of(self.path)
         if not self._is_server:
@@ -236,6 +235,11 @@ class Witness:
             kind = type(getattr(error, "orig", None) or error).__name__
             if kind == "DatabaseError":
                 raise self._strange() from None
+            if what == "opened":
+                raise WitnessError(
+                    f"The witness {self.place} could not be opened ({kind}). Is its address right, "
+                    "is its folder there, and is it a witness?"
+                ) from None
             hint = "is the disk full? Make room" if what == "written" else "is it the right one"
             raise WitnessError(
                 f"The witness {self.place} could not be {what} ({kind}): {hint}, and make the call "

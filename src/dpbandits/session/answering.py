@@ -5,8 +5,9 @@ law. Where arms make no difference, whoever answers would have answered with any
 who answered and among those who did not, each arm was drawn with its recorded probability. Evidence
 is the likelihood of the arms drawn if the odds of a missing answer differ by a factor for one arm,
 over their recorded probabilities: a martingale with mean 1, averaged over arms and factors. How
-often people answer, and how that changes with time, cancels. Decisions count in their order, so
-delays cancel, too: a stretch counts once it and all before it are resolved (proofs/answering.md).
+often people answer, and how that changes with time, cancels. Decisions count in their order: a
+stretch counts once it and all before it are resolved. Where every decision is drawn, one that waits
+for much longer than usual counts as not answered, whatever comes later (proofs/answering.md).
 
 Source: Shafer et al. 2011, "Test martingales, Bayes factors and p-values" (arXiv 0912.4269).
 """
@@ -15,13 +16,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from msgspec import Meta
 
 from dpbandits.core.inputs import Count, Finite, Floats, Number, converted, damaged, part
+from dpbandits.session.decisions import Play
 from dpbandits.session.evidence import AT_START
 
 TILTS = np.array([0.1, 0.2, 0.35, 0.6, 1.0, 1.7, 3.0])
@@ -81,11 +83,15 @@ class Answers(NamedTuple):
 
     evidence: a p-value that may be looked at at any time: where arms make no difference, it is ever
         at most α with probability at most α.
+    open: the oldest decision that is not compared because it waits for its answer; 0: none.
+    since: when it was made, in words, where that is known.
     """
 
     told: tuple[int, ...]
     missing: tuple[int, ...]
     evidence: float = 1.0
+    open: int = 0
+    since: str = ""
 
 
 class AnswerTest(NamedTuple):
@@ -99,6 +105,7 @@ class AnswerTest(NamedTuple):
         usual: missing ones and all of late.
         scores: logarithms of evidence by arm and tilt, shape (arms, 2·tilts).
         highest: the logarithm of the largest evidence so far.
+        cut: decisions up to this one that waited then count as not answered.
 
     >>> test = AnswerTest()
     >>> for id in range(1, 2001):
@@ -116,6 +123,7 @@ class AnswerTest(NamedTuple):
     usual: tuple[Finite, Finite] = (0.5, 1.0)
     scores: tuple[tuple[Finite, ...], ...] = ()
     highest: Annotated[float, Meta(ge=0, le=1e308)] = 0.0
+    cut: Count = 0
 
     def with_drawn(self, id: int, law: Sequence[float]) -> Self:
         """The test after a decision whose arm was drawn from this law."""
@@ -141,7 +149,7 @@ class AnswerTest(NamedTuple):
         answered: None: it is void.
         """
         at = bisect_right(self.open, id, key=lambda of: of.first) - 1
-        if at < 0 or id >= self.open[at].first + self.open[at].size:
+        if id <= self.cut or at < 0 or id >= self.open[at].first + self.open[at].size:
             return self
         of = self.open[at]._replace(waiting=self.open[at].waiting - 1)
         if answered is True:
@@ -150,6 +158,22 @@ class AnswerTest(NamedTuple):
             of = of._replace(missing=one_more(of.missing, arm))
         test = self._replace(open=(*self.open[:at], of, *self.open[at + 1 :]))
         return test._counted() if not of.waiting and not at else test
+
+    def with_cut(self, id: int, pending: Mapping[int, Play]) -> Self:
+        """The test once decisions up to this one that still wait count as not answered."""
+        if not self.open or id < max(self.open[0].first, self.cut + 1):
+            return self
+        test = self
+        for each in range(max(self.open[0].first, self.cut + 1), id + 1):
+            play = pending.get(each)
+            if play is not None and isinstance(play.action, int):
+                test = test.with_resolved(each, play.action, False)
+        return test._replace(cut=id)
+
+    def oldest(self, pending: Mapping[int, Play]) -> int:
+        """The oldest decision that is not compared because it waits for its answer; 0: none."""
+        first = self.open[0].first if self.open and self.open[0].waiting else 0
+        return next((id for id in pending if id >= first > 0 and id > self.cut), 0)
 
     def ended(self) -> Self:
         """The test where no further answer comes: open stretches never count."""
@@ -193,7 +217,7 @@ class AnswerTest(NamedTuple):
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return self._asdict()
+        return {key: each for key, each in self._asdict().items() if key != "cut" or each}
 
     @classmethod
     def restored(cls, data: object, arms: int) -> AnswerTest:
@@ -202,7 +226,7 @@ class AnswerTest(NamedTuple):
         Raises:
             DamagedSessionError: it is not that.
         """
-        fields = part(data, "answers", *cls._fields)
+        fields = {"cut": 0} | part(data, "answers", *cls._fields[:-1])
         test: AnswerTest = converted([fields[name] for name in cls._fields], cls, "answers")
         ids = [id for of in test.open for id in (of.first, of.first + of.size - 1)]
         fits = test.first <= arms and test.drawn >= sum(of.size for of in test.open)

@@ -293,19 +293,30 @@ class Assignment:
                 f"min_share={self.min_share:g}. Nothing was changed."
             )
 
+    def least_words(self, names: Sequence[object] = ()) -> str:
+        """The least shares. names: of the arms; by default their numbers.
+
+        >>> Assignment(False, 0.0, shares=((0, .3),)).least_words(["usual", "new"])
+        'arm usual gets 0.3 of rounds or more'
+        """
+        parts = [
+            f"arm {names[arm] if names else arm} gets {share:.6g} of rounds or more"
+            for arm, share in self.shares
+        ]
+        if self.min_share:
+            parts.append(f"each arm gets {self.min_share:.6g} of rounds or more")
+        return ", ".join(parts)
+
     def words(self, names: Sequence[object] = ()) -> str:
         """For a statement. names: of the arms, where shares are those of single arms.
 
         >>> Assignment(shuffled=True, min_share=.01).words().split(", ")[0]
         'the first blocks of all arms come in one random order'
         """
-        parts = []
-        if self.shuffled:
-            parts.append("the first blocks of all arms come in one random order")
-        if self.min_share:
-            parts.append(f"each arm gets {self.min_share:.6g} of rounds or more")
-        for arm, share in self.shares:
-            parts.append(f"arm {names[arm]} gets {share:.6g} of rounds or more")
+        order = "the first blocks of all arms come in one random order"
+        parts = [order] if self.shuffled else []
+        if self.has_least:
+            parts.append(self.least_words(names))
         return (
             f"{', '.join(parts)}; by coins from a seed that stays secret until the end and that no "
             "reward enters, so they cost no privacy"

@@ -797,10 +797,10 @@ class Sight(NamedTuple):
         """How many people, in words.
 
         >>> Sight(900, 1700, 3400).words, Sight(900, None, None).words
-        ('900 to 3,400 more people in 8 of 10 cases', '900 or more people in 8 of 10 cases')
+        ('900 to 3,400 more people in 8 of 10 cases', 'at least 900 more people in 8 of 10 cases')
         """
         if self.high is None:
-            return f"{self.low or 0:,} or more people in 8 of 10 cases"
+            return f"at least {self.low or 0:,} more people in 8 of 10 cases"
         return f"{self.low or 0:,} to {self.high:,} more people in 8 of 10 cases"
 
 
@@ -956,8 +956,8 @@ OVER_TIME = (
 )
 
 METHOD = (
-    "The intervals hold for all arms and at all times at once with this confidence, whatever is "
-    "decided from them; the chance to be best is a model's figure."
+    "With this confidence the intervals of all arms hold together, at all times: look as often as "
+    "you like. The chance to be best comes from a model."
 )
 
 
@@ -1053,7 +1053,10 @@ class Beliefs(Tabular):
                 "released."
             )
         if self.at_share is not None:
-            with_share = f"With min_share={LEAST_SHARE:g} it takes {self.at_share.words}."
+            with_share = (
+                f"In a trial with min_share={LEAST_SHARE:g}, which has to be given at its start, "
+                f"it takes {self.at_share.words}."
+            )
             if self.sight is None:
                 text = f"{text[:-1]}, and none is in sight as people are allocated."
             text = f"{text} {with_share}"
@@ -1068,7 +1071,7 @@ class Beliefs(Tabular):
         if self.caution:
             notes.append(self.caution)
         if self.together:
-            notes[1] = METHOD.partition(";")[0] + "."
+            notes[1] = METHOD.partition(" The chance")[0]
         return "\n".join((text_of_rows(self.rows, chances=not self.together), *notes))
 
     __repr__ = __str__

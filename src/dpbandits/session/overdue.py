@@ -355,6 +355,13 @@ def delayed_blocks(
     return [delayed[arm] for arm in sorted(delayed.keys() - released)]
 
 
+def longest_wait(usual: int | None) -> int | None:
+    """Return after how many further decisions one that waits counts as not answered where answers
+    are compared by arm: of all arms alike. None: too few answers came to say.
+    """
+    return None if usual is None else max(LEAST_PATIENCE, TIMES * usual)
+
+
 MANY = 100
 """An alarm is raised after this many decisions that should have been answered."""
 

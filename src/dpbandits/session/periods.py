@@ -230,6 +230,17 @@ def periods_of(
             f"Expected period={shown(period)} to be a datetime.timedelta of at least a "
             "millisecond, for example timedelta(days=7)."
         )
+    require_comparable(policy, assignment)
+    return Periods(period.total_seconds(), clock, None, waits or 0.0)
+
+
+def require_comparable(policy: Policy, assignment: Assignment | None) -> None:
+    """Refuse what cannot have periods.
+
+    Raises:
+        ValueError: its blocks cannot be released at any time, an arm has no least share, or there
+            are too many arms.
+    """
     require_batches(policy)
     if assignment is None or assignment.least_of_all(range(policy.arms)) is None:
         raise ValueError(
@@ -238,7 +249,6 @@ def periods_of(
             "min_share=.05."
         )
     require_few(policy.arms)
-    return Periods(period.total_seconds(), clock, None, waits or 0.0)
 
 
 def require_few(arms: int) -> None:

@@ -92,7 +92,7 @@ from dpbandits.session.options import (
 )
 from dpbandits.session.overdue import overdue_advice, unanswered_advice
 from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
-from dpbandits.session.periods import OpenPeriod, periods_of, require_few
+from dpbandits.session.periods import MOST_COMPARED, OpenPeriod, periods_of, require_few
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
@@ -1843,7 +1843,7 @@ class Session:
 
         Args:
             control: the name or number of the arm that others are compared with; by default the
-                first one.
+                only one that `min_share` names, else the first one.
             confidence: that all intervals hold, of all arms and at all times at once. They come
                 from the arms' own (`beliefs`), so `beliefs().best` may name an arm before.
 
@@ -1851,7 +1851,10 @@ class Session:
             ValueError: no such arm, or a confidence that is not between 0 and 1.
             TypeError: the policy decides by context.
         """
-        number = self._state.roster.number(0 if control is None else control)
+        drawn = self._assignment
+        named = () if drawn is None else drawn.shares
+        usual = named[0][0] if len(named) == 1 else 0
+        number = self._state.roster.number(usual if control is None else control)
         return lift_of(self.beliefs(confidence), number, self.rewards)
 
     def predictions(self, confidence: float = 0.95, *, always: bool = False) -> Predictions:
@@ -1940,17 +1943,22 @@ class Session:
 
         Decisions that follow from a plan are not tested. Answers are compared where arms were drawn
         by chance, in stretches of consecutive decisions with the same probabilities, up to the
-        oldest decision that waits: expire those that nobody answers. A change of answering that is
-        common to all arms is no evidence. With an attribution window who answered is private, and
-        not tested. Small evidence, below .001 say, points to decisions that got lost or were made
-        up, or to an arm whose answers get lost.
+        oldest decision that waits. With least shares one that waits for three times the usual delay
+        (200 decisions at least) counts as not answered, whatever comes later. A change of answering
+        that is common to all arms is no evidence. With an attribution window who answered is
+        private, and not tested. Small evidence, below .001 say, points to decisions that got lost
+        or were made up, or to an arm whose answers get lost or come much later.
 
         Source: Lindon and Malek 2022 (arXiv 2011.03567); Shafer et al. 2011 (arXiv 0912.4269).
         """
-        labels, traffic = tuple(str(name) for name, _ in self.arms), self._current.traffic
+        labels, view = tuple(str(name) for name, _ in self.arms), self._current
+        traffic = view.traffic
         while len(traffic.counts) < len(labels):  # arms that were added since the last draw
             traffic = traffic.with_arm()
-        answers = None if self._has_window else traffic.answers.answers(len(labels))
+        answers = None
+        if not self._has_window:
+            oldest = traffic.answers.oldest(view.unresolved())
+            answers = traffic.answers.answers(len(labels))._replace(open=oldest)
         return SampleRatio(labels, traffic, answers)
 
     def description(self) -> str:
@@ -1999,10 +2007,12 @@ class Session:
         return StatementFacts(
             campaign=self.campaign,
             policy=self.policy.name,
-            source=f"{about.paper}, {about.algorithm}",
+            source=about.paper
+            if about.paper == "dpbandits"
+            else f"{about.paper}, {about.algorithm}",
             guarantee=self.guarantee,
             each=self._vault.guarantee,
-            reward_range="numbers in [0, 1]" if self.rewards is None else self.rewards.words,
+            reward_range=None if self.rewards is None else self.rewards.words,
             arms=self.arms,
             asked=view.asked,
             told=view.records,
@@ -2056,7 +2066,8 @@ class Session:
             else f"{row.label} unknown"
             for row in estimates
         ]
-        return results_words(rows, estimates.advice)
+        has_pairs = 1 < len(rows) <= MOST_COMPARED and not estimates.together
+        return results_words(rows, estimates.advice, self.lift() if has_pairs else None)
 
     def _as_of(self) -> float | None:
         """When outcomes were recorded last, if some are due that this process does not record."""

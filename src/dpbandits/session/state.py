@@ -51,6 +51,7 @@ from dpbandits.session.overdue import (
     check_requests,
     delayed_blocks,
     is_nobody_answering,
+    longest_wait,
     outstanding_in,
     overtaken_before,
     usual_delay,
@@ -1214,18 +1215,24 @@ class View:
         # the draw from a posterior is not kept, so the probabilities are unknown
         unknown = certain is None and assignment.needs_plan(rooms, eligible)
         shares = dict(zip(eligible, law, strict=True))
-        traffic = self._traffic_after(id, shares, arm)
+        traffic = self._traffic_after(id, shares, arm, assignment.has_least)
         play = self._arm(arm, None if unknown else share)
         return shares, self._asked(play, None, traffic=traffic, overdue=overdue)
 
-    def _traffic_after(self, id: int, shares: Mapping[int, float], arm: int) -> Traffic:
+    def _traffic_after(
+        self, id: int, shares: Mapping[int, float], arm: int, is_always_drawn: bool
+    ) -> Traffic:
         traffic = self.traffic
         while len(traffic.counts) < self.policy.arms:
             traffic = traffic.with_arm()
         every = [shares.get(at, 0.0) for at in range(self.policy.arms)]
         traffic = traffic.played(every, arm)
         if self.tables.window is None:  # else who answered is private
-            traffic = replace(traffic, answers=traffic.answers.with_drawn(id, every))
+            answers = traffic.answers
+            if is_always_drawn and answers.open:  # else when one is drawn may depend on its arm
+                wait = longest_wait(usual_delay(self.delays or {}, self.records))
+                answers = answers if wait is None else answers.with_cut(id - wait, self.pending)
+            traffic = replace(traffic, answers=answers.with_drawn(id, every))
         return traffic
 
     def _draw_in_period(
@@ -1249,7 +1256,7 @@ class View:
         arm, share = assignment.drawn(law, eligible, seed, id)
         shares = dict(zip(eligible, law, strict=True))
         period = period.drawn(id, [shares.get(at, 0.0) for at in range(self.policy.arms)])
-        traffic = self._traffic_after(id, shares, arm)
+        traffic = self._traffic_after(id, shares, arm, True)
         asked = self._asked(self._arm(arm, share), None, None, traffic, overdue, period)
         return shares, asked
 

@@ -11,6 +11,7 @@ from textwrap import fill
 
 from dpbandits.core.privacy import Entry, Guarantee, printed
 from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.lift import Lift
 from dpbandits.version import __version__
 
 WIDTH = 88
@@ -24,7 +25,8 @@ class StatementFacts:
     """What a statement is made of. All of it is public.
 
     guarantee: of the session, in its unit. each: of one learned round; the same where rounds are
-        the unit. reward_range, assignment: in words; None: nothing is left to chance. chooses:
+        the unit. reward_range: in words; None: from 0 to 1. assignment: in words; None: nothing is
+        left to chance. chooses:
         whether a decision may be restricted to some arms. events: what was done to arms, and after
         how many decisions.
     several: whether a round has several rewards, which are protected together. closing: how the
@@ -49,7 +51,7 @@ class StatementFacts:
     source: str
     guarantee: Guarantee | None
     each: Guarantee | None
-    reward_range: str
+    reward_range: str | None
     arms: Sequence[tuple[object, str]]
     asked: int
     told: int
@@ -85,13 +87,13 @@ class StatementFacts:
 def statement(facts: StatementFacts) -> str:
     """The statement as text, lines of at most 88 characters."""
     parts = [
-        f"PRIVACY STATEMENT of the session {facts.campaign}",
+        f"PRIVACY STATEMENT of the {'campaign' if facts.in_store else 'session'} {facts.campaign}",
         f"Date: {facts.date}. {responsible_words(facts.responsible)}",
         f"Policy: {facts.policy} ({facts.source}).",
         guarantee_sentence(facts.guarantee, facts.span, facts.several),
         unit_words(facts),
         price_words(facts),
-        f"Rewards: {facts.reward_range}{grid_words(facts.guarantee)}. {facts.caution or ''}",
+        f"Rewards: {reward_words(facts)}. {facts.caution or ''}",
         context_words(facts),
         window_words(facts.waits, facts.default),
         rail_words(facts.guardrail),
@@ -219,9 +221,27 @@ def stored_words(facts: StatementFacts) -> str:
     return f"Stored: {'; '.join(items)}."
 
 
-def results_words(rows: Sequence[str], advice: str) -> str:
-    """What is known at the end. rows: of each arm its mean and interval."""
-    return f"Results: {advice} Mean of each arm, with its interval: {'; '.join(rows)}."
+def results_words(rows: Sequence[str], advice: str, lift: Lift | None) -> str:
+    """What is known at the end.
+
+    Args:
+        rows: of each arm its mean and interval.
+        lift: the other arms against a control arm; None: they are not compared.
+    """
+    said = f"Results: {advice} Mean of each arm, with its interval: {'; '.join(rows)}."
+    if lift is None:
+        return said
+    compared = [
+        f"{row.label} {row.difference:+.4g} ({row.low:+.4g} to {row.high:+.4g})"
+        if row.difference is not None
+        else f"{row.label} unknown"
+        for row in lift
+    ]
+    at = f"{lift.confidence:.4g}".replace("0.", ".")
+    return (
+        f"{said} Difference to {lift.control}: {'; '.join(compared)}. All intervals hold together, "
+        f"at all times, with confidence {at}."
+    )
 
 
 def participant_text(facts: StatementFacts) -> str:
@@ -296,13 +316,19 @@ def protection_words(facts: StatementFacts) -> str:
     if guarantee.measure == "pure" and guarantee.epsilon is not None:
         text += f" In numbers: {odds_words(float(guarantee.epsilon))}."
     if guarantee.unit == "user":
-        times = "once" if facts.cap == 1 else f"{facts.cap:,} times"
         span = "" if facts.span is None else f" in each {facts.span}"
-        text += f" We learn from you at most {times}{span}; this holds for all of them together."
+        if facts.cap == 1:
+            text += f" We learn from you once at most{span}."
+        else:
+            text += f" We learn from you at most {facts.cap:,} times{span}; "
+            text += "this holds for all these times together."
         if facts.span is not None:
             text += " If you take part for longer, the protection gets weaker each time."
     else:
-        text += " If you take part more than once, the protection gets weaker each time."
+        text += (
+            " This is about one answer. Several answers of one person are each protected like "
+            "this, and all of them together less."
+        )
     if guarantee.noise != "secure":
         text += " WARNING: this is a test with simulated noise, which protects nobody."
     return text
@@ -408,12 +434,17 @@ def event_words(what: str, arm: object, asked: int) -> str:
     return f"{what} {about} after {asked:,} decisions"
 
 
-def grid_words(guarantee: Guarantee | None) -> str:
-    if guarantee is None:
-        return ""
-    if guarantee.grid.steps == 1:
-        return "; held as one of its two ends"
-    return f"; held in steps of 1/{guarantee.grid.steps:,} of that range"
+def reward_words(facts: StatementFacts) -> str:
+    """The range of rewards, and how they are held."""
+    steps = None if facts.guarantee is None else facts.guarantee.grid.steps
+    if steps == 1 and facts.reward_range is None:
+        return "0 or 1; a number between is held as one of them"
+    words = facts.reward_range or "numbers in [0, 1]"
+    if steps is None:
+        return words
+    if steps == 1:
+        return f"{words}; held as one of its two ends"
+    return f"{words}; held in steps of 1/{steps:,} of that range"
 
 
 def window_words(waits: float | None, default: float) -> str:
@@ -502,7 +533,9 @@ def ledger_words(facts: StatementFacts) -> str:
     if facts.spent is None:
         return f"Ledger: {readings} of {read}, without noise."
     one = "the rewards of any one round have" if facts.several else "any one recorded reward has"
+    unit = "ε" if facts.each is None or facts.each.measure == "pure" else "ρ"
     return (
-        f"Ledger: {readings} with noise, of {read}, each read once at most. "
-        f"The most that {one} cost is {printed(facts.spent)}."
+        f"Ledger: {readings} with noise, of {read}, each read once at most, so that their costs do "
+        f"not add up. The most that {one} cost in all readings together is {unit} = "
+        f"{printed(facts.spent)}."
     )

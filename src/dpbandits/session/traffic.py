@@ -222,16 +222,18 @@ def block_score(law: Any, made: Any, seen: Any, wanted: Any) -> float:
 def answers_by_arm(labels: Sequence[str], answers: Answers) -> str:
     """Return, for a report, how often each arm's decisions were answered."""
     rows = list(zip(labels, answers.told, answers.missing, strict=True))
+    since = f" (since {answers.since})" if answers.since else ""
+    still = f"decision {answers.open:,} is still open{since}" if answers.open else ""
     if not any(answers.told) and not any(answers.missing):
-        return f"Answers by arm cannot be tested yet: {UNTESTED}"
+        return f"Answers by arm are not tested yet: {still or UNTESTED}."
     by_arm = ", ".join(f"{label} {told:,} of {told + none:,}" for label, told, none in rows)
-    return f"Answers by arm: {by_arm} (evidence that arms differ: p = {answers.evidence:.2g})."
+    later = f" Later ones are not tested yet: {still}." if still else ""
+    return (
+        f"Answers by arm: {by_arm} (evidence that arms differ: p = {answers.evidence:.2g}).{later}"
+    )
 
 
-UNTESTED = (
-    "no arm was drawn by chance for decisions that are all resolved. Draw them with min_share= or "
-    'assignment="shuffled", and expire decisions that nobody answers.'
-)
+UNTESTED = "no arm was drawn by chance, as it is with min_share=, for a decision that was answered"
 
 PRIVATE = "Answers by arm cannot be tested: with an attribution window who answered is private."
 

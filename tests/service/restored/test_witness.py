@@ -28,6 +28,14 @@ def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path, held: bytes) ->
     assert path.read_bytes() == held
 
 
+def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    """A mount that is missing, or a typo, would go unnoticed."""
+    path = tmp_path / "mount" / "trial.witness"
+    with pytest.raises(WitnessError, match="is its folder there"):
+        Witness(path)
+    assert not path.parent.exists()
+
+
 def test_another_program_s_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
     with closing(sqlite3.connect(path)) as other:

@@ -90,6 +90,10 @@ def forecast_command(
     drift: Annotated[
         float | None, typer.Option(help="What is added to all rates in the course of the trial.")
     ] = None,
+    period: Annotated[
+        int | None,
+        typer.Option(min=1, help="Visitors in a period, within which arms are compared."),
+    ] = None,
     max_contributions: CapOption = None,
     draws: DrawsOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Of draws and runs.")] = 0,
@@ -128,6 +132,7 @@ def forecast_command(
                 min_share=min_share,
                 silent=silent,
                 drift=None if drift is None else Drift(drift),
+                period=period,
                 max_contributions=max_contributions,
                 seed=seed,
                 draws=draws,
@@ -160,9 +165,9 @@ def show_forecast(found: Forecast, within: float | None, out: Path | None) -> No
     needed = console.measure(table, options=console.options.update(max_width=1_000)).maximum
     if needed <= console.width:
         console.print(table)
+        console.print(meanings(found))
     else:  # a cell that is cut is another number
         console.print(str(found), markup=False, highlight=False, soft_wrap=True)
-    console.print(meanings(found))
     if within is not None:
         say_within(found, within)
     if out is not None:
