@@ -333,7 +333,8 @@ class JointDPSession:
             NotRecordedError: a release was due and failed. No decision was made.
         """
         refuse_options(options)
-        with self._call():
+        with self._lock.held():
+            self._begin()
             self._release_if_due()
             draws = Draws(self._seed, self._asked)
             try:
@@ -357,7 +358,8 @@ class JointDPSession:
             ClosedError: the session is closed.
         """
         word = decision.word if isinstance(decision, (JointDecision, Visit)) else decision
-        with self._call():
+        with self._lock.held():
+            self._begin()
             place = self._place(word)
             if place == BY_DEVICE:
                 raise DecisionError(
@@ -375,7 +377,8 @@ class JointDPSession:
             DecisionError: no such decision waits. ClosedError: the session is closed.
         """
         word: Any = getattr(decision, "word", decision)
-        with self._call():
+        with self._lock.held():
+            self._begin()
             self._place(word)
             self._waiting.pop(word, None)
 
@@ -390,7 +393,8 @@ class JointDPSession:
         Raises:
             ClosedError: the session is closed.
         """
-        with self._call():
+        with self._lock.held():
+            self._begin()
             self._release_if_due()
             return Visit(self._wait(BY_DEVICE), self.snapshot)
 
@@ -407,7 +411,8 @@ class JointDPSession:
             ClosedError: the session is closed.
         """
         word = visit.word if isinstance(visit, (JointDecision, Visit)) else visit
-        with self._call():
+        with self._lock.held():
+            self._begin()
             if self._place(word) != BY_DEVICE:
                 raise DecisionError(
                     "Expected tell(decision, reward) for a decision that this session made. "
@@ -494,7 +499,8 @@ class JointDPSession:
         Raises:
             ClosedError: it is closed.
         """
-        with self._call():
+        with self._lock.held():
+            self._begin()
             shown = self._open.shown
             if self._asked > shown.state.visits:
                 shown = self._with_block(shown)
@@ -521,7 +527,8 @@ class JointDPSession:
                 "decisions, and without a key they would lie in clear. public() has what anybody "
                 "may see."
             )
-        with self._call(closed=True):
+        with self._lock.held():
+            self._begin(closed=True)
             document = {
                 "format": FORMAT,
                 "version": VERSION,
@@ -627,10 +634,7 @@ class JointDPSession:
 
     # One call at a time
 
-    def _call(self, *, closed: bool = False) -> Any:
-        return OneCall(self, closed)
-
-    def _enter(self, closed: bool) -> None:
+    def _begin(self, *, closed: bool = False) -> None:
         if self._process != this_process():
             raise SharedError(
                 "This session was made before a fork; two processes would release its blocks "
@@ -707,25 +711,6 @@ class JointDPSession:
             "The release that is due failed (see the cause above). Nothing was released, and no "
             "decision was made. Ask again once the noise source works."
         ) from failed
-
-
-class OneCall:
-    """One call of a session: others wait, one from within it is refused."""
-
-    def __init__(self, session: JointDPSession, closed: bool) -> None:
-        self._session, self._closed = session, closed
-
-    def __enter__(self) -> None:
-        self._held = self._session._lock.held()
-        self._held.__enter__()
-        try:
-            self._session._enter(self._closed)
-        except BaseException:
-            self._held.__exit__(None, None, None)
-            raise
-
-    def __exit__(self, *error: Any) -> None:
-        self._held.__exit__(None, None, None)
 
 
 def refuse_options(options: Iterable[str]) -> None:
