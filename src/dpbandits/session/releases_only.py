@@ -450,8 +450,15 @@ class JointDPSession:
 
     @property
     def snapshot(self) -> str:
-        """All that decides until the next release, as JSON."""
-        return self._open.snapshot.to_json(self.policy.budget)
+        """All that decides until the next release, and what a device needs beside it, as JSON."""
+        said = self.rewards
+        rewards = said and {
+            "low": float(said.low),
+            "high": float(said.high),
+            "clip": said.clip,
+            "minimise": said.minimise,
+        }
+        return self._open.snapshot.to_json(self.policy, rewards)
 
     @property
     def guarantee(self) -> Guarantee:
