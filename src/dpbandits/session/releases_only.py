@@ -81,36 +81,58 @@ SLOT = WORD + 16
 BY_DEVICE = -1
 """The place of a decision that the person's device makes itself."""
 
-REFUSED: dict[str, str] = {
+REASONS = {
     "eligible": "who may get which arm would show decisions",
     "min_share": "a share that is kept of a count of decisions would show that count",
     "assignment": "first batches by arm need counts of decisions",
     "guardrail": "it suspends an arm by a count of decisions, and takes a second number a record",
+    "harm": "there is no guardrail",
     "sticky": "a decision that is remembered of a person is one that is shown again",
+    "key user user_key unsealed": (
+        "a reply that is kept, for the same request again or by its person, would be a "
+        "decision that is shown"
+    ),
     "segments": "it learns for all visitors together; make the segment a feature",
     "holdout": "who was held out would be a decision that is shown",
-    "periods": "a period's figures by arm are counts of decisions",
+    "periods period": "a period's figures by arm are counts of decisions",
     "default": "who did not answer is private; an answer that never comes enters nothing",
-    "attribution_window": "an answer may come at any time; `waits=` says for how many asks",
-    "privacy_unit": "each ask is one record: who asks m times is protected by m times epsilon",
-    "max_contributions": "each ask is one record: who asks m times is protected by m times epsilon",
-    "window": "each ask is one record: who asks m times is protected by m times epsilon",
+    "attribution_window closes_at expire": (
+        "an answer may come at any time, or never; `waits=` says for how many asks"
+    ),
+    "clock": "when somebody answered is private, so no time enters",
+    "privacy_unit max_contributions window": (
+        "each ask is one record: who asks m times is protected by m times epsilon"
+    ),
     "max_pending": "a refusal because many wait would show who did not answer; see `waits=`",
-    "record": "outcomes of people who were assigned elsewhere have no decision by a snapshot",
-    "add_arm": "the histogram is fixed; begin another session for another set of arms",
-    "pause_arm": "the histogram is fixed; begin another session for another set of arms",
-    "resume_arm": "the histogram is fixed; begin another session for another set of arms",
-    "retire_arm": "the histogram is fixed; begin another session for another set of arms",
-    "pending": "which decisions wait for an answer is private",
-    "history": "decisions are private",
-    "beliefs": "it counts people by arm; the snapshot has what was learned",
-    "lift": "it counts people by arm; the snapshot has what was learned",
+    "record shares": (
+        "outcomes of people who were assigned elsewhere have no decision by a snapshot"
+    ),
+    "add_arm pause_arm resume_arm retire_arm restart_arm arms": (
+        "the histogram is fixed; begin another session for another set of arms"
+    ),
+    "pending resolved unread": "which decisions wait for an answer is private",
+    "history decisions": "decisions are private",
+    "events alarms": (
+        "what happens to single arms or answers is private; blocks end by asks, as `asked` shows"
+    ),
+    "beliefs lift predictions": "it counts people by arm; the snapshot has what was learned",
     "sample_ratio": "it counts people by arm",
-    "expire": "an answer that never comes needs no call",
+    "count tell_many": "a decision goes to one person, and an answer comes under its own word",
+    "settle drop_open finish plan": (
+        "a block ends at an ask, and only then; the snapshot has what decides"
+    ),
+    "description tell_message": (
+        "devices are not of the local model: they take a `visit()` and `report`"
+    ),
+    "participant_text responsible": "`statement()` says what is promised",
+    "spent": "dpbandits.spent(session.ledger) adds it up",
+    "closed": "`public()` says it",
 }
-"""By option or method of `Session`: why this session does not have it. The guide's table is this
-one.
+"""Options and methods of `Session`, and why this session does not have them. The guide's table is
+this one.
 """
+
+REFUSED = {name: why for names, why in REASONS.items() for name in names.split()}
 
 
 class JointDecision(NamedTuple):
