@@ -29,9 +29,10 @@ rows of the table, drawn apart from the visitors of the run. Share: of the mean 
 Published instance (Sarmasarkar 2026, S = 3.5): in each of 10,000 rounds 20 candidates, uniform in
 the unit ball of three dimensions, one of which is picked; a reward is 1 with chance
 1/(1 + exp(-x.w)), w of norm 3.5 in a random direction. One law serves all candidates: the policy
-has one arm, and its record is the cell of the candidate that was picked. The figure printed there
-is the mean of ten trials on one such instance, epsilon = 4 and delta = .02; here each run draws an
-instance of its own, and delta = 0.
+has one arm, and its record is the cell of the candidate that was picked. The package offers no such
+policy: it is the class OneLaw of this benchmark. The figure printed there is the mean of ten trials
+on one such instance, epsilon = 4 and delta = .02; here each run draws an instance of its own, and
+delta = 0.
 """
 
 COLUMNS = (

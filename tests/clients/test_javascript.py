@@ -36,28 +36,42 @@ def test_in_node() -> None:
 
 
 @pytest.mark.skipif(NODE is None, reason="needs Node (Debian package nodejs)")
-def test_a_device_decides_as_a_session_does() -> None:
-    """With hardly any width nothing is left to chance: arm and place are the session's own."""
-    rows = np.random.default_rng(3).uniform(-0.7, 0.7, (500, 2))
-    policy = dpb.JointDPLinTS(arms=3, features=2, epsilon=9, public_contexts=rows, width=1e-9)
-    session = dpb.JointDPSession(policy, noise=SIMULATED, seed=1)
+@pytest.mark.parametrize("clip", [False, True])
+def test_a_device_decides_and_reports_as_a_session_does(clip: bool) -> None:
+    """With hardly any width nothing is left to chance: arm and place are the session's own, for
+    contexts of any length, by position and by name, and for rewards at and beyond the range's ends.
+    """
+    rng = np.random.default_rng(3)
+    rows = rng.uniform(-0.7, 0.7, (500, 2)) * rng.choice([1.0, 1e160] if clip else [1.0], (500, 1))
+    policy = dpb.JointDPLinTS(
+        arms=3, features=["p", "q"], epsilon=9, public_contexts=rows, width=1e-9, clip=clip
+    )
+    rewards = dpb.Range(-2, 3, clip=clip, minimise=True)
+    session = dpb.JointDPSession(policy, noise=SIMULATED, seed=1, rewards=rewards)
     for row in rows:
         decision = session.ask(row)
-        session.tell(decision, float(decision.action == int(row[0] > 0)))
-    assert session.releases > 1
-    expected = list[list[int]]()
-    for row in rows[:100]:
-        decision = session.ask(row)
-        expected.append([decision.action, session._waiting[decision.word][1] + 1])
+        session.tell(decision, -2 if decision.action == int(row[0] > 0) else 3)
+    released = session.releases
+    while session.releases == released:  # the next block has more asks than there are rows below
+        session.ask(rows[0])
+    assert released > 1
+    snapshot, expected, told = session.snapshot, list[list[int]](), list[float]()
+    for at, row in enumerate(rows[:100]):
+        decision, before = session.ask(row), session._open.counts.copy()
+        told.append((-2.0, 3.0, -1e9, 1e9)[at % (4 if clip else 2)])
+        session.tell(decision, told[-1])
+        (place,) = np.flatnonzero(session._open.counts - before)
+        expected.append([decision.action, int(place)])
+    assert session.snapshot == snapshot, "another block"
     program = """
         import { decide } from "./src/index.js";
-        const [snapshot, rows] = JSON.parse(await new Response(process.stdin).text());
-        const made = rows.map((row) => decide(snapshot, row));
-        console.log(JSON.stringify(made.map((each) => [each.arm, each.index(1)])));
+        const [snapshot, rows, told] = JSON.parse(await new Response(process.stdin).text());
+        const made = rows.map(([p, q], at) => decide(snapshot, at % 2 ? { q, p } : [p, q]));
+        console.log(JSON.stringify(made.map((each, at) => [each.arm, each.index(told[at])])));
     """
     done = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", program],
-        input=json.dumps([session.snapshot, rows[:100].tolist()]),
+        input=json.dumps([snapshot, rows[:100].tolist(), told]),
         cwd=PACKAGE,
         capture_output=True,
         text=True,

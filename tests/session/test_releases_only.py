@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -18,6 +20,7 @@ from dpbandits.mechanisms.cells import Histograms
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.releases_only import BY_DEVICE, REFUSED, JointDPSession, Shown, Tell
+from tests.places import REPOSITORY
 
 KEY = bytes(range(32))
 
@@ -229,6 +232,22 @@ def test_interrupted_calls_happen_once_or_not_at_all() -> None:
 
 
 # What is refused, and what is saved
+
+
+def test_every_place_of_a_session_is_there_or_closed_with_a_reason() -> None:
+    """What `Session` has and takes: nothing is left that nobody thought of. The guide says it."""
+    other: Any = JointDPSession
+    missing = {name for name in dir(dpb.Session) if name[0] != "_"} - {*dir(other)}
+    for call in ("__init__", "ask", "tell", "to_json", "from_json"):
+        taken, here = (
+            set(inspect.signature(getattr(of, call)).parameters) for of in (dpb.Session, other)
+        )
+        missing |= taken - here
+    assert missing - {"policy"} <= {*REFUSED}
+    guide = (REPOSITORY / "docs/guides/private_contexts.md").read_text(encoding="utf-8")
+    table = guide.partition("| option or method | why not |")[2].partition("\n\n")[0]
+    named = [row.split("|")[1] for row in table.splitlines() if row.count("|") == 3]
+    assert {name for row in named for name in re.findall(r"`(\w+)`", row)} == {*REFUSED}
 
 
 @pytest.mark.parametrize("name", REFUSED)

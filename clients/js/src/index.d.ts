@@ -111,12 +111,13 @@ export class Client {
 export interface OwnDecision {
   readonly arm: number;
   readonly label: string | null;
-  /** The place of the record in the histogram, to be reported; call it once. */
+  /** The place of the record in the histogram, to be reported; call it once. The reward is in the
+   *  range that the session declared, [0, 1] by default. */
   index(reward: number): number;
 }
 
 /** Decide on the device. Throws a MessageError or a RangeError. */
-export function decide(snapshot: string, context: readonly number[]): OwnDecision;
+export function decide(snapshot: string, context: Context): OwnDecision;
 
 export class MessageError extends Error {}
 export class RewardError extends Error {}

@@ -10,7 +10,7 @@ const snapshot = (changes = {}) =>
   JSON.stringify({
     ...{ format: "dpbandits snapshot", version: 1, epsilon: "1", block: 3, labels: ["a", "b"] },
     ...{ theta: [[1, 0], [0, 1]], roots: [[[0, 0], [0, 0]], [[0, 0], [0, 0]]] },
-    ...{ directions: [[1, 0], [0, 1], [1, 1]] },
+    ...{ directions: [[1, 0], [0, 1], [1, 1]], features: null, clip: false, rewards: null },
     ...changes,
   });
 
@@ -34,8 +34,39 @@ test("rewards between are rounded by a coin; draws differ", () => {
   assert.equal(arms.size, 2);
 });
 
+test("longer contexts are shortened where the policy clips; names are in the features' order", () => {
+  const named = snapshot({ clip: true, features: ["age", "late"] });
+  // (3, 4e200) lies along the second direction as (0, 1) does
+  assert.equal(decide(named, { late: 4e200, age: 3 }).index(1), decide(named, [0, 1]).index(1));
+  for (const context of [{ age: 0.1 }, { age: 0.1, lat: 0.1 }, { age: 0.1, late: 0.1, x: 0 }]) {
+    assert.throws(() => decide(named, context), RangeError);
+  }
+  assert.throws(() => decide(snapshot(), { age: 0.1, late: 0.1 }), RangeError);
+  assert.equal(decide(snapshot(), [0, 1 + 1e-10]).index(1), decide(named, [0, 1]).index(1));
+});
+
+test("rewards are of the range that the session declared", () => {
+  const index = (range, reward) =>
+    decide(snapshot({ rewards: { low: -10, high: 30, clip: false, minimise: false, ...range } }), [1, 0])
+      .index(reward);
+  assert.deepEqual([index({}, -10), index({}, 30)], [0, 1]);
+  assert.deepEqual([index({ minimise: true }, -10), index({ clip: true }, 99)], [1, 1]);
+  const ones = Array.from({ length: 4000 }, () => index({ minimise: true }, 0));
+  const mean = ones.reduce((sum, one) => sum + one) / ones.length;
+  assert.ok(Math.abs(mean - 0.75) < 4.9 * Math.sqrt(0.1875 / 4000)); // by chance 1 in a million
+  for (const reward of [-10.5, 31, NaN, "1", true]) {
+    assert.throws(() => index({}, reward), RewardError);
+  }
+  assert.throws(() => index({ clip: true }, Infinity), RewardError);
+});
+
 test("what is refused does not show the context", () => {
-  for (const text of ["", "{}", "[1]", snapshot({ version: 2 }), snapshot({ theta: [[1]] })]) {
+  const bad = [{ version: 2 }, { theta: [[1]] }, { clip: 1 }, { features: ["one"] }];
+  const ranges = [{}, { low: 1, high: 1 }, { low: 0, high: 1 }, undefined];
+  for (const text of [
+    ...["", "{}", "[1]"],
+    ...[...bad, ...ranges.map((rewards) => ({ rewards }))].map(snapshot),
+  ]) {
     assert.throws(() => decide(text, [0.1, 0.1]), MessageError);
   }
   for (const context of [[0.123456], [0.123456, 1], [0.123456, NaN], "x", null]) {

@@ -1,10 +1,10 @@
 """A mark of this process, and a lock that lets one call at a time into an object."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from threading import RLock
-from typing import TypeVar, final
+from typing import Any, TypeVar, final
 
 Value = TypeVar("Value")
 
@@ -28,35 +28,32 @@ class CallLock:
     """A lock that makes other threads wait and refuses a call from within a call. In a forked child
     it starts unlocked.
 
+    Whether a call is under way is what the lock itself says, and taking and leaving it is no Python
+    code: an interruption falls before or after it.
+
     Args:
         refusal: returns the error for a call from within a call (from a signal handler, say).
     """
 
     def __init__(self, refusal: Callable[[], Exception]) -> None:
-        self._refusal, self._process = refusal, this_process()
-        self._lock, self._is_busy = RLock(), False
+        self._refusal = refusal
+        self._locks = dict[tuple[object, int], Any]()  # by process: this one, and those it is of
 
     def __reduce__(self) -> tuple[type["CallLock"], tuple[Callable[[], Exception]]]:
         """Return a new, unlocked lock for a copy."""
         return CallLock, (self._refusal,)
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold the lock for a block.
+    def held(self) -> AbstractContextManager[Any]:
+        """The lock, to be held for a block: `with lock.held(): …`.
 
         Raises:
             Exception: the refusal, if this thread holds the lock already.
         """
-        if self._process != this_process():
-            self._process, self._lock, self._is_busy = this_process(), RLock(), False
-        with self._lock:
-            if self._is_busy:
-                raise self._refusal()
-            try:
-                self._is_busy = True
-                yield
-            finally:
-                self._is_busy = False
+        lock = self._locks.setdefault(this_process(), RLock())
+        if lock._is_owned():  # what `threading.Condition` asks, too
+            raise self._refusal()
+        found: AbstractContextManager[Any] = lock
+        return found
 
     def run(self, call: Callable[[], Value]) -> Value:
         """Make a call while the lock is held."""

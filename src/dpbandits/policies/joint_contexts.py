@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -141,15 +141,24 @@ class Snapshot(ContextLaw):
         most = np.abs(along).argmax(axis=1)
         return np.asarray(2 * most + (along[np.arange(len(along)), most] < 0.0))
 
-    def to_json(self, epsilon: Fraction) -> str:
-        """The document that a device decides by. See docs/guides/private_contexts.md."""
+    def to_json(self, policy: JointDPLinTS, rewards: Mapping[str, Any] | None = None) -> str:
+        """The document that a device decides and reports by, as the session would. See
+        docs/guides/private_contexts.md.
+
+        Args:
+            policy: whose snapshot it is.
+            rewards: the declared range of rewards: low, high, clip, minimise.
+        """
         return json.dumps(
             {
                 "format": FORMAT,
                 "version": 1,
-                "epsilon": str(epsilon),
+                "epsilon": str(policy.budget),
                 "block": self.block,
                 "labels": None if self.labels is None else list(self.labels),
+                "features": policy.feature_names,
+                "clip": policy.clip,
+                "rewards": rewards,
                 "theta": self.theta.tolist(),
                 "roots": self.roots.tolist(),
                 "directions": self.directions.tolist(),

@@ -81,36 +81,58 @@ SLOT = WORD + 16
 BY_DEVICE = -1
 """The place of a decision that the person's device makes itself."""
 
-REFUSED: dict[str, str] = {
+REASONS = {
     "eligible": "who may get which arm would show decisions",
     "min_share": "a share that is kept of a count of decisions would show that count",
     "assignment": "first batches by arm need counts of decisions",
     "guardrail": "it suspends an arm by a count of decisions, and takes a second number a record",
+    "harm": "there is no guardrail",
     "sticky": "a decision that is remembered of a person is one that is shown again",
+    "key user user_key unsealed": (
+        "a reply that is kept, for the same request again or by its person, would be a "
+        "decision that is shown"
+    ),
     "segments": "it learns for all visitors together; make the segment a feature",
     "holdout": "who was held out would be a decision that is shown",
-    "periods": "a period's figures by arm are counts of decisions",
+    "periods period": "a period's figures by arm are counts of decisions",
     "default": "who did not answer is private; an answer that never comes enters nothing",
-    "attribution_window": "an answer may come at any time; `waits=` says for how many asks",
-    "privacy_unit": "each ask is one record: who asks m times is protected by m times epsilon",
-    "max_contributions": "each ask is one record: who asks m times is protected by m times epsilon",
-    "window": "each ask is one record: who asks m times is protected by m times epsilon",
+    "attribution_window closes_at expire": (
+        "an answer may come at any time, or never; `waits=` says for how many asks"
+    ),
+    "clock": "when somebody answered is private, so no time enters",
+    "privacy_unit max_contributions window": (
+        "each ask is one record: who asks m times is protected by m times epsilon"
+    ),
     "max_pending": "a refusal because many wait would show who did not answer; see `waits=`",
-    "record": "outcomes of people who were assigned elsewhere have no decision by a snapshot",
-    "add_arm": "the histogram is fixed; begin another session for another set of arms",
-    "pause_arm": "the histogram is fixed; begin another session for another set of arms",
-    "resume_arm": "the histogram is fixed; begin another session for another set of arms",
-    "retire_arm": "the histogram is fixed; begin another session for another set of arms",
-    "pending": "which decisions wait for an answer is private",
-    "history": "decisions are private",
-    "beliefs": "it counts people by arm; the snapshot has what was learned",
-    "lift": "it counts people by arm; the snapshot has what was learned",
+    "record shares": (
+        "outcomes of people who were assigned elsewhere have no decision by a snapshot"
+    ),
+    "add_arm pause_arm resume_arm retire_arm restart_arm arms": (
+        "the histogram is fixed; begin another session for another set of arms"
+    ),
+    "pending resolved unread": "which decisions wait for an answer is private",
+    "history decisions": "decisions are private",
+    "events alarms": (
+        "what happens to single arms or answers is private; blocks end by asks, as `asked` shows"
+    ),
+    "beliefs lift predictions": "it counts people by arm; the snapshot has what was learned",
     "sample_ratio": "it counts people by arm",
-    "expire": "an answer that never comes needs no call",
+    "count tell_many": "a decision goes to one person, and an answer comes under its own word",
+    "settle drop_open finish plan": (
+        "a block ends at an ask, and only then; the snapshot has what decides"
+    ),
+    "description tell_message": (
+        "devices are not of the local model: they take a `visit()` and `report`"
+    ),
+    "participant_text responsible": "`statement()` says what is promised",
+    "spent": "dpbandits.spent(session.ledger) adds it up",
+    "closed": "`public()` says it",
 }
-"""By option or method of `Session`: why this session does not have it. The guide's table is this
-one.
+"""Options and methods of `Session`, and why this session does not have them. The guide's table is
+this one.
 """
+
+REFUSED = {name: why for names, why in REASONS.items() for name in names.split()}
 
 
 class JointDecision(NamedTuple):
@@ -333,7 +355,8 @@ class JointDPSession:
             NotRecordedError: a release was due and failed. No decision was made.
         """
         refuse_options(options)
-        with self._call():
+        with self._lock.held():
+            self._begin()
             self._release_if_due()
             draws = Draws(self._seed, self._asked)
             try:
@@ -357,7 +380,8 @@ class JointDPSession:
             ClosedError: the session is closed.
         """
         word = decision.word if isinstance(decision, (JointDecision, Visit)) else decision
-        with self._call():
+        with self._lock.held():
+            self._begin()
             place = self._place(word)
             if place == BY_DEVICE:
                 raise DecisionError(
@@ -375,7 +399,8 @@ class JointDPSession:
             DecisionError: no such decision waits. ClosedError: the session is closed.
         """
         word: Any = getattr(decision, "word", decision)
-        with self._call():
+        with self._lock.held():
+            self._begin()
             self._place(word)
             self._waiting.pop(word, None)
 
@@ -390,7 +415,8 @@ class JointDPSession:
         Raises:
             ClosedError: the session is closed.
         """
-        with self._call():
+        with self._lock.held():
+            self._begin()
             self._release_if_due()
             return Visit(self._wait(BY_DEVICE), self.snapshot)
 
@@ -407,7 +433,8 @@ class JointDPSession:
             ClosedError: the session is closed.
         """
         word = visit.word if isinstance(visit, (JointDecision, Visit)) else visit
-        with self._call():
+        with self._lock.held():
+            self._begin()
             if self._place(word) != BY_DEVICE:
                 raise DecisionError(
                     "Expected tell(decision, reward) for a decision that this session made. "
@@ -445,8 +472,15 @@ class JointDPSession:
 
     @property
     def snapshot(self) -> str:
-        """All that decides until the next release, as JSON."""
-        return self._open.snapshot.to_json(self.policy.budget)
+        """All that decides until the next release, and what a device needs beside it, as JSON."""
+        said = self.rewards
+        rewards = said and {
+            "low": float(said.low),
+            "high": float(said.high),
+            "clip": said.clip,
+            "minimise": said.minimise,
+        }
+        return self._open.snapshot.to_json(self.policy, rewards)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -494,7 +528,8 @@ class JointDPSession:
         Raises:
             ClosedError: it is closed.
         """
-        with self._call():
+        with self._lock.held():
+            self._begin()
             shown = self._open.shown
             if self._asked > shown.state.visits:
                 shown = self._with_block(shown)
@@ -521,7 +556,8 @@ class JointDPSession:
                 "decisions, and without a key they would lie in clear. public() has what anybody "
                 "may see."
             )
-        with self._call(closed=True):
+        with self._lock.held():
+            self._begin(closed=True)
             document = {
                 "format": FORMAT,
                 "version": VERSION,
@@ -627,10 +663,7 @@ class JointDPSession:
 
     # One call at a time
 
-    def _call(self, *, closed: bool = False) -> Any:
-        return OneCall(self, closed)
-
-    def _enter(self, closed: bool) -> None:
+    def _begin(self, *, closed: bool = False) -> None:
         if self._process != this_process():
             raise SharedError(
                 "This session was made before a fork; two processes would release its blocks "
@@ -707,25 +740,6 @@ class JointDPSession:
             "The release that is due failed (see the cause above). Nothing was released, and no "
             "decision was made. Ask again once the noise source works."
         ) from failed
-
-
-class OneCall:
-    """One call of a session: others wait, one from within it is refused."""
-
-    def __init__(self, session: JointDPSession, closed: bool) -> None:
-        self._session, self._closed = session, closed
-
-    def __enter__(self) -> None:
-        self._held = self._session._lock.held()
-        self._held.__enter__()
-        try:
-            self._session._enter(self._closed)
-        except BaseException:
-            self._held.__exit__(None, None, None)
-            raise
-
-    def __exit__(self, *error: Any) -> None:
-        self._held.__exit__(None, None, None)
 
 
 def refuse_options(options: Iterable[str]) -> None:
