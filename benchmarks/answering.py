@@ -259,7 +259,8 @@ Arms make no difference. Each row has {each * len(DRAWINGS):,} histories, shared
 
 Of {options.few:,} histories each, those with an alarm by {PEOPLE:,} people, and the people by whom
 95 % have one. "best, any time": a likelihood-ratio test that knows every rate, with the level
-{LEVEL:g} at all times together. "best, once": the best test that looks once, after {PEOPLE:,} people.
+{LEVEL:g} at all times together. "best, once": the best test that looks once, after {PEOPLE:,}
+people.
 
 | shares | missing | by {PEOPLE:,} | best, any time | best, once | 95 % by |
 | --- | --- | --- | --- | --- | --- |
