@@ -34,6 +34,7 @@ from dpbandits.mechanisms import (
     Logarithmic,
     Mechanism,
     NoisyMax,
+    SignedCounter,
     SquareRoot,
 )
 from dpbandits.mechanisms.base import Readings
@@ -305,6 +306,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "running sum": LazyCumulative(epsilon=ONE, grid=GRID),
     "tree": BinaryTree(epsilon=ONE, grid=GRID, leaves=40),
     "padded tree": BinaryTree(epsilon=ONE, grid=GRID, leaves=40, padded=True),
+    "signed tree": SignedCounter(epsilon=ONE, grid=GRID, leaves=40),
     "logarithmic": Logarithmic(epsilon=ONE, grid=GRID),
     "hybrid, powers": Hybrid(epsilon=ONE, grid=GRID),
     "hybrid, doubling": Hybrid(epsilon=ONE, grid=GRID, segments="doubling"),
