@@ -353,7 +353,7 @@ def test_memory_fits_its_own_readings_and_no_others(name: str) -> None:
             fits = [mechanism.remembers(memory, [read]) for _, read in known]
             assert fits == [at == other for other in range(len(known))]
         for path in paths(memory) if at % 4 == 0 else ():
-            for value in ("abc", 0.5, float("nan"), True, 10**40, -(10**40), [], {}, [[0]]):
+            for value in ("abc", 0.5, float("nan"), True, 10**40, -(10**40), [], {}, [[0, 0]]):
                 edited: Any = [copy.deepcopy(memory)]
                 inner = edited
                 for step in (0, *path[:-1]) if path else ():
