@@ -156,5 +156,5 @@ def test_local_and_published_guarantees_are_what_the_pages_say() -> None:
         assert ("ρ-zCDP" in page) == (guarantee.measure == "zCDP")
     corrected, published = (policy for policy in PRIVATE if policy.about.proof == "hybrid_ucb")
     assert promise(published).cost == Fraction(3, 2) * promise(corrected).cost
-    tight, printed = (policy for policy in PRIVATE if policy.about.proof == "dp_ucb")
-    assert promise(printed).cost * printed.arms == promise(tight).cost
+    tight, printed, signed = (policy for policy in PRIVATE if policy.about.proof == "dp_ucb")
+    assert promise(printed).cost * printed.arms == promise(tight).cost == promise(signed).cost

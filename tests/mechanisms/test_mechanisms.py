@@ -25,6 +25,7 @@ from dpbandits.mechanisms import (
     LazyForgetful,
     Logarithmic,
     Separable,
+    SignedCounter,
 )
 from dpbandits.mechanisms.counters import segment_size
 from dpbandits.noise import SimulatedNoise
@@ -139,6 +140,8 @@ def test_published_hybrid_costs_more_by_its_root(r: int) -> None:
     "mechanism",
     [
         BinaryTree(epsilon=ONE, leaves=100),
+        SignedCounter(epsilon=ONE, leaves=100),
+        SignedCounter(epsilon=ONE, leaves=100, base=3),
         Hybrid(epsilon=ONE),
         Hybrid(epsilon=ONE, segments="doubling"),
     ],
@@ -184,6 +187,7 @@ def test_draws_are_counted() -> None:
     """
     for mechanism in (
         BinaryTree(epsilon=ONE, leaves=64),
+        SignedCounter(epsilon=ONE, leaves=64, base=5),
         LazyCumulative(epsilon=ONE),
         Logarithmic(epsilon=ONE),
     ):
@@ -195,7 +199,7 @@ def test_draws_are_counted() -> None:
             for leaf in range(1, 12):
                 memory, answer = mechanism.step(memory, 0, 1, noise)
                 variances.setdefault(leaf, []).append((answer.total, answer.draws))
-        share = mechanism.levels if isinstance(mechanism, BinaryTree) else 1
+        share = mechanism.levels if isinstance(mechanism, BinaryTree | SignedCounter) else 1
         for leaf, pairs in variances.items():
             totals = np.array([t for t, _ in pairs])
             expected = pairs[0][1] * 2 * share**2

@@ -58,6 +58,7 @@ GROUPS: list[tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]] = [
             "LazyDPTS": [{}],
             "DPUCB": [
                 {"horizon": 3000, "preset": "tight"},
+                {"horizon": 3000, "preset": "signed"},
                 {"horizon": 3000, "preset": "published"},
             ],
             "DPUCBBound": [{}],
@@ -147,6 +148,7 @@ GROUPS: list[tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]] = [
             ],
             "CUCBDP": [
                 {"epsilon": 400, "horizon": 3000},
+                {"epsilon": 400, "horizon": 3000, "preset": "signed"},
                 {"epsilon": 4000, "horizon": 3000, "preset": "published"},
             ],
             "CUCBDPMax": [{"epsilon": 40, "horizon": 3000}],

@@ -34,6 +34,7 @@ from dpbandits.mechanisms import (
     Logarithmic,
     Mechanism,
     NoisyMax,
+    SignedCounter,
     SquareRoot,
 )
 from dpbandits.mechanisms.base import Readings
@@ -305,6 +306,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "running sum": LazyCumulative(epsilon=ONE, grid=GRID),
     "tree": BinaryTree(epsilon=ONE, grid=GRID, leaves=40),
     "padded tree": BinaryTree(epsilon=ONE, grid=GRID, leaves=40, padded=True),
+    "signed tree": SignedCounter(epsilon=ONE, grid=GRID, leaves=40),
     "logarithmic": Logarithmic(epsilon=ONE, grid=GRID),
     "hybrid, powers": Hybrid(epsilon=ONE, grid=GRID),
     "hybrid, doubling": Hybrid(epsilon=ONE, grid=GRID, segments="doubling"),
@@ -351,7 +353,7 @@ def test_memory_fits_its_own_readings_and_no_others(name: str) -> None:
             fits = [mechanism.remembers(memory, [read]) for _, read in known]
             assert fits == [at == other for other in range(len(known))]
         for path in paths(memory) if at % 4 == 0 else ():
-            for value in ("abc", 0.5, float("nan"), True, 10**40, -(10**40), [], {}, [[0]]):
+            for value in ("abc", 0.5, float("nan"), True, 10**40, -(10**40), [], {}, [[0, 0]]):
                 edited: Any = [copy.deepcopy(memory)]
                 inner = edited
                 for step in (0, *path[:-1]) if path else ():

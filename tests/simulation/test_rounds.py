@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.mechanisms import SignedCounter
+from dpbandits.mechanisms.running_sums import digits_of
 from dpbandits.simulation.compiled import rounds
+from dpbandits.simulation.compiled.parts import signed_leaf, signed_sizes
 from dpbandits.simulation.compiled.players import kernel_for
 
 MEANS = (
@@ -29,7 +33,38 @@ POLICIES = {
     "DPUCB, published": lambda arms: dpb.DPUCB(
         arms=arms, epsilon=500, horizon=10**6, preset="published"
     ),
+    "DPUCB, signed": lambda arms: dpb.DPUCB(arms=arms, epsilon=5, horizon=10**6, preset="signed"),
 }
+
+
+@pytest.mark.parametrize("leaves", [13, 400])
+def test_a_compiled_signed_tree_is_that_of_the_mechanism(leaves: int) -> None:
+    """After every leaf the digits are the mechanism's, and the noise of the sum is that of its
+    nodes, those to be taken away with their sign.
+    """
+
+    tree = SignedCounter(epsilon=Fraction(1), leaves=leaves, base=5, grid=dpb.Grid(steps=4))
+    half, slots = signed_sizes(tree)
+    digits, parts = np.zeros(64, np.int64), np.zeros(slots, np.int64)
+    rng, source = np.random.default_rng(1), dpb.SimulatedNoise(1)
+    memory: Any = tree.start()
+    prefix = exact = 0
+    for leaf in range(1, leaves + 1):
+        prefix, exact = (
+            signed_leaf(digits, parts, half, leaf % 5, 9.0, rng, prefix),
+            exact + leaf % 5,
+        )
+        memory, answer = tree.step(memory, leaf % 5, 1, source)
+        signed = digits_of(leaf, 2 * half + 1, tree.levels)
+        assert digits[: tree.levels].tolist() == signed
+        assert digits[-1] == answer.draws
+        noise = 0
+        for level, digit in enumerate(signed):
+            first = level * (half + 1)
+            noise += parts[first] if digit > 0 else -parts[first + 1 : first + 1 - digit].sum()
+        assert prefix - exact == noise
+
+
 AT = np.array([500, 1_000, 20_000, 100_000])
 
 
@@ -41,7 +76,9 @@ def test_the_player_plays_what_all_scores_say(name: str, chances: tuple[float, .
     steps = policy.reader.grid.steps
     kernel: Any = kernel_for(policy)
     feedback = rounds.RESPONSE if isinstance(policy, dpb.LDPKLUCB) else rounds.PLAIN
-    counter = rounds.TREE if isinstance(policy, dpb.DPUCB) else rounds.EXACT
+    counter = rounds.EXACT
+    if isinstance(policy, dpb.DPUCB):
+        counter = rounds.SIGNED if policy.preset == "signed" else rounds.TREE
     by_kl = counter == rounds.EXACT
     kinds = rounds.Kinds(feedback, counter, by_kl, streaks=True, forced=False)
     score = policy.rule.score.__name__

@@ -140,12 +140,16 @@ def test_bounded_rewards_have_one_law_in_both_hosts(policy: Any, environment: An
     assert smallest_p(slow, fast) > FALSE_ALARM
 
 
-@pytest.mark.parametrize("name", SEVERAL)
+PRESETS = {"DPUCB, signed": dpb.DPUCB(arms=3, epsilon=20, horizon=200, preset="signed")}
+"""Presets that have a loop of their own."""
+
+
+@pytest.mark.parametrize("name", [*SEVERAL, *PRESETS])
 def test_three_levels_have_one_law_in_both_hosts(name: str) -> None:
     """Every compiled twin on rewards that are not 0/1. False-alarm rate 1e-6 a policy."""
     from dpbandits.checks.law import FALSE_ALARM, smallest_p
 
-    policy = examples(name)[0]
+    policy = PRESETS.get(name) or examples(name)[0]
     environment = dpb.Categorical([0, 0.4, 1], [[0.1, 0.3, 0.6], [0.5, 0.3, 0.2], [0.3, 0.6, 0.1]])
     fast = dpb.simulate(policy, environment, 100, runs=4000, seed=8).plays
     slow = np.stack([rounds_path(policy, environment, 100, run) for run in range(200)])

@@ -19,7 +19,7 @@ PLACES = [[(at % 7 - 3) / 5, (at % 5 - 2) / 4] for at in range(40)]
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "KLUCB": [{}, {"c": 3.0}],
-    "DPUCB": [{"preset": "tight"}, {"preset": "published"}],
+    "DPUCB": [{"preset": "tight"}, {"preset": "published"}, {"preset": "signed"}],
     "HybridUCB": [{"preset": "corrected"}, {"preset": "published"}],
     "DPKLUCB": [{"first": 3}, {"first": 3, "preset": "robust"}],
     "DPIMED": [{"first": 3}],
@@ -64,6 +64,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "CUCBDP": [
         {"epsilon": 4, "horizon": 3000},
         {"epsilon": 400, "horizon": 3000, "preset": "published"},
+        {"epsilon": 4, "horizon": 3000, "preset": "signed"},
     ],
     "DPKLCUCB": [{"first": 3}],
     "KLOSM": [{}, {"c": 0.0}],

@@ -20,7 +20,7 @@ from dpbandits.mechanisms.base import (
 from dpbandits.mechanisms.counters import BinaryTree, Hybrid, Logarithmic
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
-from dpbandits.mechanisms.running_sums import SignedTree, SquareRoot
+from dpbandits.mechanisms.running_sums import SignedCounter, SignedTree, SquareRoot
 from dpbandits.mechanisms.sparse_vector import AboveThreshold, Comparisons, Halt
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "Randomizer",
     "Report",
     "Separable",
+    "SignedCounter",
     "SignedTree",
     "SquareRoot",
     "WeightedArms",

@@ -75,6 +75,14 @@ def level_of(leaf: int) -> int:
     return (leaf & -leaf).bit_length() - 1
 
 
+def tree_is_full(leaves: int) -> HorizonError:
+    return HorizonError(
+        f"Expected at most {leaves} releases of one arm, the size of this policy's tree; one more "
+        "is due, and nothing was released. Earlier releases remain valid: continue with a new "
+        "session of a policy with a longer horizon."
+    )
+
+
 class TreeMemory(NamedTuple):
     leaf: int  # leaves so far
     rounds: int
@@ -110,6 +118,10 @@ class BinaryTree(Pure):
     @cached_property
     def levels(self) -> int:
         return self.leaves.bit_length()
+
+    def most_draws_up_to(self, leaf: int) -> int:
+        """The most nodes in one of the first `leaf` answers, spare draws not counted."""
+        return leaf.bit_length()
 
     @cached_property
     def share(self) -> Fraction:
@@ -160,11 +172,7 @@ class BinaryTree(Pure):
         """
         leaves = [memory[0] + 1 for memory in memories]
         if max(leaves, default=0) > self.leaves:
-            raise HorizonError(
-                f"Expected at most {self.leaves} releases of one arm, the size of this policy's "
-                "tree; one more is due, and nothing was released. Earlier releases remain valid: "
-                "continue with a new session of a policy with a longer horizon."
-            )
+            raise tree_is_full(self.leaves)
         exact, starts = list[int](), list[int]()
         for memory, leaf, total in zip(memories, leaves, totals, strict=True):
             starts.append(len(exact))

@@ -1,12 +1,14 @@
-"""Running sums of whole records, for a known number of releases: a signed tree with one joint draw
-for each node (pure ε), and the square-root factorisation (zCDP).
+"""Running sums for a known number of releases: signed trees (pure ε), for whole records with one
+joint draw a node, or for each arm with a draw of its own; and the square-root factorisation (zCDP),
+for whole records.
 
-Replacing a record moves the rewards of all actions by at most one unit each.
+Replacing a whole record moves the rewards of all actions by at most one unit each.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -27,9 +29,11 @@ from dpbandits.mechanisms.base import (
     NoisedSum,
     PurePrice,
     Readings,
+    Separable,
     noised_fits,
     whole_numbers,
 )
+from dpbandits.mechanisms.counters import tree_is_full
 from dpbandits.mechanisms.joint import FINEST, fine_enough
 from dpbandits.noise.exact import LARGEST_SCALE
 from dpbandits.noise.protocol import Noise
@@ -127,12 +131,16 @@ def levels_of(leaves: int, base: int) -> int:
     return levels
 
 
-def best_base(leaves: int) -> int:
+def best_base(leaves: int, fewest: int = 0) -> int:
     """Return the odd base with the least mean variance of the noise: a node's grows as levels², and
     an answer has levels·(base − 1/base)/4 nodes on average.
 
-    >>> best_base(100_000)
-    23
+    Args:
+        fewest: nodes below which a radius that is used does not fall (`sum_radius`); then it is
+            the base with the least radius on average.
+
+    >>> best_base(100_000), best_base(100_000, 46)
+    (23, 59)
     """
     found = list[tuple[Fraction, int]]()
     levels, base = 0, 0
@@ -143,65 +151,27 @@ def best_base(leaves: int) -> int:
             base += 2
         while base > 3 and reach(base - 2, levels) >= leaves:
             base -= 2
-        found.append((levels**3 * (base - Fraction(1, base)), base))
+        found.append(
+            (levels**2 * max(Fraction(4 * fewest), levels * (base - Fraction(1, base))), base)
+        )
     return min(found)[1]
 
 
-class SignedMemory(NamedTuple):
-    leaf: int  # releases so far
-    rounds: int
-    sums: Vector  # exact sums of all records
-    noise: list[list[Vector]]  # by level: one sum of draws, or the draws to be taken away
-
-
-@final
 @dataclass(frozen=True, kw_only=True)
-class SignedTree(PurePrice, RunningSums):
-    """Release every action's running sum after each of at most `leaves` blocks of whole records. A
-    node of the tree has one joint draw for all actions.
-
-    The number of leaves is written in signed digits to an odd base. A leaf is in one node at each
-    level, at ε/levels. The grid is refined as that of `JointBatch`.
-
-    Guarantee: ε-DP.
-
-    Source: Andersson, Pagh and Torkamani 2024 (k-ary trees with subtraction); Hardt and Talwar 2010
-    (the joint draw).
-
-    Args:
-        leaves: the most releases.
-        actions: number of actions.
-        base: children of a node, an odd number of at least 3; None takes the one with the least
-            noise on average.
-    """
+class SignedNodes(PurePrice):
+    """Base class of signed trees: their sizes, and the noise of their nodes."""
 
     leaves: int
-    actions: int
     base: int | None = None
-    refined_from: int | None = field(default=None, init=False, repr=False, compare=False)
+    actions = 1
     ahead = True
     proof: ClassVar[str] = "signed_tree"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_sizes()
+    def _check_base(self) -> None:
         base = best_base(self.leaves) if self.base is None else self.base
         if whole_number(base, "base", 3) % 2 == 0:
             raise ValueError(f"Expected base={base} to be odd, such as {base + 1}.")
         object.__setattr__(self, "base", base)
-        if self.actions * self.share > FINEST:
-            raise ValueError(
-                f"Expected epsilon of at most {FINEST * self.levels // self.actions:,} for "
-                f"{self.actions:,} actions, got {printed(self.epsilon)}: such noise would need a "
-                f"finer grid than 1/{FINEST:,}."
-            )
-        requested, used = self.grid, fine_enough(self.grid, self.actions, self.share)
-        object.__setattr__(self, "grid", used)
-        object.__setattr__(self, "refined_from", None if used == requested else requested.steps)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return replace(super().guarantee, refined_from=self.refined_from)
 
     @cached_property
     def levels(self) -> int:
@@ -225,58 +195,32 @@ class SignedTree(PurePrice, RunningSums):
     @cached_property
     def most_draws(self) -> int:
         """The most draws in an answer."""
-        return most_digits(self.leaves, self._base, self.levels)
+        return self.most_draws_up_to(self.leaves)
 
-    @property
-    def law(self) -> AnswerLaw:
-        return AnswerLaw("joint", float(self.share), redraws=True)
+    def most_draws_up_to(self, leaf: int) -> int:
+        """The most draws in one of the first `leaf` answers."""
+        return most_digits(leaf, self._base, self.levels)
 
-    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
-        return NoisedSum(answer.total, answer.rounds, ((self.actions, answer.draws),))
+    @abstractmethod
+    def _draw(self, noise: Noise) -> Vector:
+        """The noise of a node."""
 
-    def init(self, coordinates: int) -> SignedMemory:
-        self._check_actions(coordinates)
-        return SignedMemory(0, 0, [0] * self.actions, [[] for _ in range(self.levels)])
+    def _no_noise(self) -> list[list[Vector]]:
+        return [[] for _ in range(self.levels)]
 
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        if not self._counted(memory, 4, readings):
-            return False
-        leaf, _, _, noise = memory
+    def _noise_at(
+        self, leaf: int, drawn: list[list[Vector]], noise: Noise
+    ) -> tuple[list[list[Vector]], Vector, int]:
+        """Return the noise by level once there are so many leaves, its sum, and the number of draws
+        in it.
+        """
+        after = self._stepped(digits_of(leaf - 1, self._base, self.levels), drawn, noise)
         digits = digits_of(leaf, self._base, self.levels)
-        if not isinstance(noise, list) or len(noise) != self.levels:
-            return False
-        return all(map(self._noise_fits, noise, digits))
-
-    def _noise_fits(self, vectors: Any, digit: int) -> bool:
-        return (
-            isinstance(vectors, list)
-            and len(vectors) == (digit > 0 or -digit)
-            and all(
-                whole_numbers(vector, self.actions)
-                and all(noised_fits(draw, max(1, digit)) for draw in vector)
-                for vector in vectors
-            )
-        )
-
-    def answer(
-        self, memory: SignedMemory, block: Block, noise: Noise
-    ) -> tuple[SignedMemory, tuple[Answer, ...]]:
-        before, rounds, sums, drawn = memory
-        leaf = self._next_leaf(before)
-        after = self._stepped(digits_of(before, self._base, self.levels), drawn, noise)
-        rounds, sums = rounds + block.counts[0], added(sums, [int(x) for x in block.sums])
-        digits = digits_of(leaf, self._base, self.levels)
-        draws, totals = sum(map(abs, digits)), sums
+        total = [0] * self.actions
         for digit, vectors in zip(digits, after, strict=True):
             for vector in vectors:
-                totals = added(totals, vector if digit > 0 else [-draw for draw in vector])
-        answers = tuple(Answer(total / self.grid.steps, rounds, draws) for total in totals)
-        return SignedMemory(leaf, rounds, sums, after), answers
-
-    def _draw(self, noise: Noise) -> Vector:
-        return list(
-            noise.joint((0,) * self.actions, sensitivity=self.grid.steps, epsilon=self.share)
-        )
+                total = added(total, vector if digit > 0 else [-draw for draw in vector])
+        return after, total, sum(map(abs, digits))
 
     def _stepped(
         self, digits: Sequence[int], drawn: list[list[Vector]], noise: Noise
@@ -295,6 +239,168 @@ class SignedTree(PurePrice, RunningSums):
                 break
             levels[level] = [self._draw(noise) for _ in range(half)]
         return levels
+
+    def _noise_fits(self, leaf: int, noise: Any) -> bool:
+        """Return whether this can be the noise by level after so many leaves."""
+        digits = digits_of(leaf, self._base, self.levels)
+        if not isinstance(noise, list) or len(noise) != self.levels:
+            return False
+        return all(map(self._level_fits, noise, digits))
+
+    def _level_fits(self, vectors: Any, digit: int) -> bool:
+        return (
+            isinstance(vectors, list)
+            and len(vectors) == (digit > 0 or -digit)
+            and all(
+                whole_numbers(vector, self.actions)
+                and all(noised_fits(draw, max(1, digit)) for draw in vector)
+                for vector in vectors
+            )
+        )
+
+
+class SignedMemory(NamedTuple):
+    leaf: int  # releases so far
+    rounds: int
+    sums: Vector  # exact sums of all records
+    noise: list[list[Vector]]  # by level: one sum of draws, or the draws to be taken away
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SignedTree(SignedNodes, RunningSums):
+    """Release every action's running sum after each of at most `leaves` blocks of whole records. A
+    node of the tree has one joint draw for all actions.
+
+    The number of leaves is written in signed digits to an odd base. A leaf is in one node at each
+    level, at ε/levels. The grid is refined as that of `JointBatch`.
+
+    Guarantee: ε-DP.
+
+    Source: Andersson, Pagh and Torkamani 2024 (k-ary trees with subtraction); Hardt and Talwar 2010
+    (the joint draw).
+
+    Args:
+        leaves: the most releases.
+        actions: number of actions.
+        base: children of a node, an odd number of at least 3; None takes the one with the least
+            noise on average.
+    """
+
+    # required: the base class's number would draw one number for all actions
+    actions: int = field()
+    refined_from: int | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_sizes()
+        self._check_base()
+        if self.actions * self.share > FINEST:
+            raise ValueError(
+                f"Expected epsilon of at most {FINEST * self.levels // self.actions:,} for "
+                f"{self.actions:,} actions, got {printed(self.epsilon)}: such noise would need a "
+                f"finer grid than 1/{FINEST:,}."
+            )
+        requested, used = self.grid, fine_enough(self.grid, self.actions, self.share)
+        object.__setattr__(self, "grid", used)
+        object.__setattr__(self, "refined_from", None if used == requested else requested.steps)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return replace(super().guarantee, refined_from=self.refined_from)
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("joint", float(self.share), redraws=True)
+
+    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, ((self.actions, answer.draws),))
+
+    def init(self, coordinates: int) -> SignedMemory:
+        self._check_actions(coordinates)
+        return SignedMemory(0, 0, [0] * self.actions, self._no_noise())
+
+    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
+        return self._counted(memory, 4, readings) and self._noise_fits(memory[0], memory[3])
+
+    def answer(
+        self, memory: SignedMemory, block: Block, noise: Noise
+    ) -> tuple[SignedMemory, tuple[Answer, ...]]:
+        before, rounds, sums, drawn = memory
+        leaf = self._next_leaf(before)
+        after, noises, draws = self._noise_at(leaf, drawn, noise)
+        rounds, sums = rounds + block.counts[0], added(sums, [int(x) for x in block.sums])
+        totals = added(sums, noises)
+        answers = tuple(Answer(total / self.grid.steps, rounds, draws) for total in totals)
+        return SignedMemory(leaf, rounds, sums, after), answers
+
+    def _draw(self, noise: Noise) -> Vector:
+        return list(
+            noise.joint((0,) * self.actions, sensitivity=self.grid.steps, epsilon=self.share)
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SignedCounter(SignedNodes, Separable):
+    """Release every running sum of one arm after each of at most `leaves` blocks: as `BinaryTree`,
+    with a signed tree's nodes, of which a leaf is in fewer.
+
+    Guarantee: ε-DP.
+
+    Source: Andersson, Pagh and Torkamani 2024.
+
+    Args:
+        leaves: the most releases of one coordinate.
+        base: see `SignedTree`.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        leaves = whole_number(self.leaves, "leaves", 1, 2**62, of="releases")
+        object.__setattr__(self, "leaves", leaves)
+        self._check_base()
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("laplace", float(self.share), redraws=True)
+
+    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
+        return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
+
+    def reads_last(self, memory: list[Any], coordinate: int) -> bool:
+        """Unless the tree is full."""
+        leaf: int = memory[coordinate][0]
+        return leaf < self.leaves
+
+    def start(self) -> SignedMemory:
+        return SignedMemory(0, 0, [0], self._no_noise())
+
+    def fits(self, memory: Any, read: Readings) -> bool:
+        return (
+            isinstance(memory, list)
+            and len(memory) == 4
+            and memory[:2] == [read.releases, read.rewards]
+            and whole_numbers(memory[:2], 2)
+            and memory[0] <= self.leaves
+            and whole_numbers(memory[2], 1)
+            and read.sum_fits(memory[2][0], memory[1])
+            and self._noise_fits(memory[0], memory[3])
+        )
+
+    def step(
+        self, memory: SignedMemory, total: int, count: int, noise: Noise
+    ) -> tuple[SignedMemory, Answer]:
+        leaf, rounds, (exact,), drawn = memory
+        if leaf >= self.leaves:
+            raise tree_is_full(self.leaves)
+        leaf, rounds, exact = leaf + 1, rounds + count, exact + total
+        after, (noises,), draws = self._noise_at(leaf, drawn, noise)
+        answer = Answer((exact + noises) / self.grid.steps, rounds, draws)
+        return SignedMemory(leaf, rounds, [exact], after), answer
+
+    def _draw(self, noise: Noise) -> Vector:
+        return [noise.laplace(0, sensitivity=self.grid.steps, epsilon=self.share)]
 
 
 @lru_cache(256)

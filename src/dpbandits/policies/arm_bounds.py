@@ -643,6 +643,11 @@ def bit_lengths(n: Floats) -> Floats:
     return np.asarray(np.floor(np.log2(n)) + 1.0)
 
 
+def counted(most: Callable[[int], int], n: Floats) -> Floats:
+    """Return `most` of each of these whole numbers."""
+    return np.array([most(int(each)) for each in n], np.float64)
+
+
 def sum_radii(draws: Floats, scale: float, log_term: float) -> Floats:
     """Return `sum_radius` of arrays: Chan, Shi and Song 2011, Corollary 2.9."""
     widest = np.maximum(np.sqrt(draws), math.sqrt(log_term))
@@ -654,14 +659,16 @@ def noise_chance(draws: float, scale: float, level: float) -> float:
     return float(upper_tail(np.array([1.0]), 0.0, np.array([level]), AddedNoise(draws, scale))[0])
 
 
-def tree_plays(mean: float, target: float, rounds: int, scale: float) -> float:
-    """Return the plays of DP-UCB ("tight"): √(2 ln T/n) and the Chan–Shi–Song radius at 2T⁻⁴, nodes
-    of this scale.
+def tree_plays(
+    mean: float, target: float, rounds: int, scale: float, most: Callable[[int], int]
+) -> float:
+    """Return the plays of DP-UCB on its own trees ("tight", "signed"): √(2 ln T/n) and the
+    Chan–Shi–Song radius at 2T⁻⁴, nodes of this scale, at most `most(n)` of them.
     """
     cells, log_t = whole_cells(1, rounds - 1), math.log(rounds)
     if not len(cells.first):
         return 1.0
-    n, draws = cells.first, bit_lengths(cells.last)
+    n, draws = cells.first, counted(most, cells.last)
     level = target - np.sqrt(2.0 * log_t / n) - sum_radii(draws, scale, 4.0 * log_t) / n
     return 1.0 + float(np.sum(cells.sizes * upper_tail(n, mean, level, AddedNoise(draws, scale))))
 
@@ -671,10 +678,13 @@ def tree_low(first: int, rounds: int) -> float:
     return falling_sum(lambda t: 2.0 * t**-3.0, first, rounds)
 
 
-def tree_bound(arms: Playable, rounds: int, scale: float) -> float:
-    """Return the bound of DP-UCB ("tight") with nodes of this scale."""
-    low = tree_low(arms.first, rounds)
-    return optimistic_bound(arms, rounds, lambda mean, y: tree_plays(mean, y, rounds, scale), low)
+def tree_bound(arms: Playable, rounds: int, scale: float, most: Callable[[int], int]) -> float:
+    """Return the bound of DP-UCB on trees of ε each: see `tree_plays`."""
+
+    def count(mean: float, target: float) -> float:
+        return tree_plays(mean, target, rounds, scale, most)
+
+    return optimistic_bound(arms, rounds, count, tree_low(arms.first, rounds))
 
 
 def wide_tree_plays(

@@ -9,7 +9,15 @@ from functools import cached_property
 from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import BinaryTree, Exact, Hybrid, LocalLaplace, RandomizedResponse
+from dpbandits.mechanisms import (
+    BinaryTree,
+    Exact,
+    Hybrid,
+    LocalLaplace,
+    RandomizedResponse,
+    SignedCounter,
+)
+from dpbandits.mechanisms.running_sums import best_base
 from dpbandits.policies.arm_bounds import (
     bits_bound,
     hybrid_bound,
@@ -239,21 +247,22 @@ class LDPKLUCB(IndexPolicy, PrivatePolicy):
 
 @policy_dataclass
 class DPUCB(IndexPolicy, PrivatePolicy):
-    """UCB1 on one binary tree for each arm. The horizon must be known.
+    """UCB1 on one tree for each arm. The horizon must be known.
 
-    Guarantee: ε-DP with "tight" (default): each tree has ε, which is enough because a replaced
-    reward affects one arm. (ε/K)-DP with "published", K times more than claimed, because each tree
-    has ε/K; its regret is larger.
+    Guarantee: ε-DP with "tight" (default) and "signed": each tree has ε, which is enough because a
+    replaced reward affects one arm. (ε/K)-DP with "published", K times more than claimed, because
+    each tree has ε/K; its regret is larger.
 
-    Regret: O(Σ ln T/Δ + K ln² T/epsilon) ("tight"); O(Σ ln T/Δ + K² ln² T ln(K T ln T)/epsilon) as
-    published.
+    Regret: O(Σ ln T/Δ + K ln² T/epsilon) ("tight" and "signed"); O(Σ ln T/Δ + K² ln² T ln(K T ln
+    T)/epsilon) as published.
 
     Source: Mishra and Thakurta 2015 (DP-UCB), the baseline of Sajed and Sheffet 2019.
 
     Args:
         horizon: T, number of rounds; an arm's tree has T leaves.
         gamma: failure probability in the published width.
-        preset: "tight" or "published" (see the guarantee).
+        preset: "tight" or "published" (see the guarantee), on binary trees; "signed": "tight" on
+            signed trees, whose noise and radius are smaller.
 
     >>> str(DPUCB(arms=3, epsilon=1, horizon=1000).guarantee.epsilon)
     '1'
@@ -275,14 +284,21 @@ class DPUCB(IndexPolicy, PrivatePolicy):
     def validate(self) -> None:
         self._horizon(required=True)
         self._number("gamma", 0, 1)
-        self._one_of("preset", "tight", "published")
+        self._one_of("preset", "tight", "signed", "published")
 
     @property
     def tree_epsilon(self) -> Fraction:
         """ε of one tree."""
         return self.budget / self.arms if self.preset == "published" else self.budget
 
-    def mechanism(self) -> BinaryTree:
+    def mechanism(self) -> BinaryTree | SignedCounter:
+        if self.preset == "signed":
+            return SignedCounter(
+                epsilon=self.budget,
+                leaves=self.horizon,
+                base=best_base(self.horizon, math.ceil(4.0 * math.log(self.horizon))),
+                grid=Grid(steps=self.grid),
+            )
         claimed = self.budget if self.preset == "published" else None
         return BinaryTree(
             epsilon=self.tree_epsilon,
@@ -292,8 +308,12 @@ class DPUCB(IndexPolicy, PrivatePolicy):
         )
 
     @cached_property
+    def node_scale(self) -> float:
+        """Scale of a node's noise, in reward units."""
+        return self.mechanism().levels / float(self.tree_epsilon)
+
+    @cached_property
     def rule(self) -> IndexRule:
-        scale = self.horizon.bit_length() / float(self.tree_epsilon)
         published = self.preset == "published"
         return IndexRule(
             dp_ucb_published_score if published else dp_ucb_tight_score,
@@ -302,14 +322,14 @@ class DPUCB(IndexPolicy, PrivatePolicy):
                 arms=self.arms,
                 horizon=self.horizon,
                 gamma=float(self.gamma),
-                scale=scale,
+                scale=self.node_scale,
             ),
         )
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        scale, horizon = self.horizon.bit_length() / float(self.tree_epsilon), self.horizon
-        if self.preset == "tight":
-            return tree_bound(one_arm(means), rounds, scale)
+        scale, horizon = self.node_scale, self.horizon
+        if self.preset != "published":
+            return tree_bound(one_arm(means), rounds, scale, self.mechanism().most_draws_up_to)
         log_h = math.log(max(2, horizon))
         union = math.log(self.arms * max(2, horizon) * log_h / self.gamma)
         width = self.arms * log_h * log_h * union / float(self.epsilon)

@@ -15,7 +15,7 @@ from dpbandits.oracles.coverage import VertexChoice
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet
 from dpbandits.policies.arm_bounds import (
-    bit_lengths,
+    counted,
     falling_sum,
     noise_chance,
     sum_radii,
@@ -193,9 +193,9 @@ def noisy_width(log_t: float, scale: float, draws: Width) -> Width:
     return width
 
 
-def tree_draws(_: Floats, last: Floats) -> Floats:
+def tree_draws(most: Callable[[int], int]) -> Width:
     """Return the most nodes of a tree in the sum of n rewards."""
-    return bit_lengths(last)
+    return lambda _, last: counted(most, last)
 
 
 def report_draws(first: Floats, _: Floats) -> Floats:

@@ -24,8 +24,10 @@ from dpbandits.mechanisms import (
     LazyCumulative,
     LazyForgetful,
     LocalLaplace,
+    SignedCounter,
     WeightedArms,
 )
+from dpbandits.mechanisms.running_sums import best_base
 from dpbandits.oracles.base import DecisionSet, SuperArm, shortened
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet
@@ -1032,8 +1034,8 @@ class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
         return order / size if joint else order
 
 
-# Combinatorial semi-bandits on continual counters: a binary tree for each arm, and a release after
-# every round.
+# Combinatorial semi-bandits on continual counters: a tree for each arm, and a release after every
+# round.
 
 
 def tree_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
@@ -1046,19 +1048,20 @@ def tree_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
 class CUCBDP(SuperArmPolicy, PrivatePolicy):
     """CUCB on trees that use every reward of the super arm. The horizon must be known.
 
-    Guarantee: ε-DP with "tight" (default): ε/K for each of the K trees that a round enters, ⌊lg T⌋
-    + 1 levels each. With "published", noise of scale 2K ln T/epsilon on a node gives (⌊lg T⌋ +
+    Guarantee: ε-DP with "tight" (default) and "signed": ε/K for each of the K trees that a round
+    enters. With "published", noise of scale 2K ln T/epsilon on a node gives (⌊lg T⌋ +
     1)/(2 ln T)·ε: about 0.76 ε for T = 10⁴, and above ε for T = 2, 4.
 
-    Regret: O(Σ K ln T/Δ + m K ln² T ln(K ln T/(epsilon Δ))/epsilon) ("tight", linear rewards); as
-    published O(Σ K ln² T/Δ + m K ln³ T ln(K ln T)/epsilon).
+    Regret: O(Σ K ln T/Δ + m K ln² T ln(K ln T/(epsilon Δ))/epsilon) ("tight" and "signed", linear
+    rewards); as published O(Σ K ln² T/Δ + m K ln³ T ln(K ln T)/epsilon).
 
     Source: Chen et al. 2020, Algorithm 3 (CUCB-DP).
 
     Args:
         preset: "tight": radius √(3 ln t/(2n)) as CUCB's, and the Chan–Shi–Song radius of the noise
             at δ = t⁻³. "published": √(4 ln(mT)/n) + 12 K ln³ T/(epsilon n); the second term is
-            above 1 until an arm has 158 000 rewards at T = 10⁶, K = 5, epsilon = 1.
+            above 1 until an arm has 158 000 rewards at T = 10⁶, K = 5, epsilon = 1. Both on binary
+            trees. "signed": "tight" on signed trees, whose noise and radius are smaller.
         horizon: T, number of rounds; an arm's tree has T leaves.
 
     >>> from dpbandits.oracles import TopK
@@ -1081,45 +1084,53 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
 
     def validate(self) -> None:
         self._horizon(required=True)
-        self._one_of("preset", "tight", "published")
+        self._one_of("preset", "tight", "signed", "published")
 
     @property
     def tree_epsilon(self) -> Fraction:
         """ε of one tree."""
-        if self.preset == "tight":
+        if self.preset != "published":
             return self.budget / self.width
         log_horizon = Fraction(str(round(math.log(max(2, self.horizon)), 6)))
         return self.budget * self.horizon.bit_length() / (2 * self.width * log_horizon)
 
+    @cached_property
+    def tree(self) -> BinaryTree | SignedCounter:
+        """The counter of one arm."""
+        grid = Grid(steps=self.grid)
+        if self.preset == "signed":
+            base = best_base(self.horizon, math.ceil(math.log(2.0 * self.horizon**3)))
+            return SignedCounter(
+                epsilon=self.tree_epsilon, leaves=self.horizon, base=base, grid=grid
+            )
+        claimed = self.budget / self.width if self.preset == "published" else None
+        return BinaryTree(
+            epsilon=self.tree_epsilon, leaves=self.horizon, claimed=claimed, grid=grid
+        )
+
     @property
     def node_scale(self) -> float:
         """Scale of a node's noise, in reward units."""
-        return self.horizon.bit_length() / float(self.tree_epsilon)
+        return self.tree.levels / float(self.tree_epsilon)
 
     def mechanism(self) -> EachArm:
-        claimed = self.budget / self.width if self.preset == "published" else None
-        tree = BinaryTree(
-            epsilon=self.tree_epsilon,
-            leaves=self.horizon,
-            claimed=claimed,
-            grid=Grid(steps=self.grid),
-        )
-        return EachArm(inner=tree, width=self.width)
+        return EachArm(inner=self.tree, width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
         """Return the arms' radii at round t, shape (arms,)."""
-        if self.preset == "tight":
+        if self.preset != "published":
             return tree_radius(n, draws, t, self.node_scale)
         log_h = math.log(max(2, self.horizon))
         extra = 12.0 * self.width * log_h**3 / (float(self.budget) * n)
         return np.asarray(np.sqrt(4.0 * (math.log(self.arms) + log_h) / n) + extra)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        if self.preset == "tight":
-            width = noisy_width(math.log(rounds), self.node_scale, tree_draws)
+        if self.preset != "published":
+            draws = tree_draws(self.tree.most_draws_up_to)
+            width = noisy_width(math.log(rounds), self.node_scale, draws)
             low = failing_rounds(self.arms, rounds, 3.0)
         else:
             eps, size = float(self.budget), self.width
@@ -1202,7 +1213,7 @@ class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
         return tree_radius(n, draws, t, self.node_scale)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        width = noisy_width(math.log(rounds), self.node_scale, tree_draws)
+        width = noisy_width(math.log(rounds), self.node_scale, tree_draws(int.bit_length))
         low = failing_rounds(self.arms, rounds, 3.0)
         return smooth_bound(self.problem, means, rounds, width, low, narrow=True)
 

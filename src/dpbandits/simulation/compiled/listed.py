@@ -26,6 +26,8 @@ class Optimistic(NamedTuple):
     first: int
     scale: float
     tree: bool
+    half: int
+    slots: int
     ask: int
     sets: Any
     worth: Any
@@ -106,14 +108,23 @@ class ListedState(NamedTuple):
 
 
 @jit
-def start(p: Any, s: Any) -> Any:
-    trees, one = np.zeros((2, len(s.n), 64), np.int64), np.zeros(1, np.int64)
+def begun(s: Any, slots: int) -> Any:
     bounds, rooms = np.zeros((2, len(s.n))), np.zeros((2, len(s.n)), np.int64)
-    now, total = np.zeros(2, np.int64), np.zeros(1)
-    tree, noised, size = trees[0], trees[1], one.copy()
+    exact, noised = np.zeros((len(s.n), 64), np.int64), np.zeros((len(s.n), slots), np.int64)
+    one, now, total = np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(1)
     return ListedState(
-        bounds[0], bounds[1], tree, noised, one, size, now, total, rooms[0], rooms[1]
+        bounds[0], bounds[1], exact, noised, one, one.copy(), now, total, rooms[0], rooms[1]
     )
+
+
+@jit
+def start(p: Any, s: Any) -> Any:
+    return begun(s, p.slots)
+
+
+@jit
+def start_without_trees(p: Any, s: Any) -> Any:
+    return begun(s, 0)
 
 
 @jit
@@ -246,21 +257,22 @@ def learn(p: Any, s: Any, state: Any, t: int) -> None:
         state.at[1] = t
 
 
-PARTS = {"start": start, "learn": learn}
 LISTED_OPTIMISTIC = {
+    "start": start,
+    "learn": learn,
     "Numbers": Optimistic,
     "choose": choose_optimistic,
     "batch": super_arms.batch,
     "observe": observe,
     "read": super_arms.read,
-    **PARTS,
 }
 LISTED_INDICES = {
+    "start": start_without_trees,
+    "learn": learn,
     "Numbers": Indices,
     "choose": choose_index,
     "batch": matroid.batch,
     "read": matroid.fold_block,
-    **PARTS,
 }
 play_listed = player("listed", **LISTED_OPTIMISTIC)
 play_listed_indices = player("listed_indices", **LISTED_INDICES)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.mechanisms import SignedCounter
 from dpbandits.oracles.linear import tableau
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies import (
@@ -35,6 +36,7 @@ from dpbandits.policies.formulas.joint import report_variance
 from dpbandits.simulation.compiled import joint, matroid, super_arms
 from dpbandits.simulation.compiled.joint import play_joint
 from dpbandits.simulation.compiled.matroid import UNSEEN, play_indices, play_samples
+from dpbandits.simulation.compiled.parts import signed_sizes
 from dpbandits.simulation.compiled.super_arms import play_optimistic
 from dpbandits.simulation.compiled.together import player_together
 
@@ -122,6 +124,7 @@ def optimistic(policy: Any, steps: int, loops: Loops = INDEPENDENT) -> Callable[
 def optimistic_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
     """Return the policy's part of `super_arms.Numbers`."""
     tree, lazy = isinstance(policy, (CUCBDP, CUCBDPMax)), isinstance(policy, LazyCUCB)
+    counter = policy.tree if isinstance(policy, CUCBDP) else None
     if isinstance(policy, CUCB):
         scale = 0.0
     elif tree:
@@ -133,6 +136,7 @@ def optimistic_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
         matroid.FORGET if lazy else matroid.EXACT,
         steps * scale,
         tree,
+        *(signed_sizes(counter) if isinstance(counter, SignedCounter) else (0, 64)),
         observed_arms(policy),
     )
 

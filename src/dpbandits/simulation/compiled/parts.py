@@ -14,6 +14,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from dpbandits.core.inputs import Integers
+from dpbandits.mechanisms import SignedCounter
 from dpbandits.simulation.compiled.jit import inline, jit
 
 # Simulated feedback, simulated noise, and the curve of play counts.
@@ -140,7 +141,7 @@ def play_together(
     return at
 
 
-# The continual counters of `dpbandits.mechanisms`: the tree and the hybrid.
+# The continual counters of `dpbandits.mechanisms`: the trees and the hybrid.
 
 
 @jit
@@ -158,6 +159,43 @@ def tree_leaf(
     exact[level] = node
     noised[level] = node + laplace(rng, scale)
     return prefix + noised[level]
+
+
+def signed_sizes(tree: SignedCounter) -> tuple[int, int]:
+    """Return the largest digit, and how many numbers the noise of all nodes takes."""
+    return tree.half, tree.levels * (tree.half + 1)
+
+
+@jit
+def signed_leaf(
+    digits: Any, parts: Any, half: int, x: int, scale: float, rng: Any, prefix: int
+) -> int:
+    """Add a leaf to a signed tree whose noisy prefix sum was `prefix`; return the new one.
+
+    Args:
+        digits: of the number of leaves, the lowest first; in the last place the number of draws in
+            the prefix sum.
+        parts: by level, the noise of its nodes together, or of each node to be taken away.
+        half: the largest digit.
+    """
+    prefix += x
+    for level in range(len(digits) - 1):
+        digit, first = digits[level], level * (half + 1)
+        if digit < 0:
+            prefix += parts[first - digit]
+            digits[level], digits[-1] = digit + 1, digits[-1] - 1
+            return prefix
+        if digit < half:
+            draw = laplace(rng, scale)
+            parts[first] = draw + (parts[first] if digit else 0)
+            digits[level], digits[-1] = digit + 1, digits[-1] + 1
+            return prefix + draw
+        prefix -= parts[first]
+        for node in range(1, half + 1):
+            parts[first + node] = laplace(rng, scale)
+            prefix -= parts[first + node]
+        digits[level] = -half  # as many draws as before
+    return prefix
 
 
 @jit

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.mechanisms import SignedCounter
 from dpbandits.policies import DPUCB, LDPKLUCB, LDPUCB, DPUCBBound, HybridUCB
 from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule, kl_ucb_score
 from dpbandits.simulation.compiled.driver import Kernel
@@ -28,6 +29,8 @@ from dpbandits.simulation.compiled.parts import (
     laplace,
     popcount,
     reward,
+    signed_leaf,
+    signed_sizes,
     tree_leaf,
 )
 
@@ -42,7 +45,7 @@ from dpbandits.simulation.compiled.parts import (
 
 
 PLAIN, LOCAL_LAPLACE, RESPONSE = range(3)
-EXACT, POWERS, DOUBLING, PRINTED, TREE = range(5)
+EXACT, POWERS, DOUBLING, PRINTED, TREE, SIGNED = range(6)
 
 ARM, BAR, SINCE, UNTIL, SPAN = range(5)
 """Entries of a streak: the played arm; the bar; the ln t (for KL-UCB: the level) from which it is
@@ -60,17 +63,21 @@ class Numbers(NamedTuple):
         rule: of its formulas.
         noise: scale of the noise of reports or of a counter's nodes, in grid steps.
         keep: probability that a randomised bit is the true one.
+        half: the largest digit of a signed tree.
+        slots: numbers of a counter's noise.
     """
 
     rule: IndexNumbers
     noise: float
     keep: float
+    half: int
+    slots: int
 
 
 class Tracked(NamedTuple):
-    """Counts by arm: rounds, sum in grid steps, mean, score; nodes of its counter; and its
-    segment's number, leaves and exact sum while open, and noisy sum of the closed ones. And the
-    streak (see above).
+    """Counts by arm: rounds, sum in grid steps, mean, score; nodes of its counter (of a signed tree
+    its digits, and its noise); and its segment's number, leaves and exact sum while open, and noisy
+    sum of the closed ones. And the streak (see above).
     """
 
     n: Any
@@ -107,7 +114,11 @@ class Kinds(NamedTuple):
 
 
 def score_at(p: Any, s: Any, arm: int, log_t: float) -> float:
-    draws = popcount(s.n[arm]) if KINDS.counter == TREE else 0
+    draws = 0
+    if KINDS.counter == TREE:
+        draws = popcount(s.n[arm])
+    elif KINDS.counter == SIGNED:
+        draws = s.exact[arm, -1]
     return SCORE(p.rule, s.means[arm], s.n[arm], draws, log_t, 0.0)
 
 
@@ -202,6 +213,8 @@ def added_to_sum(p: Any, s: Any, arm: int, x: int, rng: Any) -> None:
         s.sums[arm] += x
     elif KINDS.counter == TREE:
         s.sums[arm] = tree_leaf(exact, noised, s.n[arm], x, p.noise, rng, s.sums[arm])
+    elif KINDS.counter == SIGNED:
+        s.sums[arm] = signed_leaf(exact, noised, p.half, x, p.noise, rng, s.sums[arm])
     else:
         first, root = 0 if KINDS.counter == POWERS else 1, KINDS.counter == PRINTED
         s.sums[arm] = hybrid_leaf(s.segments[arm], exact, noised, x, p.noise, first, root, rng)
@@ -224,12 +237,12 @@ def drive_rounds(
     arms = probabilities.shape[0]
     # separate arrays: rows of one array would not be aligned for vector instructions
     n, sums = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, 64), np.int64)
+    p = Numbers(IndexNumbers(*numbers[0]), *numbers[1:])
+    exact, noised = np.zeros((arms, 64), np.int64), np.zeros((arms, p.slots), np.int64)
     segments = np.zeros((arms, 4), np.int64)
     streak = np.zeros(5)
     streak[ARM], streak[SPAN] = -1.0, 16.0
     s = Tracked(n, sums, np.zeros(arms), np.zeros(arms), exact, noised, segments, streak)
-    p = Numbers(IndexNumbers(*numbers[0]), numbers[1], numbers[2])
     chances = probabilities[:, probabilities.shape[1] - 1].copy()
     law = (values, probabilities, chances)
     run_rounds(p, s, steps, law, (checkpoints, out), rng)
@@ -282,24 +295,26 @@ def round_player(score: str, kinds: Kinds) -> Any:
 def player_of(rule: IndexRule, feedback: int, counter: int, forced: bool = False) -> Any:
     """Return the loop for this rule; streaks are used if a score is expensive."""
     by_kl = rule.score is kl_ucb_score
-    kinds = Kinds(feedback, counter, by_kl, by_kl or counter == TREE, forced)
+    kinds = Kinds(feedback, counter, by_kl, by_kl or counter in (TREE, SIGNED), forced)
     return round_player(rule.score.__name__, kinds)
 
 
 def by_rounds(policy: Any, steps: int) -> Kernel:
     """Return the kernel of index policies that release after every round."""
-    feedback, counter, noise, keep = PLAIN, EXACT, 0.0, 0.0
+    feedback, counter, noise, keep, sizes = PLAIN, EXACT, 0.0, 0.0, (0, 64)
     if isinstance(policy, LDPKLUCB):
         feedback, keep = RESPONSE, policy.randomizer().keep
     elif isinstance(policy, LDPUCB):
         feedback, noise = LOCAL_LAPLACE, steps / float(policy.epsilon)
     elif isinstance(policy, DPUCB):
-        counter, noise = TREE, steps * policy.rule.numbers.scale
+        counter, noise, tree = TREE, steps * policy.rule.numbers.scale, policy.mechanism()
+        if isinstance(tree, SignedCounter):
+            counter, sizes = SIGNED, signed_sizes(tree)
     elif isinstance(policy, DPUCBBound):
         counter, noise = POWERS, 2 * steps / float(policy.epsilon)
     elif isinstance(policy, HybridUCB):
         counter = PRINTED if policy.preset == "published" else DOUBLING
         noise = 2 * steps / float(policy.epsilon)
-    numbers = Numbers(policy.rule.numbers, noise, keep)
+    numbers = Numbers(policy.rule.numbers, noise, keep, *sizes)
     loop = player_of(policy.rule, feedback, counter, isinstance(policy, LDPUCB))
-    return partial(loop, (tuple(numbers.rule), numbers.noise, numbers.keep), steps)
+    return partial(loop, (tuple(numbers.rule), *numbers[1:]), steps)

@@ -12,7 +12,7 @@ import numpy as np
 from dpbandits.simulation.compiled.driver import UNLIMITED, player
 from dpbandits.simulation.compiled.jit import inline, jit
 from dpbandits.simulation.compiled.matroid import FORGET, Greedy, begin, fold_block
-from dpbandits.simulation.compiled.parts import heavier, improve, popcount, tree_leaf
+from dpbandits.simulation.compiled.parts import heavier, improve, popcount, signed_leaf, tree_leaf
 
 ALL, LEAST, UNDECIDED = range(3)
 
@@ -26,6 +26,8 @@ class Numbers(NamedTuple):
         first: EXACT or FORGET.
         scale: of the noise, in grid steps.
         tree: True for a counter for each arm.
+        half: the largest digit of a signed tree; 0 for a binary one.
+        slots: numbers of a tree's noise.
         ask: ALL, or the one arm of a super arm that is recorded: the LEAST seen one, or that of the
             UNDECIDED ones.
         table: of the matroid's tableau.
@@ -42,6 +44,8 @@ class Numbers(NamedTuple):
     first: int
     scale: float
     tree: bool
+    half: int
+    slots: int
     ask: int
     table: Any
     start: Any
@@ -49,8 +53,8 @@ class Numbers(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """The state of the player: the basis, each arm's tree (exact and noisy), the observed arm, and
-    every arm's lower bound.
+    """The state of the player: the basis, each arm's tree (exact and noisy; of a signed tree its
+    digits, and its noise), the observed arm, and every arm's lower bound.
     """
 
     greedy: Greedy
@@ -62,8 +66,8 @@ class Forest(NamedTuple):
 
 @jit
 def start(p: Any, s: Any) -> Any:
-    trees = np.zeros((2, len(s.n), 64), np.int64)
-    return Forest(begin(p, s), trees[0], trees[1], np.zeros(1, np.int64), np.zeros(len(s.n)))
+    exact, noised = np.zeros((len(s.n), 64), np.int64), np.zeros((len(s.n), p.slots), np.int64)
+    return Forest(begin(p, s), exact, noised, np.zeros(1, np.int64), np.zeros(len(s.n)))
 
 
 @jit
@@ -151,7 +155,12 @@ def observe(p: Any, s: Any, state: Any, size: int) -> tuple[Any, int]:
 
 @inline
 def read(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> None:
-    if p.tree:
+    if p.tree and p.half:
+        s.n[arm] += 1
+        exact, noised = state.exact[arm], state.noised[arm]
+        s.totals[arm] = signed_leaf(exact, noised, p.half, total, p.scale, rng, s.totals[arm])
+        s.draws[arm] = exact[-1]
+    elif p.tree:
         s.n[arm] += 1
         s.totals[arm] = tree_leaf(
             state.exact[arm], state.noised[arm], s.n[arm], total, p.scale, rng, s.totals[arm]
