@@ -30,7 +30,7 @@ from dpbandits.service.models import (
 from dpbandits.service.operations import OperationModel, id_of, made, required_id
 from dpbandits.service.refusals import refusal
 from dpbandits.service.transaction import Host
-from dpbandits.service.views import VIEWS, same
+from dpbandits.service.views import VIEWS
 from dpbandits.session.beliefs import Beliefs, Uplift
 from dpbandits.session.decisions import Eligible, User
 from dpbandits.session.guardrail import Guardrail
@@ -49,10 +49,14 @@ PAGE_ROWS = 10_000
 """Decisions that are read at a time."""
 
 
+Then = Callable[[Any], Any] | None
+"""What is made of an answer; None: it is left as it is."""
+
+
 class Calls(Protocol):
     """Runs operations and views: in this process, or on a server."""
 
-    def do(self, op: OperationModel, by: str, then: Callable[[Any], Any]) -> Any: ...
+    def do(self, op: OperationModel, by: str, then: Then) -> Any: ...
 
     def view(self, name: str, segment: str | None, params: Mapping[str, Any]) -> Any: ...
 
@@ -64,12 +68,12 @@ class LocalCalls:
     def __init__(self, host: Host) -> None:
         self.host = host
 
-    def do(self, op: OperationModel, by: str = "", then: Callable[[Any], Any] = same) -> Any:
+    def do(self, op: OperationModel, by: str = "", then: Then = None) -> Any:
         done = self.host.do(op, by)
         if isinstance(op, ops.Erase):
             with suppress(StoreError):  # they are erased, whatever becomes of older pages
                 self.host.database.forget()
-        return then(done)
+        return done if then is None else then(done)
 
     def view(self, name: str, segment: str | None, params: Mapping[str, Any]) -> Any:
         view, host = VIEWS[name], self.host
@@ -143,9 +147,9 @@ class Campaign:
         Args:
             by: who calls; keys of calls are each caller's own.
         """
-        return self._do(op, by, same)
+        return self._do(op, by)
 
-    def _do(self, op: OperationModel, by: str | None, then: Callable[[Any], Any]) -> Any:
+    def _do(self, op: OperationModel, by: str | None = None, then: Then = None) -> Any:
         if self._segment is not None and not isinstance(op, OF_PARTS):
             raise refusal("whole_needed")
         return self._calls.do(op, by or "", then)
@@ -201,7 +205,7 @@ class Campaign:
             key=key,
             context=context,
         )
-        found: Any = self._do(op, None, first if count is None else same)
+        found: Any = self._do(op, None, first if count is None else None)
         return found  # type: ignore[no-any-return]  # of the operation
 
     def tell(self, decision: CampaignDecision | str | UUID, reward: object) -> TellStatus:
@@ -227,7 +231,7 @@ class Campaign:
             RewardError: one of them is no reward. None was recorded.
             TypeError: one of them is no pair, or not of a decision or its id. None was recorded.
         """
-        statuses: list[TellStatus] = self._do(ops.told_pairs(tells), None, same)
+        statuses: list[TellStatus] = self._do(ops.told_pairs(tells))
         return statuses
 
     def tell_message(self, decision: CampaignDecision | str | UUID, message: str) -> TellStatus:
@@ -254,13 +258,13 @@ class Campaign:
             ValueError: as `Session.record`; or the campaign has a holdout. None was recorded.
         """
         own = self._segment if segment is None else segment
-        status: TellStatus = self._do(ops.recorded_batch(arm, outcomes, own, key), by, same)
+        status: TellStatus = self._do(ops.recorded_batch(arm, outcomes, own, key), by)
         return status
 
     def expire(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Nobody answered: the declared default counts (see `Session.expire`)."""
         op = ops.Expire.model_construct(decisions=[id_of(each) for each in decisions], key=None)
-        statuses: list[TellStatus] = self._do(op, None, same)
+        statuses: list[TellStatus] = self._do(op)
         return statuses
 
     def pending(
@@ -287,47 +291,47 @@ class Campaign:
 
     def _pending_page(self, after: int, limit: int, segment: str | None) -> Any:
         own = self._segment if segment is None else segment
-        return self._do(made(ops.Pending, after=after, limit=limit, segment=own), None, same)
+        return self._do(made(ops.Pending, after=after, limit=limit, segment=own))
 
     def void(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Decisions that were never carried out (see `Session.void`)."""
         op = ops.Void.model_construct(decisions=[id_of(each) for each in decisions], key=None)
-        statuses: list[TellStatus] = self._do(op, None, same)
+        statuses: list[TellStatus] = self._do(op)
         return statuses
 
     def add_arm(
         self, label: str | None = None, *, by: str | None = None, key: str | None = None
     ) -> int:
         """Add an arm, from the next decision on; returns its number (see `Session.add_arm`)."""
-        added: int = self._do(made(ops.AddArm, arm=label, key=key), by, same)
+        added: int = self._do(made(ops.AddArm, arm=label, key=key), by)
         return added
 
     def retire_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Never play an arm again (see `Session.retire_arm`)."""
-        return self._do(made(ops.RetireArm, arm=arm, key=key), by, same)  # type: ignore[no-any-return]
+        return self._do(made(ops.RetireArm, arm=arm, key=key), by)  # type: ignore[no-any-return]
 
     def restart_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> int:
         """Forget what was released of an arm whose mean has changed; returns its new number (see
         `Session.restart_arm`).
         """
-        number: int = self._do(made(ops.RestartArm, arm=arm, key=key), by, same)
+        number: int = self._do(made(ops.RestartArm, arm=arm, key=key), by)
         return number
 
     def pause_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play an arm no more until `resume_arm`."""
-        return self._do(made(ops.PauseArm, arm=arm, key=key), by, same)  # type: ignore[no-any-return]
+        return self._do(made(ops.PauseArm, arm=arm, key=key), by)  # type: ignore[no-any-return]
 
     def resume_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play a paused arm again."""
-        return self._do(made(ops.ResumeArm, arm=arm, key=key), by, same)  # type: ignore[no-any-return]
+        return self._do(made(ops.ResumeArm, arm=arm, key=key), by)  # type: ignore[no-any-return]
 
     def drop_open(self, *, by: str | None = None, key: str | None = None) -> None:
         """Drop, unread, what was recorded since the last releases (see `Session.drop_open`)."""
-        return self._do(made(ops.DropOpen, key=key), by, same)  # type: ignore[no-any-return]
+        return self._do(made(ops.DropOpen, key=key), by)  # type: ignore[no-any-return]
 
     def finish(self, *, by: str | None = None, key: str | None = None) -> None:
         """A stopping rule that has not halted gives its answer now (see `Session.finish`)."""
-        return self._do(made(ops.Finish, key=key), by, same)  # type: ignore[no-any-return]
+        return self._do(made(ops.Finish, key=key), by)  # type: ignore[no-any-return]
 
     def close(
         self,
@@ -352,7 +356,7 @@ class Campaign:
                 changed.
         """
         op = made(ops.Close, why=why or None, winner=winner, read=read, key=key)
-        return self._do(op, by, same)  # type: ignore[no-any-return]
+        return self._do(op, by)  # type: ignore[no-any-return]
 
     def erase(
         self, user: str | int | UUID, *, by: str | None = None, key: str | None = None
@@ -360,12 +364,12 @@ class Campaign:
         """Forget a person: their pending decisions are void, and nobody learns from them any more
         in the window that is open. What was released stays. Returns how many decisions were void.
         """
-        many: int = self._do(made(ops.Erase, user=user, key=key), by, same)
+        many: int = self._do(made(ops.Erase, user=user, key=key), by)
         return many
 
     def settle(self) -> None:
         """Record the answers whose time has passed. A server does it by itself."""
-        return self._do(ops.Settle(), None, same)  # type: ignore[no-any-return]
+        return self._do(ops.Settle())  # type: ignore[no-any-return]
 
     def fence(self) -> None:
         """Give up all that is open, and go on: for a witness that was lost. A database that was

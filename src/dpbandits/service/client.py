@@ -42,7 +42,7 @@ from dpbandits.core.errors import NotForThisKeyError, StoreError, coded
 from dpbandits.core.inputs import as_int, shown
 from dpbandits.core.privacy import Guarantee, as_fraction
 from dpbandits.policies.contract import Policy
-from dpbandits.service.campaign import PAGE_ROWS, Campaign
+from dpbandits.service.campaign import PAGE_ROWS, Campaign, Then
 from dpbandits.service.creation import sent_creation
 from dpbandits.service.models import (
     ArmState,
@@ -66,7 +66,7 @@ from dpbandits.service.operations import (
     Void,
 )
 from dpbandits.service.refusals import REASONS
-from dpbandits.service.views import VIEWS, same
+from dpbandits.service.views import VIEWS
 from dpbandits.session.decisions import Eligible, User
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.state import SessionEvent
@@ -292,23 +292,24 @@ class Requests:
         path = path_of(campaign, name)
         return view.from_sent((yield from self.call("GET", path, params=params, slower=slower)))
 
-    def do(self, campaign: str, op: OperationModel, then: Callable[[Any], Any]) -> Flow[Any]:
+    def do(self, campaign: str, op: OperationModel, then: Then) -> Flow[Any]:
         """Return the answer to an operation."""
         if isinstance(op, Ask):
-            return then((yield from self._ask(campaign, op)))
-        if isinstance(op, DecisionsOperation):  # each decision is resolved by itself
-            statuses, ids = list[TellStatus](), op.ids()
+            answer: Any = yield from self._ask(campaign, op)
+        elif isinstance(op, DecisionsOperation):  # each decision is resolved by itself
+            answer, ids = list[TellStatus](), op.ids()
             for at in range(0, max(1, len(ids)), MOST_ITEMS):
                 some = op.model_copy(update={"decisions": ids[at : at + MOST_ITEMS]})
-                statuses += yield from self._resolve(campaign, some)
-            return then(statuses)
-        if isinstance(op, ResolvingOperation):
-            return then((yield from self._resolve(campaign, op)))
-        if isinstance(op, Settle):
-            return then(None)  # a server does it by itself
-        if op.key is None:
-            op = op.model_copy(update={"key": fresh_key()})
-        return then(self._answered(op, (yield from self.send(self._request(campaign, op)))))
+                answer += yield from self._resolve(campaign, some)
+        elif isinstance(op, ResolvingOperation):
+            answer = yield from self._resolve(campaign, op)
+        elif isinstance(op, Settle):
+            answer = None  # a server does it by itself
+        else:
+            if op.key is None:
+                op = op.model_copy(update={"key": fresh_key()})
+            answer = self._answered(op, (yield from self.send(self._request(campaign, op))))
+        return answer if then is None else then(answer)
 
     def _request(self, campaign: str, op: OperationModel) -> Send:
         many = len(op.ids()) if isinstance(op, ResolvingOperation) else 0
@@ -444,7 +445,7 @@ class RemoteCalls:
     def __init__(self, requests: Requests, run: Callable[[Flow[Any]], Any], name: str) -> None:
         self._requests, self._run, self._name = requests, run, name
 
-    def do(self, op: OperationModel, by: str = "", then: Callable[[Any], Any] = same) -> Any:
+    def do(self, op: OperationModel, by: str = "", then: Then = None) -> Any:
         return self._run(self._requests.do(self._name, op, then))
 
     def view(self, name: str, segment: str | None, params: Mapping[str, Any]) -> Any:

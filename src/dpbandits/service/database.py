@@ -49,6 +49,7 @@ from sqlalchemy import (
     insert,
     inspect,
     literal_column,
+    null,
     select,
     text,
     update,
@@ -482,7 +483,11 @@ RESOLVE = (
         tables.decision.c.seq.between(bindparam("first"), bindparam("last")),
     )
     .values(
-        status=bindparam("to"), moved=bindparam("at"), pseudonym=None, window=None, context=None
+        status=bindparam("to"),
+        moved=bindparam("at"),
+        pseudonym=null(),
+        window=null(),
+        context=null(),
     )
 )
 """Of consecutive decisions with one status.
@@ -530,10 +535,10 @@ def putting(
     module: Any = sqlite if dialect == "sqlite" else postgresql
     made = module.insert(table)
     if as_json:
-        of = literal_column(f"NULL::{table.name}"), cast(bindparam("rows"), JSON)
+        of: Any = literal_column(f"NULL::{table.name}"), cast(bindparam("rows"), JSON)
         rows = func.json_populate_recordset(*of).table_valued(*names, with_ordinality="ordinality")
-        chosen = select(*[rows.c[name] for name in names]).order_by(rows.c.ordinality)
-        made = made.from_select(names, chosen)
+        inner = select(*[rows.c[name] for name in names]).order_by(rows.c.ordinality)
+        made = made.from_select(names, inner)
     if by:
         rest = {name: made.excluded[name] for name in names if name not in by}
         made = made.on_conflict_do_update(index_elements=by, set_=rest)
@@ -764,12 +769,9 @@ class Rows:
             none = dict.fromkeys(("pseudonym", "window", "context"))
             execute(lose.values(status="lost", moved=version, **none))
         self._insert(tables.decision, uid, change.asked)
-        ended = [
-            {"of": uid, "first": first, "last": last, "to": status, "at": version}
-            for first, last, status in runs(change.resolved)
-        ]
+        ended = [(uid, *each, version) for each in runs(change.resolved)]
         if ended:
-            execute(RESOLVE, ended)
+            run(self._connection, RESOLVE, ("of", "first", "last", "to", "at"), *ended)
         windowed = [seq for seq, status in change.resolved.items() if status in ("passed", "void")]
         for at in range(0, len(windowed), MANY):
             gone = tables.held.c.seq.in_(windowed[at : at + MANY])

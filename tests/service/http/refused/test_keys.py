@@ -172,7 +172,7 @@ def test_a_key_that_there_is_not_is_refused_as_one_that_there_was(make: Open) ->
     walked(access, mine)  # what is made once is made
     (known, found), (revoked, refused) = walked(access, mine), walked(access, gone)
     assert (found, refused) == (200, 401)
-    assert [*known, "refusal"] == revoked
+    assert [*known, "refusal", "coded"] == revoked
     assert known.count("hash_of") == 1
     assert sum(step.endswith("Database.key") for step in known) == 1
     almost = mine[:-1] + ("a" if mine[-1] != "a" else "b")
