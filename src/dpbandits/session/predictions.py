@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple, final
 
@@ -68,7 +68,7 @@ class Predictions:
     seen: Booleans
     confidence: float = 0.95
     always: bool = False
-    units: Range = Range()
+    units: Range = field(default_factory=Range)
     labels: tuple[str, ...] = ()
     clip: bool = False
     model: ClassVar[str] = MODEL
