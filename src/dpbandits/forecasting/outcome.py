@@ -371,7 +371,8 @@ class Forecast(Tabular):
         cells: list[tuple[str, ...]] = [HEADS]
         for row in self.rows:
             cells += [cells_of_row(row, self.draws), errors_of_row(row, self.draws)]
-        notes = [f"{sign}: {words}" for sign, words in (MEANINGS | notes_of(self.draws)).items()]
+        notes = [f"{head}: {meaning}" for head, meaning in MEANINGS.items()]
+        notes += [f"{sign} {words}" for sign, words in notes_of(self.draws).items()]
         return "\n".join((self.title, aligned(cells), *notes))
 
     __repr__ = __str__
