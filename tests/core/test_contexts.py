@@ -78,6 +78,9 @@ def test_unit_contexts_are_of_norm_one_at_most_and_the_same_for_one_row() -> Non
     assert np.linalg.norm(made, axis=1).max() <= 1.0
     assert np.array_equal(units(rows[7] * 3.0), made[7])
     assert np.array_equal(checked_rows(made, 5), made)
+    sides = [[0.0], [1.0]] * 20  # all as far from the middle: each has its full share of the norm
+    both = dpb.UnitContexts(sides)(sides)
+    assert np.linalg.norm(both, axis=1) == pytest.approx(np.ones(40), abs=1e-5)
     with pytest.raises(ValueError, match="rows of 6 measured features"):
         units(rows[:, :5])
     with pytest.raises(ValueError, match="not finite"):

@@ -65,6 +65,28 @@ def test_what_is_no_number_is_no_reward(value: Any) -> None:
             checked_rewards([0.5, value], 2)
 
 
+class Unhashable(type):
+    """A type that cannot be looked up among those that are known."""
+
+    def __hash__(cls) -> int:
+        raise RuntimeError("0.7314")
+
+
+class Telling(metaclass=Unhashable):
+    """A reward whose own conversion would tell it."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("0.7314")
+
+
+def test_code_of_a_reward_and_of_its_type_tells_nothing() -> None:
+    for call in (lambda: checked_reward(Telling()), lambda: checked_rewards([0.5, Telling()], 2)):
+        with pytest.raises(dpb.RewardError) as error:
+            call()
+        assert "7314" not in str(error.value)
+        assert error.value.__context__ is None
+
+
 @pytest.mark.parametrize(
     "values",
     [

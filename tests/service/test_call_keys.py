@@ -79,6 +79,7 @@ def test_erasing_a_person_leaves_no_word_of_theirs(tmp_path: Path) -> None:
         asked = campaign.ask(user=WORD, key=WORD)
         assert campaign.ask(user=WORD, key=WORD) == asked
         assert campaign.erase(WORD, key=f"erase {WORD}") == 1
+        assert "erased a person" in {each.what for each in campaign.events()}
         texts = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
         assert not any(WORD.encode() in text for text in texts)
         assert campaign.ask(user=WORD, key=WORD) == asked, "the reply is the same still"

@@ -90,6 +90,9 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 asked, or one that there is not."""
 
 ORDER = ["ask"] * 6 + ["tell"] * 5 + [name for name in FIELDS if name != "close"] + ["close"]
+LOGGED = {"arms", "retire", "pause", "resume", "restart", "drop", "finish", "erase"}
+"""What the public log has a line of, whenever it is done."""
+
 calls = st.sampled_from(ORDER).flatmap(
     lambda name: st.tuples(st.just(name), st.fixed_dictionaries(FIELDS[name]))
 )
@@ -160,6 +163,10 @@ class Played:
         return reply
 
 
+def events_in(rows: list[str]) -> int:
+    return sum(row.startswith('INSERT INTO "dpbandits_event"') for row in rows)
+
+
 def test_every_operation_is_tried() -> None:
     assert set(FIELDS) == set(OPERATIONS)
     assert all(
@@ -201,6 +208,8 @@ def test_operations_keep_their_promises(kind: str, played: list[Any], settles: b
                 assert here.tried(op) == (False, reply)
                 continue
             after, drawn = here.stored(), here.noise.drawn
+            if name in LOGGED:
+                assert events_in(after) > events_in(before), name
             if is_keyed:
                 here.campaign.do(Settle())
                 after, drawn = here.stored(), here.noise.drawn

@@ -233,6 +233,7 @@ def test_one_persons_decisions_beyond_the_cap_are_not_learned_from() -> None:
     assert str(s.guarantee.epsilon) == "4"
     learned = [s.ask(context=x, user="u").learn for x in PLACES[:4]]
     assert learned == [True, True, False, False]
+    assert [each.learn for each in s.ask(4, user="v", context=PLACES[:4])] == learned
     with pytest.raises(ValueError, match="Expected user="):
         s.ask(context=PLACES[0])
 

@@ -293,12 +293,14 @@ def test_a_lift_compares_released_means() -> None:
 
 
 def test_a_ratio_is_of_rewards_that_are_not_negative() -> None:
-    s = session(dpb.DPKLUCB(arms=2, epsilon=1, first=4), rewards=dpb.Range(-1, 1))
-    for arm in (0, 1):
-        s.record(arm, [0.5] * 100, key=str(arm))
-    row = s.lift(0)[0]
-    assert row.difference == 0.0
-    assert (row.ratio, row.ratio_low, row.ratio_high) == (None, None, None)
+    for low in (-1, 0):
+        s = session(dpb.DPKLUCB(arms=2, epsilon=1, first=4), rewards=dpb.Range(low, 1))
+        for arm in (0, 1):
+            s.record(arm, [0.5] * 100, key=str(arm))
+        row = s.lift(0)[0]
+        assert row.difference == 0.0
+        assert row.ratio == (None if low else 1.0)
+        assert {row.ratio_low is None, row.ratio_high is None} == {low < 0}
 
 
 def test_lifts_that_cannot_be() -> None:

@@ -82,9 +82,11 @@ def test_with_least_shares_the_range_is_of_them() -> None:
 
 def test_of_a_policy_that_names_by_itself() -> None:
     policy = dpb.recommend(arms=NAMES, epsilon=1, goal="winner")
-    found = played(150, policy).beliefs()
+    s = played(150, policy)
+    found = s.beliefs()
     assert found.best is None
     assert found.sight.low < 3_000
+    assert s.beliefs(0.99999).sight.low > found.sight.low, "surer than it is by itself"
 
 
 def test_it_is_computed_once_for_each_release(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,3 +132,6 @@ def test_blocks_follow_the_budget() -> None:
     assert policy.block == 160
     assert policy.at(policy.budget / 2).block == 320
     assert dpb.DPKalmanTS(arms=2, epsilon=1, lasting=100, block=3).at(policy.budget).block == 3
+    open_ = (0, 5, 160, 170)  # what is left of a block, and one where nothing is
+    states = [policy.init()._replace(open=(rounds, 0)) for rounds in open_]
+    assert [policy.room(state, 0) for state in states] == [160, 155, 1, 1]

@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.checks.law import FALSE_ALARM, smallest_p
+from dpbandits.mechanisms import AboveThreshold
 from dpbandits.noise import SecureNoise, SimulatedNoise
 from dpbandits.policies.stopping import StoppingRule
 from tests.policies.stopping.rules import RULES, upper
@@ -103,6 +104,15 @@ def streamed(rule: StoppingRule, world: dpb.Environment, runs: int) -> Any:
     return dpb.Estimates(
         rule=rule, environment=world, seed=0, value=value, rounds=rounds, capped=capped
     )
+
+
+def test_without_noise_the_bar_is_reached_where_it_is_met() -> None:
+    mechanism = AboveThreshold(epsilon=None, grid=dpb.Grid(steps=1), cap=9, bar=lambda count: 3.0)
+    memory, halts = mechanism.start(), list[bool]()
+    while not any(halts):
+        memory, halt = mechanism.step(memory, 1, 1, SimulatedNoise(1))
+        halts.append(halt is not None)
+    assert halts == [False, False, True]
 
 
 @pytest.mark.parametrize("source", [SimulatedNoise(3), SecureNoise()], ids=repr)
