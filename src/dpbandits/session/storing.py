@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from secrets import token_bytes
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
-from dpbandits.core.inputs import Floats
+from dpbandits.core.inputs import Floats, converted
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.base import Answer, Around, Mechanism, WeightedAnswer, WeightedArms
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
@@ -31,7 +31,6 @@ from dpbandits.session.saving import (
     PrivatePart,
     PublicPart,
     as_plain,
-    converted,
     held_of,
     noise_to_continue,
     plain,
