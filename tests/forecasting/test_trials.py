@@ -195,8 +195,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("options", "words"), WRONG)
 def test_conditions_that_cannot_be(options: dict[str, Any], words: str) -> None:
+    given: dict[str, Any] = {"rates": [0.2, 0.5], "visitors": 100, "epsilon": 1, "draws": 2}
     with pytest.raises((ValueError, TypeError), match=words):
-        dpb.forecast(**{"rates": [0.2, 0.5], "visitors": 100, "epsilon": 1, "draws": 2} | options)
+        dpb.forecast(**given | options)
 
 
 # Environments
