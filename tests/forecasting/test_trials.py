@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import dpbandits as dpb
 from dpbandits.forecasting.outcome import EQUAL
 from dpbandits.forecasting.trials import Conditions, answers_of, play_trial
 from dpbandits.session.arms import Assignment
 from dpbandits.session.beliefs import best_compared
+from dpbandits.terminal.cli import app
 
 AT = np.array([100, 400])
 MEANS = np.array([0.2, 0.6, 0.3])
@@ -129,6 +131,14 @@ def test_what_privacy_costs_is_said_of_the_very_trial() -> None:
     assert named.rows == numbered.rows
 
 
+def test_periods_are_played_from_the_command_line() -> None:
+    line = ["forecast", "--rates", ".2,.6", "--visitors", "200", "--epsilon", "1", "--draws", "2"]
+    shown = CliRunner().invoke(app, [*line, "--min-share", ".3", "--period", "100"])
+    assert "KLUCB" in shown.output, shown.output
+    refused = CliRunner().invoke(app, [*line, "--period", "100"])
+    assert "least share above 0 of every arm" in " ".join(refused.output.split())
+
+
 def test_without_privacy_conditions_are_those_of_a_session() -> None:
     """Of 40 trials each, as above; what has no privacy reads each answer."""
     policy, how, runs = dpb.UCB1(arms=3, grid=1), Conditions(150, SHARED), 40
@@ -185,8 +195,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("options", "words"), WRONG)
 def test_conditions_that_cannot_be(options: dict[str, Any], words: str) -> None:
+    given: dict[str, Any] = {"rates": [0.2, 0.5], "visitors": 100, "epsilon": 1, "draws": 2}
     with pytest.raises((ValueError, TypeError), match=words):
-        dpb.forecast(**{"rates": [0.2, 0.5], "visitors": 100, "epsilon": 1, "draws": 2} | options)
+        dpb.forecast(**given | options)
 
 
 # Environments

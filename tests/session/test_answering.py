@@ -24,6 +24,7 @@ from dpbandits.session.answering import (
 )
 from dpbandits.session.decisions import Play
 from dpbandits.session.traffic import LEVEL
+from tests.service.http.web import client_of, remote
 from tests.session.small import document, loaded
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
@@ -118,6 +119,15 @@ def test_decisions_that_are_left_open_are_tested() -> None:
     few = session(min_share=0.3)
     few.tell_many([(decision, 1.0) for decision in few.ask(9)[1:]])
     assert "not tested yet: decision 1 is still open." in str(few.sample_ratio())
+
+
+def test_a_campaign_says_since_when_a_decision_is_open() -> None:
+    with dpb.open_store("memory:", noise=SimulatedNoise(1), clock=lambda: 86_400.0) as store:
+        campaign = store.create("trial", POLICY, min_share=0.3)
+        campaign.tell_many([(decision, 1.0) for decision in campaign.ask(9)[1:]])
+        for seen in (campaign, remote(client_of(store))["trial"]):
+            said = "decision 1 is still open (since 1970-01-02 00:00 UTC)."
+            assert said in str(seen.sample_ratio())
 
 
 def test_an_arm_whose_answers_get_lost_is_noticed() -> None:
