@@ -27,7 +27,7 @@ from dpbandits.mechanisms.base import (
     Block,
     Mechanism,
     NoisedSum,
-    PurePrice,
+    PureDP,
     Readings,
     Separable,
     noised_fits,
@@ -158,7 +158,7 @@ def best_base(leaves: int, fewest: int = 0) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SignedNodes(PurePrice):
+class SignedNodes(PureDP):
     """Base class of signed trees: their sizes, and the noise of their nodes."""
 
     leaves: int
