@@ -106,7 +106,7 @@ def run_papers(
 
     Args:
         keys: folders' names.
-        full: the papers' own sizes, or quick ones.
+        full: full sizes, the papers' own where they have experiments; or quick ones.
         out: where results go.
         console: where progress and verdicts are shown.
         docs: where the page of all papers goes. The tables in the papers' folders, of which it is
@@ -154,7 +154,7 @@ def announce(configs: list[tuple[Config, Path]], full: bool, console: Console) -
     """Say what there is to do and how long it takes, before it starts."""
     cells = [(cell, place) for config, place in configs for cell in config.cells()]
     missing = [cell for cell, place in cells if not cell_path(place, cell).exists()]
-    size = "the papers' own sizes" if full else "quick sizes"
+    size = "full size" if full else "quick size"
     console.print(
         f"{len(cells)} cells (a policy in a setting at one ε) at {size}; "
         f"{len(cells) - len(missing)} are finished already."
@@ -261,7 +261,10 @@ def verdict_table(verdicts: Mapping[str, list[Verdict]]) -> Table:
 def main(
     full: Annotated[
         bool,
-        typer.Option("--full/--quick", help="The papers' own sizes, or a size that takes minutes."),
+        typer.Option(
+            "--full/--quick",
+            help="Full size, the papers' own where there is one; or a size that takes minutes.",
+        ),
     ] = False,
     only: Annotated[
         list[str] | None, typer.Option(help="Only this paper; may be given again.")

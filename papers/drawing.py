@@ -87,6 +87,7 @@ CELL = (2.7, 2.1)  # inches, width and height of a panel
 NARROWEST = 5.4  # inches: below it a legend is larger than its panel, and a label is cut off
 NAME_WIDTH = 1.9  # inches, a name in the legend
 DECADES = 1000  # the axis of rounds starts at this part of the last round
+BELOW = "lower bound"  # in the name of a guide that is one
 FLOOR = "lower bound (limit, d_ε)"  # in the legend
 STEP = 1.15  # least ratio of neighbouring rounds: closer ones cannot be told apart
 
@@ -100,6 +101,12 @@ class Drawing(NamedTuple):
     caption: str
     figure: Figure
     shown: bool = True
+
+    @property
+    def lines(self) -> list[str]:
+        """What the legend names beside lower bounds, sorted."""
+        texts = [text.get_text() for legend in self.figure.legends for text in legend.get_texts()]
+        return sorted(text for text in texts if BELOW not in text)
 
 
 def regret_grid(results: Results, rows: list[list[Panel]], *, ends: str | None = None) -> Figure:
@@ -223,9 +230,6 @@ def cells(rows: int, columns: int, above: float) -> tuple[Figure, Any]:
 
 
 GUIDES = (Look("#999933", DASHES[1]), Look("#999933", DASHES[2]))
-
-
-BELOW = "lower bound"  # in the name of a guide that is one
 
 
 class Lines(NamedTuple):

@@ -2,7 +2,7 @@
 
 `papers/KEY/verdicts.csv` has a row for each claim with the number that is worst for it, and says at
 which size, when and with which code that was played. `figures.csv` has the captions of the
-figures that the page shows.
+figures that the page shows, and the names in their legends.
 """
 
 import csv
@@ -14,6 +14,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ COLUMNS = (
     "code",
     "question",
 )
+FIGURE = ("figure", "caption", "lines")
 PAGE = Path("measured") / "papers.md"
 
 
@@ -103,12 +105,12 @@ def read_rows(path: Path) -> list[Row]:
 
 def write_rows(path: Path, command: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
     """Write a table; its first line is the command that made its newest rows."""
+    text = StringIO()
+    table = csv.DictWriter(text, columns, lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(f"# {command}\n")
-        table = csv.DictWriter(file, columns, lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+    path.write_text(f"# {command}\n{text.getvalue()}", encoding="utf-8", newline="")
 
 
 def store(
@@ -127,8 +129,12 @@ def store(
     kept = [known[claim.id] for claim in claims if claim.id in known]
     write_rows(folder / VERDICTS, command, COLUMNS, kept)
     figures = {row["figure"]: row for row in read_rows(folder / FIGURES)}
-    figures |= {d.name: {"figure": d.name, "caption": d.caption} for d in drawings if d.shown}
-    write_rows(folder / FIGURES, command, ("figure", "caption"), figures.values())
+    figures |= {
+        d.name: dict(zip(FIGURE, (d.name, d.caption, "; ".join(d.lines)), strict=True))
+        for d in drawings
+        if d.shown
+    }
+    write_rows(folder / FIGURES, command, FIGURE, figures.values())
     for table in tables:
         cells = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
         write_rows(folder / f"{table.name}.csv", table.caption, table.columns, cells)
@@ -145,8 +151,8 @@ the tables that it names; do not edit. {counts}
 **Reproduced**: the 95 % interval of every comparison is on the claim's side of the threshold.
 **Differs**: in some comparison the interval, widened for the number of comparisons, is wholly on
 the other side. **Undecided**: neither. **Not asked**: runs cannot say. **Not attempted**: data is
-missing. *Measured* is the comparison that is worst for the claim; ratios are of mean regrets at the
-last round. Thresholds, with how and when each was set, are in each paper's `claims.toml`.
+missing. *Full size* is the paper's own, or our sweep's where it has no experiment. *Measured* is
+the comparison that is worst for the claim; ratios are of mean regrets at the last round. Thresholds, with how and when each was set, are in each paper's `claims.toml`.
 
 Counts are reproduced / differ / undecided / not asked or attempted. *Asked more closely*: also of a
 corrected form. *Ours*: about our own policies and bounds; these are in the CSV tables only.

@@ -71,14 +71,14 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
             "shares",
             "Theorem 9's shape, 200 wrong super arms, ε = 0.05, T = 10¹³: regret against K with "
             "equal and with balanced shares of ε; dashed in proportion to K. Public arms share a "
-            "coin, and no lower bound is known there",
+            "coin: no lower bound is known",
             in_proportion(results["cucb2020-many-sets"], SHARES, "200 sets, K = {}"),
         )
     if "cucb2020-largest-error" in results:
         yield Drawing(
             "largest-error",
             "Local privacy, a super arm is worth its least mean (B∞ = 1), ε = 8: regret against K; "
-            "dashed K² from CUCB-LDP1's at K = 1. No lower bound is drawn: none is known there",
+            "dashed K². No lower bound is known there",
             bottleneck(results["cucb2020-largest-error"]),
         )
     if "cucb2020-local-bounds" in results:

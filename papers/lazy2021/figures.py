@@ -56,8 +56,8 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     if "lazy2021-tree" in results:
         yield Drawing(
             "full-information-tree",
-            "Full information, equal gaps, 2¹² rounds, ε = 1: tree-based FTRL, which is made for "
-            f"adversaries, beside FTNL. {WORST}",
+            "Full information, equal gaps, 2¹² rounds, ε = 1: tree-based FTRL beside FTNL. "
+            f"{WORST}",
             beside_trees(results["lazy2021-tree"]),
         )
 

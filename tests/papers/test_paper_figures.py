@@ -9,6 +9,7 @@ import pytest
 from dpbandits.plots import BOUND
 from dpbandits.sweeps import Config, Results, run_sweep
 from papers.drawing import Drawing
+from papers.pages import FIGURES, read_rows
 from papers.paper import Paper
 from tests.papers.test_paper_folders import EVERY
 
@@ -59,10 +60,13 @@ def test_every_figure_has_ours_and_the_lower_bound_or_says_why_not(
 ) -> None:
     drawings = [each for each in paper.drawings(Played(paper, tmp_path)) if each.shown]
     assert drawings
+    rows = {row["figure"]: row for row in read_rows(paper.folder / FIGURES)}
     for drawing in drawings:
         panels = [ax for ax in drawing.figure.axes if ax.get_visible()]
         drawn = [any(line.get_color() == BOUND.colour for line in ax.lines) for ax in panels]
         names, caption = names_in(drawing), drawing.caption
+        row = rows[drawing.name]  # of the committed picture
+        assert (row["caption"], row["lines"]) == (caption, "; ".join(drawing.lines)), drawing.name
         assert all(drawn) or "bound" in caption or "order" in caption, drawing.name
         assert any("lower bound" in name for name in names) == any(drawn), drawing.name
         assert ("dotted: " in caption.lower()) == any(drawn), drawing.name

@@ -386,7 +386,7 @@ def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
             b_ub=-np.ones(above.shape[0]),
             A_eq=sums,
             b_eq=np.zeros(number),
-            method="highs",
+            method="highs-ipm",  # the simplex method takes minutes where arms are equal
         )
         if found.status != 0:
             return math.nan
