@@ -4,7 +4,6 @@ is drawn has the same law. And the winner of an epoch, of which most sums are ne
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,9 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import dpbandits as dpb
-from dpbandits.checks.law import figures_of, smallest_p
 from dpbandits.simulation.compiled import experts
-from dpbandits.simulation.simulate import choose_player, play_plain
 from tests.policies.experts.alarm import ALARM
+from tests.simulation.hosts import require_one_law
 
 PEOPLE = np.random.default_rng(5).beta(1, 2, (150, 4)) * [1, 0.9, 0.8, 0.2]
 PEOPLE[:, 1] = 1 - PEOPLE[:, 0]  # what one likes the other does not
@@ -55,16 +53,8 @@ def test_fixed_rewards_are_played_alike(policy: Any, shuffle: bool) -> None:
     ids=repr,
 )
 def test_rows_are_played_by_one_law(policy: Any, resample: bool) -> None:
-    environment, tests = dpb.Table(PEOPLE, resample=resample), 28
-    for rounds, runs in ((12, 200), (120, 100)):
-        marks = np.array([rounds])
-        player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)
-        assert compiled
-        plain = partial(play_plain, policy, environment, rounds, 32, marks)
-        told = partial(figures_of, gaps=environment.gaps, events=True)
-        fast = np.stack([np.round(told(player(marks, run)), 9) for run in range(4 * runs)])
-        slow = np.stack([np.round(told(plain(run)), 9) for run in range(runs)])
-        assert smallest_p(slow, fast) > ALARM / tests
+    environment = dpb.Table(PEOPLE, resample=resample)
+    require_one_law(policy, environment, (12, 200), (120, 100), among=28)
 
 
 def test_coins_are_thrown_by_the_plain_host() -> None:

@@ -4,19 +4,16 @@ to a policy that reads several of them.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.law import figures_of, smallest_p
+from dpbandits.checks.law import smallest_p
 from dpbandits.simulation.compiled.coins import add_coins
-from dpbandits.simulation.simulate import choose_player, play_plain
-
-ALARM = 1e-6
-"""False-alarm rate of each statistical test here."""
+from dpbandits.simulation.simulate import choose_player
+from tests.simulation.hosts import ALARM, require_one_law
 
 PATHS = dpb.ExplicitSet(super_arms=[(0, 1, 2), (0, 3, 4), (5, 6)])
 COINS = dpb.SharedCoins([0.3, 0.5, 0.9], [0, 1, 1, 0, 1, 2, 2])
@@ -35,15 +32,7 @@ POLICIES = [
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 def test_coins_are_played_by_one_law(policy: Any) -> None:
-    for rounds, runs in ((12, 100), (150, 60)):
-        marks = np.array([rounds])
-        player, compiled = choose_player(policy, COINS, rounds, 31, compiled=True)
-        assert compiled
-        plain = partial(play_plain, policy, COINS, rounds, 32, marks)
-        told = partial(figures_of, gaps=COINS.gaps, events=True)
-        fast = np.stack([told(player(marks, run)) for run in range(4 * runs)])
-        slow = np.stack([told(plain(run)) for run in range(runs)])
-        assert smallest_p(slow, fast) > ALARM / (2 * len(POLICIES))
+    require_one_law(policy, COINS, (12, 100), (150, 60), among=2 * len(POLICIES))
 
 
 @pytest.mark.parametrize("rounds", [1, 400])

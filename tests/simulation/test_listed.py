@@ -4,21 +4,15 @@ one law of plays, regret, what is earned, releases and events.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.law import figures_of, smallest_p
 from dpbandits.simulation.compiled.listed import best
 from dpbandits.simulation.compiled.set_players import set_player, sets_of
-from dpbandits.simulation.plain import Path
-from dpbandits.simulation.simulate import choose_player, play_plain
-
-ALARM = 1e-6
-"""False-alarm rate of each statistical test here."""
+from tests.simulation.hosts import require_one_law
 
 LISTED = dpb.ExplicitSet([(0, 1), (1, 2, 3), (3,), (0, 2)])
 COSTS = dpb.ExplicitSet([(0, 1), (1, 2, 3), (3,)], arms=5, costs=True)  # arm 4 is a loop
@@ -30,47 +24,23 @@ POLICIES: list[Any] = [
     (dpb.CUCBLDP1, {"epsilon": 8}),
     (dpb.CUCBLDP2, {"epsilon": 4}),
     (dpb.CUCBLDP2, {"epsilon": 4, "ask": "undecided", "preset": "sharp"}),
+    (dpb.CUCBLDP2, {"epsilon": 8, "radius": "joint"}),
+    (dpb.CUCBLDP2, {"epsilon": 8, "radius": "joint", "preset": "sharp"}),
     (dpb.CUCBDP, {"epsilon": 40, "horizon": 300}),
     (dpb.CUCBDPMax, {"epsilon": 40, "horizon": 300}),
 ]
-
-
-def told(path: Path, gaps: Any) -> Any:
-    earned = [] if path.earned is None else np.round(path.earned, 6)
-    return np.concatenate([figures_of(path, gaps, True), earned])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("problem", PROBLEMS, ids=["listed", "costs", "top"])
 @pytest.mark.parametrize(("cls", "given"), POLICIES, ids=lambda x: getattr(x, "__name__", ""))
 def test_super_arms_are_played_by_one_law(cls: Any, given: Any, problem: Any) -> None:
+    if given.get("radius") == "joint" and not problem.linear:
+        pytest.skip("a joint radius is of sums")
     policy = cls(problem=problem, **given)
     environment = dpb.Bernoulli([0.8, 0.6, 0.5, 0.3, 0.4][: problem.arms])
-    for rounds, runs in ((12, 100), (200, 60)):
-        marks = np.array([5, rounds])
-        player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)
-        assert compiled
-        plain = partial(play_plain, policy, environment, rounds, 32, marks)
-        fast = np.stack([told(player(marks, run), environment.gaps) for run in range(4 * runs)])
-        slow = np.stack([told(plain(run), environment.gaps) for run in range(runs)])
-        assert fast.shape[1] == slow.shape[1]
-        assert smallest_p(slow, fast) > ALARM / (2 * len(PROBLEMS) * len(POLICIES))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("problem", [LISTED, COSTS], ids=["listed", "costs"])
-@pytest.mark.parametrize("preset", ["valid", "sharp"])
-def test_a_joint_radius_is_played_by_one_law(problem: Any, preset: str) -> None:
-    policy = dpb.CUCBLDP2(problem=problem, epsilon=8, radius="joint", preset=preset)
-    environment = dpb.Bernoulli([0.8, 0.6, 0.5, 0.3, 0.4][: problem.arms])
-    for rounds, runs in ((12, 100), (300, 60)):
-        marks = np.array([5, rounds])
-        player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)
-        assert compiled
-        plain = partial(play_plain, policy, environment, rounds, 32, marks)
-        fast = np.stack([told(player(marks, run), environment.gaps) for run in range(4 * runs)])
-        slow = np.stack([told(plain(run), environment.gaps) for run in range(runs)])
-        assert smallest_p(slow, fast) > ALARM / 8
+    among = 2 * len(PROBLEMS) * len(POLICIES)
+    require_one_law(policy, environment, (12, 100), (200, 60), among=among)
 
 
 GRAPH = dpb.GraphicMatroid([(0, 1), (1, 2), (2, 0), (2, 3), (3, 3), (2, 3), (4, 5)])
@@ -95,14 +65,7 @@ GRAPH = dpb.GraphicMatroid([(0, 1), (1, 2), (2, 0), (2, 3), (3, 3), (2, 3), (4, 
 def test_forests_are_played_by_one_law(policy: Any) -> None:
     """As they are where a graph is too large for a tableau."""
     environment = dpb.Bernoulli(np.linspace(0.8, 0.2, GRAPH.arms))
-    for rounds, runs in ((12, 100), (200, 60)):
-        marks = np.array([rounds])
-        player = set_player(policy, environment, rounds, 31)
-        assert player is not None
-        plain = partial(play_plain, policy, environment, rounds, 32, marks)
-        fast = np.stack([told(player(marks, run), environment.gaps) for run in range(4 * runs)])
-        slow = np.stack([told(plain(run), environment.gaps) for run in range(runs)])
-        assert smallest_p(slow, fast) > ALARM / 16
+    require_one_law(policy, environment, (12, 100), (200, 60), among=16, player=set_player)
 
 
 @pytest.mark.parametrize(

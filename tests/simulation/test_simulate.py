@@ -161,22 +161,6 @@ def rounds_path(policy: Any, environment: Any, rounds: int, run: int) -> np.ndar
     return plays
 
 
-def test_mismatches_are_named() -> None:
-    with pytest.raises(ValueError, match="arms=2"):
-        dpb.simulate(dpb.UCB1(arms=2), ENV, 10)
-    with pytest.raises(ValueError, match="horizon=10"):
-        dpb.simulate(dpb.DPUCB(arms=3, epsilon=1, horizon=10), ENV, 11)
-    with pytest.raises(TypeError, match="environment"):
-        dpb.simulate(dpb.UCB1(arms=3), [0.5, 0.5, 0.5], 10)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"2\*\*62"):
-        dpb.simulate(dpb.UCB1(arms=3), ENV, 2**60)
-    with pytest.raises(ValueError, match="resample=True"):
-        dpb.simulate(dpb.UCB1(arms=3), dpb.Table(np.ones((9, 3))), 10)
-    runs = dpb.simulate(dpb.UCB1(arms=3), ENV, 10)
-    with pytest.raises(ValueError, match="from 1 to 10"):
-        runs.regret([11])
-
-
 @pytest.mark.parametrize("name", SEVERAL)
 def test_certain_rewards_and_ties(name: str) -> None:
     """Means 0 and 1, and all means equal: no division by zero, no regret where there is none."""

@@ -4,19 +4,16 @@ plays, regret, releases and events. And of the whole table's sums, of which noth
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.law import figures_of, smallest_p
+from dpbandits.checks.law import smallest_p
 from dpbandits.simulation.compiled.together import add_rows
-from dpbandits.simulation.simulate import choose_player, play_plain
-
-ALARM = 1e-6
-"""False-alarm rate of each statistical test here."""
+from dpbandits.simulation.simulate import choose_player
+from tests.simulation.hosts import ALARM, require_one_law
 
 TASTE = np.repeat([[1, 1, 0, 0.4], [0, 0, 1, 0.4], [1, 0.5, 1, 0.4]], [5, 3, 1], axis=0)
 """The first two arms please the same people."""
@@ -39,16 +36,8 @@ POLICIES = [
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 def test_rows_are_played_by_one_law(policy: Any) -> None:
-    environment, tests = dpb.Table(TASTE, resample=True), 30
-    for rounds, runs in ((12, 150), (150, 80)):
-        marks = np.array([rounds])
-        player, compiled = choose_player(policy, environment, rounds, 31, compiled=True)
-        assert compiled
-        plain = partial(play_plain, policy, environment, rounds, 32, marks)
-        told = partial(figures_of, gaps=environment.gaps, events=not policy.about.randomised)
-        fast = np.stack([told(player(marks, run)) for run in range(4 * runs)])
-        slow = np.stack([told(plain(run)) for run in range(runs)])
-        assert smallest_p(slow, fast) > ALARM / tests
+    environment = dpb.Table(TASTE, resample=True)
+    require_one_law(policy, environment, (12, 150), (150, 80), among=30)
 
 
 @pytest.mark.parametrize("rounds", [4, 400])
