@@ -173,7 +173,7 @@ def test_first_blocks_are_delayed_by_the_overdue_requests_that_wait_still() -> N
 
     def delayed(waiting: list[int], size: int = 4) -> list[DelayedBlock]:
         pending: Any = {
-            id: SimpleNamespace(unit="a block", learn=id != 5) for id in (3, 5, *waiting, 9)
+            id: SimpleNamespace(counted_as="a block", learn=id != 5) for id in (3, 5, *waiting, 9)
         }
         block = AskedBlock(size, 2, (0, 1, 2), True)
         return delayed_blocks(overdue, pending, lambda key: block, {1})

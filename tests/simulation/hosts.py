@@ -35,7 +35,7 @@ def require_one_law(
 
         def told(path: Path) -> Any:
             events = not policy.about.randomised
-            earned = [] if path.earned is None else path.earned
+            earned: Any = [] if path.earned is None else path.earned
             last = figures_of(path._replace(plays=path.plays[-1:]), environment.gaps, events)
             return np.round(np.concatenate([path.plays[:-1].ravel(), last, earned]), 6)
 
