@@ -599,21 +599,20 @@ def test_every_client_decides_as_a_session() -> None:
 
 
 def same_estimates(one: dpb.Predictions, other: dpb.Predictions) -> None:
-    shares = [0, 1] * 10
-    for call in (
-        lambda found: found.means(PLACES[:20]),
-        lambda found: found.effect("a", 1, PLACES[:20]),
-        lambda found: found.value(shares, PLACES[:20]),
+    for each, as_well in (
+        (one.means(PLACES[:20]), other.means(PLACES[:20])),
+        (one.effect("a", 1, PLACES[:20]), other.effect("a", 1, PLACES[:20])),
+        (one.value([0, 1] * 10, PLACES[:20]), other.value([0, 1] * 10, PLACES[:20])),
     ):
-        assert np.allclose(call(one), call(other), rtol=0, atol=1e-12)
+        assert np.allclose(each, as_well, rtol=0, atol=1e-12)
     assert repr(one) == repr(other)
 
 
 def test_predictions_are_a_sessions_wherever_they_are_asked_for() -> None:
     """Python, HTTP, asyncio and the store: the same numbers, for costs as well."""
-    costs = {"rewards": dpb.Range(2, 12, minimise=True)}
+    costs = dpb.Range(2, 12, minimise=True)
     named = policy(arms=["a", "b"], features=["p", "q"])
-    session = dpb.Session(named, noise=dpb.SimulatedNoise(1), seed=5, **costs)
+    session = dpb.Session(named, noise=dpb.SimulatedNoise(1), seed=5, rewards=costs)
     sent = {"low": 2, "high": 12, "minimise": True}
     with served(rewards=sent) as (store, client):
         for place in PLACES[:60]:
