@@ -21,7 +21,7 @@ import dpbandits as dpb
 from benchmarks.table import Row, described, sections, show
 from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import EVERY
-from dpbandits.mechanisms import Answer, Block, EachArm, Pure, SignedTree
+from dpbandits.mechanisms import Answer, Block, EachArm, SeparableDP, SignedTree
 from dpbandits.mechanisms.base import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies import CUCBDP
@@ -97,7 +97,7 @@ def regrets(policy: Policy, tables: Sequence[Floats], rounds: int) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SignedArm(Pure):
+class SignedArm(SeparableDP):
     """A signed tree for single rewards."""
 
     leaves: int

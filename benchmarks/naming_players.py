@@ -156,8 +156,8 @@ def in_periods(
         if all(state.rounds):
             ahead: Any = policy.ahead(state, {}, PublicRng(seed, number), arms)
             planned = ahead.action
-        law = assignment.settled_law(planned, arms)
-        period = period.settled(start, planned).drawn(start + 1, law)
+        law = assignment.fixed_law(planned, arms)
+        period = period.fixed(start, planned).drawn(start + 1, law)
         edges = np.cumsum(law)
         drawn[start:stop] = np.minimum(np.searchsorted(edges, coins[start:stop], "right"), arms[-1])
         law_of[start:stop] = period.laws[-1].since

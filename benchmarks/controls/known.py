@@ -26,7 +26,7 @@ from dpbandits.mechanisms import (
     Logarithmic,
     Mechanism,
     NoisyMax,
-    PurePrice,
+    PureDP,
     Randomizer,
     Separable,
     SignedTree,
@@ -95,7 +95,7 @@ class NoisyWinner(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaxWithValue(PurePrice):
+class MaxWithValue(PureDP):
     """BROKEN ON PURPOSE: report noisy max that also tells the winner's noisy sum. one_sided:
     exponential noise, which only adds.
     """
@@ -369,7 +369,7 @@ class RawStopping(Dishonest):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SharedNoise(PurePrice):
+class SharedNoise(PureDP):
     """BROKEN ON PURPOSE: one draw for all arms of a release. It cancels when two arms are
     compared.
     """

@@ -15,7 +15,7 @@ import numpy as np
 from dpbandits.auditing.subjects import feed
 from dpbandits.core.plan import Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
-from dpbandits.mechanisms import Answer, Block, Mechanism, Pure
+from dpbandits.mechanisms import Answer, Block, Mechanism, SeparableDP
 from dpbandits.noise import Noise
 from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy, first_unseen
 from dpbandits.policies.contract import About, Policy, Release
@@ -105,7 +105,7 @@ def with_mechanism(honest: Policy, breaks: Callable[[Any], Mechanism]) -> Policy
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dishonest(Pure):
+class Dishonest(SeparableDP):
     """A mechanism for one arm that promises epsilon and does not keep it. Says whose proof it
     borrows.
     """

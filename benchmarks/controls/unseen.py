@@ -19,7 +19,7 @@ from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import LazyForgetful, Randomizer
-from dpbandits.mechanisms.base import Answer, Block, Each, Pure, PurePrice
+from dpbandits.mechanisms.base import Answer, Block, Each, PureDP, SeparableDP
 from dpbandits.mechanisms.counters import add_leaf, empty_nodes
 from dpbandits.noise.protocol import Noise, Values
 from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy, first_unseen
@@ -34,7 +34,7 @@ TENTHS = Grid(steps=10)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlooredMean(Pure):
+class FlooredMean(SeparableDP):
     """Noises a block's mean in whole steps. The mean moves by steps/count, rounded up for some
     sums; the sensitivity is rounded down.
     """
@@ -51,7 +51,7 @@ class FlooredMean(Pure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutlivedTree(Pure):
+class OutlivedTree(SeparableDP):
     """A tree for sixteen blocks, in five levels, that simply goes on and takes further levels."""
 
     proof: ClassVar[str] = "binary_tree"
@@ -71,7 +71,7 @@ class OutlivedTree(Pure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RingOfDraws(Pure):
+class RingOfDraws(SeparableDP):
     """Keeps its first twelve draws and goes round: the thirteenth block has the noise of the
     first.
     """
@@ -94,7 +94,7 @@ class RingOfDraws(Pure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WinnerAndValue(PurePrice):
+class WinnerAndValue(PureDP):
     """Chooses the best arm at epsilon, then tells its noised sum, at epsilon once more."""
 
     compares = True
@@ -116,7 +116,7 @@ class WinnerAndValue(PurePrice):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FloatSum(Pure):
+class FloatSum(SeparableDP):
     """Divides sum and noise by the steps, and adds them as floats: 1/10 + 2/10 is not 3/10."""
 
     proof: ClassVar[str] = "lazy_forgetful"
@@ -130,7 +130,7 @@ class FloatSum(Pure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibrated(Pure):
+class Calibrated(SeparableDP):
     """One answer in a thousand goes out without noise, to calibrate, and says so in `draws`."""
 
     proof: ClassVar[str] = "lazy_forgetful"
@@ -254,7 +254,7 @@ class RootCUCB(SuperArmPolicy, PrivatePolicy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EightDraws(Pure):
+class EightDraws(SeparableDP):
     """Draws noise for eight arms at once; a ninth takes that of the first."""
 
     proof: ClassVar[str] = "lazy_forgetful"
@@ -297,7 +297,7 @@ class Rounds(StatisticsPolicy, PrivatePolicy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dashboard(Pure):
+class Dashboard(SeparableDP):
     """Noises as it should, and shows the exact mean on a dashboard, for operators."""
 
     proof: ClassVar[str] = "lazy_forgetful"
@@ -659,7 +659,7 @@ class WithinRange(Plain):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoLooks(Pure):
+class TwoLooks(SeparableDP):
     """Noises a sum at a third of epsilon and at two thirds, and tells a weighted mean of both."""
 
     proof: ClassVar[str] = "lazy_forgetful"
@@ -676,7 +676,7 @@ class TwoLooks(Pure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coarse(Pure):
+class Coarse(SeparableDP):
     """Rounds a noised sum to whole fours and clamps it to 0 … count: public bounds."""
 
     proof: ClassVar[str] = "lazy_forgetful"

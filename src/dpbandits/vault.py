@@ -1,20 +1,22 @@
 """The privacy boundary: rewards go in, noisy sums come out.
 
-Only a mechanism turns exact sums into released values. The session's state adds sums up, and
-`session/saving` writes them into the private part of a document. No other code reads a reward or an
-exact sum, so every decision made elsewhere is post-processing of released values.
+Only a mechanism turns exact sums into released values, so every decision is post-processing of
+these. Other code passes rewards and sums on, and neither shows one nor decides by one:
+`session/session` has a reward until it is recorded; `session/state`, with contexts also
+`session/contexts` and `mechanisms/cells`, adds sums up; `session/saving`, `session/storing` and
+`service/sealing` write them into private parts.
 
-A `Vault` holds no data. It validates rewards, converts them to whole grid steps, and makes new
-`Books` from old ones when blocks are released. A reward takes this path:
+A `Vault` is stateless: the sums are in `Books`. It validates rewards, converts them to whole grid
+steps, and makes new `Books` from old ones when blocks are released. A reward takes this path:
 
     Vault.checked     plain numbers in [0, 1]
-    Vault.steps       whole grid steps
+    Vault.on_grid     whole grid steps
     Vault.parts       (key of a block, steps to add to its sums)
     (Vault.quick_parts: these three at once, for a plain float)
     View.apply        exact sums of open blocks, since the log was folded last
     OpenBlock         the same sums in `State.books`, until the block is released
-    Progress.count    says by counts alone when the block is due
-    Vault.release     one answer of the mechanism, and one line of the ledger
+    Progress.count    says by counts alone when the block is ready
+    Vault.release     one answer of the mechanism, and its line in the ledger
     Policy.update     and `plan`: the next decisions
 """
 
@@ -184,7 +186,7 @@ class Vault:
         arms: number of arms.
         noise: source of noise.
         randomizer: for local policies; the vault then takes reports and refuses raw rewards.
-        unit: maps a reward in the user's units to [0, 1]; None if it is in [0, 1] already.
+        to_unit: maps a reward in the user's units to [0, 1]; None if it is in [0, 1] already.
     """
 
     def __init__(
@@ -194,10 +196,10 @@ class Vault:
         arms: int,
         noise: Noise,
         randomizer: Randomizer | None = None,
-        unit: Callable[[object], float] | None = None,
+        to_unit: Callable[[object], float] | None = None,
     ) -> None:
         self.mechanism, self.randomizer, self.noise = mechanism, randomizer, noise
-        self.arms, self.grid, self.unit = arms, mechanism.grid, unit
+        self.arms, self.grid, self.to_unit = arms, mechanism.grid, to_unit
         self.full, self.joint, self.numbers = (
             feedback == "full",
             mechanism.together,
@@ -210,7 +212,9 @@ class Vault:
             None if self.guarantee is None else self.guarantee.cost / self.width
         )
         self.costs = mechanism.costs if randomizer is None else None
-        plain = feedback == "bandit" and randomizer is None and self.numbers == 1 and unit is None
+        plain = (
+            feedback == "bandit" and randomizer is None and self.numbers == 1 and to_unit is None
+        )
         self._every = tuple(range(arms))
         self._known: Any = ()  # the arms that were checked last; consecutive records share them
         self._quick = float(self.grid.steps) if plain and self.grid.rounding == "nearest" else None
@@ -251,13 +255,13 @@ class Vault:
             return self._checked_pair(value)
         if several is None:
             return checked_reward(self._in_units(value))
-        few = few_on_grid(value, len(several), self.grid) if self.unit is None else None
+        few = few_on_grid(value, len(several), self.grid) if self.to_unit is None else None
         if few is not None:
             return tuple(few)  # grid steps already
         what = "action" if self.full else "arm"
         return checked_rewards(self._in_units(value), len(several), several, what)
 
-    def steps(self, plain: Any) -> Steps:
+    def on_grid(self, plain: Any) -> Steps:
         """Return the result of `checked` in whole grid steps. Bernoulli rounding draws coins."""
         if type(plain) is tuple:
             return plain
@@ -279,7 +283,7 @@ class Vault:
         Args:
             where: the arm, or the observed arms.
             steps: the record in grid steps.
-            key: `Play.unit`: for a joint plan its number; not used otherwise.
+            key: `Play.counted_as`: for a joint plan its number; not used otherwise.
             kept: for a joint plan, the positions in the record that are released, in that order.
             context: of a contextual policy. Which sum of its arm's block the record is added to is
                 decided when it is added, for the block may have been released meanwhile.
@@ -355,10 +359,10 @@ class Vault:
 
     def _in_units(self, value: Any) -> Any:
         """Convert rewards to [0, 1] if another range was declared."""
-        if self.unit is None:
+        if self.to_unit is None:
             return value
         if type(value) is float:
-            return self.unit(value)
+            return self.to_unit(value)
         parts = read_or_none(reward_parts, value)
         if parts is None:
             raise RewardError(
@@ -366,7 +370,7 @@ class Vault:
                 "(not shown). Nothing was recorded."
             )
         several, values = parts
-        return [self.unit(each) for each in values] if several else self.unit(value)
+        return [self.to_unit(each) for each in values] if several else self.to_unit(value)
 
     # Releases
 
@@ -425,7 +429,7 @@ class Vault:
             ValueError: nothing was recorded.
         """
         sums = tuple(self._sums(books, arm)[0] for arm in range(self.arms))
-        counts = tuple(self._count(books, arm) for arm in range(self.arms))
+        counts = tuple(self._records_in(books, arm) for arm in range(self.arms))
         block = Block(tuple(range(self.arms)), sums, counts)
         read = tuple(arm for arm in range(self.arms) if arm in books.blocks)
         return self._closed(books, block, read, (), self.mechanism.finish)
@@ -487,7 +491,7 @@ class Vault:
         return books.blocks[key].sums if key in books.blocks else (0,) * self.numbers
 
     @staticmethod
-    def _count(books: Books, key: int) -> int:
+    def _records_in(books: Books, key: int) -> int:
         return books.blocks[key].count if key in books.blocks else 0
 
     def empty_arms(self, books: Books) -> tuple[int, ...]:
@@ -580,7 +584,7 @@ class OpenVault:
 
     def add(self, where: Any, value: Any) -> None:
         """Record one round's feedback (see `Vault.checked`)."""
-        self._enter(where, self.vault.steps(self.vault.checked(where, value)), 1)
+        self._enter(where, self.vault.on_grid(self.vault.checked(where, value)), 1)
 
     def add_block(self, where: Any, steps: Any, count: int) -> None:
         """Record `count` rounds at once by their sum in grid steps, shape () or (arms,)."""

@@ -31,7 +31,7 @@ from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.errors import NoTime
 from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms import Answer, LazyForgetful
-from dpbandits.mechanisms.base import Pure
+from dpbandits.mechanisms.base import SeparableDP
 from tests.auditing.boxes import Clock
 from tests.auditing.test_replays import interim
 
@@ -212,7 +212,7 @@ def test_few_pairs_get_more_than_a_glance(monkeypatch: pytest.MonkeyPatch, seed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountDivided(Pure):
+class CountDivided(SeparableDP):
     """Less noise the more records a block has: of c records each pays c epsilon. With one record a
     block it keeps its claim.
     """
@@ -227,7 +227,7 @@ class CountDivided(Pure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annealed(Pure):
+class Annealed(SeparableDP):
     """Half the noise at every release."""
 
     def start(self) -> int:
@@ -239,7 +239,7 @@ class Annealed(Pure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Antithetic(Pure):
+class Antithetic(SeparableDP):
     """Every other release has the noise of the one before, with the other sign."""
 
     def start(self) -> list[int]:

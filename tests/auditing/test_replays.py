@@ -36,7 +36,7 @@ from dpbandits.mechanisms import (
     LazyForgetful,
     Mechanism,
 )
-from dpbandits.mechanisms.base import Pure
+from dpbandits.mechanisms.base import SeparableDP
 from dpbandits.noise import Noise
 from dpbandits.noise.protocol import Values
 from dpbandits.policies.base import PrivatePolicy, StatisticsPolicy, first_unseen
@@ -188,7 +188,7 @@ def test_what_a_rule_releases_at_its_end_is_looked_at() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lap(Pure):
+class Lap(SeparableDP):
     """Right. What is derived from it tells more."""
 
     epsilon: Fraction = ONE

@@ -51,7 +51,7 @@ from dpbandits.core.errors import MixedRuns
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import AboveThreshold, Answer, Block, LazyForgetful, NoisyMax
-from dpbandits.mechanisms.base import Pure, PurePrice
+from dpbandits.mechanisms.base import PureDP, SeparableDP
 from dpbandits.noise import Noise
 from tests.auditing.boxes import Clock, Coin, HandNoisyMax, OneRelease
 
@@ -316,7 +316,7 @@ def test_runs_without_public_coins_are_played_in_groups(monkeypatch: pytest.Monk
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mixes(Pure):
+class Mixes(SeparableDP):
     """Right: with a small chance a block is told as it is, which one run in so many does. Written
     for arrays it looks at all runs, and tells all their blocks where one would.
     """
@@ -560,7 +560,7 @@ def test_a_threshold_of_the_exact_count_is_found() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SumOfBoth(PurePrice):
+class SumOfBoth(PureDP):
     """Correct: one noised sum of two coordinates, where a record is in one of them."""
 
     compares = True
@@ -583,7 +583,7 @@ def test_one_record_moves_where_coordinates_are_compared() -> None:
     assert (report.verdict, report.lower_bound < 1) == ("not refuted", True), report
 
 
-class Overflows(Pure):
+class Overflows(SeparableDP):
     proof = "lazy_forgetful"
 
     def start(self) -> list[int]:

@@ -29,7 +29,7 @@ from dpbandits.mechanisms import (
     Logarithmic,
     Mechanism,
     NoisyMax,
-    Pure,
+    SeparableDP,
     SignedTree,
     SquareRoot,
     WeightedArms,
@@ -75,7 +75,7 @@ def test_all_of_ours_are_tried() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Broken(Pure):
+class Broken(SeparableDP):
     """The newest batch, with a fault."""
 
     fault: str

@@ -152,10 +152,10 @@ def decisions_peek(patch: pytest.MonkeyPatch) -> None:
     """A batch ends early when the raw sum is high: the request for a release depends on rewards."""
 
     def hurry(view: View, event: Told, play: Any) -> None:
-        _, sums = block_from_list(view.blocks[event.unit])
+        _, sums = block_from_list(view.blocks[event.counted_as])
         plan = view.log.plan
-        if sums[0] > 3 * 1024 and isinstance(plan, Hold) and plan.release and view.due is None:
-            view.due = (event.unit,)
+        if sums[0] > 3 * 1024 and isinstance(plan, Hold) and plan.release and view.ready is None:
+            view.ready = (event.counted_as,)
 
     after_a_tell(patch, hurry)
 

@@ -74,7 +74,7 @@ def built() -> list[Mechanism | Randomizer]:
         for c in classes
         if issubclass(c, (Mechanism, Randomizer))
         and not inspect.isabstract(c)
-        and c not in (mechanisms.Pure, mechanisms.PurePrice)
+        and c not in (mechanisms.SeparableDP, mechanisms.PureDP)
     ]
     return [
         c(**{f.name: settings[f.name] for f in fields(c) if f.name in settings}) for c in wanted

@@ -164,7 +164,9 @@ def test_who_answered_is_not_tested_where_it_is_private() -> None:
     s.settle()
     assert s.sample_ratio().answers is None
     assert "who answered is private" in str(s.sample_ratio())
-    assert document(s)["public"]["traffic"]["answers"] == json.loads(json.dumps(AnswerTest().to_data()))
+    assert document(s)["public"]["traffic"]["answers"] == json.loads(
+        json.dumps(AnswerTest().to_data())
+    )
 
 
 def test_a_person_who_came_too_often_is_not_counted() -> None:

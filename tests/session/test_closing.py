@@ -122,7 +122,7 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
     left = played(s, 60)
     clock.now = 20.0
     s.settle()
-    assert s._current.due is None
+    assert s._current.ready is None
     open_blocks, was_read, learned = counts(s), read(s), s.state
     last, arms = readable(s, open_blocks), answers(s)
     people = [arm.newest.rounds if arm.newest else 0 for arm in s._state.history.arms]

@@ -485,10 +485,10 @@ def test_a_block_that_ends_by_its_sum_costs_more(monkeypatch: Any) -> None:
 
     def by_sum(self: View, event: Any, at: int) -> None:
         apply(self, event, at)
-        if type(event) is Told and self.contexts is not None and self.due is None:
-            arm = event.unit
+        if type(event) is Told and self.contexts is not None and self.ready is None:
+            arm = event.counted_as
             if self.contexts.sums[arm][1].sum() >= 4 * 1024:
-                self.due = (arm,)
+                self.ready = (arm,)
 
     monkeypatch.setattr(View, "apply", by_sum)
     assert largest_loss() > 1.0

@@ -44,7 +44,9 @@ def rounds_of(of: dpb.Session) -> int:
 def blocks_of(of: dpb.Session) -> dict[int, int]:
     """By decision that waits, the open block that its reward will enter; 0: none."""
     state = of._current.folded()
-    return {id: p.unit if p.unit in state.plans else 0 for id, p in state.pending.items()}
+    return {
+        id: p.counted_as if p.counted_as in state.plans else 0 for id, p in state.pending.items()
+    }
 
 
 def test_what_is_asked_ahead_is_planned_and_read_in_blocks_of_its_own() -> None:
@@ -164,7 +166,7 @@ def in_two_blocks(patch: pytest.MonkeyPatch) -> None:
             _, steps = event.parts[0]
             for key, block in self.blocks.items():
                 count, sums = block_from_list(block)
-                if key != event.unit and len(sums) == len(steps):
+                if key != event.counted_as and len(sums) == len(steps):
                     self.blocks[key] = block_to_list(OpenBlock(count, added(sums, steps)))
                     return
 

@@ -185,7 +185,7 @@ def test_with_a_window_a_record_counts_in_the_period_of_its_decision() -> None:
         s.tell(s.ask(), 1.0)
         clock.now += 1
     before = s._state.period
-    assert (before.number, before.settled_in) == (1, 1)
+    assert (before.number, before.fixed_in) == (1, 1)
     assert s._state.history.within.last != ((0.0, 0), (0.0, 0))
     assert sum(rounds for _, rounds in s._state.history.within.last) == 100
     assert not before.mixed

@@ -40,7 +40,7 @@ def with_records(vault: Vault, *records: tuple[Any, Any, int]) -> Books:
     books = vault.begin()
     blocks = dict(books.blocks)
     for where, rewards, key in records:
-        steps = vault.steps(vault.checked(where, rewards))
+        steps = vault.on_grid(vault.checked(where, rewards))
         for at, part in vault.parts(where, steps, key, None):
             count, sums = blocks.get(at, OpenBlock(0, (0,) * len(part)))
             blocks[at] = OpenBlock(count + 1, added(sums, part))

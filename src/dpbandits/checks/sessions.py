@@ -93,7 +93,7 @@ def late_and_missing_tells(policy: Policy) -> None:
         rng.shuffle(pending)
         for decision in pending[: rng.integers(0, len(pending) + 1)]:
             view = session._current
-            late = together and view.pending[decision.id].unit not in view.plans
+            late = together and view.pending[decision.id].counted_as not in view.plans
             if rng.random() < 0.2:
                 session.expire(decision)
             else:

@@ -165,7 +165,7 @@ Room = Callable[[Any], int | None]
 """Rewards that an arm's open block still needs; None if only the end of a plan closes it."""
 
 
-def no_room(action: Any) -> None:
+def room_unknown(action: Any) -> None:
     return None
 
 
@@ -181,7 +181,7 @@ class Progress:
 
     Attributes:
         told: number of recorded decisions since the plan began, by action.
-        due: coordinates to release once the plan is complete; None before.
+        ready: coordinates to release once the plan is complete; None before.
     """
 
     __slots__ = (
@@ -190,18 +190,18 @@ class Progress:
         "_late_rooms",
         "_release",
         "_total",
-        "_waiting",
-        "due",
+        "_unmet",
         "plan",
+        "ready",
         "room",
         "told",
     )
 
-    def __init__(self, plan: Plan, room: Room = no_room) -> None:
+    def __init__(self, plan: Plan, room: Room = room_unknown) -> None:
         self.plan, self.room = plan, room
         self._late_rooms: dict[Action, int | None] = {}
         self.told: dict[Action, int] = {}
-        self.due: tuple[int, ...] | None = None
+        self.ready: tuple[int, ...] | None = None
         # recorded rounds that each action needs; in a drawn plan, those that each arm has left
         self._goals: dict[Action, int]
         match plan:
@@ -211,18 +211,18 @@ class Progress:
                 self._goals = dict.fromkeys(actions, each)
             case Draw(_, limits):
                 self._goals = dict(enumerate(limits))
-        self._waiting, self._drawn = len(self._goals), isinstance(plan, Draw)
+        self._unmet, self._drawn = len(self._goals), isinstance(plan, Draw)
         self._total = plan.total if isinstance(plan, Draw) else None
         self._release = plan.waiting if isinstance(plan, Draw) else plan.release
 
     @classmethod
-    def at(cls, plan: Plan, told: Mapping[Action, int], room: Room = no_room) -> Self:
+    def at(cls, plan: Plan, told: Mapping[Action, int], room: Room = room_unknown) -> Self:
         """Return the progress of a plan after these recorded decisions."""
-        progress, due = cls(plan, room), list[tuple[int, ...]]()
+        progress, ready = cls(plan, room), list[tuple[int, ...]]()
         for action, times in told.items():
             ended = progress.count(action, times)
-            due.extend(() if ended is None else (ended,))
-        progress.due = tuple({arm: None for arms in due for arm in arms}) if due else None
+            ready.extend(() if ended is None else (ended,))
+        progress.ready = tuple({arm: None for arms in ready for arm in arms}) if ready else None
         return progress
 
     def count(self, action: Action, times: int = 1) -> tuple[int, ...] | None:
@@ -235,20 +235,20 @@ class Progress:
         self.told[action] = now = before + times
         if self._drawn:
             arms = action if isinstance(action, tuple) else (action,)
-            self.due = filled = self._filled(arms, times)
+            self.ready = filled = self._filled(arms, times)
             if self._total is not None:
                 self._total -= times
                 played: set[Any] = {*self.told, *self._release}
-                self.due = filled = tuple(sorted(played)) if self._total <= 0 else None
+                self.ready = filled = tuple(sorted(played)) if self._total <= 0 else None
             return filled
         goal = self._goals.get(action)
         if goal is None:
             return self._count_late(action, now)
         if before < goal <= now:
-            self._waiting -= 1
-            if self._waiting == 0:
-                self.due = self._release
-                return self.due
+            self._unmet -= 1
+            if self._unmet == 0:
+                self.ready = self._release
+                return self.ready
         return None
 
     def _count_late(self, action: Any, now: int) -> tuple[int, ...] | None:
@@ -259,8 +259,8 @@ class Progress:
         room = rooms[action] if action in rooms else rooms.setdefault(action, self.room(action))
         if room is None or now < room:
             return None
-        self.due = (action,)
-        return self.due
+        self.ready = (action,)
+        return self.ready
 
     def _filled(self, arms: tuple[Any, ...], times: int) -> tuple[int, ...] | None:
         """Return the arms of a drawn action that reach their limit now, or None."""

@@ -1,4 +1,4 @@
-"""Mechanisms: together with the vault, the only code that reads private sums."""
+"""Mechanisms: the only code that turns exact sums into released values (see `vault`)."""
 
 from dpbandits.mechanisms.base import (
     Answer,
@@ -12,9 +12,9 @@ from dpbandits.mechanisms.base import (
     LazyForgetful,
     Mechanism,
     NoisyMax,
-    Pure,
-    PurePrice,
+    PureDP,
     Separable,
+    SeparableDP,
     WeightedArms,
 )
 from dpbandits.mechanisms.counters import BinaryTree, Hybrid, Logarithmic
@@ -44,12 +44,12 @@ __all__ = [
     "Logarithmic",
     "Mechanism",
     "NoisyMax",
-    "Pure",
-    "PurePrice",
+    "PureDP",
     "RandomizedResponse",
     "Randomizer",
     "Report",
     "Separable",
+    "SeparableDP",
     "SignedTree",
     "SquareRoot",
     "WeightedArms",

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, final
+from typing import Any, ClassVar, Literal, NamedTuple, final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ class NoisedSum(NamedTuple):
     draws: NoiseDraws
 
 
+Family = Literal["none", "laplace", "joint", "gaussian"]
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerLaw:
     """The law of the noise in one coordinate's totals, and how successive answers are related.
@@ -56,13 +59,21 @@ class AnswerLaw:
             rewards. The draws in the n-th answer of a coordinate are known beforehand.
     """
 
-    family: Literal["none", "laplace", "joint", "gaussian"]
+    family: Family
     cost: float = 1.0
     forgets: bool = False
     redraws: bool = False
 
+    def __post_init__(self) -> None:
+        if self.family not in get_args(Family):  # intervals would take it for one of these
+            raise ValueError(
+                f"Expected family={self.family!r} to be one of {', '.join(get_args(Family))}: "
+                "estimates know the moments of no other noise."
+            )
 
-# Mechanisms: the only code that reads exact sums. A closed block goes in, a noisy answer comes out.
+
+# Mechanisms: the only code that turns exact sums into released values (see `vault`). A closed block
+# goes in, a noisy answer comes out.
 #
 # All numbers inside are whole grid steps, so sums are exact and their order does not matter. The
 # division comes after the noise.
@@ -312,7 +323,7 @@ class Around(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PurePrice(Mechanism):
+class PureDP(Mechanism):
     """A mechanism with pure ε-DP for replacing one record.
 
     Args:
@@ -346,7 +357,7 @@ class PurePrice(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pure(PurePrice, Separable):
+class SeparableDP(PureDP, Separable):
     """A mechanism with pure ε-DP that treats every coordinate separately."""
 
 
@@ -498,7 +509,7 @@ class Choice(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class NoisyMax(PurePrice):
+class NoisyMax(PureDP):
     """Release the index of the largest of a whole record's noisy sums.
 
     Guarantee: ε-DP, or ε/2 under zero-out.
@@ -547,7 +558,7 @@ def sum_with_draws_of_one_kind(answer: Answer) -> NoisedSum:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LazyForgetful(Pure):
+class LazyForgetful(SeparableDP):
     """Release the newest batch's sum with one discrete Laplace draw of scale 1/ε.
 
     Guarantee: ε-DP.
@@ -577,7 +588,7 @@ class LazyForgetful(Pure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LazyCumulative(Pure):
+class LazyCumulative(SeparableDP):
     """Release the running sum of all noisy batch sums. After m batches it carries m draws of scale
     1/ε.
 

@@ -18,8 +18,8 @@ from dpbandits.mechanisms.base import (
     AnswerLaw,
     NoiseDraws,
     NoisedSum,
-    Pure,
     Readings,
+    SeparableDP,
     noised_fits,
     whole_numbers,
 )
@@ -83,7 +83,7 @@ class TreeMemory(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinaryTree(Pure):
+class BinaryTree(SeparableDP):
     """Release every prefix sum of at most `leaves` blocks.
 
     A tree is never extended: a block beyond `leaves` raises an error before anything is released.
@@ -212,7 +212,7 @@ def segment_size(segment: int, segments: Segments) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Logarithmic(Pure):
+class Logarithmic(SeparableDP):
     """Release noisy prefix sums at leaves 1, 2, 4, 8, …; in between, repeat the last one.
 
     An answer's `rounds` are those up to the end of the last closed segment.
@@ -285,7 +285,7 @@ class HybridMemory(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hybrid(Pure):
+class Hybrid(SeparableDP):
     """Release every prefix sum of a stream of unknown length: ε/2 for closed segments, ε/2 for the
     open segment's tree.
 

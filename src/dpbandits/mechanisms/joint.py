@@ -25,7 +25,7 @@ from dpbandits.mechanisms.base import (
     LazyForgetful,
     Mechanism,
     NoisedSum,
-    PurePrice,
+    PureDP,
     Readings,
     noised_fits,
     whole_numbers,
@@ -52,7 +52,7 @@ class JointAnswer(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class JointBatch(PurePrice):
+class JointBatch(PureDP):
     """Release the sums of a block's arms with one joint draw, P[z] proportional to e^(−ε·max|z_i|).
 
     Each block is released alone, and the mechanism keeps no memory. The grid is refined to a whole

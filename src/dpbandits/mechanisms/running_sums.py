@@ -25,7 +25,7 @@ from dpbandits.mechanisms.base import (
     Block,
     Mechanism,
     NoisedSum,
-    PurePrice,
+    PureDP,
     Readings,
     noised_fits,
     whole_numbers,
@@ -156,7 +156,7 @@ class SignedMemory(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SignedTree(PurePrice, RunningSums):
+class SignedTree(PureDP, RunningSums):
     """Release every action's running sum after each of at most `leaves` blocks of whole records. A
     node of the tree has one joint draw for all actions.
 

@@ -12,7 +12,7 @@ from dpbandits.mechanisms.base import (
     AnswerLaw,
     Block,
     NoisedSum,
-    PurePrice,
+    PureDP,
     Readings,
     Separable,
     noised_fits,
@@ -237,7 +237,7 @@ class Compared(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Comparisons(PurePrice):
+class Comparisons(PureDP):
     """Test after every block whether an arm's sum is behind another's by the public bar.
 
     The answer says whether the coordinate's arm is eliminated; the last arm never is.

@@ -386,6 +386,11 @@ class IndexPolicy(StatisticsPolicy):
     def batch(self, s: Statistics, arm: int) -> int:
         """Return the rounds in the arm's open batch, of which `room` are left.
 
+        They are computed anew after each release, also of another arm, so that an open batch may
+        become longer or shorter. A batch ends with its last reward, whichever arm is then played
+        (`Progress` in `core/plan`); or before, at the end of a period, and when it is dropped or
+        the session closed.
+
         Args:
             s: the statistics of the arms in play and, if it is out of play, of this one.
             arm: its place among them.

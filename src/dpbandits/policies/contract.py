@@ -500,7 +500,7 @@ def size_argument(cls: type[Policy]) -> str | None:
     return next((name for name in ("problem", "actions", "arms") if name in takes), None)
 
 
-# A turn: the period between two releases. All simulations and sessions open turns here.
+# A step: the period between two releases. All simulations and sessions begin steps here.
 # Simulations and audits also end them here (release, update, plan); a session does that in two
 # commits (`Session._advance`).
 
@@ -602,13 +602,13 @@ def next_step(policy: Policy, current: Step, vault: Releasing, public: Public) -
     vault's newest release is used, and nothing is released twice.
     """
     if vault.steps == current.number:
-        assert current.progress.due is not None
+        assert current.progress.ready is not None
         vault.release(
-            current.progress.due, vault.records, recorded_counts(current), current.plan.drop
+            current.progress.ready, vault.records, recorded_counts(current), current.plan.drop
         )
     newest = vault.newest
     assert newest is not None
-    if current.progress.due is None and not newest.coordinates:  # an unplanned drop
+    if current.progress.ready is None and not newest.coordinates:  # an unplanned drop
         state = policy.dropped(current.state, newest, vault.emptied())
         return begin_step(policy, state, current.number + 1, public)
     return step_after(policy, current, newest, public)

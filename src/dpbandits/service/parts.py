@@ -704,7 +704,7 @@ def context_of(play: Play) -> bytes | None:
 
 def plan_of(play: Play) -> int | None:
     """The number of the joint plan that a decision learns in; None for one of the latest plan."""
-    return play.unit if play.kept is not None else None
+    return play.counted_as if play.kept is not None else None
 
 
 def first_change(row: CampaignRow, session: Session, seal: StoreSeal) -> Change:

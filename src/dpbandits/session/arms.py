@@ -227,13 +227,13 @@ class Assignment:
         rest = max(0.0, 1.0 - (math.fsum(least) if self.shares else self.min_share * len(arms)))
         return [own + rest * share for own, share in zip(least, base, strict=True)]
 
-    def settled_law(self, planned: int | None, arms: Sequence[int]) -> list[float]:
+    def fixed_law(self, planned: int | None, arms: Sequence[int]) -> list[float]:
         """The probability of each of these arms where it stands still for a period.
 
         planned: the arm that gets what least shares leave; None, or an arm that is not among
             these: they share it equally.
 
-        >>> Assignment(False, .05).settled_law(None, [0, 1])
+        >>> Assignment(False, .05).fixed_law(None, [0, 1])
         [0.5, 0.5]
         """
         if planned is not None and planned in arms:

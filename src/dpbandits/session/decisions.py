@@ -74,7 +74,7 @@ class Decision(NamedTuple):
 NEW = tuple.__new__
 """Makes a named tuple in half the time of its own constructor."""
 
-Unit = Any
+CountedAs = Any
 """What a decision is counted as: its arm, the arms it observes, or the number of its joint plan."""
 
 
@@ -85,7 +85,7 @@ class Play(NamedTuple):
         action: an arm, a super arm, or a weight for every arm.
         observe: after a super arm, the arms whose rewards are told, in this order.
         label: the name of the arm, or of each arm of a super arm.
-        unit: what the decision is counted as.
+        counted_as: what the decision is counted as.
         learn: False if its reward is never read.
         propensity: how likely the action was; None if it was drawn from a posterior.
         kept: of a joint plan, the positions in a record that will be released, in that order.
@@ -95,7 +95,7 @@ class Play(NamedTuple):
     action: Action
     observe: tuple[int, ...] | None
     label: ArmLabel
-    unit: Unit
+    counted_as: CountedAs
     learn: bool = True
     propensity: float | None = 1.0
     kept: tuple[int, ...] | None = None

@@ -70,7 +70,7 @@ class Outstanding:
         return ids[0] if ids else None
 
 
-Waiting = dict[Any, Outstanding]
+InTime = dict[Any, Outstanding]
 """By action; with joint releases by the number of the block."""
 
 
@@ -234,18 +234,18 @@ def patience(usual: int, block: AskedBlock, overdue: int, others: tuple[int, int
     return least << min(doublings, DOUBLINGS)
 
 
-def outstanding_in(pending: Mapping[int, Play], overdue: Overdue) -> Waiting:
-    """Return the pending decisions that are not overdue, by unit."""
-    waiting = Waiting()
+def outstanding_in(pending: Mapping[int, Play], overdue: Overdue) -> InTime:
+    """Return the pending decisions that are not overdue, by what they are counted as."""
+    in_time = InTime()
     for id, play in pending.items():
         if play.learn:
-            key = play.unit
-            requests = waiting.get(key)
+            key = play.counted_as
+            requests = in_time.get(key)
             if requests is None:
-                requests = waiting[key] = Outstanding(overdue.of(key).edge)
+                requests = in_time[key] = Outstanding(overdue.of(key).edge)
             if id >= requests.edge:
                 requests.add(id)
-    return waiting
+    return in_time
 
 
 def overtaken_before(
@@ -271,7 +271,7 @@ def overtaken_before(
 
 def check_requests(
     overdue: Overdue,
-    waiting: Waiting,
+    in_time: InTime,
     pending: Mapping[int, Play],
     usual: int | None,
     answers: int,
@@ -279,22 +279,22 @@ def check_requests(
     block_of: Callable[[Any], AskedBlock | None],
     overtaken_before: Callable[[int], int],
 ) -> Overdue:
-    """Return the overdue requests after `asked` decisions. Removes them from `waiting`.
+    """Return the overdue requests after `asked` decisions. Removes them from `in_time`.
 
     Args:
         overdue: the overdue requests so far.
-        waiting: the other pending decisions, by unit.
+        in_time: the other pending decisions, by what they are counted as.
         pending: all pending decisions.
         usual: the usual delay; None if too few answers came yet.
         answers: number of recorded rewards.
         asked: number of decisions made.
-        block_of: returns the open block that requests of a unit are for; None if no block waits
-            for them.
+        block_of: returns the open block that requests are for, by what they are counted as; None
+            if no block waits for them.
         overtaken_before: the function of this name, with its first argument bound.
     """
     wait_more, soonest, overtaken = len(pending) // SPREAD, FOREVER, None
     blocks, total = dict(overdue.blocks), overdue.total
-    for key, requests in waiting.items() if usual is not None else ():
+    for key, requests in in_time.items() if usual is not None else ():
         oldest = requests.oldest(pending)
         block = None if oldest is None else block_of(key)
         if block is None:
@@ -344,7 +344,7 @@ def delayed_blocks(
             full[key] = block
     still: dict[Any, list[int]] = {key: [] for key in full}
     for id, play in pending.items() if full else ():
-        key = play.unit
+        key = play.counted_as
         if play.learn and key in full and overdue.of(key).since <= id < overdue.of(key).edge:
             still[key].append(id)
     delayed = dict[int, DelayedBlock]()

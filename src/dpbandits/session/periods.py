@@ -53,7 +53,7 @@ class OpenPeriod(NamedTuple):
 
     Args:
         number: of the period whose blocks are open.
-        settled_in: the period for which shares were settled last; −1: none yet.
+        fixed_in: the period for which shares were fixed last; −1: none yet.
         planned: the arm that gets then what least shares leave; None: all alike.
         laws: shares, oldest first.
         law: since when the law stands by which the records in open blocks were drawn; 0: there are
@@ -62,7 +62,7 @@ class OpenPeriod(NamedTuple):
     """
 
     number: int = 0
-    settled_in: int = -1
+    fixed_in: int = -1
     planned: int | None = None
     laws: tuple[Law, ...] = ()
     law: int = 0
@@ -86,9 +86,9 @@ class OpenPeriod(NamedTuple):
         """Return the period in which no arms are compared."""
         return self._replace(mixed=tuple(range(arms)))
 
-    def settled(self, number: int, planned: int | None) -> Self:
-        """Return the period once shares are settled for the decisions of a period."""
-        return self._replace(settled_in=number, planned=planned)
+    def fixed(self, number: int, planned: int | None) -> Self:
+        """Return the period once shares are fixed for the decisions of a period."""
+        return self._replace(fixed_in=number, planned=planned)
 
     def drawn(self, id: int, shares: Sequence[float]) -> Self:
         """Return the period once a decision is drawn by these shares."""
@@ -115,7 +115,7 @@ class PeriodsData(NamedTuple):
     start: float
     latest: float
     number: Annotated[int, Meta(ge=0, le=MOST)]
-    settled_in: Annotated[int, Meta(ge=-1, le=MOST)]
+    fixed_in: Annotated[int, Meta(ge=-1, le=MOST)]
     planned: Annotated[int, Meta(ge=0)] | None
     laws: Annotated[
         list[tuple[Annotated[int, Meta(ge=1)], list[Annotated[float, Meta(ge=0, le=1)]]]],
@@ -172,7 +172,7 @@ class Periods:
             self.start,
             self.latest,
             period.number,
-            period.settled_in,
+            period.fixed_in,
             period.planned,
             laws,
             period.law,
@@ -201,9 +201,7 @@ def periods_from_data(
         raise damaged("public.period has arms that are none, or decisions to come")
     periods = Periods(data.seconds, clock, data.start, waits)
     periods.latest = data.latest
-    period = OpenPeriod(
-        data.number, data.settled_in, data.planned, laws, data.law, tuple(data.mixed)
-    )
+    period = OpenPeriod(data.number, data.fixed_in, data.planned, laws, data.law, tuple(data.mixed))
     return periods, period
 
 

@@ -36,6 +36,7 @@ from dpbandits.core.inputs import (
     checked_name,
     checked_noise,
     checked_seed,
+    converted,
     damaged,
     shown,
     whole_number,
@@ -52,7 +53,6 @@ from dpbandits.session.options import checked_rewards_range, warn_about
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import (
     NoiseData,
-    converted,
     noise_data,
     noise_to_continue,
     parsed,

@@ -109,7 +109,7 @@ class PlayData(NamedTuple):
 
     action: ActionData
     observe: tuple[Count, ...] | None
-    unit: ActionData
+    counted_as: ActionData
     learn: bool
     propensity: float | None
     kept: tuple[Count, ...] | None
@@ -334,7 +334,7 @@ def plain(steps: Any) -> list[int]:
 def play_data(play: Play) -> PlayData:
     context = None if play.context is None else tuple(play.context.tolist())
     return PlayData(
-        play.action, play.observe, play.unit, play.learn, play.propensity, play.kept, context
+        play.action, play.observe, play.counted_as, play.learn, play.propensity, play.kept, context
     )
 
 
@@ -702,7 +702,7 @@ def pending_of(public: PublicPart, plays: list[Play]) -> dict[int, Play]:
 
 
 def play_of_data(policy: Policy, roster: Any, data: PlayData) -> Play:
-    action, observe, unit, learn, propensity, kept, context_data = data
+    action, observe, counted_as, learn, propensity, kept, context_data = data
     arms = observe or (action if isinstance(action, tuple) else (action,))
     weights = policy.weighted and isinstance(action, tuple) and len(action) == policy.arms
     if not weights and not are_arms(policy, (*dict.fromkeys((*arms, *as_tuple(action))),)):
@@ -718,7 +718,7 @@ def play_of_data(policy: Policy, roster: Any, data: PlayData) -> Play:
     except ValueError:
         raise damaged("a play's context is none of this policy's") from None
     label: Any = roster.labels.of(action)
-    return Play(action, observe, label, unit, learn, propensity, kept, context)
+    return Play(action, observe, label, counted_as, learn, propensity, kept, context)
 
 
 def as_tuple(action: ActionData) -> tuple[Any, ...]:

@@ -317,7 +317,7 @@ class SegmentedSession(Mapping[str, Session]):
             for name in names:
                 parts[name]._view.events.extend(told.pop(name))  # the moment at which it happens
             for name in names:
-                parts[name]._count(parts[name]._view)
+                parts[name]._catch_up(parts[name]._view)
 
     def _checked(self, pairs: list[Pair]) -> dict[str, list[tuple[int, Play, Any]]]:
         """Read each pair once; one wrong pair refuses them all, and the error says which. Returns

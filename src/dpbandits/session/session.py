@@ -302,10 +302,10 @@ class Session:
             warn_about(self.policy, self.guarantee)
 
     def _vault_for(self, policy: Policy, noise: Noise) -> Vault:
-        unit = None if self.rewards is None else self.rewards.to_unit
+        to_unit = None if self.rewards is None else self.rewards.to_unit
         mechanism = mechanism_with_guardrail(policy, self.guardrail)
         feedback, randomizer = policy.about.feedback, policy.randomizer()
-        return Vault(feedback, mechanism, policy.arms, noise, randomizer, unit)
+        return Vault(feedback, mechanism, policy.arms, noise, randomizer, to_unit)
 
     def _first_state(self, policy: Policy) -> State:
         harm = None
@@ -379,7 +379,8 @@ class Session:
         for other in self._others:  # a call of theirs that was cut off may have taken a place
             other._refresh_view(releases=False)
         is_current = view.log is self._log and view.counted == len(view.events) < FOLD_AFTER
-        if is_current and view.due is None and not (self._ends_periods and self._period_is_over()):
+        is_over = self._ends_periods and self._period_is_over()
+        if is_current and view.ready is None and not is_over:
             return view
         return self._refresh_view(releases)
 
@@ -408,7 +409,7 @@ class Session:
         if view.log is not log or view.counted != len(log.events):
             view = self._rebuild_view()
         is_over = releases and self._ends_periods and self._period_is_over()
-        if view.due is None and not is_over:
+        if view.ready is None and not is_over:
             return self._folded(view)
         if not releases:
             return view
@@ -620,7 +621,7 @@ class Session:
                     taken += 1
                     event = event._replace(place=(who, period, taken))
                 if people.kept is not None:
-                    own = event.play.unit
+                    own = event.play.counted_as
                     event = event._replace(keeps=(who, roster.mark(own)))
             view.add_to_batch(event)
         return view.batch
@@ -703,16 +704,16 @@ class Session:
                 )
                 return
             quick = self._vault.quick_parts
-            parts = quick(play.unit, reward, play.context) if play.learn else None
+            parts = quick(play.counted_as, reward, play.context) if play.learn else None
             if parts is not None:
-                event: Event = NEW(Told, (id, play.unit, parts, True))
+                event: Event = NEW(Told, (id, play.counted_as, parts, True))
             else:
                 where = play.observe or play.action
                 event = self._event(id, play, self._vault.checked(where, reward))
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
             del decision, reward, parts, event  # no frame of a release that fails holds a reward
-            if view.due is not None or view.counted >= FOLD_AFTER:
+            if view.ready is not None or view.counted >= FOLD_AFTER:
                 self._complete(view)
         finally:
             self._calls.pop(me, None)
@@ -754,7 +755,7 @@ class Session:
             events = [self._event(id, play, plain) for id, play, plain in checked]
             view.events.extend(events)  # this is the moment at which it happens
             del checked, events
-            self._count(view)
+            self._catch_up(view)
 
     def _checked(self, pairs: Sequence[Pair], view: View) -> list[tuple[int, Play, Any]]:
         """Read each pair once; one wrong pair refuses them all, and the error says which."""
@@ -827,23 +828,23 @@ class Session:
 
     def _event(self, id: int, play: Play, plain: Any, why: str = "told") -> Event:
         """Return the event of a checked reward."""
-        steps = self._vault.steps(plain)
+        steps = self._vault.on_grid(plain)
         if not play.learn:
             return Unread(id, play, why)
         where = play.observe or play.action
-        parts = self._vault.parts(where, steps, play.unit, play.kept, play.context)
-        return Told(id, play.unit, parts, why == "told")
+        parts = self._vault.parts(where, steps, play.counted_as, play.kept, play.context)
+        return Told(id, play.counted_as, parts, why == "told")
 
     def _append(self, view: View, events: Sequence[Event]) -> None:
         """Append events, which is the moment at which they happen, and make what is due."""
         view.events.extend(events)
         del events
-        self._count(view)
+        self._catch_up(view)
 
-    def _count(self, view: View) -> None:
-        """Count the events that were appended, and make what is due."""
+    def _catch_up(self, view: View) -> None:
+        """Count the events that were appended, and make the release that is ready."""
         view.catch_up()
-        if view.due is not None or view.counted >= FOLD_AFTER:
+        if view.ready is not None or view.counted >= FOLD_AFTER:
             self._complete(view)
 
     def _default(self, play: Play) -> Any:
@@ -980,7 +981,7 @@ class Session:
             view.events.extend(events)  # this is the moment at which it happens
             outcomes.clear()
             del parts, events
-            self._count(view)
+            self._catch_up(view)
         return "recorded"
 
     def _recorded_parts(self, arm: int, outcomes: list[Any], asked: int) -> list[Parts]:
@@ -988,7 +989,7 @@ class Session:
         refused, at, vault, parts = None, 0, self._vault, list[Parts]()
         try:
             for at, reward in enumerate(outcomes):  # noqa: B007  # the error says where
-                parts.append(vault.parts(arm, vault.steps(vault.checked(arm, reward)), arm, None))
+                parts.append(vault.parts(arm, vault.on_grid(vault.checked(arm, reward)), arm, None))
         except RewardError as error:
             refused = type(error)(f"Outcome {at} (counted from 0) of {len(outcomes)}: {error}")
         if refused is not None:  # outside the handler, so that it has no context
@@ -1008,7 +1009,7 @@ class Session:
         for id, _, _ in checked:
             self._require_time(id)
         held = self._tables.held
-        steps = {id: self._vault.steps(plain) for id, _, plain in checked}
+        steps = {id: self._vault.on_grid(plain) for id, _, plain in checked}
         held.update({id: value for id, value in steps.items() if id not in held})
 
     def _require_time(self, id: int) -> None:
@@ -1033,20 +1034,20 @@ class Session:
                 view = self._with_ended_period(view, window.due[id])
             view.events.append(self._outcome(id, view.pending[id]))
             view.catch_up()
-            if view.due is not None or view.counted >= FOLD_AFTER:
+            if view.ready is not None or view.counted >= FOLD_AFTER:
                 view = self._advance(view)
         return self._with_ended_period(view, window.latest)
 
     def _outcome(self, id: int, play: Play) -> Event:
         """Return the event of a decision whose time has passed."""
         held = self._tables.held
-        steps = held[id] if id in held else self._vault.steps(self._default(play))
+        steps = held[id] if id in held else self._vault.on_grid(self._default(play))
         if not play.learn:
             return Unread(id, play, "told")
         where = play.observe or play.action
         # it counts as an answer also where the default does: who answered is private
-        parts = self._vault.parts(where, steps, play.unit, play.kept, play.context)
-        return Told(id, play.unit, parts)
+        parts = self._vault.parts(where, steps, play.counted_as, play.kept, play.context)
+        return Told(id, play.counted_as, parts)
 
     # Releases
 
@@ -1072,7 +1073,7 @@ class Session:
         the next call starts with the second: what was drawn is not drawn again.
         """
         log = view.log
-        while view.due is not None:
+        while view.ready is not None:
             if log.state.unlearned is None:
                 try:
                     state = self._released(view)
@@ -1122,7 +1123,7 @@ class Session:
             time: up to which outcomes were recorded; by default now.
         """
         periods = self._tables.periods
-        if periods is None or view.due is not None or not self._period_is_over(time):
+        if periods is None or view.ready is not None or not self._period_is_over(time):
             return view
         state = view.folded()
         assert state.period is not None
@@ -1162,11 +1163,11 @@ class Session:
 
     def _released(self, view: View) -> State:
         """Return the state with the answer of the release that is due."""
-        state, plan, due, number = view.folded(), view.log.plan, view.due, None
-        assert due is not None
-        vault, drop, read, arms = self._vault, plan.drop, due, None
-        if vault.joint and due:
-            number = due[0]
+        state, plan, ready, number = view.folded(), view.log.plan, view.ready, None
+        assert ready is not None
+        vault, drop, read, arms = self._vault, plan.drop, ready, None
+        if vault.joint and ready:
+            number = ready[0]
             hold = state.plans[number].hold
             plan, arms, drop = hold, hold.release, ()
             read = (number,)
@@ -1175,7 +1176,7 @@ class Session:
         contexts = state.contexts
         shapes = () if contexts is None else contexts.shapes(state, read)
         books, answers = self._read(vault.release, state.books, read, drop, arms, shapes)
-        coordinates = due if arms is None else arms
+        coordinates = ready if arms is None else arms
         counts = recorded_by_action(state)
         if contexts is not None:  # the public counts of the same blocks, which close with them
             answers = contexts.answers(state.policy, read, answers)
@@ -1690,8 +1691,8 @@ class Session:
     @property
     def pending(self) -> tuple[Decision, ...]:
         """Decisions that wait for their rewards, oldest first."""
-        waiting = self._current.unresolved()
-        return tuple(play.decision(id, self.campaign) for id, play in waiting.items())
+        pending = self._current.unresolved()
+        return tuple(play.decision(id, self.campaign) for id, play in pending.items())
 
     @property
     def resolved(self) -> int:

@@ -32,9 +32,9 @@ from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
     NEW,
+    CountedAs,
     Decision,
     Play,
-    Unit,
     is_unchanged,
     unknown_decision,
     whole_id,
@@ -44,9 +44,9 @@ from dpbandits.session.history import HowChosen, KeptChoices
 from dpbandits.session.overdue import (
     AskedBlock,
     DelayedBlock,
+    InTime,
     Outstanding,
     Overdue,
-    Waiting,
     bucket_of,
     check_requests,
     delayed_blocks,
@@ -236,7 +236,7 @@ class State(NamedTuple):
         unread: number of decisions resolved without a record.
         offer: what the next decisions play.
         rng: position of the step's public randomness; None if nothing was drawn.
-        step_counts: rewards recorded in this step, by unit.
+        step_counts: rewards recorded in this step, by what they are counted as.
         unlearned: a release that the policy has not learned from yet.
         delays: number of late answers by delay (see `overdue.bucket_of`); None if requests are
             never overdue: with an attribution window, contexts or full information.
@@ -268,7 +268,7 @@ class State(NamedTuple):
     unread: int = 0
     offer: Offer = NO_OFFER
     rng: Any = None
-    step_counts: tuple[tuple[Unit, int], ...] = ()
+    step_counts: tuple[tuple[CountedAs, int], ...] = ()
     unlearned: UnlearnedRelease | None = None
     delays: tuple[tuple[int, int], ...] | None = ()
     overdue: Overdue = Overdue()
@@ -335,13 +335,13 @@ class Told(NamedTuple):
     """A reward was recorded. Private.
 
     Args:
-        unit: the unit its decision is counted by (see `Play`).
+        counted_as: what its decision is counted as (see `Play`).
         parts: the amounts to add, by block.
         answered: False if the decision expired and the default was recorded.
     """
 
     id: int
-    unit: Unit
+    counted_as: CountedAs
     parts: Parts
     answered: bool = True
 
@@ -626,10 +626,10 @@ class View:
         "contexts",
         "counted",
         "delays",
-        "due",
         "elsewhere",
         "events",
         "expired",
+        "in_time",
         "last",
         "log",
         "offer",
@@ -643,6 +643,7 @@ class View:
         "policy",
         "position",
         "progress",
+        "ready",
         "records",
         "rng",
         "step_counts",
@@ -650,7 +651,6 @@ class View:
         "traffic",
         "unread",
         "void",
-        "waiting",
     )
 
     def __init__(
@@ -690,24 +690,24 @@ class View:
         self.position = state.rng
         self.rng = rng or PublicRng(seed, state.step, state.rng)
         self.progress: Progress | None = None
-        self.due: tuple[int, ...] | None = None
+        self.ready: tuple[int, ...] | None = None
         self.batch: list[Asked] = []
         self.delays = None if state.delays is None else dict(state.delays)
         self.overdue, self.overtaken = state.overdue, (-1, 0)
-        # pending decisions that are not overdue, by unit; None until it is needed
-        kept = None if before is None or not self.pending else before.waiting
-        self.waiting: Waiting | None = kept
+        # pending decisions that are not overdue, by what they are counted as; None: not known
+        kept = None if before is None or not self.pending else before.in_time
+        self.in_time: InTime | None = kept
         if self.policy.reader.together:
             self.step_counts = dict(state.step_counts)
             # what closed one block may close others; later only an answer does
             if state.asked == state.first and not state.step_counts:
-                self.due = self._due_block()
+                self.ready = self._ready_block()
         else:
             room = partial(self.policy.room, state.planning)
             self.progress = Progress.at(log.plan, dict(state.step_counts), room)
-            self.step_counts, self.due = self.progress.told, self.progress.due
+            self.step_counts, self.ready = self.progress.told, self.progress.ready
         if state.unlearned is not None:
-            self.due = ()  # released already; the policy has to learn from it
+            self.ready = ()  # released already; the policy has to learn from it
         self._set_offer(state.offer)
         self.catch_up()
         while self.pending and next(reversed(self.pending)) > self.asked:
@@ -727,7 +727,7 @@ class View:
 
     def catch_up(self) -> None:
         """Count appended events, up to one that makes a release due."""
-        while self.due is None and self.counted < len(self.events):
+        while self.ready is None and self.counted < len(self.events):
             self.apply(self.events[self.counted], self.counted + 1)
 
     def apply(self, event: Any, at: int) -> None:
@@ -738,17 +738,17 @@ class View:
         """
         kind = type(event)
         if kind is Told:
-            id, unit, parts, answered = event
+            id, counted_as, parts, answered = event
             self.pending.pop(id, None)
             if id != self.asked and self.delays is not None:
                 delay = self.asked - id - self.overdue.elsewhere_after(id)
                 if delay:
                     bucket = bucket_of(delay)
                     self.delays[bucket] = self.delays.get(bucket, 0) + 1
-            if self.waiting is not None:
-                self._remove_outstanding(id, unit)
+            if self.in_time is not None:
+                self._remove_outstanding(id, counted_as)
             progress = self.progress
-            if progress is None and unit not in self.plans:
+            if progress is None and counted_as not in self.plans:
                 pass  # its block is closed: the reward is too late and never released
             else:
                 blocks = self.blocks
@@ -766,20 +766,20 @@ class View:
                     else:
                         blocks[key] = [block[0] + 1, added(block[1], steps)]
                 if progress is None:
-                    self.step_counts[unit] = self.step_counts.get(unit, 0) + 1
+                    self.step_counts[counted_as] = self.step_counts.get(counted_as, 0) + 1
             if self.period is not None:
-                self.period = self.period.recorded(id, unit)
+                self.period = self.period.recorded(id, counted_as)
             if progress is None:
-                self.due = self._due_block()
+                self.ready = self._ready_block()
             else:
-                self.due = progress.count(unit)
+                self.ready = progress.count(counted_as)
             self.records += 1
             if answered:
                 self.answered, self.expired = self.asked, 0
             else:
                 self.expired += 1
             if self.traffic.answers.open:
-                self._count_answer(id, unit, answered)
+                self._count_answer(id, counted_as, answered)
             if self.tables.follows or not answered:
                 self.tables.follow_resolved(event, self.number)
         elif kind is Asked:
@@ -790,8 +790,8 @@ class View:
         else:
             play = event.play
             self.pending.pop(event.id, None)
-            if self.waiting is not None and play.learn:
-                self._remove_outstanding(event.id, play.unit)
+            if self.in_time is not None and play.learn:
+                self._remove_outstanding(event.id, play.counted_as)
             self.unread += 1
             self.void += event.why == "void"
             if event.why == "told":
@@ -817,7 +817,7 @@ class View:
         if self.period is not None:  # nobody knows here by which shares they were assigned
             self.period = self.period.incomparable(self.policy.arms)
         assert self.progress is not None
-        self.due = self.progress.count(play.unit)
+        self.ready = self.progress.count(play.counted_as)
         self.asked, self.records, self.elsewhere = id, self.records + 1, self.elsewhere + 1
         self.answered += 1  # as many decisions as before were made since the newest answer
         self.overdue = self.overdue.with_elsewhere(id, self.pending)
@@ -837,9 +837,9 @@ class View:
         """The number of events since the session began; a recorded outcome counts as two."""
         return self.asked + self.records + self.unread
 
-    def _remove_outstanding(self, id: int, unit: Unit) -> None:
-        assert self.waiting is not None
-        outstanding = self.waiting.get(unit)
+    def _remove_outstanding(self, id: int, counted_as: CountedAs) -> None:
+        assert self.in_time is not None
+        outstanding = self.in_time.get(counted_as)
         if outstanding is not None and id >= outstanding.edge:
             outstanding.count -= 1
 
@@ -849,11 +849,11 @@ class View:
             self.plans, self.position, self.traffic = changes.plans, changes.rng, changes.traffic
             self.overdue, self.period = changes.overdue, changes.period
             self._set_offer(changes.offer)
-        if self.waiting is not None and play.learn:
-            outstanding = self.waiting.get(play.unit)
+        if self.in_time is not None and play.learn:
+            outstanding = self.in_time.get(play.counted_as)
             if outstanding is None:
-                edge = self.overdue.of(play.unit).edge
-                outstanding = self.waiting[play.unit] = Outstanding(edge)
+                edge = self.overdue.of(play.counted_as).edge
+                outstanding = self.in_time[play.counted_as] = Outstanding(edge)
             outstanding.add(self.asked)
 
     def _follow_ask(self, event: Asked, number: int) -> None:
@@ -928,11 +928,11 @@ class View:
         """Return the decisions that still take a reward. Excludes decisions resolved by events
         that are not counted yet because a release before them failed.
         """
-        waiting = self.pending.copy()
+        unresolved = self.pending.copy()
         for event in self.events[max(0, self.counted) :]:
             if type(event) is not Asked:
-                waiting.pop(event.id, None)
-        return waiting
+                unresolved.pop(event.id, None)
+        return unresolved
 
     def find_pending(
         self, decision: Any, campaign: str, newest: Decision | None = None
@@ -1045,7 +1045,7 @@ class View:
         after = after._replace(noticed=(*before.noticed, *((arm, id - 1) for arm in new)))
         keys = [key for key, each in after.blocks.items() if each.many > before.of(key).many]
         play = offer.play
-        single = play is not None and not self.policy.reader.together and keys == [play.unit]
+        single = play is not None and not self.policy.reader.together and keys == [play.counted_as]
         last = min(FOREVER, offer.last + after.total - before.total) if single and offer.last else 0
         offer = offer._replace(last=last)
         return offer, self._with_next_check(offer, after) if last >= id else after
@@ -1081,7 +1081,7 @@ class View:
         return usual_delay(self.delays or {}, self.records - self.elsewhere)
 
     def _asked_block(self, key: Any) -> AskedBlock | None:
-        """Return the open block that answers of this unit fill; None unless its arm has room, or
+        """Return the open block that answers counted as `key` fill; None unless its arm has room or
         is in a cycle: other plans request missing answers themselves.
         """
         learned, plan = self.log.state.planning, self.log.plan
@@ -1104,10 +1104,10 @@ class View:
             return AskedBlock(plan.each, recorded, (key,), False)
         return None
 
-    def _outstanding(self) -> Waiting:
-        if self.waiting is None:
-            self.waiting = outstanding_in(self.pending, self.overdue)
-        return self.waiting
+    def _outstanding(self) -> InTime:
+        if self.in_time is None:
+            self.in_time = outstanding_in(self.pending, self.overdue)
+        return self.in_time
 
     # Choosing an arm
 
@@ -1238,14 +1238,14 @@ class View:
         id, period, learned = self.asked + 1, self.period, self.log.state.planning
         assert period is not None
         _, overdue = self._check_requests(id)
-        if period.settled_in != number:
+        if period.fixed_in != number:
             planned = None
             if all(learned.rounds[arm] for arm in eligible):  # whoever waits does not move it
                 ahead = self.policy.ahead(learned, {}, self.rng, eligible)
                 assert isinstance(ahead, Hold)
                 planned = int(ahead.action)  # type: ignore[arg-type]  # one arm
-            period = period.settled(number, planned)
-        law = assignment.settled_law(period.planned, eligible)
+            period = period.fixed(number, planned)
+        law = assignment.fixed_law(period.planned, eligible)
         arm, share = assignment.drawn(law, eligible, seed, id)
         shares = dict(zip(eligible, law, strict=True))
         period = period.drawn(id, [shares.get(at, 0.0) for at in range(self.policy.arms)])
@@ -1262,12 +1262,13 @@ class View:
         return assignment.has_least or not all(state.learned.rounds[arm] for arm in arms)
 
     def asked_ahead(self) -> dict[Any, int]:
-        """Return the number of decisions by unit that the policy's state does not count yet.
+        """Return the number of decisions that the policy's state does not include yet, by what they
+        are counted as.
         Overdue requests are excluded.
         """
-        asked = {unit: each.count for unit, each in self._outstanding().items() if each.count > 0}
-        for unit, times in self.step_counts.items():
-            asked[unit] = asked.get(unit, 0) + times
+        asked = {key: each.count for key, each in self._outstanding().items() if each.count > 0}
+        for key, times in self.step_counts.items():
+            asked[key] = asked.get(key, 0) + times
         return asked
 
     def _next_offer(self, id: int, overdue: Overdue) -> Offer:
@@ -1306,11 +1307,11 @@ class View:
         """Return the offer of an open plan of this step that is not requested in full; else that of
         the policy's next plan, which may resume an older one.
         """
-        state, plans, waiting = self.log.state, dict(self.plans), self._outstanding()
-        for key in [key for key in waiting if key not in plans]:
-            del waiting[key]  # of closed blocks
+        state, plans, in_time = self.log.state, dict(self.plans), self._outstanding()
+        for key in [key for key in in_time if key not in plans]:
+            del in_time[key]  # of closed blocks
         blocks = self.blocks
-        asked = Counter({key: each.count for key, each in waiting.items()})
+        asked = Counter({key: each.count for key, each in in_time.items()})
         asked.update({key: blocks[key][0] for key in plans if key in blocks})
         step, roster = state.step, state.roster
         partly = {key: plan for key, plan in plans.items() if asked[key] < plan.rounds}
@@ -1327,7 +1328,7 @@ class View:
                 worth = asked[key] >= self.policy.worth_reading(old.hold)
                 if number is None and (old.action, old.release) == (hold.action, hold.release):
                     number, plans[key] = key, old._replace(step=step)
-                elif worth and key in waiting and waiting[key].count:
+                elif worth and key in in_time and in_time[key].count:
                     # its block ends with the decisions requested so far
                     plans[key] = old._replace(rounds=asked[key])
             if number is None:
@@ -1343,8 +1344,8 @@ class View:
         plans = {**self.plans, number: self.plans.get(number, open_plan(plan, state.step))}
         return joint_offer(state.roster, plan, number, id, FOREVER), plans
 
-    def _due_block(self) -> tuple[int, ...] | None:
-        """Return the oldest joint block that is due: a full one; or a half full one if a younger
+    def _ready_block(self) -> tuple[int, ...] | None:
+        """Return the oldest joint block that is ready: a full one; or a half full one if a younger
         block has answers, that is, if answers come out of order.
         """
         blocks, younger = self.blocks, 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from secrets import token_bytes
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
-from dpbandits.core.inputs import Floats
+from dpbandits.core.inputs import Floats, converted
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.base import Answer, Around, Mechanism, WeightedAnswer, WeightedArms
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
@@ -31,7 +31,6 @@ from dpbandits.session.saving import (
     PrivatePart,
     PublicPart,
     as_plain,
-    converted,
     held_of,
     noise_to_continue,
     plain,
@@ -281,8 +280,8 @@ def lines_of(
 
 def row_play(action: Any, observe: Any, label: Any, learn: bool, plan: int | None) -> Play:
     """Return the play of a decision's row. plan: the number of its joint plan."""
-    unit = plan if plan is not None else observe or action
-    return Play(action, observe, label, unit, learn)
+    counted_as = plan if plan is not None else observe or action
+    return Play(action, observe, label, counted_as, learn)
 
 
 # Contexts
@@ -399,10 +398,10 @@ def with_kept(waiting: dict[int, Play], parsed: PublicPart) -> dict[int, Play]:
         return waiting
     release, known = {plan.number: plan.release for plan in parsed.plans}, dict[Any, Play]()
     for id, play in waiting.items():
-        if play.unit in release and play.observe is not None:
-            key = play.unit, play.learn
+        if play.counted_as in release and play.observe is not None:
+            key = play.counted_as, play.learn
             if key not in known:
-                kept = tuple(play.observe.index(arm) for arm in release[play.unit])
+                kept = tuple(play.observe.index(arm) for arm in release[play.counted_as])
                 known[key] = play._replace(kept=kept)
             waiting[id] = known[key]
     return waiting
@@ -420,7 +419,7 @@ def leave_rows_to_store(session: Session, rows: SessionRows) -> None:
 
 def refreshed(session: Session) -> bool:
     """Rebuild the view after an error, and return whether no release is due."""
-    return session._refresh_view(releases=False).due is None
+    return session._refresh_view(releases=False).ready is None
 
 
 def release_marker(session: Session) -> object:
@@ -432,7 +431,7 @@ def release_marker(session: Session) -> object:
 
 def is_release_missing(session: Session) -> bool:
     """Return whether a release is due but failed, for example because its noise failed."""
-    return session._current.due is not None and session._state.unlearned is None
+    return session._current.ready is not None and session._state.unlearned is None
 
 
 def play_of(session: Session, seq: int) -> Play:

@@ -403,8 +403,8 @@ NEWTON = 60
 """The most steps; about five are taken."""
 
 MARGIN = 0.7
-"""Added to the requirement by the leader's rounds, so that the arm remains behind for some time
-while they grow (at level 1, until they have doubled).
+"""By how much an arm's score passes the leader's when its batch ends. The arm is then left alone
+until the leader's rounds have grown (at level 1, until they have doubled).
 """
 
 NEAREST = 1.0 - 2.0**-40
