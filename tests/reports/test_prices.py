@@ -6,31 +6,19 @@ from pathlib import Path
 
 from dpbandits.reports import answers, rounded
 from dpbandits.sweeps import load_config, run_sweep
+from tests.sweeps.texts import sweep_text
 
-RECOMMENDED_SWEEP = """
-name = "x"
-title = "x"
-rounds = 3000
-runs = 40
-epsilons = [1]
-[[environments]]
-name = "e"
-law = "bernoulli"
-means = [0.8, 0.6, 0.4]
-[[policies]]
-class = "DPIMED"
-[[policies]]
-class = "DPRateIMED"
-preset = "mean"
-label = "ours for the mean"
-[[policies]]
-class = "DPRateIMED"
-label = "ours"
-[[policies]]
-class = "LDPKLUCB"
-[[policies]]
-class = "ThompsonBeta"
-"""
+RECOMMENDED_SWEEP = sweep_text(
+    "DPIMED",
+    'DPRateIMED\npreset = "mean"\nlabel = "ours for the mean"',
+    'DPRateIMED\nlabel = "ours"',
+    "LDPKLUCB",
+    "ThompsonBeta",
+    rounds=3000,
+    runs=40,
+    means="0.8, 0.6, 0.4",
+    head="epsilons = [1]",
+)
 
 
 def test_the_price_is_the_recommended_policy_s(tmp_path: Path) -> None:
@@ -47,9 +35,6 @@ def test_the_price_is_the_recommended_policy_s(tmp_path: Path) -> None:
 
 
 def test_a_sweep_without_a_baseline_answers_nothing(tmp_path: Path) -> None:
-    text = (
-        'name = "x"\ntitle = "x"\nrounds = 50\nruns = 2\n[[environments]]\nname = "e"\nlaw = '
-        '"bernoulli"\nmeans = [0.6, 0.3]\n'
-    )
-    (tmp_path / "x.toml").write_text(text + '[[policies]]\nclass = "DPKLUCB"\n')
+    text = sweep_text("DPKLUCB", rounds=50, runs=2, means="0.6, 0.3")
+    (tmp_path / "x.toml").write_text(text)
     assert answers(run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)) == []

@@ -15,6 +15,7 @@ import pytest
 from dpbandits.plots import Panel, compared
 from dpbandits.reports import answers, mean_regret, publish, rounded, table_rows
 from dpbandits.sweeps import Results, load_config, run_sweep
+from tests.sweeps.texts import sweep_text
 
 
 class Page(HTMLParser):
@@ -99,13 +100,8 @@ def test_the_page_answers_its_question_in_a_sentence(
 
 def test_a_table_in_its_order_names_its_regret_and_has_no_lower_bound(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n" + "1,0\n" * 30 + "0,1\n" * 30)
-    text = (
-        'name = "x"\ntitle = "x"\nrounds = 60\nruns = 3\n[[environments]]\nname = "days"\nlaw = '
-        '"table"\npath = "t.csv"\n'
-    )
-    (tmp_path / "x.toml").write_text(
-        text + '[[policies]]\nclass = "DPKLUCB"\n[[policies]]\nclass = "KLUCB"\n'
-    )
+    law = 'law = "table"\npath = "t.csv"'
+    (tmp_path / "x.toml").write_text(sweep_text("DPKLUCB", "KLUCB", rounds=60, runs=3, law=law))
     results = run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)
     regret = dict(zip(results.summary["label"], results.summary["mean"], strict=True))
     assert regret["DPKLUCB"] > 5  # equal column means: pseudo-regret would be 0
@@ -113,7 +109,7 @@ def test_a_table_in_its_order_names_its_regret_and_has_no_lower_bound(tmp_path: 
     assert results.summary["lower_bound"].null_count() == 2
     page = publish(results, command="dpbandits run x.toml").read_text(encoding="utf-8")
     assert (
-        "In days, whose rows are played in their order, regret is the realised reward of the "
+        "In two arms, whose rows are played in their order, regret is the realised reward of the "
         "best fixed arm in hindsight"
     ) in page
     assert answers(results)[1].endswith("would lose 0.00.")
@@ -121,14 +117,10 @@ def test_a_table_in_its_order_names_its_regret_and_has_no_lower_bound(tmp_path: 
 
 @pytest.mark.long
 def test_super_arms_keep_their_numbers_and_the_page_says_so(tmp_path: Path) -> None:
-    text = (
-        'name = "x"\ntitle = "x"\nrounds = 100\nruns = 2\nepsilons = [8]\n[[environments]]\nname '
-        '= "top"\nlaw = "super_arms"\n'
-    )
-    text += 'means = [0.9, 0.8, 0.1]\nproblem = { kind = "TopK", arms = 3, k = 2 }\n'
-    (tmp_path / "x.toml").write_text(
-        text + '[[policies]]\nclass = "DPKLCUCB"\n[[policies]]\nclass = "CUCB"\n'
-    )
+    law = 'law = "super_arms"\nmeans = [{}]\nproblem = {{ kind = "TopK", arms = 3, k = 2 }}'
+    head, means = "epsilons = [8]", "0.9, 0.8, 0.1"
+    text = sweep_text("DPKLCUCB", "CUCB", rounds=100, runs=2, law=law, head=head, means=means)
+    (tmp_path / "x.toml").write_text(text)
     results = run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)
     page = publish(results, command="dpbandits run x.toml").read_text(encoding="utf-8")
     assert "Arms have the numbers by which their problem names them" in page

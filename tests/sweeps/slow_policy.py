@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from tests.sweeps.texts import sweep_text
+
 SOURCE = '''
 import os, time
 from dataclasses import dataclass
@@ -32,18 +34,6 @@ class Slow(dpb.UCB1):
         return super().init()
 '''
 
-SWEEP = """
-name = "slow"
-title = "Slow cells"
-rounds = 10
-runs = 1
-at = [10]
-[[environments]]
-name = "two arms"
-law = "bernoulli"
-means = [0.7, 0.5]
-"""
-
 
 def write_slow_sweep(
     folder: Path, cells: int, seconds: float, module: str, fails: Collection[int] = ()
@@ -53,8 +43,8 @@ def write_slow_sweep(
     """
     source = SOURCE.format(log=str(folder / "log"), seconds=seconds, fails=tuple(fails))
     (folder / f"{module}.py").write_text(source)
-    entry = '[[policies]]\nclass = "{module}:Slow"\nlabel = "slow {mark}"\nmark = {mark}\n'
-    text = SWEEP + "".join(entry.format(module=module, mark=mark) for mark in range(cells))
+    each = [f'{module}:Slow\nlabel = "slow {mark}"\nmark = {mark}' for mark in range(cells)]
+    text = sweep_text(*each, rounds=10, runs=1, head="at = [10]")
     (folder / "slow.toml").write_text(text)
     return folder / "slow.toml"
 

@@ -12,6 +12,7 @@ import pytest
 from dpbandits import DPKLUCB, Bernoulli, lower_bound, simulate
 from dpbandits.sweeps import Results, load_config, run_sweep
 from dpbandits.sweeps.results import enough
+from tests.sweeps.texts import sweep_text
 
 Write = Callable[..., Path]
 
@@ -72,17 +73,13 @@ def test_the_baseline_is_the_policy_without_privacy_that_loses_least(
     """Two twins that differ: against its own, DP-SE would look cheaper than DP-KLUCB, though it
     loses more.
     """
-    text = (
-        'name = "x"\ntitle = "x"\nrounds = 5000\nruns = 20\n[[environments]]\nname = "e"\nlaw = '
-        '"bernoulli"\nmeans = [0.6, 0.3, 0.3]\n'
-    )
     names = ("DPKLUCB", "DPSE", "KLUCB", "SuccessiveElimination")
-    results = run_sweep(
-        load_config(write(text + "".join(f'[[policies]]\nclass = "{n}"\n' for n in names))),
-        tmp_path / "out",
-        workers=1,
-    )
-    rows = {name: row(results, name, "e", 1.0 if name.startswith("DP") else None) for name in names}
+    text = sweep_text(*names, rounds=5000, runs=20, means="0.6, 0.3, 0.3")
+    results = run_sweep(load_config(write(text)), tmp_path / "out", workers=1)
+    rows = {
+        name: row(results, name, "two arms", 1.0 if name.startswith("DP") else None)
+        for name in names
+    }
     order = sorted(("DPKLUCB", "DPSE"), key=lambda name: float(str(rows[name]["mean"])))
     assert order == sorted(order, key=lambda name: float(str(rows[name]["price"])))
     assert {rows[name]["baseline"] for name in order} == {"KLUCB"}
@@ -114,12 +111,7 @@ def test_the_ledger_spends_what_was_promised(tiny: Results) -> None:
 
 
 def test_a_sweep_without_any_private_policy_works(write: Write, tmp_path: Path) -> None:
-    text = (
-        'name = "x"\ntitle = "x"\nrounds = 50\nruns = 1\n[[environments]]\nname = "e"\nlaw = '
-        '"bernoulli"\nmeans = [0.5, 0.5]\n'
-    )
-    results = run_sweep(
-        load_config(write(text + '[[policies]]\nclass = "UCB1"\n')), tmp_path / "out", workers=1
-    )
-    assert row(results, "UCB1", "e")["error"] is None  # one run has no standard error
+    text = sweep_text("UCB1", rounds=50, runs=1, means="0.5, 0.5")
+    results = run_sweep(load_config(write(text)), tmp_path / "out", workers=1)
+    assert row(results, "UCB1", "two arms")["error"] is None  # one run has no standard error
     assert results.summary["price"].to_list() == [None]

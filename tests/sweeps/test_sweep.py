@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 import dpbandits as dpb
 from dpbandits.sweeps import Results, SweepStep, load_config, run_sweep
 from dpbandits.sweeps.cells import cell_path, checksum_path, code_digest, measure, write_cell
+from tests.sweeps.texts import sweep_text
 
 Write = Callable[..., Path]
 NUMBERS = [
@@ -213,25 +214,14 @@ class NoAbout(PrivatePolicy):
 def test_a_sweep_file_with_such_a_class_is_refused(name: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "own_unmade.py").write_text(OWN, encoding="utf-8")
     file = tmp_path / "own.toml"
-    named = SWEEP.replace("tests.simulation.test_simulate:Fails", f"own_unmade:{name}")
+    named = SWEEP.replace(FAILS, f"own_unmade:{name}")
     file.write_text(named, encoding="utf-8")
     with pytest.raises(dpb.ConfigError, match=words):
         load_config(file)
 
 
-SWEEP = """
-name = "own"
-title = "Own"
-rounds = 1000
-runs = 2
-epsilons = [1]
-[[environments]]
-name = "two arms"
-law = "bernoulli"
-means = [0.6, 0.4]
-[[policies]]
-class = "tests.simulation.test_simulate:Fails"
-"""
+FAILS = "tests.simulation.test_simulate:Fails"
+SWEEP = sweep_text(FAILS, rounds=1000, runs=2, means="0.6, 0.4", head="epsilons = [1]")
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -18,21 +18,9 @@ from dpbandits.sweeps.cells import require_writable
 from dpbandits.sweeps.config import load_config
 from dpbandits.sweeps.run import run_sweep
 from dpbandits.terminal.cli import app
+from tests.sweeps.texts import sweep_text
 
-SWEEP = """
-name = "small"
-title = "A small sweep"
-rounds = 300
-runs = 4
-[[environments]]
-name = "two arms"
-law = "bernoulli"
-means = [0.7, 0.5]
-[[policies]]
-class = "DPKLUCB"
-[[policies]]
-class = "UCB1"
-"""
+SWEEP = sweep_text("DPKLUCB", "UCB1", rounds=300, runs=4)
 OWN = """
 from dataclasses import dataclass
 import dpbandits as dpb

@@ -15,23 +15,9 @@ from dpbandits.policies.named import EVERY_POLICY as POLICIES
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.cli import app
 from dpbandits.terminal.commands.run import SMALL_SWEEP
+from tests.sweeps.texts import sweep_text
 
-SWEEP = """
-name = "small"
-title = "A small sweep"
-rounds = 400
-runs = 6
-[quick]
-runs = 2
-[[environments]]
-name = "two arms"
-law = "bernoulli"
-means = [0.7, 0.5]
-[[policies]]
-class = "DPKLUCB"
-[[policies]]
-class = "KLUCB"
-"""
+SWEEP = sweep_text("DPKLUCB", "KLUCB", rounds=400, runs=6, head="[quick]\nruns = 2", name="small")
 
 
 def dpbandits(*arguments: str) -> Result:
