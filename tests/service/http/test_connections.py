@@ -119,6 +119,8 @@ def refused(connection: socket.socket, status: int) -> str:
     found, headers, body = reply(connection)
     assert found == status, body
     assert headers["content-type"] == "application/problem+json"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert ("retry-after" in headers) is (status == 503)
     said = json.loads(body)
     assert said["status"] == status
     return str(said["detail"])
