@@ -184,14 +184,6 @@ def test_a_prior_holds_what_it_says() -> None:
     assert (drawn_means(spans, dpb.Range(0, 1), 20, 0) == drawn[:20]).all()
 
 
-@pytest.mark.parametrize(
-    "change", [{"base": "3 %"}, {"best": -0.1}, {"arms": 1}, {"base": (1, 2, 3)}, {"base": None}]
-)
-def test_what_is_no_prior(change: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="Expected"):
-        dpb.Prior(**{"base": 0.03, "best": 0.2} | change)
-
-
 def test_late_answers_are_those_of_simulate() -> None:
     found = dpb.forecast([0.6, 0.4], 300, 1, delay=50, draws=4, seed=2)
     policy, environment = dpb.DPRateIMED(arms=2, epsilon=1), dpb.Bernoulli([0.6, 0.4])
@@ -208,8 +200,3 @@ def test_with_late_answers_fewer_draws_are_played_and_each_is_told() -> None:
     assert found.draws == 40
     assert told == [(done, 80) for done in range(81)]
     assert dpb.forecast([0.6, 0.4], 60, 1).draws == 200
-
-
-def test_a_delay_is_checked() -> None:
-    with pytest.raises((ValueError, TypeError), match="delay"):
-        dpb.forecast([0.5, 0.4], 100, 1, delay=-5)

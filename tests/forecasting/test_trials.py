@@ -156,25 +156,6 @@ def test_a_drift_is_an_environment_whose_means_change() -> None:
         many.block(0, 2_500, dpb.Grid(steps=1), np.random.default_rng(1))
 
 
-@pytest.mark.parametrize(
-    ("made", "words"),
-    [
-        (lambda: dpb.Drift("much"), "size="),  # type: ignore[arg-type]
-        (lambda: dpb.Drift(()), "size="),
-        (lambda: dpb.Drift(0.1, "jump"), "shape="),  # type: ignore[arg-type]
-        (lambda: dpb.Drift(0.1, "step", at=1.0), "at="),
-        (lambda: dpb.Drift(0.1, "wave", periods=0), "periods="),
-        (lambda: dpb.Drift(0.6).environment([0.5], rounds=10), "smaller drift"),
-        (lambda: dpb.Drift(0.1).environment([0.5], rounds=0), "rounds"),
-        (lambda: dpb.LostAnswers(1.0), "share="),
-        (lambda: dpb.LostAnswers(0.1, delay=-1), "delay|rounds"),
-    ],
-)
-def test_drifts_that_cannot_be(made: Any, words: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=words):
-        made()
-
-
 def test_answers_that_are_lost_never_come() -> None:
     """Of 2,000 people about 30 % never answer: 475 to 725 are within six standard deviations."""
     policy = dpb.DPKLUCB(arms=2, epsilon=1)

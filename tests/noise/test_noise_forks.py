@@ -172,9 +172,6 @@ def test_fresh_noise_keeps_no_generator(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_copies_and_saved_sources_stay_fresh() -> None:
-    import copy
-    import pickle
-
     noise = SecureNoise(fresh=True)
     assert repr(noise) == "SecureNoise(fresh=True)"
     for again in (

@@ -18,7 +18,7 @@ from scipy.stats import binomtest, chisquare
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import Noise, SecureNoise, SimulatedNoise
-from dpbandits.noise.sources import secure_choice, secure_draws
+from dpbandits.noise.sources import secure_choice, secure_draws, secure_measurement
 
 STEPS = 1024
 ONE = Fraction(1)
@@ -79,25 +79,42 @@ def test_granularity_is_one_step(kind: str) -> None:
         assert chisquare(np.bincount(draws % modulus, minlength=modulus)).pvalue > 3e-7
 
 
-@pytest.mark.parametrize("rho", [Fraction(1, 3), Fraction(7, 10), Fraction(2)])
-def test_gaussian_scale_is_rounded_up(rho: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
-    scale = spied_scale(
-        monkeypatch, "make_gaussian", lambda: secure_draws("gaussian", STEPS, rho, 1)
-    )
-    exact = STEPS * STEPS / (2 * rho)
-    assert exact <= scale**2 <= exact * (1 + Fraction(1, 2**40))
+COSTS = [Fraction(cost) for cost in ("1/10", "3/10", "3/7", "7/10", "1/3", "1", "2", "2.7")]
 
 
-@pytest.mark.parametrize("law", ["exponential", "permute-and-flip"])
-@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(3, 7), Fraction("2.7")])
-def test_selection_scale_is_rounded_up(
-    law: Any, epsilon: Fraction, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("sensitivity", [1, STEPS])
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_scales_are_rounded_up(
+    cost: Fraction, sensitivity: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scale = spied_scale(
-        monkeypatch, "make_noisy_max", lambda: secure_choice([1, 2], STEPS, epsilon, law)
-    )
-    exact = 2 * STEPS / epsilon
-    assert exact <= scale <= exact * (1 + Fraction(1, 2**40))
+    """No draw costs more than it should, and its scale is at most a few floats above the exact one:
+    Laplace's, a Gaussian one's square, and that of a choice.
+    """
+    single = sensitivity / cost
+    for maker, call, power, exact in (
+        ("make_laplace", lambda: drawn("laplace", sensitivity, cost), 1, single),
+        (
+            "make_gaussian",
+            lambda: drawn("gaussian", sensitivity, cost),
+            2,
+            sensitivity * single / 2,
+        ),
+        *(
+            ("make_noisy_max", lambda law=law: chosen(sensitivity, cost, law), 1, 2 * single)
+            for law in ("exponential", "permute-and-flip")
+        ),
+    ):
+        scale = spied_scale(monkeypatch, maker, call) ** power
+        assert exact <= scale <= exact * (1 + Fraction(1, 2**40)), maker
+
+
+def drawn(family: str, sensitivity: int, cost: Fraction) -> Any:
+    secure_measurement.cache_clear()
+    return secure_draws(family, sensitivity, cost, 1)
+
+
+def chosen(sensitivity: int, cost: Fraction, law: Any) -> Any:
+    return secure_choice([1, 2], sensitivity, cost, law)
 
 
 def spied_scale(patch: pytest.MonkeyPatch, maker: str, call: Any) -> Fraction:

@@ -76,17 +76,6 @@ def test_equal_by_value() -> None:
     assert len(repr(SpanningTrees([(i, i + 1) for i in range(500)]))) < 150
 
 
-def test_from_data_names_what_is_wrong() -> None:
-    with pytest.raises(
-        ValueError, match=r"Expected one of the kinds LinearMatroid, .*; got 'Knapsack'"
-    ):
-        problem_from_data({"kind": "Knapsack"})
-    with pytest.raises(ValueError, match="TopK does not take rank; it takes arms, k"):
-        problem_from_data({"kind": "TopK", "arms": 3, "k": 1, "rank": 2})
-    with pytest.raises(ValueError, match="Expected data of kind 'TopK', got 'TopKMax'"):
-        TopK.from_data({"kind": "TopKMax", "arms": 3, "k": 1})
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_bad_weights_and_actions(kind: Callable[..., DecisionSet]) -> None:
     problem = draw(kind, 3)

@@ -194,26 +194,6 @@ def test_bad_parameters(rule: Any) -> None:
                 type(rule)(**{"alpha": 0.5, "beta": 0.1, "cap": 100} | own | {name: value})
 
 
-def test_other_misuse_is_named() -> None:
-    rule = dpb.DPNAS(alpha=0.5, beta=0.1, cap=100, epsilon=1)
-    with pytest.raises(TypeError, match="stopping rule"):
-        dpb.estimate(dpb.UCB1(arms=1), [1.0], noise=SimulatedNoise(1))  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="stopping rule"):
-        dpb.estimates(dpb.UCB1(arms=1), dpb.Bernoulli([0.5]), runs=1)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="arms=1"):
-        dpb.estimates(rule, dpb.Bernoulli([0.5, 0.4]), runs=1)
-    with pytest.raises(ValueError, match="runs"):
-        dpb.estimates(rule, dpb.Bernoulli([0.5]), runs=0)
-    with pytest.raises(ValueError, match="shape"):
-        dpb.estimate(rule, np.ones((3, 2)), noise=SimulatedNoise(1))
-    with pytest.raises(TypeError, match="stopping rule"):
-        dpb.Session(dpb.UCB1(arms=2), noise=SimulatedNoise(1)).finish()
-    with pytest.raises(TypeError):
-        dpb.DPNAS(arms=1, alpha=0.5, beta=0.1, cap=100, epsilon=1)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="nothing to finish"):
-        dpb.UCB1(arms=1).mechanism().finish([], None, SimulatedNoise(1))  # type: ignore[arg-type]
-
-
 def test_finite_environments_end_the_stream() -> None:
     rule = dpb.DPExponentialNAS(alpha=0.5, beta=0.1, cap=10**6, epsilon=1)
     table = dpb.Table(np.tile([[0.0], [1.0]], (50, 1)))

@@ -95,15 +95,3 @@ def test_a_session_asks_one_public_arm(problem: Any) -> None:
         report = own.randomizer().report([float(rng.random())], dpb.SimulatedNoise(3))
         session.tell(decision, report)
     assert own.guarantee.epsilon == 4  # type: ignore[union-attr]
-
-
-def test_bad_values() -> None:
-    for name, value in (("ask", "all"), ("ask", None), ("radius", "max"), ("preset", "best")):
-        with pytest.raises(ValueError, match=name):
-            dpb.CUCBLDP2(problem=STAR, epsilon=1, **{name: value})
-    for more in ({"ask": "undecided"}, {"preset": "published", "horizon": 10}):
-        with pytest.raises(ValueError, match="radius"):
-            dpb.CUCBLDP2(problem=STAR, epsilon=1, radius="joint", **more)
-    for problem in (dpb.TopKMax(arms=4, k=2), dpb.Coverage([("a", 1), ("b", 2)], k=1)):
-        with pytest.raises(ValueError, match="radius"):
-            dpb.CUCBLDP2(problem=problem, epsilon=1, radius="joint")

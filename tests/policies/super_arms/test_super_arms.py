@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks import examples
 from dpbandits.policies import CUCB, DPKLCUCB, LazyCUCB
 
 TOP = dpb.TopK(arms=4, k=2)
@@ -82,14 +81,3 @@ def test_costs_are_regret_too() -> None:
     plays = runs.plays
     assert runs.regret() == pytest.approx(0.5 * plays[:, 2])
     assert (plays[:, 2] < 400).all()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_wrong_arguments(name: str) -> None:
-    policy = examples(name)[0]
-    with pytest.raises(TypeError, match="decision set"):
-        type(policy)(
-            problem=3,
-            **({"epsilon": 1} if name != "CUCB" else {}),
-            **({"horizon": 9} if policy.about.needs_horizon else {}),
-        )  # type: ignore[arg-type]
