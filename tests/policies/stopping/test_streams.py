@@ -181,14 +181,15 @@ def test_an_empty_stream_is_an_error(rule: Any, empty: Any) -> None:
 @EVERY
 def test_bad_parameters(rule: Any) -> None:
     own = {"epsilon": 1} if rule.guarantee else {}
-    for name, values in {
+    wrong: dict[str, list[Any]] = {
         "alpha": [0, 1, math.nan],
         "beta": [0.0, 1.0, "half"],
         "cap": [0, 1.5, True, 2**60],
         "low": [1, math.nan],
         "high": [math.inf, "wide"],
         "grid": [0],
-    }.items():
+    }
+    for name, values in wrong.items():
         for value in values:
             with pytest.raises(ValueError, match=name):
                 type(rule)(**{"alpha": 0.5, "beta": 0.1, "cap": 100} | own | {name: value})
