@@ -152,7 +152,8 @@ the tables that it names; do not edit. {counts}
 **Differs**: in some comparison the interval, widened for the number of comparisons, is wholly on
 the other side. **Undecided**: neither. **Not asked**: runs cannot say. **Not attempted**: data is
 missing. *Full size* is the paper's own, or our sweep's where it has no experiment. *Measured* is
-the comparison that is worst for the claim; ratios are of mean regrets at the last round. Thresholds, with how and when each was set, are in each paper's `claims.toml`.
+the comparison that is worst for the claim; ratios are of mean regrets at the last round.
+Thresholds, with how and when each was set, are in each paper's `claims.toml`.
 
 Counts are reproduced / differ / undecided / not asked or attempted. *Asked more closely*: also of a
 corrected form. *Ours*: about our own policies and bounds; these are in the CSV tables only.

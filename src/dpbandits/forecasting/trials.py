@@ -33,7 +33,6 @@ from dpbandits.session.beliefs import (
 )
 from dpbandits.session.periods import OpenPeriod
 from dpbandits.session.session import Session
-from dpbandits.simulation.compiled.jit import FORMULAS
 from dpbandits.simulation.delays import NEVER, DelayLaw
 
 PARTS = 200
@@ -163,6 +162,8 @@ def turns_of(
 
 def with_compiled_formulas(policy: Any) -> Any:
     """Return the policy with its scalar formulas compiled, if it has a rule of them."""
+    from dpbandits.simulation.compiled.jit import FORMULAS  # Numba's import takes a second
+
     rule = getattr(policy, "rule", None)
     if rule is None or not {rule.score.__name__, rule.size.__name__} <= FORMULAS.keys():
         return policy
