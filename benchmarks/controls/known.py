@@ -29,6 +29,7 @@ from dpbandits.mechanisms import (
     PureDP,
     Randomizer,
     Separable,
+    SignedCounter,
     SignedTree,
     SquareRoot,
     WeightedArms,
@@ -690,6 +691,7 @@ def mechanisms_tried() -> Iterator[tuple[str, Mechanism]]:
     yield "EachAction", EachAction(inner=LazyForgetful(epsilon=ONE / 2, grid=grid), actions=2)
     yield "EachArm", EachArm(inner=LazyForgetful(epsilon=ONE / 2, grid=grid), width=2)
     yield "JointBatch", JointBatch(size=2, **one)
+    yield "SignedCounter", SignedCounter(leaves=5, base=3, **one)
     yield "SignedTree", SignedTree(leaves=5, actions=2, base=3, **one)
     yield "SquareRoot", SquareRoot(rho=ONE, leaves=7, actions=2, grid=grid)
     for law in ("laplace", "exponential", "permute-and-flip"):

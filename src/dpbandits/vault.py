@@ -524,7 +524,7 @@ def added(sums: Steps, steps: Steps) -> Steps:
     return np.add(sums, steps, dtype=np.int64)
 
 
-def without_frames(error: Exception) -> Exception:
+def without_frames(error: BaseException) -> BaseException:
     """Remove an error's traceback and causes, whose frames hold exact sums."""
     for name in ("__traceback__", "__cause__", "__context__"):
         getattr(BaseException, name).__set__(error, None)  # works for frozen dataclasses, too

@@ -21,7 +21,7 @@ class Lite:
 
     def __init__(self, folder: Path) -> None:
         self.file, self.witness = folder / "trial.db", folder / "elsewhere" / "trial.witness"
-        self.witness.parent.mkdir()
+        self.witness.parent.mkdir(exist_ok=True)
 
     def open(self, **options: Any) -> Any:
         given = {"key": KEY, "witness": self.witness, **options}

@@ -201,6 +201,20 @@ def test_an_error_of_the_noise_keeps_no_frame_of_the_vault(setup: str, verb: str
     assert (own.__cause__, own.__context__) == (None, None)
 
 
+@pytest.mark.parametrize("setup", SETUPS)
+def test_an_interrupted_release_keeps_no_frame_of_the_vault(
+    setup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    noise = Exact(1)
+    monkeypatch.setattr(noise, "_works", interrupted)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        Work(setup, noise).save()
+    require_nothing_of_it(raised.value, ("/vault", "/mechanisms", "/noise"))
+
+
 @pytest.mark.parametrize(("setup", "verb"), [c for c in CASES if c[0] not in ("full", "tree")])
 def test_an_error_of_a_policy_or_an_oracle_keeps_no_reward(
     setup: str, verb: str, monkeypatch: pytest.MonkeyPatch

@@ -734,8 +734,11 @@ class JointDPSession:
                 self._open = self._open._replace(counts=none, drawn=answer)
             drawn = self._open.drawn
             return Shown(self.policy.learned(shown.state, drawn), (*shown.released, drawn))
-        except Exception as error:
-            failed = without_frames(error)  # they hold exact counts
+        except BaseException as error:
+            failed = without_frames(error)  # they hold exact counts, as this one does
+            del block
+        if not isinstance(failed, Exception):  # an interruption
+            raise failed
         raise NotRecordedError(
             "The release that is due failed (see the cause above). Nothing was released, and no "
             "decision was made. Ask again once the noise source works."

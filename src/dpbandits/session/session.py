@@ -1192,10 +1192,10 @@ class Session:
 
     def _read(self, release: Callable[..., BooksAndAnswers], *given: Any) -> BooksAndAnswers:
         """Release blocks. An error carries no frames of the vault, whose variables hold sums."""
-        failed: Exception | None = None
+        failed: BaseException | None = None
         try:
             answers = release(*given)
-        except Exception as error:
+        except BaseException as error:  # an interruption, too
             failed = error
         if failed is not None:  # outside the handler, so that it has no context
             raise without_frames(failed)
