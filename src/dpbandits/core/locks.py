@@ -58,4 +58,5 @@ class CallLock:
     def run(self, call: Callable[[], Value]) -> Value:
         """Make a call while the lock is held."""
         with self.held():
-            return call()
+            found = call()  # not returned from within: what follows a call would lie outside
+        return found
