@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.answering import COMMON, DRAWINGS, drawn, found_at, simulated
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binom
 
 import dpbandits as dpb
@@ -23,6 +25,7 @@ from dpbandits.session.answering import (
     AnswerTest,
 )
 from dpbandits.session.decisions import Play
+from dpbandits.session.overdue import Overdue
 from dpbandits.session.traffic import LEVEL
 from tests.service.http.web import client_of, remote
 from tests.session.small import document, loaded
@@ -306,3 +309,37 @@ def test_slow_answers_are_waited_for() -> None:
     assert silent(s) == []
     s.ask(1_000)
     assert len(silent(s)) == 1
+
+
+def test_people_assigned_elsewhere_let_nobody_wait_longer() -> None:
+    """Nobody counts as missing who answers after 20 decisions."""
+    for elsewhere in (0, 300):
+        s, waiting = session(min_share=0.2), list[Any]()
+        for _ in range(100):  # each answer comes after 20 further decisions
+            waiting.append(s.ask())
+            if len(waiting) > 20:
+                s.tell(waiting.pop(0), 0.5)
+        if elsewhere:
+            s.record(0, (elsewhere, elsewhere // 2), key="others")
+        waiting.append(s.ask())
+        s.tell_many([(decision, 0.5) for decision in waiting])
+        s.tell(s.ask(), 0.5)
+        answers = s.sample_ratio().answers
+        assert not any(answers.missing)
+        assert sum(answers.told) > 80
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), max_size=6), st.integers(1, 60))
+def test_waits_are_counted_in_decisions_of_the_session(
+    runs: list[tuple[int, int]], many: int
+) -> None:
+    elsewhere, pending, id = list[tuple[int, int]](), list[int](), 0
+    for asked, recorded in runs:
+        pending += range(id + 1, id + asked + 1)
+        elsewhere.append((id + asked + 1, recorded))
+        id += asked + recorded
+    pending, id = [*pending, *range(id + 1, id + 31)], id + 30
+    overdue = Overdue(elsewhere=tuple(elsewhere))
+    cut = overdue.decision_before(id, many)
+    for each in pending:
+        assert (each <= cut) == (id - each - overdue.elsewhere_after(each) >= many)

@@ -59,4 +59,4 @@ class CallLock:
         """Make a call while the lock is held."""
         with self.held():
             found = call()  # not returned from within: what follows a call would lie outside
-        return found
+        return found  # noqa: RET504

@@ -117,6 +117,20 @@ class Overdue(NamedTuple):
             return 0
         return sum(number for first, number in self.elsewhere if first > id)
 
+    def decision_before(self, id: int, many: int) -> int:
+        """Return an id up to which pending decisions have waited for so many further decisions,
+        those of people who were assigned elsewhere not counted.
+
+        Args:
+            id: of the newest decision.
+        """
+        at = id - many
+        for first, number in reversed(self.elsewhere):
+            if first + number <= at:
+                break
+            at -= number
+        return at
+
     def with_elsewhere(self, id: int, pending: Mapping[int, Play]) -> Overdue:
         """Return this after an outcome was recorded, under this id, of somebody who was assigned
         elsewhere. The next check is due after as many decisions as before.

@@ -1198,6 +1198,7 @@ class Session:
         except BaseException as error:  # an interruption, too
             failed = error
         if failed is not None:  # outside the handler, so that it has no context
+            del given, release
             raise without_frames(failed)
         self._require_process()  # the noise source may have forked
         return answers

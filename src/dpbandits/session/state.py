@@ -1231,7 +1231,9 @@ class View:
             answers = traffic.answers
             if is_always_drawn and answers.open:  # else when one is drawn may depend on its arm
                 wait = longest_wait(self._usual_delay)
-                answers = answers if wait is None else answers.with_cut(id - wait, self.pending)
+                if wait is not None:
+                    cut = self.overdue.decision_before(id, wait)
+                    answers = answers.with_cut(cut, self.pending)
             traffic = replace(traffic, answers=answers.with_drawn(id, every))
         return traffic
 
