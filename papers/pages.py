@@ -21,7 +21,7 @@ from typing import Any
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from dpbandits.sweeps.cells import Cell, code_digest
-from papers.drawing import Drawing
+from papers.drawing import DOTTED, Drawing
 from papers.measures import MISS
 from papers.paper import SUMMARY, Claim, OpenQuestions, PageTable, Paper, Verdict
 
@@ -155,9 +155,11 @@ missing. *Full size* is the paper's own, or our sweep's where it has no experime
 the comparison that is worst for the claim; ratios are of mean regrets at the last round.
 Thresholds, with how and when each was set, are in each paper's `claims.toml`.
 
-Counts are reproduced / differ / undecided / not asked or attempted. *Asked more closely*: also of a
+Counts are reproduced/differ/undecided/not asked or attempted. *Asked more closely*: also of a
 corrected form. *Ours*: about our own policies and bounds; these are in the CSV tables only.
 *Bounds*: how many of the paper's policies with regret have a bound with all constants.
+
+The verdicts' tables say when and with which code each claim was played. {bound}
 """
 
 KINDS = {"paper": "the paper's claims", "closer": "asked more closely", "ours": "ours"}
@@ -189,16 +191,16 @@ def counts_of(rows: Iterable[Row]) -> str:
     """How many rows have each verdict.
 
     >>> counts_of([{"verdict": "differs"}, {"verdict": "not attempted"}])
-    '0 / 1 / 0 / 1'
+    '0/1/0/1'
     """
     found = Counter(row["verdict"].replace("attempted", "asked") for row in rows)
-    return " / ".join(str(found[word]) for word in WORDS)
+    return "/".join(str(found[word]) for word in WORDS)
 
 
 def overview(papers: Mapping[str, Paper], rows: Mapping[str, Sequence[Row]]) -> str:
     """A row a paper."""
     lines = [
-        f"| paper | algorithms | bounds | {' | '.join(KINDS.values())} | open questions |",
+        f"| paper | algorithms | bounds | {' | '.join(KINDS.values())} | questions answered |",
         "|---" * (4 + len(KINDS)) + "|",
     ]
     for key, paper in papers.items():
@@ -208,7 +210,7 @@ def overview(papers: Mapping[str, Paper], rows: Mapping[str, Sequence[Row]]) -> 
         cells = [
             key,
             str(sum(kinds.values())),
-            f"{kinds['constants']} of {bounded}",
+            f"{kinds['constants']}/{bounded}",
             *(counts_of(row for row in rows[key] if row["of"] == kind) for kind in KINDS),
             open_questions(questions),
         ]
@@ -220,7 +222,7 @@ def overview(papers: Mapping[str, Paper], rows: Mapping[str, Sequence[Row]]) -> 
 
 def open_questions(questions: OpenQuestions) -> str:
     found = Counter(question.state for question in questions.questions)
-    return f"{found['answered']} of {sum(found.values())} answered"
+    return f"{found['answered']}/{sum(found.values())}"
 
 
 def headline(rows: Mapping[str, Sequence[Row]]) -> str:
@@ -239,7 +241,7 @@ def headline(rows: Mapping[str, Sequence[Row]]) -> str:
 def page_of(papers: Mapping[str, Paper]) -> str:
     """The page, from the tables in the papers' folders."""
     rows = {key: read_rows(paper.folder / VERDICTS) for key, paper in papers.items()}
-    head = HEAD.format(counts=headline(rows))
+    head = HEAD.format(counts=headline(rows), bound=f"{DOTTED}, unless the caption says more.")
     sections = [section(paper, rows[key]) for key, paper in papers.items()]
     return "\n".join([head, overview(papers, rows), *sections])
 
@@ -251,7 +253,7 @@ def section(paper: Paper, rows: Sequence[Row]) -> str:
     lines = [
         f"## {paper.key}: {paper.questions().authors or paper.key}",
         "",
-        played_line(paper, rows),
+        tables_of(paper, rows),
         "",
     ]
     lines += ["claim | verdict | measured | asked", "---|---|---|---"]
@@ -266,21 +268,16 @@ def section(paper: Paper, rows: Sequence[Row]) -> str:
     lines += ["", *differences(claims, shown), *summary(paper, rows)]
     for figure in read_rows(paper.folder / FIGURES):
         image = f"figures/papers/{paper.key}/{figure['figure']}.png"
-        lines += [f"![{figure['figure']}]({image})", "", f"*{figure['caption']}*", ""]
+        caption = figure["caption"].removesuffix(f". {DOTTED}")
+        lines += [f"![{figure['figure']}]({image})", "", f"*{caption}*", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def played_line(paper: Paper, rows: Sequence[Row]) -> str:
-    """Where the tables are, and when and with which code they were made."""
-    by_size = Counter((row["size"], row["played"], row["code"]) for row in rows if row["size"])
-    parts = [
-        f"{count} claims {SIZES[size]} on {day} (code {code[:7]})"
-        for (size, day, code), count in sorted(by_size.items())
-    ]
+def tables_of(paper: Paper, rows: Sequence[Row]) -> str:
+    """Where the tables are, and how many claims were not played yet."""
     waiting = len(paper.claims()) - len(rows)
-    parts += [f"{waiting} not played yet"] * bool(waiting)
-    here = f"../../papers/{paper.key}"
-    return f"[Verdicts]({here}/{VERDICTS}), [claims]({here}/claims.toml): {'; '.join(parts)}."
+    here, missing = f"../../papers/{paper.key}", f", {waiting} not played yet" * bool(waiting)
+    return f"[Verdicts]({here}/{VERDICTS}), [claims]({here}/claims.toml){missing}."
 
 
 def measured(row: Row) -> str:
