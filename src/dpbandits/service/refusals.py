@@ -248,8 +248,8 @@ REASONS: dict[str, Reason] = {
         409,
         "Past the horizon",
         HorizonError,
-        "The policy has come to the horizon that it was made for: nothing more is released. Outcomes "
-        "of this call may have been recorded. Create another campaign, with a longer horizon.",
+        "The policy has come to the horizon that it was made for: nothing more is released. "
+        "Outcomes of this call may have been recorded. Create another campaign, with a longer horizon.",
     ),
     "no_such_policy": Reason(
         422,
