@@ -249,7 +249,8 @@ REASONS: dict[str, Reason] = {
         "Past the horizon",
         HorizonError,
         "The policy has come to the horizon that it was made for: nothing more is released. "
-        "Outcomes of this call may have been recorded. Create another campaign, with a longer horizon.",
+        "Outcomes of this call may have been recorded. Create another campaign, with a longer "
+        "horizon.",
     ),
     "no_such_policy": Reason(
         422,
