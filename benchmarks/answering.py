@@ -1,5 +1,5 @@
 """False alarms and power of the test whether answers come for every arm alike: python -m
-benchmarks.answering --out docs/measured/answering.md
+benchmarks.answering --out benchmarks/results/answering.csv
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from scipy.stats import norm
 
+from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
 from dpbandits.session.answering import (
     FRACTION,
@@ -29,13 +30,21 @@ from dpbandits.session.traffic import LEVEL, OF_ANSWERS
 
 PEOPLE, WEEK = 5_000, 700
 
-HEAD = f"""# Do answers come for every arm alike?
+NOTE = f"""\
+`sample_ratio().alarm()` is raised when answers of arms differ (proofs/answering.md), with a share
+of {OF_ANSWERS:g} of its level of {LEVEL:g}. Histories are of {PEOPLE:,} people, looked at whenever
+a stretch of them is resolved. Tilts, their weights and the lengths of stretches were set once,
+before anything ran.
+False alarms: arms make no difference; histories are shared equally by two arms, half each, four
+arms, a quarter each, and three arms by a policy with min_share=.05.
+Power: histories with an alarm by {PEOPLE:,} people, and the people by whom 95 % have one.
+"best, any time": a likelihood-ratio test that knows every rate, with the level {LEVEL:g} at all
+times together.
+"best, once": the best test that looks once, after {PEOPLE:,} people.
+A test that may be looked at after every decision needs more people than one that looks once, and
+more again because it knows no rate: 95 % by {PEOPLE:,} people are missed."""
 
-`python -m benchmarks.answering` writes this page. `sample_ratio().alarm()` is raised when answers
-of arms differ ([proof](../../proofs/answering.md)), with a share of {OF_ANSWERS:g} of its level of
-{LEVEL:g}. Histories are of {PEOPLE:,} people, looked at whenever a stretch of them is resolved.
-Tilts, their weights and the lengths of stretches were set once, before anything ran.
-"""
+FALSE, POWER = "False alarms", "Power"
 
 
 class Drawing(NamedTuple):
@@ -232,6 +241,19 @@ def fixed_power(case: Difference, people: int) -> float:
     return float(norm.cdf(math.sqrt(2.0 * people * bits) - norm.isf(LEVEL)))
 
 
+def alarm_row(title: str, alarms: int, allowed: float, histories: int) -> Row:
+    return Row(title, f"{alarms} alarms in {histories:,}", f"≤ {allowed:.0f}", alarms <= allowed)
+
+
+def power_row(shares: str, missing: str, mine: str, best: str, once: str, by: str) -> Row:
+    return Row(
+        f"shares {shares}, missing {missing}",
+        f"{mine} by {PEOPLE:,} people (best, any time: {best}; best, once: {once}); 95 % by {by}",
+        "",
+        None,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
@@ -239,32 +261,14 @@ def main() -> None:
     parser.add_argument("--few", type=int, default=2_000, help="histories for power")
     options = parser.parse_args()
     each = -(-options.runs // len(DRAWINGS))
-    text = f"""{HEAD}
-## False alarms
-
-Arms make no difference. Each row has {each * len(DRAWINGS):,} histories, shared equally by
-{", ".join(drawing.title for drawing in DRAWINGS)}. "Allowed" is {LEVEL:.1%} of them.
-
-| who answers | alarms | allowed |
-| --- | --- | --- |
-"""
+    alarms, power = list[Row](), list[Row]()
     for at, (title, answering) in enumerate(COMMON.items()):
-        alarms = sum(
+        found = sum(
             int((simulated(100 * at + k, each, answering, drawing)[:, 0] > 0).sum())
             for k, drawing in enumerate(DRAWINGS)
         )
-        text += f"| {title} | {alarms} | {LEVEL * each * len(DRAWINGS):.0f} |\n"
-    text += f"""
-## Power
-
-Of {options.few:,} histories each, those with an alarm by {PEOPLE:,} people, and the people by whom
-95 % have one. "best, any time": a likelihood-ratio test that knows every rate, with the level
-{LEVEL:g} at all times together. "best, once": the best test that looks once, after {PEOPLE:,}
-people.
-
-| shares | missing | by {PEOPLE:,} | best, any time | best, once | 95 % by |
-| --- | --- | --- | --- | --- | --- |
-"""
+        histories = each * len(DRAWINGS)
+        alarms.append(alarm_row(title, found, LEVEL * histories, histories))
     for at, case in enumerate(DIFFERENCES):
         answering = np.tile(1.0 - np.array(case.missing), (LATEST, 1))
         found = simulated(1_000 + at, options.few, answering, Drawing("", case.law), case.missing)
@@ -272,17 +276,13 @@ people.
         mine, best = (times <= PEOPLE).mean(axis=0)
         by = int(np.quantile(times[:, 0], 0.95, method="higher"))
         shares, missing = (", ".join(f"{x:.2g}" for x in row) for row in case)
-        text += (
-            f"| {shares} | {missing} | {mine:.1%} | {best:.1%} | {fixed_power(case, PEOPLE):.1%} | "
-            f"{by:,} |\n".replace(f"{LATEST + 1:,}", f"more than {LATEST:,}")
-        )
-    text += f"""
-A test that may be looked at after every decision needs more people than one that looks once, and
-more again because it knows no rate: 95 % by {PEOPLE:,} people are missed.
-"""
-    print(text)
-    if options.out:
-        options.out.write_text(text)
+        latest = f"{by:,}" if by <= LATEST else f"more than {LATEST:,}"
+        once = f"{fixed_power(case, PEOPLE):.1%}"
+        power.append(power_row(shares, missing, f"{mine:.1%}", f"{best:.1%}", once, latest))
+    tables = {FALSE: alarms, POWER: power}
+    for title, rows in tables.items():
+        show(title, rows)
+    write(options.out, f"python -m benchmarks.answering --out {options.out}", tables, NOTE)
 
 
 if __name__ == "__main__":

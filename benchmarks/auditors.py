@@ -1,6 +1,6 @@
 """Compare bets with the testers of other auditors on shared examples.
 
-`python -m benchmarks.auditors [--seeds 3] [--most 16000] [--out docs/measured/auditors.md]`
+`python -m benchmarks.auditors [--seeds 3] [--most 16000] [--out FILE]`
 
 Every tester is given the same two neighbouring tables of an example, which are fixed here, and runs
 on them. What is compared is the evidence, and how many runs it takes to refute epsilon = 1 with an
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from scipy.stats import beta
 
 from benchmarks.controls import odd
 from benchmarks.controls.known import MaxWithValue, Questions, half
-from benchmarks.table import head
+from benchmarks.table import Row, write
 from dpbandits.auditing.adversary import learn
 from dpbandits.auditing.evidence import ALPHA, bets_of, certified, no_bets
 from dpbandits.auditing.subjects import MechanismSubject
@@ -316,16 +316,20 @@ MANY = (1_000, 4_000, 16_000, 64_000)
 """Runs, of what keeps its claim and uses all of it."""
 
 
-def tight(seeds: int) -> str:
+def bounds(runs: int, bets: float, counts: float) -> Row:
+    return Row(f"{runs:,} runs", f"bets {bets:.3f}; our adversary, counted {counts:.3f}", "", None)
+
+
+def tight(seeds: int) -> list[Row]:
     """How much of one noised sum's epsilon = 1 is certified: the median of the seeds."""
-    lines = ["| runs | bets | our adversary, counted |", "|---|---|---|"]
+    rows = list[Row]()
     for runs in MANY:
         both = [
             [betting(EXAMPLES[0], runs, seed, math.inf)[1], counting(EXAMPLES[0], runs, seed)]
             for seed in range(seeds)
         ]
-        lines.append(f"| {runs:,} | {' | '.join(f'{x:.3f}' for x in np.median(both, axis=0))} |")
-    return "\n".join(lines)
+        rows.append(bounds(runs, *np.median(both, axis=0).tolist()))
+    return rows
 
 
 def cell(found: list[int | None]) -> str:
@@ -336,28 +340,23 @@ def cell(found: list[int | None]) -> str:
     return f"{caught[len(caught) // 2]:,}{few}"
 
 
-SAID = """\
-Runs until ε = 1 is refuted, with an error of 10⁻⁶ at most: the median of {seeds} seeds. –: {most:,}
-runs do not refute it. (2 of 3): in so many seeds. The first three examples are right.
+def refuted(example: str, truth: str, found: Mapping[str, str]) -> Row:
+    cells = "; ".join(f"{tester} {runs}" for tester, runs in found.items())
+    return Row(f"{example} (true ε: {truth})", cells, "", None)
 
-| tester | learns | evidence |
-|---|---|---|
-| bets | `dpbandits`' adversary, from all earlier runs | bets, looked at after every lot |
-| our adversary, counted | the same, from half of the runs | Clopper-Pearson on the rest |
-| DP-Sniper | logistic regression, from half | Clopper-Pearson on the rest, best of five shares |
-| DP-Auditorium | a network (hockey-stick tester), from half | Hoeffding on the rest |
 
-The last two are implemented after their papers, in `benchmarks/auditors.py`; they are not the
+REFUTED, BOUNDS = "Runs until ε = 1 is refuted", "How much of ε = 1 is certified of one noised sum"
+
+NOTE = """\
+With an error of 10⁻⁶ at most: the median of {seeds} seeds. –: {most:,} runs do not refute it.
+(2 of 3): in so many seeds. The first three examples are right.
+bets: dpbandits' adversary learns from all earlier runs, and bets are looked at after every lot.
+our adversary, counted: it learns from half of the runs; Clopper-Pearson on the rest.
+DP-Sniper: logistic regression, from half; Clopper-Pearson on the rest, best of five shares.
+DP-Auditorium: a network (hockey-stick tester), from half; Hoeffding on the rest.
+The last two are implemented after their papers, in benchmarks/auditors.py; they are not the
 authors' programs. The three that count are tried with 500, 1,000, 2,000 ... runs; the first of
-these that refutes is shown. All testers are given the same two tables of an example.
-"""
-
-
-TIGHT = """\
-## How much of ε = 1 is certified
-
-Of one noised sum, which uses all of its ε: the median of the bounds.
-"""
+these that refutes is shown. All testers are given the same two tables of an example."""
 
 
 def main() -> None:
@@ -366,24 +365,18 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=16_000)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    testers = ["bets", *FIXED]
-    lines = [
-        "| example | true ε | " + " | ".join(testers) + " |",
-        "|---" * (2 + len(testers)) + "|",
-    ]
+    rows = list[Row]()
     for example in EXAMPLES:
-        cells = [
-            cell([needed(example, tester, given.most, seed) for seed in range(given.seeds)])
-            for tester in testers
-        ]
-        lines.append(f"| {example.name} | {example.truth} | {' | '.join(cells)} |")
-        print(lines[-1], flush=True)
-    said = SAID.format(seeds=given.seeds, most=given.most).strip()
+        found = {
+            tester: cell([needed(example, tester, given.most, seed) for seed in range(given.seeds)])
+            for tester in ("bets", *FIXED)
+        }
+        rows.append(refuted(example.name, example.truth, found))
+        print(*rows[-1], flush=True)
     command = f"python -m benchmarks.auditors --seeds {given.seeds} --most {given.most}"
-    rest = f"{TIGHT}\n{tight(given.seeds)}\n"
-    text = head("Auditors compared", command, said) + "\n".join(lines) + f"\n\n{rest}"
-    if given.out:
-        given.out.write_text(text, encoding="utf-8")
+    note = NOTE.format(seeds=given.seeds, most=given.most)
+    tables = {REFUTED: rows, BOUNDS: tight(given.seeds)}
+    write(given.out, f"{command} --out {given.out}", tables, note)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dpbandits as dpb
+from benchmarks.table import Row, write
 
 ROUNDS, ARMS, LASTING = 100_000, 5, 20_000
 FRESH = 1_000
@@ -20,20 +21,16 @@ FRESH = 1_000
 
 STILL = [0.75, 0.625, 0.5, 0.375, 0.25]
 
-HEAD = f"""# Means that change
+TITLE = f"Dynamic regret after {{rounds:,}} rounds of {ARMS} arms, {{instances}} instances"
 
-`python -m benchmarks.changing` wrote this page. Dynamic regret after {ROUNDS:,} rounds of {ARMS}
-arms: against the best arm of each round, mean ± standard error over instances, one run each.
-
-* pieces: means .25 to .75, evenly spaced, in a new order at random rounds.
-* drift: each mean walks at random, a step of deviation .03 every 250 rounds.
-* seasons: each mean swings by .25 with a period of {LASTING:,} rounds.
-* nothing changes: means {STILL}, in a random order.
-
-One fixed setting, `lasting={LASTING:_}`, for all columns. The constants (`width`, `surprise`,
-`looks`) were chosen at ε = 1 on instances of other seeds. "Wanted" was asked for before it was
-built.
-"""
+NOTE = f"""\
+Against the best arm of each round, mean ± standard error over instances, one run each.
+pieces: means .25 to .75, evenly spaced, in a new order at random rounds.
+drift: each mean walks at random, a step of deviation .03 every 250 rounds.
+seasons: each mean swings by .25 with a period of {LASTING:,} rounds.
+nothing changes: means {STILL}, in a random order.
+One fixed setting, lasting={LASTING:_}, for all. The constants (width, surprise, looks) were chosen
+at ε = 1 on instances of other seeds. "wanted" was asked for before it was built."""
 
 Place = Callable[[int], dpb.Environment]
 
@@ -135,37 +132,40 @@ def draw(rounds: int, instances: int, file: Path) -> None:
     plt.close(figure)
 
 
-def page(rounds: int, instances: int) -> str:
-    kinds = places(rounds)
-    rows = [
-        "| policy | budget | " + " | ".join(kinds) + " |",
-        "|" + "---|" * (2 + len(kinds)),
-        "| wanted | ε = 1 | "
-        + " | ".join(f"≤ {WANTED[kind]:,}" if kind in WANTED else "" for kind in kinds)
-        + " |",
-    ]
+def row_of(policy: str, budget: str, kind: str, mean: float, error: float) -> Row:
+    most = WANTED.get(kind) if (policy, budget) == ("DPKalmanTS", "ε = 1") else None
+    return Row(
+        f"{policy}, {kind}" if budget == "–" else f"{policy}, {budget}, {kind}",
+        f"{mean:,.0f} ± {error:,.0f}",
+        f"≤ {most:,}" if most else "",
+        bool(mean <= most) if most else None,
+    )
+
+
+def measured(rounds: int, instances: int) -> list[Row]:
+    rows = list[Row]()
     for entrant in entrants():
-        cells = []
-        for place in kinds.values():
+        for kind, place in places(rounds).items():
             found = regrets(entrant.policy, place, rounds, instances, [rounds])
             error = found.std(ddof=1) / np.sqrt(instances)
-            cells.append(f"{found.mean():,.0f} ± {error:,.0f}")
-        rows.append(f"| {entrant.name} | {entrant.budget} | " + " | ".join(cells) + " |")
-        print(rows[-1], flush=True)
-    return "\n".join([HEAD, f"{instances} instances a column.\n", *rows, ""])
+            rows.append(row_of(entrant.name, entrant.budget, kind, found.mean(), error))
+            print(*rows[-1], flush=True)
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--instances", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--out", type=Path, default=Path("docs/measured/changing.md"))
-    parser.add_argument("--figure", type=Path, help="draw regret over rounds instead of the page")
+    parser.add_argument("--out", type=Path, help="write the table to this file")
+    parser.add_argument("--figure", type=Path, help="draw regret over rounds instead of the table")
     asked = parser.parse_args()
     if asked.figure is not None:
         draw(asked.rounds, asked.instances, asked.figure)
         return
-    asked.out.write_text(page(asked.rounds, asked.instances), encoding="utf-8")
+    title = TITLE.format(rounds=asked.rounds, instances=asked.instances)
+    command = f"python -m benchmarks.changing --out {asked.out}"
+    write(asked.out, command, {title: measured(asked.rounds, asked.instances)}, NOTE)
 
 
 if __name__ == "__main__":

@@ -16,22 +16,16 @@ import numpy as np
 
 import dpbandits as dpb
 from benchmarks.contexts import INSTANCES
-from benchmarks.table import read
+from benchmarks.table import read, write_columns
 
 SIZES = (4, 16, 64)
 BUDGETS = ("1", "1/4")
 ROUNDS_OF_MEANS = 30
 
-HEAD = """# Decisions by context, and a policy for each segment
-
-`python -m benchmarks.contexts_segments` wrote this page, with the tables of KEEL and MovieLens in
-the folder of `--data`, {runs} runs of each. Mean reward of a round, and its standard error over
-runs.
-
-Without contexts, visitors can be put into public segments, each with a `DPRateIMED` of its own
-(`segments=`): here {sizes} groups of similar contexts, by k-means. "One arm" is the mean of the arm
-that is best for all. `LinTS` and `DPLinTS` are from [contexts.md](contexts.md).
-"""
+NOTE = """\
+Mean reward of a round and its standard error over {runs} runs. Without contexts, visitors are put
+into public segments, each with a DPRateIMED of its own: groups of similar contexts, by k-means.
+"one arm" is the mean of the arm that is best for all. LinTS and DPLinTS are of contexts.csv."""
 
 
 class Row(NamedTuple):
@@ -116,32 +110,8 @@ def rows_of(folder: Path, runs: int, results: Path, rounds: int | None) -> list[
     return found
 
 
-def page_of(rows: list[Row], runs: int, figure: str) -> str:
-    sizes = ", ".join(map(str, SIZES[:-1])) + f" and {SIZES[-1]}"
-    lines = [HEAD.format(runs=runs, sizes=sizes)]
-    if figure:
-        lines.append(f"![Mean rewards as shares of LinTS's]({figure})\n")
-    columns = ("one arm", *(f"{many} segments" for many in SIZES), "DPLinTS", "LinTS")
-    lines.append("| table | ε | " + " | ".join(columns) + " |")
-    lines.append("|" + "---|" * (len(columns) + 2))
-    for table in dict.fromkeys(row.table for row in rows):
-        for budget in BUDGETS:
-            of = {
-                (row.way, row.segments): row
-                for row in rows
-                if row.table == table and row.budget in (budget, "–")
-            }
-            keys = [("one arm", 1), *(("DPRateIMED", many) for many in SIZES)]
-            keys += [("DPLinTS", 0), ("LinTS", 0)]
-            cells = [said(of.get(key)) for key in keys]
-            lines.append(f"| {table} | {budget} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def said(row: Row | None) -> str:
-    if row is None:
-        return ""
-    return f"{row.mean:.4f}" + (f" ± {row.error:.4f}" if row.error else "")
+def rounded(rows: list[Row]) -> list[tuple[object, ...]]:
+    return [(*row[:4], f"{row.mean:.4f}", f"{row.error:.4f}") for row in rows]
 
 
 def draw(rows: list[Row], file: Path) -> None:
@@ -201,15 +171,15 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--rounds", type=int, help="instead of each table's own")
-    parser.add_argument("--out", type=Path, default=Path("docs/measured/contexts_segments.md"))
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--figure", type=Path)
     parser.add_argument("--results", type=Path, default=Path("benchmarks/results/contexts.csv"))
     asked = parser.parse_args()
     rows = rows_of(asked.data, asked.runs, asked.results, asked.rounds)
     if asked.figure:
         draw(rows, asked.figure)
-    place = f"figures/{asked.figure.name}" if asked.figure else ""
-    asked.out.write_text(page_of(rows, asked.runs, place), encoding="utf-8")
+    command = f"python -m benchmarks.contexts_segments --out {asked.out}"
+    write_columns(asked.out, command, Row._fields, rounded(rows), NOTE.format(runs=asked.runs))
 
 
 if __name__ == "__main__":

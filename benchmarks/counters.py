@@ -9,21 +9,17 @@ a policy that releases seldom.
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import dpbandits as dpb
-from benchmarks.table import head
+from benchmarks.table import Row, described, show, write
 from dpbandits.core.inputs import Floats
 from dpbandits.policies import CUCBDP
 from dpbandits.policies.contract import Policy
-
-Cells = list[str]
-"""A row of a table."""
 
 ACTIONS = 10
 ROUNDS = (20_000, 100_000)
@@ -58,28 +54,36 @@ def learners(rounds: int, epsilon: float) -> list[Policy]:
     ]
 
 
-def full_information(runs: int) -> list[Cells]:
-    rows = list[Cells]()
+def full_information(runs: int) -> list[Row]:
+    rows = list[Row]()
     for rounds in ROUNDS:
         for kind, make in KINDS.items():
             tables = [make(rounds, np.random.default_rng([7, run])) for run in range(runs)]
             for epsilon in (1.0, 0.1):
-                lost = [regrets(policy, tables, rounds) for policy in learners(rounds, epsilon)]
-                aim = 4 if epsilon == 1.0 else None
-                rows.append([f"{rounds:,}", kind, f"{epsilon:g}", *numbers(lost, aim)])
+                published, signed, root, plain = (
+                    regrets(policy, tables, rounds) for policy in learners(rounds, epsilon)
+                )
+                others = {"RootFTRL": root, "no privacy": plain}
+                what = f"T = {rounds:,}, {kind}, ε = {epsilon:g}"
+                rows.append(compared(what, published, signed, others, 4 if epsilon == 1.0 else 0))
     return rows
 
 
-def numbers(lost: Sequence[Floats], aim: int | None) -> Cells:
-    """Each policy's mean (standard error), and after two of them how many times less the second
-    lost, bold where that is below the aim.
+def compared(
+    what: str, binary: Floats, signed: Floats, others: Mapping[str, Floats], aim: int
+) -> Row:
+    """Regret with both trees, how many times less the second lost, and regret of other policies.
+    aim: how many times less was asked for; 0: nothing was.
     """
-    factor = lost[0].mean() / lost[1].mean()
-    missed = aim is not None and factor < aim
-    first, second, *others = (
-        f"{each.mean():,.0f} ({each.std() / math.sqrt(len(each)):,.0f})" for each in lost
+    factor = binary.mean() / signed.mean()
+    beside = ", ".join(f"{name} {described(lost)}" for name, lost in others.items())
+    return Row(
+        what,
+        f"binary tree {described(binary)}, signed {described(signed)}: {factor:.1f} times less; "
+        f"{beside}",
+        f"{aim} times less" if aim else "",
+        bool(factor >= aim) if aim else None,
     )
-    return [first, second, f"**{factor:.1f}**" if missed else f"{factor:.1f}", *others]
 
 
 def regrets(policy: Policy, tables: Sequence[Floats], rounds: int) -> Floats:
@@ -102,9 +106,9 @@ PAPERS = {
 """Means of Sajed and Sheffet 2019, five arms."""
 
 
-def bandits(runs: int) -> list[Cells]:
+def bandits(runs: int) -> list[Row]:
     pairs = dpb.UniformMatroid(arms=5, rank=2)
-    rows = list[Cells]()
+    rows = list[Row]()
     for epsilon in (1.0, 0.25, 0.1):
         given: dict[str, Any] = {"epsilon": epsilon, "grid": 1}
         tree = given | {"horizon": BANDIT_ROUNDS}
@@ -121,10 +125,10 @@ def bandits(runs: int) -> list[Cells]:
             ),
         ):
             for instance, means in PAPERS.items():
-                lost = [in_any_order(policy, means, runs) for policy in policies]
-                row = [policies[0].name, instance, f"{epsilon:g}", *numbers(lost, 2)]
-                print(*row, flush=True)
-                rows.append(row)
+                binary, signed, seldom = (in_any_order(each, means, runs) for each in policies)
+                what = f"{policies[0].name}, {instance}, ε = {epsilon:g}"
+                rows.append(compared(what, binary, signed, {policies[2].name: seldom}, 2))
+                print(*rows[-1], flush=True)
     return rows
 
 
@@ -142,43 +146,28 @@ def in_any_order(policy: Policy, means: Sequence[float], runs: int) -> Floats:
     return np.array(found)
 
 
+NOTE = f"""\
+Mean regret ± its standard error. Nothing is tuned.
+Full information: TreeFTRL with its published binary tree and its signed one, {ACTIONS} actions,
+played by weights, each run on its own table (seeds [7, run]). RootFTRL has ρ = ε²/2.
+Bandits: the five arms of Sajed and Sheffet 2019, each run in an order of its own (seeds
+[11, run]); CUCBDP plays two. Where all indices of CUCBDP are above 1 it plays the first two arms,
+so its regret is that of the order."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=4)
-    parser.add_argument("--out", type=Path, help="write the page to this file")
+    parser.add_argument("--out", type=Path, help="write the tables to this file")
     args = parser.parse_args()
-    text = page(args.runs, args.out, full_information(args.runs), bandits(args.runs))
-    print(text)
-    if args.out:
-        args.out.write_text(text, encoding="utf-8")
-
-
-FULL = ["T", "means", "ε", "published", "tight", "less", "`RootFTRL`", "no privacy"]
-BANDITS = ["policy", "means", "ε", "binary", "signed", "less", "seldom"]
-
-
-def page(runs: int, out: Path | None, full: Sequence[Cells], arms: Sequence[Cells]) -> str:
-    said = (
-        f"Regret of {runs} runs, mean (standard error). *Less*: how many times less the signed "
-        "tree lost than the binary one; **bold** where the aim is missed. Nothing is tuned."
-    )
-    text = head("Counters", f"python -m benchmarks.counters --runs {runs} --out {out}", said)
-    text += (
-        "## Full information\n\n`TreeFTRL` with its published binary tree and its tight signed "
-        f"one, {ACTIONS} actions, played by weights, each run on its own table (seeds [7, run]). "
-        "`RootFTRL` has ρ = ε²/2. Aim at ε = 1: 4 times less.\n"
-        f"\n{table(FULL, full)}\n"
-        f"## Bandits\n\nThe five arms of Sajed and Sheffet 2019, T = {BANDIT_ROUNDS:,}, each run "
-        "in an order of its own (seeds [11, run]); `CUCBDP` plays two. *Seldom*: `DPKLUCB`, and "
-        "`DPJointMAT` for two. Aim: half. Where all indices of `CUCBDP` are above 1 it plays the "
-        f"first two arms, so its regret is that of the order.\n\n{table(BANDITS, arms)}"
-    )
-    return text
-
-
-def table(columns: Sequence[str], rows: Sequence[Cells]) -> str:
-    lines = [" | ".join(columns), "|".join(["---"] * len(columns)), *map(" | ".join, rows)]
-    return "".join(f"{line}\n" for line in lines)
+    tables = {
+        f"Full information, {ACTIONS} actions": full_information(args.runs),
+        f"Bandits, five arms, T = {BANDIT_ROUNDS:,}": bandits(args.runs),
+    }
+    for title, rows in tables.items():
+        show(title, rows)
+    command = f"python -m benchmarks.counters --runs {args.runs} --out {args.out}"
+    write(args.out, command, tables, NOTE)
 
 
 if __name__ == "__main__":

@@ -86,9 +86,3 @@ def read(path: Path) -> list[dict[str, str]]:
     """The rows of such a file, by column."""
     text = path.read_text(encoding="utf-8").splitlines()
     return list(csv.DictReader(line for line in text if not line.startswith("#")))
-
-
-def head(title: str, command: str, said: str) -> str:
-    """The first lines of a page in Markdown."""
-    paragraph = f"{said}\n\n" if said else ""
-    return f"# {title}\n\nWritten by `{command}`; do not edit.\n\n{paragraph}"

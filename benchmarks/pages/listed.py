@@ -59,7 +59,7 @@ PAGES = (
     Page("tails", "tails.csv", small=runs(200)),
     Page("guesses", "guesses.csv", small=runs(20)),
     Page("worst_gaps", "worst_gaps.csv", small=runs(2)),
-    Page("counters", "counters.md", small=runs(1)),
+    Page("counters", "counters.csv", small=runs(1)),
     Page(
         "rate",
         "rate.csv",
@@ -81,8 +81,8 @@ PAGES = (
     Page("delays", "delays.csv", small=runs(2)),
     Page("silence", "silence.csv", runs(40), runs(1)),
     Page("naming", "naming.csv", small=(*runs(2), "--few", "2")),
-    Page("changing", "changing.md", small=("--rounds", "2000", "--instances", "2")),
-    Page("answering", "answering.md", small=(*runs(30), "--few", "4")),
+    Page("changing", "changing.csv", small=("--rounds", "2000", "--instances", "2")),
+    Page("answering", "answering.csv", small=(*runs(30), "--few", "4")),
     Page("contexts", "contexts.csv", small=("--rounds", "2000", *runs(2))),
     Page(
         "contexts_estimates",
@@ -91,14 +91,14 @@ PAGES = (
     ),
     Page(
         "contexts_segments",
-        "contexts_segments.md",
+        "contexts_segments.csv",
         small=("--rounds", "2000", *runs(2)),
         figure="contexts.png",
         reads="contexts.csv",
     ),
     Page("private_contexts", "private_contexts.csv", small=("--rounds", "2000", *runs(2))),
     Page("eligible", "eligible.csv", small=("--rounds", "2000", *runs(4))),
-    Page("auditors", "auditors.md", small=("--seeds", "1", "--most", "1000")),
+    Page("auditors", "auditors.csv", small=("--seeds", "1", "--most", "1000")),
     Page("forecasts", "forecast.csv", small=("--repetitions", "1")),
     Page(
         "service",

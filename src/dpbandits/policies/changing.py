@@ -236,7 +236,7 @@ class KalmanTS(KalmanPolicy):
     Guarantee: none.
 
     Source: a Kalman filter for the random-walk model (Kalman 1960) with Thompson sampling; compare
-    Granmo and Berg 2010. Regret: no bound is proved; measured in docs/measured/changing.md.
+    Granmo and Berg 2010. Regret: no bound is proved; measured in docs/measured/regret.md.
 
     >>> KalmanTS(arms=3, lasting=10_000).guarantee is None
     True
@@ -267,7 +267,7 @@ class DPKalmanTS(KalmanPolicy, PrivatePolicy):
 
     Guarantee: ε-DP for the whole sequence of decisions, forever: every reward is in one release.
 
-    Regret: no bound is proved; measured in docs/measured/changing.md. Where means do not
+    Regret: no bound is proved; measured in docs/measured/regret.md. Where means do not
     change, `DPRateIMED` loses much less.
 
     Source: ours.
