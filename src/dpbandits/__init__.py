@@ -392,3 +392,8 @@ def __getattr__(name: str) -> object:
     if name not in WHERE_USED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(WHERE_USED[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Names for completion, those of `WHERE_USED` among them."""
+    return [*globals(), *WHERE_USED]

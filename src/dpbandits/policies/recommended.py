@@ -1,5 +1,4 @@
-"""The recommended policy for a problem. Figures come from rate.md and joint.md in
-docs/measured/regret.md.
+"""The recommended policy for a problem. Figures come from docs/measured/regret.md.
 """
 
 from collections.abc import Sequence
