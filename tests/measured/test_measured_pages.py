@@ -27,12 +27,10 @@ ELSEWHERE = {
     "benchmarks/results/service_kills.csv",
     "benchmarks/results/service_kills_postgresql.csv",
     "benchmarks/results/service_steady.csv",
-    "benchmarks/results/service_turns.csv",
-    "benchmarks/results/service_turns_postgresql.csv",
     "docs/measured/controls.md",
     "docs/measured/papers.md",
 }
-"""Written by `soak`, `killed_server`, `steady`, `turns`, `controls` and `papers-full`."""
+"""Written by `soak`, `killed_server`, `steady`, `controls` and `papers-full`."""
 
 BY_HAND = {
     "docs/measured/contexts.md",

@@ -75,7 +75,8 @@ const figures = (summary) =>
 
 async function campaigns() {
   const said = await call("/v1/campaigns");
-  const cards = await Promise.all(said.campaigns.map(async (each) =>
+  const running = said.campaigns.toSorted((one, other) => Boolean(one.closed) - Boolean(other.closed));
+  const cards = await Promise.all(running.map(async (each) =>
     el("li", { class: "card" },
       el("h2", {}, el("a", { href: here(each.name) }, each.name)),
       el("p", { class: "soft" }, `${each.policy}${each.closed ? ` · over: ${each.closed}` : ""}`),
