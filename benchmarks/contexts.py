@@ -191,7 +191,7 @@ def met(share: float, error: float, wanted: float | None) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--rounds", type=int, help="instead of each table's own")
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
