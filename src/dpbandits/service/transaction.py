@@ -48,13 +48,13 @@ from dpbandits.session.storing import (
     advance_clock,
     cost_of,
     is_release_missing,
+    drop_unread,
     is_sticky,
     keeps_exact_sums,
     load_contributions,
     refreshed,
     release_marker,
     restart_policy,
-    void_and_drop_open,
     window_of,
 )
 
@@ -775,8 +775,7 @@ class Host:
         )
         restarts = bool(unseen) or keeps_exact_sums(part.session)
         part.begin({}, {})
-        void_and_drop_open(part.session)
-        part.watch.note_lost()
+        drop_unread(part.session)
         if restarts:
             restart_policy(part.session)
             if part.contexts is not None:

@@ -148,10 +148,6 @@ class ChangeRecorder:
         """Events since the last `changes()`."""
         return self._journal
 
-    def note_lost(self) -> None:
-        """Mark decisions resolved since the last `changes()` as lost by a restored database."""
-        self._resolved = dict.fromkeys(self.resolved, "lost")
-
     def changes(self) -> SessionChanges:
         """Return what changed since the last call."""
         tables, journal, resolved = self.session._tables, self._journal, dict(self.resolved)
@@ -581,13 +577,14 @@ def play_single_arm(session: Session, arm: int) -> None:
     )
 
 
-def void_and_drop_open(session: Session) -> None:
-    """Void all pending decisions, and drop open blocks unread."""
-    session._tables.held.clear()
-    with OneCall(session) as view:
-        events = [session._voided(id, play) for id, play in view.pending.items()]
-        session._append(view, events)
-    session.drop_open()
+def drop_unread(session: Session) -> None:
+    """Drop open blocks unread, those that are due to be released among them, and those of a period
+    that is over: a lost timeline may have released them. Nothing may be pending.
+    """
+    with OneCall(session, releases=False) as view:
+        state = view.folded()
+        state = state._replace(events=(*state.events, SessionEvent("drop", None, state.asked)))
+        session._replace_state(session._dropped(state, tuple(state.books.blocks)))
 
 
 def keeps_exact_sums(session: Session) -> bool:

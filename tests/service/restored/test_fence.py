@@ -4,6 +4,7 @@ proofs/fence.md.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tests.service.conftest import KEY
 from tests.service.machine import Time
 from tests.service.timelines import Lite, copied, create, inside, lost_lines, turns
 
+from tests.service.test_refused_calls import Failing
 
 @pytest.fixture
 def lite(tmp_path: Path) -> Lite:
@@ -112,6 +114,44 @@ def test_a_mechanism_that_remembers_sums_begins_anew(lite: Lite, policy: Any) ->
 
 def test_nobody_is_learned_from_before_the_next_window(lite: Lite) -> None:
     clock = Time()
+@pytest.mark.parametrize("due", ["a period has ended", "noise failed"])
+def test_what_is_due_in_a_copy_is_not_read_there(lite: Lite, due: str) -> None:
+    """The timeline that was lost read it: a fence drops it, however long ago it became due."""
+    clock, noise = Time(), Failing(0, int(due == "noise failed"))
+    opening: dict[str, Any] = {"clock": clock, "noise": noise}
+    options = {} if noise.times else {"period": timedelta(seconds=100), "min_share": 0.1}
+    with lite.open(**opening) as store:
+        policy = dpb.DPRateIMED(arms=2, epsilon=1, first=4)
+        campaign = store.create("c", policy, seed=1, **options)
+        asked = campaign.ask(9)
+        with suppress(ArithmeticError):
+            campaign.tell_many([(each, 1) for each in asked])
+        assert noise.drawn == 0
+        copy = lite.copy(lite.file.with_name("copy.db"))
+        clock.now += 200
+        campaign.ask()
+        drawn = noise.drawn
+        assert drawn > 0
+    lite.put_back(copy)
+    campaign = lite.open(**opening)["c"]
+    assert campaign.generation == 2
+    assert [line.kind for line in campaign.ledger] == ["lost"]
+    campaign.ask()
+    assert noise.drawn == drawn
+
+
+def test_a_campaign_past_its_horizon_is_fenced(lite: Lite) -> None:
+    campaign = create(lite.open(), dpb.DPUCB(arms=2, epsilon=1, horizon=8))
+    asked = campaign.ask(20)
+    campaign.tell_many([(each, 1) for each in asked[:17]])
+    with pytest.raises(dpb.HorizonError):
+        campaign.ask()
+    campaign.fence()
+    assert campaign.generation == 2
+    assert campaign.tell(asked[-1], 1) == "gone"
+    turns(campaign, 4)
+
+
     options = {"privacy_unit": "user", "max_contributions": 3, "clock": clock}
     campaign, _ = rolled_back(
         lite,
