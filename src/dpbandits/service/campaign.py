@@ -225,7 +225,8 @@ class Campaign:
 
         Should a release that they complete fail, for want of noise, say, its error passes through:
         what was recorded until then stands, and the next call makes the release. Tell all of them
-        again.
+        again. A segment that is past its policy's horizon keeps none of the others from theirs: its
+        own are "gone".
 
         Raises:
             RewardError: one of them is no reward. None was recorded.

@@ -248,9 +248,9 @@ REASONS: dict[str, Reason] = {
         409,
         "Past the horizon",
         HorizonError,
-        "The policy has come to the horizon that it was made for: nothing more is released. "
-        "Outcomes of this call may have been recorded. Create another campaign, with a longer "
-        "horizon.",
+        "The policy has come to the horizon that it was made for, in one segment at least: nothing "
+        "more is released there, and nothing was done. Close it, and create another campaign, with "
+        "a longer horizon.",
     ),
     "no_such_policy": Reason(
         422,

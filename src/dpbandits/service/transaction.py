@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar, final
 
 from dpbandits.core.errors import (
     EditedRowsError,
+    HorizonError,
     LedgerError,
     SharedError,
     StoreError,
@@ -47,9 +48,10 @@ from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.storing import (
     advance_clock,
     cost_of,
-    is_release_missing,
     drop_unread,
+    is_release_missing,
     is_sticky,
+    keep_recorded,
     keeps_exact_sums,
     load_contributions,
     refreshed,
@@ -95,6 +97,10 @@ class Operation(Protocol):
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
         """Return the parts of the campaign that it touches."""
+
+    @property
+    def passes_horizon(self) -> bool:
+        """Whether it is done although a part has come to its policy's horizon."""
 
     def settles(self, part: Part) -> bool:
         """Return whether due releases are made first; they stand even if the call is refused."""
@@ -200,14 +206,23 @@ class Transaction:
         """Run a call, or return the stored answer to its key.
 
         Raises:
+            HorizonError: a part has come to its policy's horizon, which keeps no other part from
+                what is due in it.
             ValueError: another call was made with this key.
         """
-        for part in (parts := op.parts(self)):
+        parts, ended = op.parts(self), None
+        for part in parts:
             if op.settles(part):
-                settle(part, self.rows)
+                try:
+                    settle(part, self.rows)
+                except HorizonError as error:
+                    keep_recorded(part.session, error)
+                    ended = error.with_traceback(None)
                 self.accept(part)
+        if op.passes_horizon:
+            ended = None
         if op.key is None:
-            return op.run(self, by)
+            return self._run(op, by, ended)
         seal = parts[0].seal.store
         place = seal.call_place(self.layout.row.uid, by, op.key)
         mark = seal.call_mark(op.identity())
@@ -220,9 +235,14 @@ class Transaction:
             if first != mark:
                 raise refusal("key_used")
             return op.restored_answer(kept, self)
-        answer = op.run(self, by)
+        answer = self._run(op, by, ended)
         self.responses[place] = compact([mark, op.kept(answer)])
         return answer
+
+    def _run(self, op: Operation, by: str, ended: HorizonError | None) -> Any:
+        if ended is not None:
+            raise ended
+        return op.run(self, by)
 
     def is_lost(self, part: Part, by: str, key: str) -> bool:
         """Return whether a batch with this key was sent before the part was fenced. Then its

@@ -554,14 +554,21 @@ def record_batch(session: Session, arm: str | int, outcomes: list[Any], counts: 
         session._require_few_counts(())
     try:
         session._record(session._state.roster.number(arm), outcomes, None)
-    except Exception:
-        if session._current.records == before or not is_release_missing(session):
+    except Exception as error:
+        if session._current.records == before:
             raise
-        state = (
-            session._current.folded_with_all_events()
-        )  # its block is released with all that came
-        session._log = Log(state, session._log.plan, [])
-        session._rebuild_view()
+        keep_recorded(session, error)
+
+
+def keep_recorded(session: Session, error: Exception) -> None:
+    """Count all that a call recorded, though a release that it completed failed: its block is
+    released with all that came. Raises the error, if it is of something else.
+    """
+    if not is_release_missing(session):
+        raise error
+    state = session._current.folded_with_all_events()
+    session._log = Log(state, session._log.plan, [])
+    session._rebuild_view()
 
 
 def require_recordable_in(session: Session) -> None:
