@@ -467,8 +467,7 @@ class Campaign:
 
     @property
     def alarms(self) -> tuple[SessionEvent, ...] | Any:
-        """What somebody should look at: arms that passed the guardrail, in order; and arms whose
-        first block waits for requests that are overdue (see `Session.alarms`). By part, where there
+        """What somebody should look at, and what to do (see `Session.alarms`). By part, where there
         are some.
         """
         return self._view("alarms")

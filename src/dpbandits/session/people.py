@@ -90,6 +90,13 @@ EARLIEST = -1e15
 """Seconds: before every time that a clock says."""
 
 
+NOT_LEARNED = (
+    "The database was restored, and who was learned from in what it lost is not known. So nobody "
+    "is learned from any more: decisions go on as they are. Close this campaign, and begin another "
+    "one; whoever comes to both has the ε of both."
+)
+"""The advice of the alarm "restored"."""
+
 Place = tuple[str, int]
 """A place that a decision was made on: whose it is, and in which window."""
 
@@ -107,6 +114,7 @@ class Register:
     used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
         a store loads those people only whom a call is about.
     kept: by pseudonym, the arm that a person keeps (see `Roster.mark`); None: nobody keeps one.
+    has_ended: whether nobody is learned from any more (see `end_for_ever`).
     """
 
     def __init__(
@@ -124,6 +132,13 @@ class Register:
         self.used: dict[str, tuple[int, int]] = {}
         self.kept: dict[str, int] | None = {} if sticky else None
         self.complete = True
+        self.has_ended = False
+
+    def end_for_ever(self) -> None:
+        """Places that were taken in a lost timeline are not known: unless there is a next window,
+        nobody is learned from any more.
+        """
+        self.has_ended = self.window is None
 
     def pseudonym(self, user: object) -> str:
         """What a person is called here.

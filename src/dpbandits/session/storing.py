@@ -657,6 +657,13 @@ def use_up_contributions(session: Session, who: str) -> None:
         people.used[who] = people.period(), people.cap
 
 
+def end_contributions(session: Session) -> None:
+    """Note that a restored database has lost contributions of people in the open window."""
+    people = session._tables.people
+    if people is not None:
+        people.end_for_ever()
+
+
 def advance_clock(session: Session, latest: float) -> None:
     """Advance the clock of contributions to a time that another part has seen."""
     people = session._tables.people
