@@ -367,6 +367,7 @@ def copy_of_error(error: StoreError | WitnessError) -> StoreError | WitnessError
     collect the frames of all of them, and the rewards in these.
     """
     made = type(error)(*error.args)
+    made.__dict__.update(error.__dict__)
     made.__cause__ = None if error.__cause__ is None else error.__cause__.with_traceback(None)
     return made
 
