@@ -569,9 +569,14 @@ class Campaign:
         """One page for participants, in plain words, to print."""
         return self._view("participants")  # type: ignore[no-any-return]
 
-    def randomizer(self) -> str:
-        """In the local model: what users' devices need to know (see `Session.description`)."""
-        return self._view("randomizer")  # type: ignore[no-any-return]
+    def description(self) -> str:
+        """In the local model: what users' devices need to know (see `Session.description`).
+        It stays the same for as long as the campaign runs; with segments, each has its own.
+
+        Raises:
+            TypeError: another model. Rewards are told as numbers.
+        """
+        return self._view("description")  # type: ignore[no-any-return]
 
     def summary(self) -> Summary:
         """Where the campaign stands, in a few public numbers."""

@@ -158,7 +158,7 @@ def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view
         campaign = store[campaign_name]
         shown = view.to_sent(campaign._calls.view(name, segment, given))
         if view.is_text:
-            media = "application/json" if name == "randomizer" else "text/plain"
+            media = "application/json" if name == "description" else "text/plain"
             return PlainTextResponse(shown, media_type=media)
         return Response(csv_of(shown), media_type="text/csv") if kind == "csv" else shown
 
