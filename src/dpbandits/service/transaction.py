@@ -219,30 +219,25 @@ class Transaction:
                     keep_recorded(part.session, error)
                     ended = error.with_traceback(None)
                 self.accept(part)
-        if op.passes_horizon:
-            ended = None
-        if op.key is None:
-            return self._run(op, by, ended)
-        seal = parts[0].seal.store
-        place = seal.call_place(self.layout.row.uid, by, op.key)
-        mark = seal.call_mark(op.identity())
-        stored = self.responses.get(place) or self.rows.response(place)
-        if stored is not None:
-            try:
-                first, kept = json.loads(stored)
-            except (ValueError, TypeError):
-                raise refusal("edited_reply") from None
-            if first != mark:
-                raise refusal("key_used")
-            return op.restored_answer(kept, self)
-        answer = self._run(op, by, ended)
-        self.responses[place] = compact([mark, op.kept(answer)])
-        return answer
-
-    def _run(self, op: Operation, by: str, ended: HorizonError | None) -> Any:
-        if ended is not None:
+        if op.key is not None:
+            seal = parts[0].seal.store
+            place = seal.call_place(self.layout.row.uid, by, op.key)
+            mark = seal.call_mark(op.identity())
+            stored = self.responses.get(place) or self.rows.response(place)
+            if stored is not None:
+                try:
+                    first, kept = json.loads(stored)
+                except (ValueError, TypeError):
+                    raise refusal("edited_reply") from None
+                if first != mark:
+                    raise refusal("key_used")
+                return op.restored_answer(kept, self)
+        if ended is not None and not op.passes_horizon:
             raise ended
-        return op.run(self, by)
+        answer = op.run(self, by)
+        if op.key is not None:
+            self.responses[place] = compact([mark, op.kept(answer)])
+        return answer
 
     def is_lost(self, part: Part, by: str, key: str) -> bool:
         """Return whether a batch with this key was sent before the part was fenced. Then its

@@ -91,9 +91,9 @@ EARLIEST = -1e15
 
 
 NOT_LEARNED = (
-    "The database was restored, and who was learned from in what it lost is not known. So nobody "
-    "is learned from any more: decisions go on as they are. Close this campaign, and begin another "
-    "one; whoever comes to both has the ε of both."
+    "The database was restored, or the campaign was fenced: who was learned from in what was lost "
+    "is not known, so nobody is learned from any more, and decisions go on as they are. Close this "
+    "campaign, and begin another one; whoever comes to both has the ε of both."
 )
 """The advice of the alarm "restored"."""
 
@@ -114,7 +114,7 @@ class Register:
     used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
         a store loads those people only whom a call is about.
     kept: by pseudonym, the arm that a person keeps (see `Roster.mark`); None: nobody keeps one.
-    has_ended: whether nobody is learned from any more (see `end_for_ever`).
+    has_ended: whether nobody is learned from any more: a restored database does not know who was.
     """
 
     def __init__(
@@ -133,12 +133,6 @@ class Register:
         self.kept: dict[str, int] | None = {} if sticky else None
         self.complete = True
         self.has_ended = False
-
-    def end_for_ever(self) -> None:
-        """Places that were taken in a lost timeline are not known: unless there is a next window,
-        nobody is learned from any more.
-        """
-        self.has_ended = self.window is None
 
     def pseudonym(self, user: object) -> str:
         """What a person is called here.

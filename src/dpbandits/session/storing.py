@@ -658,10 +658,12 @@ def use_up_contributions(session: Session, who: str) -> None:
 
 
 def end_contributions(session: Session) -> None:
-    """Note that a restored database has lost contributions of people in the open window."""
+    """Note that a restored database does not know who was learned from in the open window. Unless
+    there is a next one, nobody is learned from any more.
+    """
     people = session._tables.people
     if people is not None:
-        people.end_for_ever()
+        people.has_ended = people.window is None
 
 
 def advance_clock(session: Session, latest: float) -> None:
