@@ -53,8 +53,8 @@ class Error(Exception):
     """The base class of every exception that this package defines.
 
     Each also has the built-in base class that fits it, so `except ValueError` catches a
-    `RewardError`. Arguments that no call accepts raise a plain ValueError or TypeError, and a
-    missing file raises FileNotFoundError.
+    `RewardError`. Those of campaigns have a word for programs, `code`. Arguments that no call
+    accepts raise a plain ValueError or TypeError, and a missing file raises FileNotFoundError.
     """
 
 
@@ -64,11 +64,15 @@ class Error(Exception):
 class RewardError(Error, ValueError):
     """A reward is not a number in [0, 1]. Nothing was recorded."""
 
+    code: str = "reward_out_of_range"
+
 
 class DecisionError(Error, LookupError):
     """A reward or an expiry was reported for a decision that is unknown or already resolved.
     Nothing was recorded.
     """
+
+    code: str = "decision"
 
 
 class NotRecordedError(Error, RuntimeError):
@@ -85,11 +89,15 @@ class HorizonError(Error, ValueError):
     will be; earlier releases remain valid.
     """
 
+    code: str = "horizon"
+
 
 class SharedError(Error, RuntimeError):
     """A session was used by two threads at once, in a forked child, or from within one of its own
     calls. Nothing was done.
     """
+
+    code: str = "busy_campaign"
 
 
 class ClosedError(Error, RuntimeError):
@@ -97,9 +105,13 @@ class ClosedError(Error, RuntimeError):
     are. Nothing was done.
     """
 
+    code: str = "closed"
+
 
 class TooManyPendingError(Error, RuntimeError):
     """More decisions would wait for their rewards than `max_pending` allows. None was made."""
+
+    code: str = "full"
 
 
 class PrivacyWarning(UserWarning):
@@ -115,6 +127,8 @@ class StoreError(Error, RuntimeError):
     """A store cannot be used: it does not exist, has a newer version, is unavailable, or would not
     keep what it commits. The request can be repeated.
     """
+
+    code: str = "store"
 
 
 class EditedRowsError(StoreError):
@@ -140,9 +154,13 @@ class UnlearnedError(StoreError):
 class NameTakenError(Error, ValueError):
     """A campaign or an access key of this name exists already. Nothing was created."""
 
+    code: str = "name_taken"
+
 
 class UnknownCampaignError(Error, KeyError):
     """There is no campaign of this name."""
+
+    code: str = "no_such_campaign"
 
     def __str__(self) -> str:  # a KeyError shows its text in quotes
         return str(self.args[0]) if self.args else ""
@@ -151,11 +169,15 @@ class UnknownCampaignError(Error, KeyError):
 class NotForThisKeyError(Error, PermissionError):
     """The access key is valid on this server but does not permit this. Nothing was done."""
 
+    code: str = "role"
+
 
 class WitnessError(Error, RuntimeError):
     """Database and witness do not match, and not because the database was restored: the witness is
     missing or belongs to another database. Nothing was done.
     """
+
+    code: str = "store"
 
 
 class LedgerError(Error, RuntimeError):
@@ -164,6 +186,8 @@ class LedgerError(Error, RuntimeError):
 
     No call repairs this. Give the session up, or continue from an older saved copy.
     """
+
+    code: str = "ledger"
 
 
 class DamagedSessionError(Error, ValueError):
@@ -179,6 +203,8 @@ class MessageError(Error, ValueError):
     """Text is not a message of the local protocol. The error does not repeat it: a broken client
     may have put a reward into it.
     """
+
+    code: str = "message"
 
 
 class BudgetError(Error, ValueError):

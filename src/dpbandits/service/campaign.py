@@ -225,7 +225,8 @@ class Campaign:
 
         Should a release that they complete fail, for want of noise, say, its error passes through:
         what was recorded until then stands, and the next call makes the release. Tell all of them
-        again.
+        again. A segment that is past its policy's horizon keeps none of the others from theirs: its
+        own are "gone".
 
         Raises:
             RewardError: one of them is no reward. None was recorded.
@@ -466,8 +467,7 @@ class Campaign:
 
     @property
     def alarms(self) -> tuple[SessionEvent, ...] | Any:
-        """What somebody should look at: arms that passed the guardrail, in order; and arms whose
-        first block waits for requests that are overdue (see `Session.alarms`). By part, where there
+        """What somebody should look at, and what to do (see `Session.alarms`). By part, where there
         are some.
         """
         return self._view("alarms")
@@ -569,9 +569,14 @@ class Campaign:
         """One page for participants, in plain words, to print."""
         return self._view("participants")  # type: ignore[no-any-return]
 
-    def randomizer(self) -> str:
-        """In the local model: what users' devices need to know (see `Session.description`)."""
-        return self._view("randomizer")  # type: ignore[no-any-return]
+    def description(self) -> str:
+        """In the local model: what users' devices need to know (see `Session.description`).
+        It stays the same for as long as the campaign runs; with segments, each has its own.
+
+        Raises:
+            TypeError: another model. Rewards are told as numbers.
+        """
+        return self._view("description")  # type: ignore[no-any-return]
 
     def summary(self) -> Summary:
         """Where the campaign stands, in a few public numbers."""

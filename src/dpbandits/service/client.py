@@ -684,7 +684,7 @@ class AsyncCampaign:
     sample_ratio = awaited(Campaign.sample_ratio)
     statement = awaited(Campaign.statement)
     participant_text = awaited(Campaign.participant_text)
-    randomizer = awaited(Campaign.randomizer)
+    description = awaited(Campaign.description)
     summary = awaited(Campaign.summary)
 
     async def pending(

@@ -858,8 +858,13 @@ def put(
     rows: Sequence[Sequence[Any]],
     *by: str,
 ) -> None:
-    """Insert rows with these columns; with `by`, write over those that are there already."""
+    """Insert rows with these columns; with `by`, write over those that are there already, and over
+    earlier ones of these: PostgreSQL refuses a statement that does so itself.
+    """
     dialect = connection.dialect.name
+    if by and len(rows) > 1:
+        at = [names.index(name) for name in by]
+        rows = list({tuple([row[each] for each in at]): row for row in rows}.values())
     as_json = dialect == "postgresql" and len(rows) > 1
     statement = putting(dialect, table, names, by, as_json)
     if as_json:

@@ -46,9 +46,22 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
 
+class Reply(Record):
+    """The reply to an operation, made of its answer: its only field, if it says no more."""
+
+    @classmethod
+    def of(cls, answer: Any) -> Self:
+        return cls(**dict.fromkeys(cls.model_fields, answer))
+
+    def made(self) -> Any:
+        """The answer."""
+        return next(iter(dict(self).values()))
+
+
 TellStatus = Literal["recorded", "already", "unknown", "gone"]
 """What became of an answer. already: the decision was resolved before. unknown: there is no such
-decision. gone: it is void, its time has passed, or a restored database gave it up.
+decision. gone: it is void, its time has passed, a restored database gave it up, or its policy is
+past its horizon.
 """
 
 
@@ -95,16 +108,16 @@ class SentDecision(CampaignDecision):
     message: str | None = None
 
 
-class AskReply(Record):
+class AskReply(Reply):
     """Decisions that were made."""
 
     decisions: list[SentDecision]
 
     @classmethod
-    def of(cls, decisions: Iterable[CampaignDecision]) -> Self:
+    def of(cls, answer: Iterable[CampaignDecision]) -> Self:
         asked = [
             SentDecision(**dict(each), message=each.to_json() if each.learn else None)
-            for each in decisions
+            for each in answer
         ]
         return cls.model_construct(decisions=asked)
 
@@ -123,34 +136,41 @@ class Result(Record):
     status: TellStatus
 
 
-class Results(Record):
+class Results(Reply):
     """What became of each answer."""
 
     results: list[Result]
 
 
-class RecordedBatch(Record):
+class RecordedBatch(Reply):
     """What became of a batch of outcomes."""
 
     status: TellStatus
 
 
-class AddedArm(Record):
+class AddedArm(Reply):
     """The number of a new arm."""
 
     arm: int
 
 
-class Voided(Record):
+class Voided(Reply):
     """How many decisions were made void."""
 
     void: int
 
 
-class Done(Record):
+class Done(Reply):
     """A change was made."""
 
     status: Literal["done"] = "done"
+
+    @classmethod
+    def of(cls, answer: Any) -> Self:
+        return cls()
+
+    def made(self) -> None:
+        return None
 
 
 class LedgerLine(Record):

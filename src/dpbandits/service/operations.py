@@ -11,7 +11,6 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, final
 from uuid import UUID
 
@@ -36,14 +35,14 @@ from dpbandits.service.models import (
     AskReply,
     CampaignDecision,
     Done,
-    Record,
     RecordedBatch,
+    Reply,
     Result,
     Results,
     TellStatus,
     Voided,
 )
-from dpbandits.service.parts import Part, held_answers_of, known_decisions, settle
+from dpbandits.service.parts import Part, held_answers_of, known_decisions
 from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
@@ -64,7 +63,9 @@ from dpbandits.session.storing import (
     decision_counts,
     held_answers,
     is_pending,
+    is_release_missing,
     is_too_late,
+    keep_recorded,
     play_of,
     pseudonym_in,
     record_batch,
@@ -217,7 +218,8 @@ class OperationModel(BaseModel):
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
     name: ClassVar[str]
     role: ClassVar[Role] = "admin"
-    reply: ClassVar[type[Record]] = Done
+    reply: ClassVar[type[Reply]] = Done
+    passes_horizon: ClassVar[bool] = False
     key: Key = None
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
@@ -249,13 +251,13 @@ class OperationModel(BaseModel):
         """The answer to a call that is made again."""
         return kept
 
-    def replied(self, answer: Any) -> Record:
+    def replied(self, answer: Any) -> Reply:
         """The answer as a server sends it."""
-        return Done()
+        return self.reply.of(answer)
 
     def answered(self, reply: Any) -> Any:
         """The answer that a server sent, as `run` gave it."""
-        return None
+        return reply.made()
 
     def body(self) -> Any:
         """What a client sends."""
@@ -301,7 +303,7 @@ class Ask(OperationModel):
 
     name: ClassVar[str] = "ask"
     role: ClassVar[Role] = "ask"
-    reply: ClassVar[type[Record]] = AskReply
+    reply: ClassVar[type[Reply]] = AskReply
     count: Annotated[int, BeforeValidator(plain_count)] = 1
     eligible: Annotated[tuple[Any, ...] | None, BeforeValidator(plain_arms)] = None
     user: User = None
@@ -395,13 +397,6 @@ class Ask(OperationModel):
         (place,) = part.names.opened([decision.id])
         return place is not None and place.nonce == part.nonce
 
-    def replied(self, answer: Any) -> Record:
-        return AskReply.of(answer)
-
-    def answered(self, reply: Any) -> list[CampaignDecision]:
-        decisions: list[CampaignDecision] = reply.made()
-        return decisions
-
 
 def decision_of(name: str, made: Decision, share: float | None) -> CampaignDecision:
     """Return a session's decision under its name. share: its propensity."""
@@ -469,10 +464,13 @@ class Placed(NamedTuple):
 
 
 class ResolvingOperation(OperationModel):
-    """An operation on decisions that were requested before."""
+    """An operation on decisions that were requested before. What a part past its policy's horizon
+    takes no more is "gone", and keeps nothing else from being done.
+    """
 
     role: ClassVar[Role] = "tell"
-    reply: ClassVar[type[Record]] = Results
+    reply: ClassVar[type[Reply]] = Results
+    passes_horizon: ClassVar[bool] = True
 
     def ids(self) -> list[str]:
         """The decisions that are meant."""
@@ -507,13 +505,19 @@ class ResolvingOperation(OperationModel):
         statuses = list[TellStatus](["unknown"] * len(ids))
         parts = list(dict.fromkeys(map(id, places)))
         by_part = {key: [at for at, part in enumerate(places) if id(part) == key] for key in parts}
-        if len(parts) > 1:
-            for own in by_part.values():
-                self._require(tx, places[own[0]], own)
+        for own in by_part.values():
+            part = places[own[0]]
+            if len(parts) > 1 or is_release_missing(part.session):
+                self._require(tx, part, own)
         for own in by_part.values():
             part = places[own[0]]
             placed = placed_in([ids[at] for at in own], part, tx)
-            self._resolve(tx, part, [(at, each.seq) for at, each in zip(own, placed, strict=True)])
+            try:
+                seqs = [each.seq for each in placed]
+                self._resolve(tx, part, list(zip(own, seqs, strict=True)))
+            except HorizonError as error:
+                keep_recorded(part.session, error)
+                placed = [left_over(each, part) for each in placed]
             for at, each in zip(own, placed, strict=True):
                 statuses[at] = each.status
             if len(parts) > 1:
@@ -529,7 +533,7 @@ class ResolvingOperation(OperationModel):
         """Resolve these decisions of a part: the place in the call, and the number if it counts."""
         raise NotImplementedError
 
-    def replied(self, answer: Any) -> Record:
+    def replied(self, answer: Any) -> Reply:
         pairs = zip(self.ids(), answer, strict=True)
         return Results(results=[Result(id=id, status=status) for id, status in pairs])
 
@@ -697,6 +701,12 @@ def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
     return placed
 
 
+def left_over(placed: Placed, part: Part) -> Placed:
+    """What is said of an answer where the policy came to its horizon before it, or with it."""
+    is_left = placed.seq is not None and is_pending(part.session, placed.seq)
+    return Placed("gone", None) if is_left else placed
+
+
 @final
 class Pending(OperationModel):
     """List decisions that wait for their rewards, oldest first, by their ids: to expire those that
@@ -710,7 +720,7 @@ class Pending(OperationModel):
 
     name: ClassVar[str] = "pending"
     role: ClassVar[Role] = "tell"
-    reply: ClassVar[type[Record]] = AskReply
+    reply: ClassVar[type[Reply]] = AskReply
     after: Annotated[int, Field(ge=0, le=2**53)] = 0
     limit: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = 1_000
     segment: Any = None
@@ -743,13 +753,6 @@ class Pending(OperationModel):
     def restored_answer(self, kept: Any, tx: Transaction) -> Any:
         return self.run(tx, "")
 
-    def replied(self, answer: Any) -> Record:
-        return AskReply.of(answer)
-
-    def answered(self, reply: Any) -> list[CampaignDecision]:
-        decisions: list[CampaignDecision] = reply.made()
-        return decisions
-
 
 # People who are assigned elsewhere
 
@@ -768,7 +771,7 @@ class RecordOutcomes(OperationModel):
 
     name: ClassVar[str] = "record"
     role: ClassVar[Role] = "tell"
-    reply: ClassVar[type[Record]] = RecordedBatch
+    reply: ClassVar[type[Reply]] = RecordedBatch
     arm: Arm
     outcomes: Items[StrictNumber | Items[StrictNumber]] | None = Field(default=None, repr=False)
     people: Annotated[int, Strict()] | None = None
@@ -805,13 +808,6 @@ class RecordOutcomes(OperationModel):
         """Nothing of outcomes is in it."""
         people = len(self.outcomes or ()) if self.people is None else self.people
         return json.dumps([self.name, self.arm, people, self.segment], default=str)
-
-    def replied(self, answer: Any) -> Record:
-        return RecordedBatch(status=answer)
-
-    def answered(self, reply: Any) -> TellStatus:
-        status: TellStatus = reply.status
-        return status
 
     def body(self) -> Any:
         fields = {name: value for name, value in dict(self).items() if value is not None}
@@ -920,7 +916,7 @@ class AddArm(OperationModel):
     """Add an arm, from the next decision on."""
 
     name: ClassVar[str] = "arms"
-    reply: ClassVar[type[Record]] = AddedArm
+    reply: ClassVar[type[Reply]] = AddedArm
     arm: Any = None
 
     def run(self, tx: Transaction, by: str) -> int:
@@ -934,19 +930,13 @@ class AddArm(OperationModel):
             part.note(tx.now, "add arm", self.arm, by or None)
         return int(max(added))
 
-    def replied(self, answer: Any) -> Record:
-        return AddedArm(arm=answer)
-
-    def answered(self, reply: Any) -> int:
-        return int(reply.arm)
-
 
 @final
 class RestartArm(OperationModel):
     """Forget what was released of an arm whose mean has changed (see `Session.restart_arm`)."""
 
     name: ClassVar[str] = "restart"
-    reply: ClassVar[type[Record]] = AddedArm
+    reply: ClassVar[type[Reply]] = AddedArm
     arm: Arm
 
     def run(self, tx: Transaction, by: str) -> int:
@@ -964,12 +954,6 @@ class RestartArm(OperationModel):
         for part in parts:
             part.note(tx.now, "restart arm", self.arm, by or None)
         return added
-
-    def replied(self, answer: Any) -> Record:
-        return AddedArm(arm=answer)
-
-    def answered(self, reply: Any) -> int:
-        return int(reply.arm)
 
 
 # The campaign
@@ -1016,6 +1000,7 @@ class Close(OperationModel):
     """
 
     name: ClassVar[str] = "close"
+    passes_horizon: ClassVar[bool] = True
     why: Annotated[str | None, checked_line("why", LONGEST_WHY, "Nothing was changed.")] = None
     winner: Arm = None
     read: bool = True
@@ -1023,15 +1008,8 @@ class Close(OperationModel):
     def parts(self, tx: Transaction) -> Sequence[Part]:
         return tx.parts()
 
-    def settles(self, part: Part) -> bool:
-        return False
-
     def run(self, tx: Transaction, by: str) -> None:
         parts = tx.parts()
-        for part in parts:
-            with suppress(HorizonError):  # nothing is learned any more, and it can be closed
-                settle(part, tx.rows)
-            tx.accept(part)
         for part in parts:
             require_closable(part.session, self.winner, self.read)
         for part in parts:
@@ -1054,7 +1032,7 @@ class Erase(OperationModel):
     """
 
     name: ClassVar[str] = "erase"
-    reply: ClassVar[type[Record]] = Voided
+    reply: ClassVar[type[Reply]] = Voided
     user: User
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
@@ -1084,12 +1062,6 @@ class Erase(OperationModel):
             tx.kept_arms.pop(who, None)
             part.note(tx.now, "erased a person", None, by or None)
         return many
-
-    def replied(self, answer: Any) -> Record:
-        return Voided(void=answer)
-
-    def answered(self, reply: Any) -> int:
-        return int(reply.void)
 
 
 @final

@@ -58,6 +58,7 @@ from dpbandits.session.storing import (
     decides_by_contexts,
     decision_counts,
     due_now,
+    end_contributions,
     holds_answers,
     lines_of,
     load_held_answers,
@@ -255,6 +256,7 @@ def loaded(
         public = public | {"policy": None, "learned": None}
     if setting.looking:
         session = public_session(public, kept, setting.policy, setting.clock)
+        note_restored(session, head)
         names = DecisionNames.fresh()
         return Part(
             row, head, session, ChangeRecorder(session), names, seal, plays, pending, contexts
@@ -274,8 +276,15 @@ def loaded(
         clock=setting.clock,
         user_key=key,
     )
+    note_restored(session, head)
     watch = ChangeRecorder(session)
     return Part(row, head, session, watch, names, seal, plays, pending, contexts, lines, doubtful)
+
+
+def note_restored(session: Session, head: HeadRow) -> None:
+    """After a fence, places of people in the window that was open are all taken."""
+    if head.parsed["closed_window"] is not None:
+        end_contributions(session)
 
 
 def lines_after(lines: str, read: Iterable[ReadingRow]) -> str:

@@ -23,7 +23,6 @@ from dpbandits.core.errors import (
     StoreError,
     TooManyPendingError,
     UnknownCampaignError,
-    WitnessError,
     coded,
 )
 
@@ -248,9 +247,9 @@ REASONS: dict[str, Reason] = {
         409,
         "Past the horizon",
         HorizonError,
-        "The policy has come to the horizon that it was made for: nothing more is released. "
-        "Outcomes of this call may have been recorded. Create another campaign, with a longer "
-        "horizon.",
+        "The policy has come to the horizon that it was made for, in one segment at least: nothing "
+        "more is released there, and nothing was done. Close it, and create another campaign, with "
+        "a longer horizon.",
     ),
     "no_such_policy": Reason(
         422,
@@ -417,10 +416,10 @@ REASONS: dict[str, Reason] = {
     # By the kind of an error, where its own text may hold something of the call
     "reward_out_of_range": Reason(
         422,
-        "No reward",
+        "A reward is no number, or out of range",
         RewardError,
-        "Expected a number in [0, 1] or in the declared range, with a guardrail the reward and the "
-        "harm, [0.5, 0], and for several arms one of each. None was recorded.",
+        "Expected each reward to be a number in [0, 1] or in the declared range, with a guardrail "
+        "the reward and the harm, [0.5, 0], and for several arms one of each. None was recorded.",
     ),
     "message": Reason(
         422,
@@ -502,7 +501,7 @@ REASONS: dict[str, Reason] = {
         422,
         "Not JSON",
         ValueError,
-        "The body is not JSON. Nothing was done; /docs describes every body.",
+        "The body is not JSON, or nested too deeply. Nothing was done; /docs describes every body.",
     ),
     "shape": Reason(
         422,
@@ -519,25 +518,6 @@ REASONS: dict[str, Reason] = {
     ),
 }
 
-BY_KIND: list[tuple[type[Exception], str]] = [
-    (UnknownCampaignError, "no_such_campaign"),
-    (WitnessError, "store"),
-    (StoreError, "store"),
-    (LedgerError, "ledger"),
-    (HorizonError, "horizon"),
-    (RewardError, "reward_out_of_range"),
-    (MessageError, "message"),
-    (NameTakenError, "name_taken"),
-    (DecisionError, "decision"),
-    (SharedError, "busy_campaign"),
-    (ClosedError, "closed"),
-    (TooManyPendingError, "full"),
-    (ValueError, "refused"),
-    (TypeError, "refused"),
-    (RuntimeError, "not_now"),
-    (Error, "not_now"),
-]
-
 
 def refusal(code: str, text: str | None = None) -> Exception:
     """Return the error of this code. text: in Python, where it may repeat what was given."""
@@ -545,11 +525,13 @@ def refusal(code: str, text: str | None = None) -> Exception:
 
 
 def code_of(error: Exception) -> str:
-    """Return the code of an error."""
+    """Return the code of an error: its own, its class's, or that of a plain error."""
     code = getattr(error, "code", None)
     if isinstance(code, str) and code in REASONS:
         return code
-    return next((code for kind, code in BY_KIND if isinstance(error, kind)), "fault")
+    if isinstance(error, (ValueError, TypeError)):
+        return "refused"
+    return "not_now" if isinstance(error, (RuntimeError, Error)) else "fault"
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar, final
 
 from dpbandits.core.errors import (
     EditedRowsError,
+    HorizonError,
     LedgerError,
     SharedError,
     StoreError,
@@ -47,14 +48,15 @@ from dpbandits.session.holdout import HoldoutRule
 from dpbandits.session.storing import (
     advance_clock,
     cost_of,
+    drop_unread,
     is_release_missing,
     is_sticky,
+    keep_recorded,
     keeps_exact_sums,
     load_contributions,
     refreshed,
     release_marker,
     restart_policy,
-    void_and_drop_open,
     window_of,
 )
 
@@ -95,6 +97,10 @@ class Operation(Protocol):
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
         """Return the parts of the campaign that it touches."""
+
+    @property
+    def passes_horizon(self) -> bool:
+        """Whether it is done although a part has come to its policy's horizon."""
 
     def settles(self, part: Part) -> bool:
         """Return whether due releases are made first; they stand even if the call is refused."""
@@ -200,28 +206,37 @@ class Transaction:
         """Run a call, or return the stored answer to its key.
 
         Raises:
+            HorizonError: a part has come to its policy's horizon, which keeps no other part from
+                what is due in it.
             ValueError: another call was made with this key.
         """
-        for part in (parts := op.parts(self)):
+        parts, ended = op.parts(self), None
+        for part in parts:
             if op.settles(part):
-                settle(part, self.rows)
+                try:
+                    settle(part, self.rows)
+                except HorizonError as error:
+                    keep_recorded(part.session, error)
+                    ended = error.with_traceback(None)
                 self.accept(part)
-        if op.key is None:
-            return op.run(self, by)
-        seal = parts[0].seal.store
-        place = seal.call_place(self.layout.row.uid, by, op.key)
-        mark = seal.call_mark(op.identity())
-        stored = self.responses.get(place) or self.rows.response(place)
-        if stored is not None:
-            try:
-                first, kept = json.loads(stored)
-            except (ValueError, TypeError):
-                raise refusal("edited_reply") from None
-            if first != mark:
-                raise refusal("key_used")
-            return op.restored_answer(kept, self)
+        if op.key is not None:
+            seal = parts[0].seal.store
+            place = seal.call_place(self.layout.row.uid, by, op.key)
+            mark = seal.call_mark(op.identity())
+            stored = self.responses.get(place) or self.rows.response(place)
+            if stored is not None:
+                try:
+                    first, kept = json.loads(stored)
+                except (ValueError, TypeError):
+                    raise refusal("edited_reply") from None
+                if first != mark:
+                    raise refusal("key_used")
+                return op.restored_answer(kept, self)
+        if ended is not None and not op.passes_horizon:
+            raise ended
         answer = op.run(self, by)
-        self.responses[place] = compact([mark, op.kept(answer)])
+        if op.key is not None:
+            self.responses[place] = compact([mark, op.kept(answer)])
         return answer
 
     def is_lost(self, part: Part, by: str, key: str) -> bool:
@@ -347,6 +362,7 @@ def copy_of_error(error: StoreError | WitnessError) -> StoreError | WitnessError
     collect the frames of all of them, and the rewards in these.
     """
     made = type(error)(*error.args)
+    made.__dict__.update(error.__dict__)
     made.__cause__ = None if error.__cause__ is None else error.__cause__.with_traceback(None)
     return made
 
@@ -775,8 +791,7 @@ class Host:
         )
         restarts = bool(unseen) or keeps_exact_sums(part.session)
         part.begin({}, {})
-        void_and_drop_open(part.session)
-        part.watch.note_lost()
+        drop_unread(part.session)
         if restarts:
             restart_policy(part.session)
             if part.contexts is not None:

@@ -19,7 +19,6 @@ from typing import Annotated, Any, NamedTuple, final
 from pydantic import Field, TypeAdapter
 
 from dpbandits.core.inputs import whole_number
-from dpbandits.core.privacy import Guarantee
 from dpbandits.forecasting.forecast import ExpectedLoss, expected_loss
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
@@ -30,7 +29,6 @@ from dpbandits.service.refusals import refusal
 from dpbandits.service.tables import ReleaseRow
 from dpbandits.service.transaction import ONLY_PART, Layout, Transaction
 from dpbandits.session.beliefs import Beliefs, ReleaseHistory, Uplift, checked_confidence, uplift_of
-from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import MOST_OUTCOMES
 from dpbandits.session.predictions import Predictions
@@ -158,40 +156,8 @@ def largest_of(layout: Layout, parts: Mapping[str, Any], **params: Any) -> Any:
 # What campaigns are and promise
 
 
-def guarantee_of(tx: Transaction, part: Part) -> Guarantee | None:
-    return part.session.guarantee
-
-
-def spent_of(tx: Transaction, part: Part) -> Fraction | None:
-    return part.session.spent
-
-
-def generation_of(tx: Transaction, part: Part) -> int:
-    return part.head.generation
-
-
-def policy_of(tx: Transaction, part: Part) -> Policy:
-    return part.session.policy
-
-
-def attribution_window_of(tx: Transaction, part: Part) -> float | None:
-    return part.session.attribution_window
-
-
-def guardrail_of(tx: Transaction, part: Part) -> Guardrail | None:
-    return part.session.guardrail
-
-
 def arms_of(tx: Transaction, part: Part) -> tuple[models.ArmState, ...]:
     return tuple(models.ArmState(*each) for each in part.session.arms)
-
-
-def options_of(tx: Transaction, part: Part) -> dict[str, Any]:
-    return tx.layout.options
-
-
-def randomizer_of(tx: Transaction, part: Part) -> str:
-    return part.session.description()
 
 
 def summary_of(tx: Transaction, part: Part) -> models.Summary:
@@ -273,10 +239,6 @@ def statement_of(tx: Transaction, part: Part) -> str:
     if why is None or part.session.closed is not None:
         return text
     return f"{text}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
-
-
-def participants_of(tx: Transaction, part: Part) -> str:
-    return part.session.participant_text()
 
 
 def statement_over(layout: Layout, parts: Mapping[str, str]) -> str:
@@ -599,21 +561,26 @@ def beliefs_like(**more: Any) -> dict[str, Any]:
 
 VIEWS: dict[str, View] = {
     "summary": View(summary_of, models.Summary, combine=summary_over),
-    "options": View(options_of, dict[str, Any], combine=first_of),
+    "options": View(lambda tx, part: tx.layout.options, dict[str, Any], combine=first_of),
     "guarantee": View(
-        guarantee_of, models.SentGuarantee, models.SentGuarantee.of, combine=first_of
+        lambda tx, part: part.session.guarantee,
+        models.SentGuarantee,
+        models.SentGuarantee.of,
+        combine=first_of,
     ),
     "spent": View(
-        spent_of,
+        lambda tx, part: part.session.spent,
         str | None,
         optional(str),
         optional(Fraction),
         combine=largest_of,
     ),
-    "generation": View(generation_of, int, combine=largest_of),
-    "attribution_window": View(attribution_window_of, float | None, combine=first_of),
+    "generation": View(lambda tx, part: part.head.generation, int, combine=largest_of),
+    "attribution_window": View(
+        lambda tx, part: part.session.attribution_window, float | None, combine=first_of
+    ),
     "guardrail": View(
-        guardrail_of,
+        lambda tx, part: part.session.guardrail,
         models.SentGuardrail | None,
         optional(models.SentGuardrail.of),
         optional(models.SentGuardrail.made),
@@ -628,8 +595,10 @@ VIEWS: dict[str, View] = {
         is_by_part=True,
     ),
     "statement": View(statement_of, str, combine=statement_over, is_text=True),
-    "participants": View(participants_of, str, combine=first_of, is_text=True),
-    "randomizer": View(randomizer_of, str, is_text=True),
+    "participants": View(
+        lambda tx, part: part.session.participant_text(), str, combine=first_of, is_text=True
+    ),
+    "description": View(lambda tx, part: part.session.description(), str, is_text=True),
     "ledger": View(ledger_of, list[models.LedgerLine], combine=by_part, is_by_part=True),
     "releases": View(releases_of, list[models.StoredRelease], params=PAGE),
     "decisions": View(decisions_of, models.DecisionPage, params=PAGE),
@@ -692,7 +661,7 @@ VIEWS: dict[str, View] = {
     ),
     "history": View(history_of, list[models.Moment], decode=lambda moments: tuple(moments)),
     "recent": View(recent_of, models.Recent, params={"newest": (Limit, 1_000)}),
-    "policy": View(policy_of, None, combine=first_of),
+    "policy": View(lambda tx, part: part.session.policy, None, combine=first_of),
 }
 """By name, every view of a campaign. The policy itself is not sent: a client has no use for it."""
 

@@ -999,7 +999,8 @@ class Beliefs(Tabular):
         the latter names an arm with probability 1 − confidence at most. See `Session.restart_arm`.
     caution: where the declared range clips rewards, what that does to means.
     together: whether arms are played together, as super arms: then none of them is the best.
-    is_over: whether the session was closed, and no more people come.
+    is_over: whether no more people are learned from: the session was closed, or a campaign's
+        database was restored (see `Session.alarms`).
     in_periods: whether arms are compared within periods. Then an arm's interval is about the mean
         of all its people at their times, and a change of rates that is common to all arms speaks
         for none.

@@ -90,6 +90,13 @@ EARLIEST = -1e15
 """Seconds: before every time that a clock says."""
 
 
+NOT_LEARNED = (
+    "The database was restored, or the campaign was fenced: who was learned from in what was lost "
+    "is not known, so nobody is learned from any more, and decisions go on as they are. Close this "
+    "campaign, and begin another one; whoever comes to both has the ε of both."
+)
+"""The advice of the alarm "restored"."""
+
 Place = tuple[str, int]
 """A place that a decision was made on: whose it is, and in which window."""
 
@@ -107,6 +114,7 @@ class Register:
     used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
         a store loads those people only whom a call is about.
     kept: by pseudonym, the arm that a person keeps (see `Roster.mark`); None: nobody keeps one.
+    has_ended: whether nobody is learned from any more: a restored database does not know who was.
     """
 
     def __init__(
@@ -124,6 +132,7 @@ class Register:
         self.used: dict[str, tuple[int, int]] = {}
         self.kept: dict[str, int] | None = {} if sticky else None
         self.complete = True
+        self.has_ended = False
 
     def pseudonym(self, user: object) -> str:
         """What a person is called here.

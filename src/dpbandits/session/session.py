@@ -91,7 +91,13 @@ from dpbandits.session.options import (
     warn_about,
 )
 from dpbandits.session.overdue import overdue_advice, unanswered_advice
-from dpbandits.session.people import Clock, per_user, policy_for_users, register_of
+from dpbandits.session.people import (
+    NOT_LEARNED,
+    Clock,
+    per_user,
+    policy_for_users,
+    register_of,
+)
 from dpbandits.session.periods import MOST_COMPARED, OpenPeriod, periods_of, require_few
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
@@ -1754,7 +1760,8 @@ class Session:
         the arm is the last one in play), in order; arms whose first batch waits for requests that
         are overdue ("overdue"), for as long as it does; and that nobody answers ("silent"), once
         100 decisions without an answer expired or waited for longer than usual. With an attribution
-        window who answered is private, and "silent" is never raised.
+        window who answered is private, and "silent" is never raised. Of a campaign: that its
+        database was restored, and it learns from nobody any more ("restored").
 
         A request is overdue that has waited for several times as long as answers usually take.
         Others are asked for in its place, and its answer still counts if it comes.
@@ -1777,7 +1784,15 @@ class Session:
             first = when(view.answered + 1) if since else "the newest decision"
             advice = unanswered_advice(since, view.expired, first)
             waits.append(SessionEvent("silent", None, view.asked, advice))
+        if self._has_ended and self._state.closing is None:
+            waits.append(SessionEvent("restored", None, view.asked, NOT_LEARNED))
         return (*self._guardrail_alarms(), *waits)
+
+    @property
+    def _has_ended(self) -> bool:
+        """Whether nobody is learned from any more, because a store was restored."""
+        people = self._tables.people
+        return people is not None and people.has_ended
 
     def _guardrail_alarms(self) -> list[SessionEvent]:
         """Arms that passed the guardrail."""
@@ -1835,7 +1850,7 @@ class Session:
             together=self.policy.about.feedback == "semi",
             allocation=Allocation(least, self._sight, self._named_by_policy),
         )
-        if state.closing is None:
+        if state.closing is None and not self._has_ended:
             return estimates
         return replace(estimates, more=None, at_share=None, sight=None, is_over=True)
 

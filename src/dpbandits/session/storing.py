@@ -148,10 +148,6 @@ class ChangeRecorder:
         """Events since the last `changes()`."""
         return self._journal
 
-    def note_lost(self) -> None:
-        """Mark decisions resolved since the last `changes()` as lost by a restored database."""
-        self._resolved = dict.fromkeys(self.resolved, "lost")
-
     def changes(self) -> SessionChanges:
         """Return what changed since the last call."""
         tables, journal, resolved = self.session._tables, self._journal, dict(self.resolved)
@@ -558,14 +554,21 @@ def record_batch(session: Session, arm: str | int, outcomes: list[Any], counts: 
         session._require_few_counts(())
     try:
         session._record(session._state.roster.number(arm), outcomes, None)
-    except Exception:
-        if session._current.records == before or not is_release_missing(session):
+    except Exception as error:
+        if session._current.records == before:
             raise
-        state = (
-            session._current.folded_with_all_events()
-        )  # its block is released with all that came
-        session._log = Log(state, session._log.plan, [])
-        session._rebuild_view()
+        keep_recorded(session, error)
+
+
+def keep_recorded(session: Session, error: Exception) -> None:
+    """Count all that a call recorded, though a release that it completed failed: its block is
+    released with all that came. Raises the error, if it is of something else.
+    """
+    if not is_release_missing(session):
+        raise error
+    state = session._current.folded_with_all_events()
+    session._log = Log(state, session._log.plan, [])
+    session._rebuild_view()
 
 
 def require_recordable_in(session: Session) -> None:
@@ -581,13 +584,14 @@ def play_single_arm(session: Session, arm: int) -> None:
     )
 
 
-def void_and_drop_open(session: Session) -> None:
-    """Void all pending decisions, and drop open blocks unread."""
-    session._tables.held.clear()
-    with OneCall(session) as view:
-        events = [session._voided(id, play) for id, play in view.pending.items()]
-        session._append(view, events)
-    session.drop_open()
+def drop_unread(session: Session) -> None:
+    """Drop open blocks unread, those that are due to be released among them, and those of a period
+    that is over: a lost timeline may have released them. Nothing may be pending.
+    """
+    with OneCall(session, releases=False) as view:
+        state = view.folded()
+        state = state._replace(events=(*state.events, SessionEvent("drop", None, state.asked)))
+        session._replace_state(session._dropped(state, tuple(state.books.blocks)))
 
 
 def keeps_exact_sums(session: Session) -> bool:
@@ -651,6 +655,15 @@ def use_up_contributions(session: Session, who: str) -> None:
     people = session._tables.people
     if people is not None:
         people.used[who] = people.period(), people.cap
+
+
+def end_contributions(session: Session) -> None:
+    """Note that a restored database does not know who was learned from in the open window. Unless
+    there is a next one, nobody is learned from any more.
+    """
+    people = session._tables.people
+    if people is not None:
+        people.has_ended = people.window is None
 
 
 def advance_clock(session: Session, latest: float) -> None:

@@ -15,7 +15,7 @@ def test_reports_of_devices_are_told() -> None:
         client = client_of(store)
         made = {"name": "trial", "policy": local}
         assert client.post("/v1/campaigns", json=made).status_code == 201
-        described = client.get("/v1/campaigns/trial/randomizer").text
+        described = client.get("/v1/campaigns/trial/description").text
         device = dpb.Client(described, most=1)
         decision, another = ask(client, 2)
         message = device.answer(decision["message"], 1)

@@ -4,7 +4,9 @@ proofs/fence.md.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from dpbandits.service.store import CampaignStore
 from dpbandits.service.transaction import Host
 from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
+from tests.service.http.web import client_of, remote
 from tests.service.machine import Time
+from tests.service.test_refused_calls import Failing
 from tests.service.timelines import Lite, copied, create, inside, lost_lines, turns
 
 
@@ -110,6 +114,44 @@ def test_a_mechanism_that_remembers_sums_begins_anew(lite: Lite, policy: Any) ->
     assert campaign.spent == policy.guarantee.cost
 
 
+@pytest.mark.parametrize("due", ["a period has ended", "noise failed"])
+def test_what_is_due_in_a_copy_is_not_read_there(lite: Lite, due: str) -> None:
+    """The timeline that was lost read it: a fence drops it, however long ago it became due."""
+    clock, noise = Time(), Failing(0, int(due == "noise failed"))
+    opening: dict[str, Any] = {"clock": clock, "noise": noise}
+    options = {} if noise.times else {"period": timedelta(seconds=100), "min_share": 0.1}
+    with lite.open(**opening) as store:
+        policy = dpb.DPRateIMED(arms=2, epsilon=1, first=4)
+        campaign = store.create("c", policy, seed=1, **options)
+        asked = campaign.ask(9 if noise.times else 3)
+        with suppress(ArithmeticError):
+            campaign.tell_many([(each, 1) for each in asked])
+        assert noise.drawn == 0
+        copy = lite.copy(lite.file.with_name("copy.db"))
+        clock.now += 200
+        campaign.ask()
+        drawn = noise.drawn
+        assert drawn > 0
+    lite.put_back(copy)
+    campaign = lite.open(**opening)["c"]
+    assert campaign.generation == 2
+    assert [line.kind for line in campaign.ledger] == ["lost"]
+    campaign.ask()
+    assert noise.drawn == drawn
+
+
+def test_a_campaign_past_its_horizon_is_fenced(lite: Lite) -> None:
+    campaign = create(lite.open(), dpb.DPUCB(arms=2, epsilon=1, horizon=8))
+    asked = campaign.ask(20)
+    campaign.tell_many([(each, 1) for each in asked[:17]])
+    with pytest.raises(dpb.HorizonError):
+        campaign.ask()
+    campaign.fence()
+    assert campaign.generation == 2
+    assert campaign.tell(asked[-1], 1) == "gone"
+    turns(campaign, 4)
+
+
 def test_nobody_is_learned_from_before_the_next_window(lite: Lite) -> None:
     clock = Time()
     options = {"privacy_unit": "user", "max_contributions": 3, "clock": clock}
@@ -120,16 +162,42 @@ def test_nobody_is_learned_from_before_the_next_window(lite: Lite) -> None:
         **options,
     )
     assert campaign.ask(user="somebody new").learn is False
+    assert campaign.alarms == ()
+    assert not campaign.beliefs().is_over
     clock.now += 3600
     assert campaign.ask(user="somebody new").learn is True
 
 
 def test_people_for_ever_are_learned_from_no_more(lite: Lite) -> None:
-    options = {"privacy_unit": "user", "max_contributions": 3}
-    campaign, _ = rolled_back(
-        lite, lambda c: [turns(c, 1, user=f"p{n}") for n in range(30)], **options
-    )
-    assert [campaign.ask(user=f"p{n}").learn for n in (0, 40)] == [False, False]
+    """An alarm says so, and what to do; and nobody is told to wait for more people."""
+    options: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 1, "min_share": 0.1}
+    forecasts, people = list[Any](), iter(range(1, 1_000))
+
+    def many(campaign: Any) -> None:
+        for person in islice(people, 50):
+            decision = campaign.ask(user=f"p{person}")
+            campaign.tell(decision, float(person % 10 < (7 if decision.action else 3)))
+        forecasts.append(campaign.beliefs())
+        assert campaign.alarms == ()
+
+    with lite.open() as store:
+        many(create(store, dpb.DPRateIMED(arms=2, epsilon=4), **options))
+        copy = lite.copy(lite.file.with_name("copy.db"))
+        many(store["c"])
+    lite.put_back(copy)
+    campaign = (store := lite.open())["c"]
+    assert [campaign.ask(user=name).learn for name in ("p1", "new")] == [False, False]
+    (alarm,) = campaign.alarms
+    assert (alarm.what, alarm.arm, alarm.asked) == ("restored", None, 52)
+    assert "Close this campaign, and begin another one" in alarm.advice
+    far = remote(client_of(store))["c"]
+    assert far.alarms == campaign.alarms
+    assert all("more people" in each.advice for each in forecasts)
+    for beliefs in (campaign.beliefs(), far.beliefs()):
+        assert beliefs.advice == "No arm is named the best at .95 confidence."
+    assert "more people" not in campaign.statement()
+    campaign.close("restored")
+    assert campaign.alarms == ()
 
 
 def test_answers_that_are_held_are_deleted(lite: Lite) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 from benchmarks.service.postgres import Server
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, select
 from sqlalchemy.exc import DBAPIError
 
 from dpbandits.core.errors import StoreError
-from dpbandits.service.database import make_private_file, require_durable, sqlite_engine
+from dpbandits.service import tables
+from dpbandits.service.database import make_private_file, put, require_durable, sqlite_engine
 from dpbandits.service.opening import open_store
-from tests.service.conftest import KEY
+from tests.service.conftest import KEY, Open
 from tests.service.timelines import Lite, create, turns
 
 TABLES = "dpbandits_ledger", "dpbandits_release"
@@ -158,3 +159,20 @@ def test_a_file_that_could_lose_a_commit_is_refused(tmp_path: Path, level: str) 
     with pytest.raises(StoreError, match="synchronous is off"):
         require_durable(engine)
     engine.dispose()
+
+
+# Rows that are written over
+
+
+def test_of_two_rows_in_one_place_the_later_one_stays(make: Open) -> None:
+    """PostgreSQL refuses a statement that writes over its own rows, SQLite does not."""
+    store = make()
+    uid, table = create(store).uid, tables.contribution
+    names = "group", "pseudonym", "window", "used", "kept"
+    for used in (1, 3):
+        rows = [(uid, who, 0, used + at, None) for at, who in enumerate(["a", "b", "a"])]
+        with store.database.begun() as connection:
+            put(connection, table, names, rows, "group", "pseudonym")
+        with store.database.begun(write=False) as connection:
+            query = select(table.c.pseudonym, table.c.used).order_by(table.c.pseudonym)
+            assert [*map(tuple, connection.execute(query))] == [("a", used + 2), ("b", used + 1)]

@@ -29,7 +29,7 @@ from dpbandits.service.campaign import Campaign
 from dpbandits.service.creation import NewCampaign, policy_from
 from dpbandits.service.models import DecisionPage, Problem, Rights, Scope, Summaries, Summary
 from dpbandits.service.operations import OPERATIONS, Items, OperationModel, Tell, TellItem
-from dpbandits.service.refusals import REASONS, code_of
+from dpbandits.service.refusals import REASONS, code_of, refusal
 from dpbandits.service.server.access import Access, Caller
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.views import SENT, View
@@ -158,7 +158,7 @@ def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view
         campaign = store[campaign_name]
         shown = view.to_sent(campaign._calls.view(name, segment, given))
         if view.is_text:
-            media = "application/json" if name == "randomizer" else "text/plain"
+            media = "application/json" if name == "description" else "text/plain"
             return PlainTextResponse(shown, media_type=media)
         return Response(csv_of(shown), media_type="text/csv") if kind == "csv" else shown
 
@@ -350,8 +350,10 @@ def add_error_handlers(app: FastAPI, access: Access) -> None:
         named = option_in(error) if code in ("option", "policy") else None
         return problem(code, errors=[] if named is None else [wrong(named)])
 
-    async def framework(request: Request, error: Exception) -> JSONResponse:
+    def framework(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
+        if error.status_code == 400:  # a body of a route that cannot be read
+            return ours(request, refusal("not_json"))
         text = Problem(title="Refused", status=error.status_code, code="refused_address", detail="")
         text.detail = {
             404: "There is nothing at this address; /docs describes every route.",
@@ -368,6 +370,9 @@ def add_error_handlers(app: FastAPI, access: Access) -> None:
     app.add_exception_handler(HTTPException, framework)
     app.add_exception_handler(Exception, fault)
 
+
+FIELD = re.compile(r"[a-z_]{1,30}")
+"""What may be a field's name, such as a misspelt one. There are no digits in it."""
 
 PRIVATE = {"reward", "outcomes", "successes"}
 """Fields of which nobody is told what is wrong with them, not even where."""
@@ -409,16 +414,17 @@ def wrong(where: str) -> dict[str, str]:
 
 def where_and_what(error: Any) -> dict[str, str]:
     """Say where a body is of another shape, and what was expected there. A field that is not known
-    is not named: it may be anything that came.
+    is named if it can be a field's name: else it may be anything that came.
     """
     kind, place = str(error["type"]), list(error["loc"])
+    is_named = FIELD.fullmatch(str(place[-1])) is not None
     if kind in ("extra_forbidden", "value_error", "json_invalid"):
         what = {
             "extra_forbidden": "A field is not known here",
             "value_error": "Not a possible value",
             "json_invalid": "Not JSON",
         }[kind]
-        place = place[:-1] if kind == "extra_forbidden" else place
+        place = place if is_named or kind != "extra_forbidden" else place[:-1]
     else:
         what = str(error["msg"])
     return {"where": ".".join(map(str, place[1:] or ["body"])), "what": what}

@@ -4,6 +4,7 @@ afar, and nothing of what was sent.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.refusals import REASONS, code_of
+from dpbandits.service.refusals import REASONS
 from dpbandits.service.server.access import Access
 from tests.places import REPOSITORY
 from tests.service.http.web import POLICY, client_of, remote
@@ -26,6 +27,9 @@ CAMPAIGNS: dict[str, dict[str, Any]] = {
     "full": {"max_pending": 1},
     "held": {"attribution_window": 60.0, "default": 0},
 }
+
+DEEP = b"[" * 100_000
+UNKNOWN = "A field is not known here"
 
 CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "no_such_arm": ("trial", lambda c: c.retire_arm("red")),
@@ -66,7 +70,7 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
 
 @pytest.mark.parametrize("code", CALLS)
 def test_a_refusal_is_the_same_from_near_and_from_afar(code: str) -> None:
-    """Of one kind and one code. Afar its text is fixed, so that it repeats nothing."""
+    """Of one kind, with one code. Afar its text is fixed, so that it repeats nothing."""
     name, call = CALLS[code]
     found = list[Exception]()
     for is_far in (False, True):
@@ -80,7 +84,7 @@ def test_a_refusal_is_the_same_from_near_and_from_afar(code: str) -> None:
             found.append(refused.value)
     near, far = found
     assert type(near) is type(far) is REASONS[code].kind
-    assert code_of(near) == far.code == code  # type: ignore[attr-defined]
+    assert near.code == far.code == code  # type: ignore[attr-defined]
     if near.args != far.args:
         assert str(far) == REASONS[code].text
 
@@ -101,7 +105,9 @@ def test_rewards_are_refused_in_one_way_whatever_they_are() -> None:
             record = {"arm": 0, "outcomes": outcomes, "key": "k"}
             said.add(client.post("/v1/campaigns/trial/record", json=record).text)
         assert len(said) == 1
-        assert 'errors":[]' in said.pop()
+        problem = json.loads(said.pop())
+        assert problem["errors"] == []
+        assert problem["title"] == "A reward is no number, or out of range"
         assert trial.summary().told == 0
 
 
@@ -128,17 +134,38 @@ def test_whoever_may_not_call_is_told_nothing_else() -> None:
     with dpb.open_store("memory:") as store:
         store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1))
         reader = Access(store.database, open=False).create("reader", ["read"])
-        json = {"content-type": "application/json"}
+        headers = {"content-type": "application/json"}
         for token, status in ((None, 401), (reader, 403)):
             client = client_of(store, open=False, token=token)
-            for body in (b"{", b"[1]", b'{"eligible": "blue"}', b'{"kount": 1}'):
-                answer = client.post("/v1/campaigns/trial/ask", content=body, headers=json)
+            for body in (b"{", b"[1]", b'{"eligible": "blue"}', b'{"kount": 1}', DEEP, b"\xff"):
+                answer = client.post("/v1/campaigns/trial/ask", content=body, headers=headers)
                 assert answer.status_code == status, body
         mine = Access(store.database, open=False).create("mine", ["ask"])
-        answer = client_of(store, open=False, token=mine).post(
-            "/v1/campaigns/trial/ask", content=b"{", headers=json
-        )
-        assert (answer.status_code, answer.json()["code"]) == (422, "not_json")
+        client = client_of(store, open=False, token=mine)
+        for body in (b"{", DEEP, b"\xff"):
+            answer = client.post("/v1/campaigns/trial/ask", content=body, headers=headers)
+            assert (answer.status_code, answer.json()["code"]) == (422, "not_json")
+
+
+def test_a_field_that_is_not_known_is_named_if_it_is_like_a_name() -> None:
+    """What was sent in its place, or as its name, is not repeated."""
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
+        trial, client = store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1)), client_of(store)
+        for name, where in {
+            "reason": "reason",
+            "privacyUnit": "body",
+            "0.7312": "body",
+            "a" * 31: "body",
+            "reward\n": "body",
+        }.items():
+            answer = client.post("/v1/campaigns/trial/close", json={name: "done at 0.7312"})
+            assert answer.json()["code"] == "shape"
+            assert answer.json()["errors"] == [{"where": where, "what": UNKNOWN}]
+            assert "7312" not in answer.text
+        body = [{"id": trial.ask().id, "reward": 1, "comment": "fine"}]
+        answer = client.post("/v1/campaigns/trial/tell", json=body)
+        assert answer.json()["errors"] == [{"where": "0.comment", "what": UNKNOWN}]
+        assert trial.summary().told == 0
 
 
 def test_the_guide_lists_every_code_with_its_status() -> None:

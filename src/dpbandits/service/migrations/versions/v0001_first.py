@@ -1,4 +1,4 @@
-"""The first version that a release wrote."""
+"""The first version."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -74,6 +74,7 @@ def upgrade() -> None:
         sa.Column("pseudonym", sa.String(length=32), nullable=False),
         sa.Column("window", sa.BigInteger(), nullable=False),
         sa.Column("used", sa.Integer(), nullable=False),
+        sa.Column("kept", sa.LargeBinary(), nullable=True),
         sa.PrimaryKeyConstraint("group", "pseudonym"),
     )
     op.create_table(
@@ -96,6 +97,7 @@ def upgrade() -> None:
         sa.Column("moved", sa.BigInteger(), nullable=False),
         sa.Column("nonce", sa.BigInteger(), nullable=False),
         sa.Column("plan", sa.BigInteger(), nullable=True),
+        sa.Column("context", sa.LargeBinary(), nullable=True),
         sa.PrimaryKeyConstraint("campaign", "seq"),
     )
     op.create_index(
@@ -204,6 +206,34 @@ def upgrade() -> None:
         sa.Column("trust", sa.String(length=8), nullable=True),
         sa.Column("noise", sa.String(length=16), nullable=True),
         sa.PrimaryKeyConstraint("name"),
+    )
+    op.create_table(
+        "dpbandits_context",
+        sa.Column("campaign", sa.String(length=32), nullable=False),
+        sa.Column("arm", sa.Integer(), nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.Column("pseudonym", sa.String(length=32), nullable=True),
+        sa.Column("moved", sa.BigInteger(), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("campaign", "arm", "number"),
+    )
+    op.create_index(
+        "dpbandits_context_moved", "dpbandits_context", ["campaign", "moved"], unique=False
+    )
+    op.create_table(
+        "dpbandits_open_cell",
+        sa.Column("campaign", sa.String(length=32), nullable=False),
+        sa.Column("arm", sa.Integer(), nullable=False),
+        sa.Column("cell", sa.Integer(), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("campaign", "arm", "cell"),
+    )
+    op.create_table(
+        "dpbandits_learned",
+        sa.Column("campaign", sa.String(length=32), nullable=False),
+        sa.Column("what", sa.String(length=8), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("campaign", "what"),
     )
 
     connection = op.get_bind()

@@ -106,7 +106,7 @@ function ahead(history, beliefs) {
   const leader = leaders.at(-1) ?? null;
   if (leader === null || beliefs.together) return leader === null ? "Nothing was released yet." : "Several arms are shown at a time; see their means.";
   const since = history[leaders.findLastIndex((label) => label !== leader) + 1];
-  return `${leader} is ahead since ${day(since.at)} UTC; no winner can be named yet.`;
+  return `${leader} is ahead since ${day(since.at)} UTC; no winner can be named${beliefs.is_over ? "" : " yet"}.`;
 }
 
 async function campaign(name, segment = null) {
