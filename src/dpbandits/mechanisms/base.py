@@ -470,7 +470,7 @@ class EachAction(Each):
 
     @property
     def guarantee(self) -> Guarantee | None:
-        return self.times(self.actions, "each_action")
+        return self.times(self.actions, "each_arm")
 
     def answer(
         self, memory: list[Any], block: Block, noise: Noise

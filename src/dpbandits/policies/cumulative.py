@@ -174,7 +174,7 @@ class DPIMED(IndexPolicy, PrivatePolicy):
         paper=PAPER,
         algorithm="DP-IMED",
         bound="α Σ Δ ln T/d_ε(μ, μ*) + o(ln T)",
-        proof="dp_imed",
+        proof="dp_klucb",
         baseline="KLUCB",
     )
 

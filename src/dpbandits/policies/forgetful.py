@@ -205,7 +205,7 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
         paper="Azize and Basu 2022",
         algorithm="AdaP-KLUCB",
         bound="O(Σ Δ ln T/min(kl(μ, μ*), εΔ)), a > 3",
-        proof="adap_klucb",
+        proof="adap_ucb",
         baseline="KLUCB",
     )
     a: float = 3.1

@@ -376,7 +376,7 @@ class DPTSMAT(SuperArmPolicy, PrivatePolicy):
         paper=PAPER,
         algorithm="Algorithm 3 (DPTS-MAT)",
         bound="O(Σ ln(KT)/Δ + min(K, ln KT) K ln(KT)/ε + Σ over the best basis of ln(KT)/Δ)",
-        proof="dp_ts_mat",
+        proof="dp_ucb_mat",
         baseline="CTSGaussian",
         feedback="semi",
         matroid=True,

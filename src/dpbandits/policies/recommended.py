@@ -1,5 +1,4 @@
-"""The recommended policy for a problem. Figures come from docs/measured/regret.md.
-"""
+"""The recommended policy for a problem. Figures come from docs/measured/regret.md."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -484,7 +484,7 @@ class DPKLCUCB(WeightedPolicy):
         paper="dpbandits",
         algorithm="DP-KLUCB index with an oracle (ours)",
         bound="none proved",
-        proof="dp_klcucb",
+        proof="dp_kl_mat",
         baseline="CUCB",
         feedback="semi",
         theory=False,
