@@ -15,18 +15,19 @@ from scipy.stats import norm
 
 from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
-from dpbandits.session.answering import (
+from dpbandits.session.evidence import AT_START
+from dpbandits.session.traffic import (
     FRACTION,
     HALF,
     HALF_FRACTION,
     LEAST_USUAL,
+    LEVEL,
     LONGEST,
+    OF_ANSWERS,
     SHORTEST,
     SIGNED,
     SIGNED_WEIGHTS,
 )
-from dpbandits.session.evidence import AT_START
-from dpbandits.session.traffic import LEVEL, OF_ANSWERS
 
 PEOPLE, WEEK = 5_000, 700
 

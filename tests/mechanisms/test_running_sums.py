@@ -19,7 +19,7 @@ from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, SignedTree, SquareRoot
 from dpbandits.mechanisms.base import Readings
-from dpbandits.mechanisms.running_sums import (
+from dpbandits.mechanisms.counters import (
     FINE,
     best_base,
     cells_at,

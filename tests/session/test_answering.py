@@ -19,14 +19,14 @@ from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
-from dpbandits.session.answering import (
+from dpbandits.session.decisions import Play
+from dpbandits.session.overdue import Overdue
+from dpbandits.session.traffic import (
+    LEVEL,
     SIGNED,
     SIGNED_WEIGHTS,
     AnswerTest,
 )
-from dpbandits.session.decisions import Play
-from dpbandits.session.overdue import Overdue
-from dpbandits.session.traffic import LEVEL
 from tests.service.http.web import client_of, remote
 from tests.session.small import document, loaded
 

@@ -16,8 +16,7 @@ from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.core.errors import MessageError
-from dpbandits.session.holdout import hashed_place, rule_of
-from dpbandits.session.people import Register
+from dpbandits.session.people import Register, hashed_place, rule_of
 from tests.session.small import Exact, begun, loaded, recorded, reward_of
 
 KEY = b"0123456789abcdef"

@@ -11,7 +11,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.law import smallest_p
-from dpbandits.simulation.compiled.coins import add_coins
+from dpbandits.simulation.compiled.listed import add_coins
 from dpbandits.simulation.simulate import choose_player
 from tests.simulation.hosts import ALARM, require_one_law
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.simulation.compiled.listed import best
-from dpbandits.simulation.compiled.set_players import set_player, sets_of
+from dpbandits.simulation.compiled.listed import best, set_player, sets_of
 from tests.simulation.hosts import require_one_law
 
 LISTED = dpb.ExplicitSet([(0, 1), (1, 2, 3), (3,), (0, 2)])

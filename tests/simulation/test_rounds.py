@@ -10,7 +10,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.mechanisms import SignedCounter
-from dpbandits.mechanisms.running_sums import digits_of
+from dpbandits.mechanisms.counters import digits_of
 from dpbandits.simulation.compiled import rounds
 from dpbandits.simulation.compiled.parts import signed_leaf, signed_sizes
 from dpbandits.simulation.compiled.players import kernel_for

@@ -17,10 +17,16 @@ from dpbandits.mechanisms.base import (
     SeparableDP,
     WeightedArms,
 )
-from dpbandits.mechanisms.counters import BinaryTree, Hybrid, Logarithmic
+from dpbandits.mechanisms.counters import (
+    BinaryTree,
+    Hybrid,
+    Logarithmic,
+    SignedCounter,
+    SignedTree,
+    SquareRoot,
+)
 from dpbandits.mechanisms.joint import JointAnswer, JointBatch
 from dpbandits.mechanisms.randomizers import LocalLaplace, RandomizedResponse, Randomizer, Report
-from dpbandits.mechanisms.running_sums import SignedCounter, SignedTree, SquareRoot
 from dpbandits.mechanisms.sparse_vector import AboveThreshold, Comparisons, Halt
 
 __all__ = [

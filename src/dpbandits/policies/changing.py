@@ -13,7 +13,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Exact, LazyForgetful, Mechanism
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
-from dpbandits.policies.formulas.kalman import (
+from dpbandits.policies.formulas.indices import (
     LARGEST_VARIANCE,
     block_variance,
     gain_of,

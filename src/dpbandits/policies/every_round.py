@@ -17,7 +17,7 @@ from dpbandits.mechanisms import (
     RandomizedResponse,
     SignedCounter,
 )
-from dpbandits.mechanisms.running_sums import best_base
+from dpbandits.mechanisms.counters import best_base
 from dpbandits.policies.arm_bounds import (
     bits_bound,
     hybrid_bound,

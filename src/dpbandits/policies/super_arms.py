@@ -27,7 +27,7 @@ from dpbandits.mechanisms import (
     SignedCounter,
     WeightedArms,
 )
-from dpbandits.mechanisms.running_sums import best_base
+from dpbandits.mechanisms.counters import best_base
 from dpbandits.oracles.base import DecisionSet, SuperArm, shortened
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet

@@ -23,7 +23,6 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import NONE, Columns, Tabular, types_of
 from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
-from dpbandits.session.answering import Answers
 from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Sight, Uplift
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
@@ -32,7 +31,7 @@ from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import time_words
-from dpbandits.session.traffic import SampleRatio, Traffic
+from dpbandits.session.traffic import Answers, SampleRatio, Traffic
 
 Exact = Annotated[
     Fraction, BeforeValidator(Fraction), PlainSerializer(str, return_type=str, when_used="json")

@@ -47,7 +47,6 @@ from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import Decision, as_pair, list_of_tells
-from dpbandits.session.holdout import hashed_place
 from dpbandits.session.options import (
     LONGEST_WHY,
     checked_batch_key,
@@ -56,7 +55,7 @@ from dpbandits.session.options import (
     listed_outcomes,
     require_few_outcomes,
 )
-from dpbandits.session.people import named_bytes
+from dpbandits.session.people import hashed_place, named_bytes
 from dpbandits.session.session import may_restart
 from dpbandits.session.storing import (
     ArmChange,

@@ -44,7 +44,7 @@ from dpbandits.service.refusals import refusal
 from dpbandits.service.sealing import CampaignSeal
 from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow
 from dpbandits.service.witness import Mark, Witness
-from dpbandits.session.holdout import HoldoutRule
+from dpbandits.session.people import HoldoutRule
 from dpbandits.session.storing import (
     advance_clock,
     cost_of,

@@ -1,20 +1,28 @@
-"""Contextual policies in environments with contexts: the plain way, through a `Session`."""
+"""Policies that decide by contexts, in environments with contexts: through a `Session`; and those
+whose contexts are private, block by block.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import Integers
+from dpbandits.core.plan import EVERY
+from dpbandits.core.privacy import Entry
 from dpbandits.environments.base import Environment
 from dpbandits.environments.contexts import ContextTable
+from dpbandits.mechanisms.base import Block
 from dpbandits.noise.protocol import Noise
+from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.joint_contexts import JointDPLinTS
+from dpbandits.session.releases_only import JointDPSession
 from dpbandits.session.session import Session
 from dpbandits.simulation.plain import Path
 
@@ -86,3 +94,98 @@ def play_contexts(
     plays_at[at:], earned_at[at:] = plays, earned
     told = session.ledger, session.state
     return Path(plays_at, t, session.releases, t, *told, earned=earned_at)
+
+
+# Policies whose contexts and decisions are private, on the rows of a table.
+#
+# Within a block the snapshot is fixed, so a whole block is played at once. Equal in law to a
+# `JointDPSession`, which plays the plain way; the tests hold it to that.
+
+
+AT_ONCE = 2**22
+"""Posterior draws that are held at once."""
+
+
+@dataclass(frozen=True)
+class JointPlayer:
+    """Plays runs, block by block, or one ask after the other in a session."""
+
+    policy: JointDPLinTS
+    environment: ContextTable
+    rounds: int
+    seed: int
+    compiled: bool = True
+
+    def __call__(self, checkpoints: Integers, run: int) -> Path:
+        seeds = np.random.SeedSequence([self.seed, run]).generate_state(3, np.uint64).tolist()
+        noise, public, feedback = SimulatedNoise(seeds[0]), seeds[1] >> 1, seeds[2]
+        rng = np.random.default_rng(feedback)
+        table = self.environment
+        end = min(self.rounds, table.length or self.rounds)
+        marks = np.minimum(checkpoints, end)
+        played = Played(table, end, self.policy.arms, marks)
+        if not self.compiled:
+            session = JointDPSession(self.policy, noise=noise, seed=public)
+            while played.t < end:
+                row = played.rows(1, rng)
+                decision = session.ask(table.contexts[row[0]])
+                ones = played.add(row, np.array([decision.action]), rng)
+                session.tell(decision, float(ones[0]))
+            return played.path(session.ledger, session.state)
+        policy, state, ledger = self.policy, self.policy.init(), list[Entry]()
+        most = max(1, AT_ONCE // policy.arms)
+        while played.t < end:
+            start, snapshot, counts = played.t, policy.snapshot(state), np.zeros(1, np.int64)
+            stop = start + policy.length(state)
+            while played.t < min(stop, end):
+                row = played.rows(min(stop, end) - played.t, rng, most)
+                contexts = table.contexts[row]
+                arms = snapshot.choices(contexts, rng)
+                ones = played.add(row, arms, rng)
+                places = (arms * snapshot.cells + snapshot.cell_of(contexts)) * 2 + ones
+                counts = counts + np.bincount(places, minlength=int(np.prod(policy.shape)))
+            if played.t < end:  # a block at the very end is read by nobody
+                block = Block((EVERY,), counts, (stop - start,))
+                _, (answer,) = policy.reader.answer(None, block, noise)
+                state = policy.learned(state, answer)
+                ledger.append(Entry(EVERY, start, stop, policy.budget))
+        return played.path(tuple(ledger), state)
+
+
+class Played:
+    """Visitors of a run: plays and what they earned, so far and at each checkpoint."""
+
+    def __init__(self, table: ContextTable, end: int, arms: int, marks: Integers) -> None:
+        self.table, self.end, self.marks, self.t = table, end, marks, 0
+        self.plays, self.earned = np.zeros(arms, np.int64), 0.0
+        self.plays_at = np.zeros((len(marks), arms), np.int64)
+        self.earned_at = np.zeros(len(marks))
+
+    def rows(self, many: int, rng: np.random.Generator, most: int = 1) -> Integers:
+        """The next visitors, up to the next checkpoint."""
+        later = self.marks[self.marks > self.t]
+        many = min(many, max(1, most), int(later[0]) - self.t if len(later) else many)
+        if self.table.in_order:
+            return np.arange(self.t, self.t + many)
+        return rng.integers(0, len(self.table.contexts), many)
+
+    def add(self, rows: Integers, arms: Integers, rng: np.random.Generator) -> Integers:
+        """Their rewards, 0 or 1."""
+        chances = self.table.chances[rows, arms]
+        self.plays += np.bincount(arms, minlength=len(self.plays))
+        self.earned += float(chances.sum())
+        self.t += len(rows)
+        now = self.marks == self.t
+        self.plays_at[now], self.earned_at[now] = self.plays, self.earned
+        return (rng.random(len(rows)) < chances).astype(np.int64)
+
+    def path(self, ledger: tuple[Entry, ...], state: object) -> Path:
+        return Path(
+            self.plays_at,
+            self.t,
+            len(ledger),
+            self.t,
+            ledger,
+            state,
+            earned=self.earned_at,
+        )

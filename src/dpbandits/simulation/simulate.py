@@ -337,7 +337,7 @@ def choose_player(
     given, it plays.
     """
     if isinstance(policy, JointDPLinTS):
-        from dpbandits.simulation.joint_contexts import JointPlayer
+        from dpbandits.simulation.contexts import JointPlayer
 
         assert isinstance(environment, ContextTable)
         return JointPlayer(policy, environment, rounds, seed, compiled), compiled

@@ -13,9 +13,8 @@ import pytest
 import dpbandits as dpb
 from dpbandits.service.models import SentRatio
 from dpbandits.service.store import CampaignStore
-from dpbandits.session.answering import Answers
 from dpbandits.session.segments import SegmentedTable
-from dpbandits.session.traffic import SampleRatio
+from dpbandits.session.traffic import Answers, SampleRatio
 from tests.service.http.web import client_of, remote
 
 RAIL = dpb.Guardrail("refunds", limit=0.2)

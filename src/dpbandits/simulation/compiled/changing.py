@@ -13,7 +13,7 @@ import numpy as np
 from dpbandits.core.inputs import Integers
 from dpbandits.environments.changing import ChangingMeans
 from dpbandits.policies.changing import IN_A_ROW, UNKNOWN_MEAN, KalmanPolicy
-from dpbandits.policies.formulas.kalman import LARGEST_VARIANCE
+from dpbandits.policies.formulas.indices import LARGEST_VARIANCE
 from dpbandits.simulation.compiled.driver import Kernel
 from dpbandits.simulation.compiled.jit import (
     block_variance,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numba
 
-from dpbandits.policies.formulas import indices, joint, kalman, stopping
+from dpbandits.policies.formulas import indices, joint, stopping
 
 
 def cache_folder() -> str:
@@ -106,7 +106,7 @@ def compiled_formulas(*modules: ModuleType) -> dict[str, Any]:
     return {function.__name__: names[function.__name__] for function in functions}
 
 
-FORMULAS = compiled_formulas(indices, joint, kalman, stopping)
+FORMULAS = compiled_formulas(indices, joint, stopping)
 
 
 def __getattr__(name: str) -> Any:

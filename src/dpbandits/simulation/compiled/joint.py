@@ -5,6 +5,8 @@ bounds, played for a batch whose undecided elements are released.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +25,7 @@ from dpbandits.simulation.compiled.jit import (
     rate_lower,
     shrinking_level,
 )
-from dpbandits.simulation.compiled.matroid import Greedy, begin
+from dpbandits.simulation.compiled.matroid import UNSEEN, Greedy, begin, known
 from dpbandits.simulation.compiled.parts import improve, joint_radius
 from dpbandits.simulation.compiled.super_arms import replaceable
 
@@ -220,3 +222,21 @@ play_joint = player(
     read=read,
     TOGETHER=True,
 )
+
+
+def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
+    """Return the kernel; None if the problem is not a matroid with a tableau."""
+    coordinates = known(policy.problem)
+    if coordinates is None:
+        return None
+    numbers = Numbers(
+        list(policy.presets).index(policy.preset),
+        float(policy.budget),
+        float(policy.level),
+        float(policy.first),
+        float(policy.alpha),
+        steps,
+        UNSEEN,
+        *coordinates,
+    )
+    return partial(play_joint, tuple(numbers), steps)

@@ -5,13 +5,26 @@ forests of a large graph: CUCB and its private forms, and indices.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpbandits.core.inputs import Floats, Integers
+from dpbandits.environments.base import Environment
+from dpbandits.environments.laws import SharedCoins
+from dpbandits.oracles.matroids import GraphicMatroid, SpanningTrees, TopKMax
+from dpbandits.oracles.sets import ExplicitSet
+from dpbandits.policies import CUCBLDP2, DPKLCUCB, DPKLMAT, KLOSM, OMM, CUCBDPMax
+from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.compiled import matroid, super_arms
-from dpbandits.simulation.compiled.driver import UNLIMITED, player
-from dpbandits.simulation.compiled.jit import inline, jit
+from dpbandits.simulation.compiled.driver import UNLIMITED, player, player_together
+from dpbandits.simulation.compiled.experts import play_rows
+from dpbandits.simulation.compiled.jit import inline, jit, joint_level, report_square
+from dpbandits.simulation.compiled.matroid import index_numbers
+from dpbandits.simulation.compiled.parts import binomial
+from dpbandits.simulation.compiled.super_arms import OPTIMISTIC, optimistic_numbers
+from dpbandits.simulation.plain import Path
 
 
 class Optimistic(NamedTuple):
@@ -276,3 +289,256 @@ LISTED_INDICES = {
 }
 play_listed = player("listed", **LISTED_OPTIMISTIC)
 play_listed_indices = player("listed_indices", **LISTED_INDICES)
+
+
+# CUCB-LDP2 with one radius for a super arm (`policies/super_arms.py`), on listed super arms.
+
+
+class JointRadius(NamedTuple):
+    """The constants of the policy.
+
+    Args:
+        eps: ε of one report.
+        proved: True for the proved level.
+        size: the most arms of a super arm.
+        scale: of a report's noise, in grid steps.
+        cover: super arms that contain all arms except loops, in a row, and the start of each and
+            the end of the last.
+        sets: as in `listed.py`.
+        worth: as in `listed.py`.
+    """
+
+    eps: float
+    proved: bool
+    size: int
+    scale: float
+    cover: Any
+    sets: Any
+    worth: Any
+
+
+class Radii(NamedTuple):
+    """The squares of every arm's radius, and the arm that is reported."""
+
+    squares: Any
+    observed: Any
+
+
+@jit
+def start_radii(p: Any, s: Any) -> Any:
+    return Radii(np.zeros(len(s.n)), np.zeros(1, np.int64))
+
+
+@jit
+def uncovered(p: Any, s: Any) -> int:
+    """Write the first super arm of the cover with an unseen arm into `s.chosen`; return its size, 0
+    for none.
+    """
+    arms, starts = p.cover
+    for i in range(len(starts) - 1):
+        for arm in arms[starts[i] : starts[i + 1]]:
+            if s.n[arm] == 0:
+                s.chosen[: starts[i + 1] - starts[i]] = arms[starts[i] : starts[i + 1]]
+                return starts[i + 1] - starts[i]
+    return 0
+
+
+@jit
+def best_rooted(p: Any, s: Any, squares: Any) -> int:
+    """Write the first super arm with the largest sum of means plus root of squares into `s.chosen`;
+    return its size.
+    """
+    sets = Sets(*p.sets)
+    best, most = 0, -math.inf
+    for i in range(len(sets.starts) - 1):
+        total, square = 0.0, 0.0
+        for arm in sets.arms[sets.starts[i] : sets.starts[i + 1]]:
+            total += s.means[arm] - sets.cost
+            square += squares[arm]
+        value = total + math.sqrt(square)
+        if value > most:
+            best, most = i, value
+    first, last = sets.starts[best], sets.starts[best + 1]
+    s.chosen[: last - first] = sets.arms[first:last]
+    return last - first
+
+
+@inline
+def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    size = uncovered(p, s)
+    if size == 0:
+        level = joint_level(t, p.size, p.eps) if p.proved else math.log(t)
+        for arm in range(len(s.n)):
+            state.squares[arm] = report_square(max(1, s.n[arm]), level, p.eps)
+        size = best_rooted(p, s, state.squares)
+    return size, UNLIMITED
+
+
+@inline
+def batch(p: Any, s: Any, state: Any, arm: int) -> int:
+    return 1
+
+
+@inline
+def observe_least(p: Any, s: Any, state: Any, size: int) -> tuple[Any, int]:
+    super_arms.least_seen(s, s.chosen, size, state.observed)
+    return state.observed, 1
+
+
+play_rooted = player(
+    "rooted",
+    Numbers=JointRadius,
+    start=start_radii,
+    choose=choose,
+    batch=batch,
+    observe=observe_least,
+)
+
+
+# The player of a policy and problem
+
+
+def sets_of(problem: object) -> Sets | None:
+    """Return the super arms of exactly these kinds of problems; a subclass may have others."""
+    none, ends = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
+    if type(problem) is TopKMax:
+        return Sets(none, none, 0.0, problem.size, ends, 0, 1.0)
+    if type(problem) in (GraphicMatroid, SpanningTrees):
+        assert isinstance(problem, GraphicMatroid)
+        ends, nodes = np.array(problem._ends, np.int64), len(problem._labels)
+        return Sets(none, none, 0.0, problem.size, ends, nodes, matroid.UNSEEN)
+    if type(problem) is not ExplicitSet or not problem.linear:
+        return None
+    rows = problem.super_arms
+    starts = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    arms = np.concatenate(rows).astype(np.int64)
+    return Sets(arms, starts, float(problem.costs), 0, ends, 0, 1.0)
+
+
+def rooted_numbers(policy: CUCBLDP2, steps: int) -> tuple[Any, ...]:
+    """Return the policy's part of `rooted.JointRadius`."""
+    rows, eps = policy.problem.cover(), float(policy.budget)
+    arms = np.concatenate([np.array(row, np.int64) for row in rows])
+    starts = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    return eps, policy.preset == "valid", policy.problem.size, steps / eps, (arms, starts)
+
+
+BY_INDEX = (DPKLCUCB, DPKLMAT, KLOSM, OMM)
+"""DPUCB-MAT is not among these: it plays its basis until another one overtakes it."""
+
+
+def set_player(
+    policy: Policy, environment: Environment, rounds: int, seed: int
+) -> partial[Path] | None:
+    """Return a function of (checkpoints, run) that plays one run; None for other problems, and
+    policies or environments without a law.
+
+    The environment's arms must be independent, or the policy must use one of them a round.
+    """
+    steps, law = policy.reader.grid.steps, environment.lattice(policy.reader.grid)
+    problem = problem_of(policy)
+    sets = sets_of(problem)
+    if sets is None or problem is None or law is None:
+        return None
+    if type(policy) is CUCBLDP2 and policy.radius == "joint":
+        if not len(sets.starts):
+            return None
+        loop, numbers = play_rooted, rooted_numbers(policy, steps)
+    elif type(policy) in BY_INDEX:
+        loop, numbers = play_listed_indices, index_numbers(policy, steps)
+    elif type(policy) in OPTIMISTIC:
+        loop, numbers = play_listed, optimistic_numbers(policy, steps)
+    else:
+        return None
+    means = None if problem.linear else np.ascontiguousarray(environment.means, np.float64)
+    values = np.ascontiguousarray(law.values, np.int64)
+    known = values, np.ascontiguousarray(law.probabilities, np.float64), rounds
+    return partial(play_sets, loop, numbers, tuple(sets), means, steps, known, seed)
+
+
+def play_sets(
+    loop: Any,
+    numbers: tuple[Any, ...],
+    sets: tuple[Any, ...],
+    means: Any,
+    steps: int,
+    known: tuple[Any, ...],
+    seed: int,
+    checkpoints: Integers,
+    run: int,
+) -> Path:
+    """Play one run. `means` are expected rewards, if super arms have another value than the sum of
+    theirs.
+    """
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
+    arms = known[1].shape[0]
+    out = np.empty((len(checkpoints), arms), np.int64)
+    earned = np.zeros(0 if means is None else len(checkpoints))
+    marks = np.asarray(checkpoints[: len(earned)], np.int64)
+    worth = Worth(np.zeros(0) if means is None else means, marks, earned)
+    releases, events, *_ = loop(
+        (*numbers, sets, tuple(worth)), steps, *known, checkpoints, rng, out
+    )
+    return Path(out, known[2], releases, events, earned=None if means is None else earned)
+
+
+# The loop of `driver.run_together` for arms that share coins (`SharedCoins`) and listed super arms.
+#
+# A world has three rows and a column for each arm: its coin's number, that coin's success
+# probability, and the grid steps of a reward of 1.
+
+
+@jit
+def add_coins(rows: Any, times: int, observed: Any, count: int, sums: Any, rng: Any) -> None:
+    """Add the sums of `times` rounds for the first `count` arms of `observed`: one draw for each
+    coin, made for its first arm.
+    """
+    for i in range(count):
+        coin, first = rows[0, observed[i]], True
+        for j in range(i):
+            first = first and rows[0, observed[j]] != coin
+        if first:
+            total = binomial(rng, times, rows[1, observed[i]]) * int(rows[2, observed[i]])
+            for j in range(i, count):
+                if rows[0, observed[j]] == coin:
+                    sums[observed[j]] += total
+
+
+play_coins = player_together("coins", add_rows=add_coins, **LISTED_OPTIMISTIC)
+play_coins_by_index = player_together("coins_by_index", add_rows=add_coins, **LISTED_INDICES)
+
+
+ONE_ARM = (CUCBLDP2, CUCBDPMax)
+"""These use one reward a round, so equal and independent rewards of one round are the same to them,
+and each arm's law is enough.
+"""
+
+
+def coin_player(
+    policy: Policy, environment: SharedCoins, rounds: int, seed: int
+) -> partial[Path] | None:
+    """Return a function of (checkpoints, run) that plays one run; None for problems without a list
+    of super arms, and policies without a loop.
+    """
+    problem = problem_of(policy)
+    sets = sets_of(problem)
+    if sets is None or problem is None or not problem.linear or not len(sets.starts):
+        return None
+    if type(policy) in ONE_ARM:
+        return set_player(policy, environment, rounds, seed)
+    steps = policy.reader.grid.steps
+    if type(policy) in BY_INDEX:
+        loop, numbers = play_coins_by_index, index_numbers(policy, steps)
+    elif type(policy) in OPTIMISTIC:
+        loop, numbers = play_coins, optimistic_numbers(policy, steps)
+    else:
+        return None
+    nothing = Worth(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
+    whole = partial(loop, (*numbers, tuple(sets), tuple(nothing)), steps)
+    return partial(play_rows, whole, coin_rows(environment, steps), rounds, seed)
+
+
+def coin_rows(environment: SharedCoins, steps: int) -> Floats:
+    """Return a world of this module, shape (3, arms)."""
+    every = np.full(environment.arms, float(steps))
+    return np.stack([environment.coins.astype(np.float64), environment.means, every])

@@ -1,15 +1,31 @@
-"""Policies on a matroid: the greedy basis for indices or for samples, played until the next release
-or drawn every round.
+"""Policies on a matroid, or on super arms that are a matroid's bases: the greedy basis for indices
+or for samples, played until the next release or drawn every round.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.compiled.driver import UNLIMITED, player
+from dpbandits.oracles.linear import tableau
+from dpbandits.oracles.matroids import Matroid
+from dpbandits.policies import (
+    DPKLCUCB,
+    DPKLMAT,
+    DPTSMAT,
+    DPUCBMAT,
+    KLOSM,
+    OMM,
+    CTSBeta,
+    CTSGaussian,
+)
+from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.contract import Policy
+from dpbandits.simulation.compiled.driver import UNLIMITED, player, player_together
 from dpbandits.simulation.compiled.jit import (
     crossing,
     dp_klucb,
@@ -24,7 +40,7 @@ from dpbandits.simulation.compiled.jit import (
 from dpbandits.simulation.compiled.parts import improve, laplace
 from dpbandits.simulation.compiled.thompson import beta
 
-OMM, KL_OSM, DP_UCB, DP_KL, BETA, GAUSSIAN, DP_TS = range(7)
+UCB, KL_OSM, DP_UCB, DP_KL, BETA, GAUSSIAN, DP_TS = range(7)
 # in place of a first batch: release every reward; batches of 1, 2, 4, … released alone
 EXACT, FORGET = 0, -1
 
@@ -102,7 +118,7 @@ def set_scores(
     for e in range(len(n)):
         if n[e] == 0:
             weights[e] = UNSEEN
-        elif rule == OMM:
+        elif rule == UCB:
             weights[e] = ucb1(means[e], n[e], log_t)
         elif rule == KL_OSM:
             weights[e] = kl_ucb(means[e], n[e], level)
@@ -214,3 +230,64 @@ INDICES = {
 SAMPLES = INDICES | {"choose": choose_sampled, "learn": learn_samples}
 play_indices = player("matroid_indices", **INDICES)
 play_samples = player("matroid_samples", **SAMPLES)
+play_indices_together = player_together("matroid_indices", **INDICES)
+play_samples_together = player_together("matroid_samples", **SAMPLES)
+
+
+# The constants of each policy
+
+
+RULES: dict[type[Policy], int] = {
+    OMM: UCB,
+    KLOSM: KL_OSM,
+    DPUCBMAT: DP_UCB,
+    DPKLMAT: DP_KL,
+    DPKLCUCB: DP_KL,
+    CTSBeta: BETA,
+    CTSGaussian: GAUSSIAN,
+    DPTSMAT: DP_TS,
+}
+
+
+@lru_cache(maxsize=64)
+def known(problem: Any) -> tuple[Any, ...] | None:
+    """Return table, first basis and prime of a matroid's tableau, cached; None for other problems,
+    and without a tableau.
+    """
+    coordinates = tableau(problem) if isinstance(problem, Matroid) else None
+    return (
+        None
+        if coordinates is None
+        else (coordinates.table, np.array(coordinates.basis, np.int64), coordinates.prime)
+    )
+
+
+def on_matroid(policy: Any, steps: int, together: bool = False) -> Callable[..., Any] | None:
+    """Return the kernel; None if the matroid has no tableau, so that the policy is played plainly.
+
+    Args:
+        together: True for the rows of a table, False for independent rewards.
+    """
+    coordinates = known(policy.problem)
+    if coordinates is None:
+        return None
+    numbers = (*index_numbers(policy, steps), *coordinates)
+    if numbers[0] >= BETA:
+        loop = play_samples_together if together else play_samples
+    else:
+        loop = play_indices_together if together else play_indices
+    return partial(loop, numbers, steps)
+
+
+def index_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
+    """Return the policy's part of `matroid.Numbers`."""
+    rule, private = RULES[type(policy)], isinstance(policy, PrivatePolicy)
+    share = policy.share if private else 1.0
+    return (
+        rule,
+        share,
+        float(getattr(policy, "level", getattr(policy, "c", 0.0))),
+        getattr(policy, "first", FORGET if private else EXACT),
+        float(getattr(policy, "alpha", 1.5)),
+        steps / share if private else 0.0,
+    )

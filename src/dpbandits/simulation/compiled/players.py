@@ -57,21 +57,15 @@ from dpbandits.policies.changing import KalmanPolicy
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.compiled.batches import by_batches
 from dpbandits.simulation.compiled.changing import changing_player, with_beliefs
-from dpbandits.simulation.compiled.coins import coin_player
 from dpbandits.simulation.compiled.driver import EventPlayer, Kernel
 from dpbandits.simulation.compiled.elimination import successive
 from dpbandits.simulation.compiled.experts import hedging, leaders, record_player
-from dpbandits.simulation.compiled.matroid_players import (
-    OPTIMISTIC,
-    RULES,
-    joint_releases,
-    known,
-    on_matroid,
-    optimistic,
-)
+from dpbandits.simulation.compiled.joint import joint_releases
+from dpbandits.simulation.compiled.listed import coin_player, set_player
+from dpbandits.simulation.compiled.matroid import RULES, known, on_matroid
 from dpbandits.simulation.compiled.rounds import by_rounds
-from dpbandits.simulation.compiled.set_players import set_player
 from dpbandits.simulation.compiled.stopping import watched
+from dpbandits.simulation.compiled.super_arms import OPTIMISTIC, optimistic
 from dpbandits.simulation.compiled.thompson import lazy_samples, thompson
 from dpbandits.simulation.compiled.top_two import bits, top_two
 from dpbandits.simulation.plain import Path

@@ -5,14 +5,27 @@ k.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.simulation.compiled.driver import UNLIMITED, player
+from dpbandits.mechanisms import SignedCounter
+from dpbandits.policies import CUCB, CUCBDP, CUCBLDP1, CUCBLDP2, CUCBDPMax, LazyCUCB
+from dpbandits.policies.contract import Policy
+from dpbandits.policies.formulas.joint import report_variance
+from dpbandits.simulation.compiled.driver import UNLIMITED, player, player_together
 from dpbandits.simulation.compiled.jit import inline, jit
-from dpbandits.simulation.compiled.matroid import FORGET, Greedy, begin, fold_block
-from dpbandits.simulation.compiled.parts import heavier, improve, popcount, signed_leaf, tree_leaf
+from dpbandits.simulation.compiled.matroid import EXACT, FORGET, Greedy, begin, fold_block, known
+from dpbandits.simulation.compiled.parts import (
+    heavier,
+    improve,
+    popcount,
+    signed_leaf,
+    signed_sizes,
+    tree_leaf,
+)
 
 ALL, LEAST, UNDECIDED = range(3)
 
@@ -170,7 +183,7 @@ def read(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> None:
         fold_block(p, s, state, arm, total, rng)
 
 
-OPTIMISTIC = {
+PARTS = {
     "Numbers": Numbers,
     "start": start,
     "choose": choose,
@@ -178,4 +191,73 @@ OPTIMISTIC = {
     "observe": observe,
     "read": read,
 }
-play_optimistic = player("optimistic", **OPTIMISTIC)
+play_optimistic = player("optimistic", **PARTS)
+play_optimistic_together = player_together("optimistic", **PARTS)
+
+
+# The constants of each policy
+
+
+OPTIMISTIC: tuple[type[Policy], ...] = (CUCB, LazyCUCB, CUCBLDP1, CUCBLDP2, CUCBDP, CUCBDPMax)
+
+
+def optimistic(policy: Any, steps: int, together: bool = False) -> Callable[..., Any] | None:
+    """Return the kernel of CUCB and its private forms; None if the problem is not a matroid with a
+    tableau, or several arms have one radius.
+
+    Args:
+        together: True for the rows of a table, False for independent rewards.
+    """
+    coordinates = known(policy.problem)
+    if coordinates is None or getattr(policy, "radius", "sum") == "joint":
+        return None
+    numbers = (*optimistic_numbers(policy, steps), *coordinates)
+    return partial(play_optimistic_together if together else play_optimistic, numbers, steps)
+
+
+def optimistic_numbers(policy: Any, steps: int) -> tuple[Any, ...]:
+    """Return the policy's part of `Numbers`."""
+    tree, lazy = isinstance(policy, (CUCBDP, CUCBDPMax)), isinstance(policy, LazyCUCB)
+    counter = policy.tree if isinstance(policy, CUCBDP) else None
+    if isinstance(policy, CUCB):
+        scale = 0.0
+    elif tree:
+        scale = policy.node_scale
+    else:
+        scale = (policy.problem.size if lazy else policy.width) / float(policy.budget)
+    return (
+        *radius(policy, scale),
+        FORGET if lazy else EXACT,
+        steps * scale,
+        tree,
+        *(signed_sizes(counter) if isinstance(counter, SignedCounter) else (0, 64)),
+        observed_arms(policy),
+    )
+
+
+def observed_arms(policy: Policy) -> int:
+    if isinstance(policy, CUCBLDP2) and policy.ask == "undecided":
+        return UNDECIDED
+    return LEAST if isinstance(policy, (CUCBLDP2, CUCBDPMax)) else ALL
+
+
+def radius(policy: Any, scale: float) -> tuple[float, float, float, float, float, float]:
+    """Return the first six of `Numbers`, from `policy.bonus`. `scale` is that of its noise, in
+    rewards.
+    """
+    log_arms, horizon = math.log(policy.arms), getattr(policy, "horizon", None)
+    if isinstance(policy, CUCB):
+        return 0.0, 1.5, 0.0, 0.0, 0.0, 0.0
+    if isinstance(policy, LazyCUCB):
+        return 1.5 * log_arms, 1.5, 0.0, 3.0 * scale * log_arms, 3.0 * scale, 0.0
+    preset = getattr(policy, "preset", "")
+    if preset == "sharp":
+        return 0.0, 2.5 * report_variance(1.0 / scale), math.sqrt(5.0) * scale, 0.0, 0.0, 0.0
+    if preset != "published" or horizon is None:
+        return 0.0, 1.5, 0.0, 0.0, 0.0, scale
+    log_horizon = math.log(horizon)
+    if not isinstance(policy, CUCBDP):
+        return 32.0 * scale**2 * log_horizon, 0.0, 0.0, 0.0, 0.0, 0.0
+    log_horizon = max(math.log(2.0), log_horizon)
+    extra = 12.0 * policy.width * log_horizon**3 / float(policy.budget)
+    return 4.0 * (log_arms + log_horizon), 0.0, 0.0, extra, 0.0, 0.0
