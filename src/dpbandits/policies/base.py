@@ -402,7 +402,6 @@ class IndexPolicy(StatisticsPolicy):
         mean = s.totals[arm] / n if n else 0.0
         return self.rule.size(p, mean, n, s.draws[arm], s.pulls[arm], best, leading)
 
-    @final
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         return self.ahead(state, {}, rng, in_play(state))
 

@@ -19,13 +19,13 @@ from dpbandits.policies.formulas.indices import (
     IndexNumbers,
     IndexRule,
     d_eps,
-    dp_imed_score,
+    dp_imed,
     dp_klucb,
     dp_klucb_score,
     growing,
     kl_level,
-    rate_imed_score,
-    rate_imed_size,
+    rate_imed,
+    rate_imed_batch,
 )
 
 __all__ = ["DPIMED", "DPKLUCB", "DPRateIMED"]
@@ -191,7 +191,7 @@ class DPIMED(IndexPolicy, PrivatePolicy):
     def rule(self) -> IndexRule:
         eps, first = float(self.epsilon), self.first or 1
         numbers = IndexNumbers(eps, first=first, alpha=float(self.alpha))
-        return IndexRule(dp_imed_score, numbers, growing, timeless=True)
+        return IndexRule(dp_imed, numbers, growing, timeless=True)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return divergence_order(means, rounds, float(self.epsilon), self.alpha)
@@ -354,7 +354,7 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
             doubt=float(doubt),
             trust=float(trust),
         )
-        return IndexRule(rate_imed_score, numbers, rate_imed_size, timeless=True, by_best=True)
+        return IndexRule(rate_imed, numbers, rate_imed_batch, timeless=True, by_best=True)
 
     @property
     def discount(self) -> tuple[float, float]:

@@ -34,14 +34,14 @@ from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     IndexNumbers,
     IndexRule,
-    dp_ucb_bound_score,
-    dp_ucb_published_score,
-    dp_ucb_tight_score,
+    dp_ucb_bound,
+    dp_ucb_published,
+    dp_ucb_tight,
     forced_rounds,
-    hybrid_ucb_score,
+    hybrid_ucb,
     kl,
     kl_ucb_score,
-    ldp_ucb_score,
+    ldp_ucb,
     ucb1_score,
 )
 
@@ -174,7 +174,7 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
 
     @cached_property
     def rule(self) -> IndexRule:
-        return IndexRule(ldp_ucb_score, IndexNumbers(eps=float(self.epsilon)))
+        return IndexRule(ldp_ucb, IndexNumbers(eps=float(self.epsilon)))
 
     def scores(self, s: Statistics, t: int) -> list[float]:
         if min(s.rounds) <= forced_rounds(t):  # forced exploration: the least played arm first
@@ -316,7 +316,7 @@ class DPUCB(IndexPolicy, PrivatePolicy):
     def rule(self) -> IndexRule:
         published = self.preset == "published"
         return IndexRule(
-            dp_ucb_published_score if published else dp_ucb_tight_score,
+            dp_ucb_published if published else dp_ucb_tight,
             IndexNumbers(
                 eps=float(self.epsilon),
                 arms=self.arms,
@@ -375,7 +375,7 @@ class DPUCBBound(IndexPolicy, PrivatePolicy):
 
     @cached_property
     def rule(self) -> IndexRule:
-        return IndexRule(dp_ucb_bound_score, IndexNumbers(eps=float(self.epsilon)))
+        return IndexRule(dp_ucb_bound, IndexNumbers(eps=float(self.epsilon)))
 
 
 @policy_dataclass
@@ -420,7 +420,7 @@ class HybridUCB(IndexPolicy, PrivatePolicy):
 
     @cached_property
     def rule(self) -> IndexRule:
-        return IndexRule(hybrid_ucb_score, IndexNumbers(eps=float(self.epsilon)))
+        return IndexRule(hybrid_ucb, IndexNumbers(eps=float(self.epsilon)))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return hybrid_bound(one_arm(means), rounds, float(self.epsilon))

@@ -28,7 +28,6 @@ from dpbandits.policies.base import (
     first_blocks,
     first_unseen,
     of_arms,
-    ranked,
     require_budget,
     seen_among,
 )
@@ -36,12 +35,11 @@ from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     IndexNumbers,
     IndexRule,
-    adac_ucb_score,
-    adap_klucb_score,
-    adap_ucb_score,
+    adac_ucb,
+    adap_klucb,
+    adap_ucb,
     as_long_again,
     crossing,
-    lazy_ucb,
     lazy_ucb_score,
     lifted_mean,
     twice_the_last,
@@ -52,7 +50,7 @@ __all__ = ["AdaCUCB", "AdaPKLUCB", "AdaPUCB", "AnytimeLazyUCB"]
 
 @final
 @policy_dataclass
-class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
+class AnytimeLazyUCB(IndexPolicy, PrivatePolicy):
     """UCB on the newest full batch of each arm. Batch sizes double, and each reward is released
     once.
 
@@ -80,7 +78,6 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
         proof="anytime_lazy_ucb",
         baseline="UCB1",
     )
-    chooses: ClassVar[bool] = True
 
     def mechanism(self) -> LazyForgetful:
         return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
@@ -108,27 +105,6 @@ class AnytimeLazyUCB(StatisticsPolicy, PrivatePolicy):
     def rule(self) -> IndexRule:
         numbers = IndexNumbers(eps=float(self.epsilon))
         return IndexRule(lazy_ucb_score, numbers, twice_the_last)
-
-    def leader(self, s: Statistics, t: int) -> int:
-        """Return the arm with the largest index, the lowest on a tie."""
-        eps, log_t = float(self.epsilon), math.log(t)
-        scores = [
-            lazy_ucb(total / n, n, log_t, eps) for total, n in zip(s.totals, s.rounds, strict=True)
-        ]
-        return scores.index(max(scores))
-
-    def room(self, state: Statistics, arm: int) -> int:
-        return max(1, 2 * state.rounds[arm] - state.open[arm])
-
-    def ahead(
-        self,
-        state: Statistics,
-        asked: Mapping[Action, int],
-        rng: PublicRng,
-        eligible: Sequence[int] | None = None,
-    ) -> Hold:
-        arm, rounds = ranked(self, state, asked, eligible)
-        return Hold(arm, rounds, (arm,))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return lazy_bound(one_arm(means), rounds, float(self.epsilon), self.grid)
@@ -173,7 +149,7 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
     @cached_property
     def rule(self) -> IndexRule:
         numbers = IndexNumbers(eps=float(self.epsilon), constant=float(self.a))
-        return IndexRule(adap_ucb_score, numbers, as_long_again)
+        return IndexRule(adap_ucb, numbers, as_long_again)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -219,7 +195,7 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
     @cached_property
     def rule(self) -> IndexRule:
         numbers = IndexNumbers(eps=float(self.epsilon), constant=float(self.a))
-        return IndexRule(adap_klucb_score, numbers, as_long_again, capped=True)
+        return IndexRule(adap_klucb, numbers, as_long_again, capped=True)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
@@ -272,7 +248,7 @@ class AdaCUCB(IndexPolicy):
     @cached_property
     def rule(self) -> IndexRule:
         numbers = IndexNumbers(eps=float(self.rho), constant=float(self.b))
-        return IndexRule(adac_ucb_score, numbers, as_long_again)
+        return IndexRule(adac_ucb, numbers, as_long_again)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return adac_bound(one_arm(means), rounds, float(self.rho), self.b)

@@ -15,6 +15,7 @@ from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.indices import (
     MARGIN,
     RUNG,
+    IndexNumbers,
     discounted,
     exact_rate,
     next_rung,
@@ -98,9 +99,8 @@ def test_an_arm_that_is_behind_is_played_until_it_would_be_settled(
         n, draws = rungs[int(rng.integers(len(rungs) - 12))], int(rng.integers(1, 9))
         best, leading = float(rng.uniform(0.05, 1.0)), int(rng.integers(first, 10**6))
         mean = float(rng.uniform(-0.2, best))
-        total = n + rate_imed_batch(
-            mean, best, n, draws, leading, level, first, alpha, epsilon, doubt, trust
-        )
+        p = IndexNumbers(epsilon, level, first, alpha, doubt=doubt, trust=trust)
+        total = n + rate_imed_batch(p, mean, n, draws - 1, 0, best, leading)
 
         asked = level * math.log(leading) + MARGIN
         settled = {
@@ -118,8 +118,9 @@ def test_an_arm_that_is_behind_is_played_until_it_would_be_settled(
 
 def test_the_leader_grows_by_less_and_less() -> None:
     first, alpha, rounds, growth = 32, 3.0, 32, []
+    p = IndexNumbers(1.0, 1.0, first, alpha)
     while rounds < 10**12:
-        size = rate_imed_batch(0.5, 0.5, rounds, 1, rounds, 1.0, first, alpha, 1.0)
+        size = rate_imed_batch(p, 0.5, rounds, 0, 0, 0.5, rounds)
         growth.append(1.0 + size / rounds)
         rounds += size
     assert growth[0] == pytest.approx(alpha, abs=RUNG * alpha)
@@ -136,9 +137,8 @@ def test_who_leads_among_equal_means_is_the_one_with_most_rounds() -> None:
         totals = tuple(m * n for m, n in zip(means, rounds, strict=True))
         s = Statistics(totals, tuple(rounds), (1, 1, 1), tuple(rounds), (0, 0, 0), sum(rounds))
         behind = order.index(2)
-        assert policy.batch(s, behind) == rate_imed_batch(
-            0.7, 0.8, 50, 2, 4_000, 1, 27, 2.0, 1, 0.28, 0.75
-        )
+        p = IndexNumbers(1.0, 1.0, 27, 2.0, doubt=0.28, trust=0.75)
+        assert policy.batch(s, behind) == rate_imed_batch(p, 0.7, 50, 1, 0, 0.8, 4_000)
     unseen = Statistics((0.0,) * 3, (0,) * 3, (0,) * 3, (0,) * 3, (0,) * 3, 0)
     assert policy.batch(unseen, 1) == 27
 

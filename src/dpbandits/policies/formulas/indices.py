@@ -179,14 +179,115 @@ def ftrl_rate(horizon: int, actions: int) -> float:
     return math.sqrt(8.0 * math.log(actions) / horizon)
 
 
-# Indices of an arm at round t, from released values.
+# Index policies: an arm's score, and the length of its next batch.
 #
-# mean: released mean; n: rounds behind it; log_t: ln of the next round; eps: ε as a float.
+# A score is called as score(p, mean, n, draws, log_t, best) and a batch rule as size(p, mean, n,
+# draws, pulls, best, leading). p: `IndexNumbers`. mean, n, draws: an arm's released mean, and the
+# rounds and noise draws behind it. log_t: ln of the next round. pulls: rounds for which the arm was
+# played. best: the largest released mean of all arms, clipped to [0, 1]; leading: the rounds behind
+# it.
+
+
+ALL_DRAWS = 2**62
+"""More noise draws than any total has."""
+
+
+class IndexNumbers(NamedTuple):
+    """The constants of an index policy.
+
+    Args:
+        eps: ε, or ρ.
+        constant: weight of ln n: `level` of DPRateIMED, `c` of DPKLUCB.
+        first: rounds in a first batch.
+        alpha: growth factor of an arm's rounds by a later batch.
+        counted: the most noise draws that are counted.
+        doubt: see `discounted`.
+        trust: see `discounted`.
+        arms: for DP-UCB, number of arms.
+        horizon: for DP-UCB, number of rounds.
+        gamma: for DP-UCB, failure probability.
+        scale: for DP-UCB, scale of a tree's node, in rewards.
+        noise: scale of the mechanism's noise in grid steps, for the simulator only.
+    """
+
+    eps: float = 0.0
+    constant: float = 0.0
+    first: int = 1
+    alpha: float = 2.0
+    counted: int = ALL_DRAWS
+    doubt: float = 0.0
+    trust: float = 1.0
+    arms: int = 0
+    horizon: int = 0
+    gamma: float = 0.0
+    scale: float = 0.0
+    noise: float = 0.0
+
+
+def one_round(
+    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
+) -> int:
+    """Return 1: release after every round."""
+    return 1
+
+
+class IndexRule(NamedTuple):
+    """An index policy: its formulas and their constants.
+
+    Args:
+        score: formula of the index.
+        numbers: its constants.
+        size: formula of the batch length.
+        capped: True if no index is above 1, and an index of 1 remains until the arm's next release.
+        timeless: True if a score depends on `best` and not on `log_t`; otherwise it depends on
+            `log_t` and not on `best`.
+        by_best: True if the batch rule uses `best` and `leading`.
+    """
+
+    score: Callable[..., float]
+    numbers: IndexNumbers
+    size: Callable[..., int] = one_round
+    capped: bool = False
+    timeless: bool = False
+    by_best: bool = False
+
+
+# Batch rules
+
+
+def growing(
+    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
+) -> int:
+    """Return batches that make an arm's rounds grow by alpha."""
+    return growing_batch(n, p.first, p.alpha)
+
+
+def as_long_again(
+    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
+) -> int:
+    """Return episodes that double the rounds for which an arm was played."""
+    return max(1, pulls)
+
+
+def twice_the_last(
+    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
+) -> int:
+    """Return batches of 1, 2, 4, … rounds, of which the newest alone is used."""
+    return max(1, 2 * n)
+
+
+# Scores. Those in `mean`, `n` and a level are for policies on super arms, too.
 
 
 def ucb1(mean: float, n: int, log_t: float) -> float:
     """Return mean + √(2 ln t / n). Auer, Cesa-Bianchi and Fischer 2002."""
     return mean + math.sqrt(2.0 * log_t / n)
+
+
+def ucb1_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return ucb1(mean, n, log_t)
 
 
 def kl_level(log_t: float, c: float) -> float:
@@ -199,12 +300,26 @@ def kl_ucb(mean: float, n: int, level: float) -> float:
     return kl_upper(clip01(mean), level / n)
 
 
+def kl_ucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return kl_ucb(mean, n, kl_level(log_t, p.constant))
+
+
 def lazy_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
     """Return mean + √(3 ln t / n) + 3 ln t / (eps n). Hu, Huang and Mehta 2021, Algorithm 1."""
     return mean + math.sqrt(3.0 * log_t / n) + 3.0 * log_t / (eps * n)
 
 
-def hybrid_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
+def lazy_ucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return lazy_ucb(mean, n, log_t, p.eps)
+
+
+def hybrid_ucb(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
     """Return mean + √(3 lg t / n) + 6√8 lg t ⌊lg(n + 1)⌋ / (eps n), lg to base 2. Hu, Huang and
     Mehta 2021, equation (35).
     """
@@ -212,25 +327,28 @@ def hybrid_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
     return (
         mean
         + math.sqrt(3.0 * lg_t / n)
-        + 6.0 * math.sqrt(8.0) * lg_t * math.floor(math.log2(n + 1)) / (eps * n)
+        + 6.0 * math.sqrt(8.0) * lg_t * math.floor(math.log2(n + 1)) / (p.eps * n)
     )
 
 
-def adap_ucb(mean: float, n: int, log_t: float, eps: float, a: float) -> float:
+def adap_ucb(p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float) -> float:
     """Return mean + √(a ln t / (2n)) + a ln t / (eps n). Azize and Basu 2022, AdaP-UCB."""
-    return mean + math.sqrt(a * log_t / (2.0 * n)) + a * log_t / (eps * n)
+    return mean + math.sqrt(p.constant * log_t / (2.0 * n)) + p.constant * log_t / (p.eps * n)
 
 
-def adap_klucb(mean: float, n: int, log_t: float, eps: float, a: float) -> float:
+def adap_klucb(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
     """Return max{q: kl(Clip01(mean + a ln t/(eps n)), q) <= a ln t / n}. Azize and Basu 2022,
     AdaP-KLUCB.
     """
-    return kl_upper(clip01(mean + a * log_t / (eps * n)), a * log_t / n)
+    level = p.constant * log_t
+    return kl_upper(clip01(mean + level / (p.eps * n)), level / n)
 
 
-def adac_ucb(mean: float, n: int, log_t: float, rho: float, b: float) -> float:
+def adac_ucb(p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float) -> float:
     """Return mean + √((1/(2n) + 1/(rho n²)) b ln t). Azize and Basu 2024, AdaC-UCB."""
-    return mean + math.sqrt((1.0 / (2.0 * n) + 1.0 / (rho * n * n)) * b * log_t)
+    return mean + math.sqrt((1.0 / (2.0 * n) + 1.0 / (p.eps * n * n)) * p.constant * log_t)
 
 
 def dp_klucb(mean: float, n: int, level: float, eps: float) -> float:
@@ -240,19 +358,26 @@ def dp_klucb(mean: float, n: int, level: float, eps: float) -> float:
     return d_eps_upper(clip01(mean), level / n, eps)
 
 
-def dp_imed(mean: float, n: int, best: float, eps: float) -> float:
+def dp_klucb_score(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
+    return dp_klucb(mean, n, kl_level(log_t, p.constant), p.eps)
+
+
+def dp_imed(p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float) -> float:
     """Return −(n·d_eps(Clip01 mean, best) + ln n), best = the largest clipped mean. Azize et al.
     2025, DP-IMED.
     """
-    return -(n * d_eps(clip01(mean), best, eps) + math.log(n))
+    return -(n * d_eps(clip01(mean), best, p.eps) + math.log(n))
 
 
 def dp_ucb_published(
-    mean: float, n: int, log_t: float, eps: float, arms: int, horizon: int, gamma: float
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
 ) -> float:
     """Return mean + √(2 ln t / n) + K ln²T ln(K T ln T/γ) / (eps n). Mishra and Thakurta 2015."""
-    log_h = math.log(max(2, horizon))
-    width = arms * log_h * log_h * math.log(arms * max(2, horizon) * log_h / gamma) / eps
+    log_h = math.log(max(2, p.horizon))
+    union = math.log(p.arms * max(2, p.horizon) * log_h / p.gamma)
+    width = p.arms * log_h * log_h * union / p.eps
     return mean + math.sqrt(2.0 * log_t / n) + width / n
 
 
@@ -263,28 +388,32 @@ def sum_radius(draws: int, scale: float, log_term: float) -> float:
     return scale * max(math.sqrt(draws), math.sqrt(log_term)) * math.sqrt(8.0 * log_term)
 
 
-def dp_ucb_tight(mean: float, n: int, log_t: float, draws: int, scale: float) -> float:
+def dp_ucb_tight(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
     """Return mean + √(2 ln t / n) + the Chan–Shi–Song radius at 2t^−4 / n, for the tree's actual
     noise.
     """
-    return mean + math.sqrt(2.0 * log_t / n) + sum_radius(draws, scale, 4.0 * log_t) / n
+    return mean + math.sqrt(2.0 * log_t / n) + sum_radius(draws, p.scale, 4.0 * log_t) / n
 
 
-def dp_ucb_bound(mean: float, n: int, log_t: float, eps: float) -> float:
+def dp_ucb_bound(
+    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
+) -> float:
     """Return mean + √(2 ln t / n) + ν/n, ν = (√8/eps) ln(4t⁴)(1 + ln n unless n is a power of 2).
     Tossou and Dimitrakakis 2016.
     """
-    nu = math.sqrt(8.0) / eps * (math.log(4.0) + 4.0 * log_t)
+    nu = math.sqrt(8.0) / p.eps * (math.log(4.0) + 4.0 * log_t)
     if n & (n - 1) != 0:
         nu *= 1.0 + math.log(n)
     return mean + math.sqrt(2.0 * log_t / n) + nu / n
 
 
-def ldp_ucb(mean: float, n: int, log_t: float, eps: float) -> float:
+def ldp_ucb(p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float) -> float:
     """Return mean + √(2 ln t / n) + √(32 ln t / (eps² n)). Ren, Zhou, Liu and Shroff 2020,
     LDP-UCB-L.
     """
-    return mean + math.sqrt(2.0 * log_t / n) + math.sqrt(32.0 * log_t / (eps * eps * n))
+    return mean + math.sqrt(2.0 * log_t / n) + math.sqrt(32.0 * log_t / (p.eps * p.eps * n))
 
 
 def lifted_mean(mean: float, n: int, t: int, eps: float) -> float:
@@ -473,35 +602,16 @@ def discounted(rate: float, doubt: float, trust: float) -> float:
     return max(rate - doubt, trust * rate)
 
 
-def rate_imed(
-    mean: float,
-    best: float,
-    n: int,
-    draws: int,
-    level: float,
-    eps: float,
-    doubt: float = 0.0,
-    trust: float = 1.0,
-) -> float:
+def rate_imed(p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float) -> float:
     """Return −(discounted(exact_rate(mean, best)) + level·ln n), best = the largest clipped
     mean.
     """
-    rate = exact_rate(mean, best, n, draws, eps)
-    return -(discounted(rate, doubt, trust) + level * math.log(n))
+    rate = exact_rate(mean, best, n, min(draws, p.counted), p.eps)
+    return -(discounted(rate, p.doubt, p.trust) + p.constant * math.log(n))
 
 
 def rate_imed_batch(
-    mean: float,
-    best: float,
-    n: int,
-    draws: int,
-    leading: int,
-    level: float,
-    first: int,
-    alpha: float,
-    eps: float,
-    doubt: float = 0.0,
-    trust: float = 1.0,
+    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
 ) -> int:
     """Return the rounds in the next batch of an arm with n released rounds. Its total is on the
     ladder (`next_rung`) if n is.
@@ -509,226 +619,27 @@ def rate_imed_batch(
     For an arm that is behind: to the first rung at which, with its current mean, rate + level·ln
     total reaches level·ln leading + MARGIN, so that the arm is not played next; and no further than
     to the first rung from alpha·n on. `leading` counts the rounds of the arm with the best mean.
-    For the leader: to the first rung from alpha·n on at first, from less later. `draws` counts the
-    draws after this batch.
+    For the leader: to the first rung from alpha·n on at first, from less later. The rate is that
+    with the draw of this batch.
     """
-    x, total = clip01(mean), next_rung(n, first)
-    if x >= best:
-        goal = slowing_total(n, first, alpha)
-        while total < goal:
-            total = next_rung(total, first)
-        return total - n
-    required, most = level * math.log(leading) + MARGIN, d_eps(x, best, eps)
-    while total < alpha * n:
-        left = required - level * math.log(total)
-        # the rate is below total·d_eps, which is ten times as fast
-        if discounted(total * most, doubt, trust) >= left:
-            rate = exact_rate(x, best, total, draws, eps)
-            if discounted(rate, doubt, trust) >= left:
-                break
-        total = next_rung(total, first)
-    return total - n
-
-
-# Index policies as scalar functions: an arm's score, and the length of its next batch. Sessions
-# call them, and the simulator compiles them.
-#
-# A score is called as score(p, mean, n, draws, log_t, best) and a batch rule as size(p, mean, n,
-# draws, pulls, best, leading). p: `IndexNumbers`. mean, n, draws: an arm's released mean, and the
-# rounds and noise draws behind it. log_t: ln of the next round. pulls: rounds for which the arm was
-# played. best: the largest released mean of all arms, clipped to [0, 1]; leading: the rounds behind
-# it.
-
-
-ALL_DRAWS = 2**62
-"""More noise draws than any total has."""
-
-
-class IndexNumbers(NamedTuple):
-    """The constants of an index policy.
-
-    Args:
-        eps: ε, or ρ.
-        constant: weight of ln n: `level` of DPRateIMED, `c` of DPKLUCB.
-        first: rounds in a first batch.
-        alpha: growth factor of an arm's rounds by a later batch.
-        counted: the most noise draws that are counted.
-        doubt: see `discounted`.
-        trust: see `discounted`.
-        arms: for DP-UCB, number of arms.
-        horizon: for DP-UCB, number of rounds.
-        gamma: for DP-UCB, failure probability.
-        scale: for DP-UCB, scale of a tree's node, in rewards.
-        noise: scale of the mechanism's noise in grid steps, for the simulator only.
-    """
-
-    eps: float = 0.0
-    constant: float = 0.0
-    first: int = 1
-    alpha: float = 2.0
-    counted: int = ALL_DRAWS
-    doubt: float = 0.0
-    trust: float = 1.0
-    arms: int = 0
-    horizon: int = 0
-    gamma: float = 0.0
-    scale: float = 0.0
-    noise: float = 0.0
-
-
-def one_round(
-    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
-) -> int:
-    """Return 1: release after every round."""
-    return 1
-
-
-class IndexRule(NamedTuple):
-    """An index policy: its formulas and their constants.
-
-    Args:
-        score: formula of the index.
-        numbers: its constants.
-        size: formula of the batch length.
-        capped: True if no index is above 1, and an index of 1 remains until the arm's next release.
-        timeless: True if a score depends on `best` and not on `log_t`; otherwise it depends on
-            `log_t` and not on `best`.
-        by_best: True if the batch rule uses `best` and `leading`.
-    """
-
-    score: Callable[..., float]
-    numbers: IndexNumbers
-    size: Callable[..., int] = one_round
-    capped: bool = False
-    timeless: bool = False
-    by_best: bool = False
-
-
-def growing(
-    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
-) -> int:
-    """Return batches that make an arm's rounds grow by alpha."""
-    return growing_batch(n, p.first, p.alpha)
-
-
-def as_long_again(
-    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
-) -> int:
-    """Return episodes that double the rounds for which an arm was played."""
-    return max(1, pulls)
-
-
-def twice_the_last(
-    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
-) -> int:
-    """Return batches of 1, 2, 4, … rounds, of which the newest alone is used."""
-    return max(1, 2 * n)
-
-
-def rate_imed_size(
-    p: IndexNumbers, mean: float, n: int, draws: int, pulls: int, best: float, leading: int
-) -> int:
-    """Return batches as long as DP-Rate-IMED's index requires."""
     if n == 0:
         return p.first
-    return rate_imed_batch(
-        mean,
-        best,
-        n,
-        min(draws + 1, p.counted),
-        leading,
-        p.constant,
-        p.first,
-        p.alpha,
-        p.eps,
-        p.doubt,
-        p.trust,
-    )
-
-
-def ucb1_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return ucb1(mean, n, log_t)
-
-
-def kl_ucb_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return kl_ucb(mean, n, kl_level(log_t, p.constant))
-
-
-def ldp_ucb_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return ldp_ucb(mean, n, log_t, p.eps)
-
-
-def lazy_ucb_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return lazy_ucb(mean, n, log_t, p.eps)
-
-
-def adap_ucb_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return adap_ucb(mean, n, log_t, p.eps, p.constant)
-
-
-def adap_klucb_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return adap_klucb(mean, n, log_t, p.eps, p.constant)
-
-
-def adac_ucb_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return adac_ucb(mean, n, log_t, p.eps, p.constant)
-
-
-def dp_klucb_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return dp_klucb(mean, n, kl_level(log_t, p.constant), p.eps)
-
-
-def dp_imed_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return dp_imed(mean, n, best, p.eps)
-
-
-def rate_imed_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    counted = min(draws, p.counted)
-    return rate_imed(mean, best, n, counted, p.constant, p.eps, p.doubt, p.trust)
-
-
-def dp_ucb_tight_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return dp_ucb_tight(mean, n, log_t, draws, p.scale)
-
-
-def dp_ucb_published_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return dp_ucb_published(mean, n, log_t, p.eps, p.arms, p.horizon, p.gamma)
-
-
-def dp_ucb_bound_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return dp_ucb_bound(mean, n, log_t, p.eps)
-
-
-def hybrid_ucb_score(
-    p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
-) -> float:
-    return hybrid_ucb(mean, n, log_t, p.eps)
+    x, total = clip01(mean), next_rung(n, p.first)
+    if x >= best:
+        goal = slowing_total(n, p.first, p.alpha)
+        while total < goal:
+            total = next_rung(total, p.first)
+        return total - n
+    required, most = p.constant * math.log(leading) + MARGIN, d_eps(x, best, p.eps)
+    while total < p.alpha * n:
+        left = required - p.constant * math.log(total)
+        # the rate is below total·d_eps, which is ten times as fast
+        if discounted(total * most, p.doubt, p.trust) >= left:
+            rate = exact_rate(x, best, total, min(draws + 1, p.counted), p.eps)
+            if discounted(rate, p.doubt, p.trust) >= left:
+                break
+        total = next_rung(total, p.first)
+    return total - n
 
 
 # Formulas of beliefs about means that change: a Kalman filter on released sums.
