@@ -20,7 +20,7 @@ from dpbandits.forecasting.trials import periods_of
 from dpbandits.policies.contract import begin_step
 from dpbandits.session.arms import Assignment
 from dpbandits.session.beliefs import ReleaseHistory
-from dpbandits.vault import open_vault
+from dpbandits.simulation.plain import open_vault
 
 REWARDS = 5
 """Sets the stream of rewards apart from others."""

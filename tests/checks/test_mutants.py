@@ -16,9 +16,9 @@ from dpbandits.core.plan import Hold, Progress
 from dpbandits.mechanisms import Answer, BinaryTree, GaussianBatches, LazyForgetful
 from dpbandits.mechanisms import counters as hybrid_module
 from dpbandits.policies.contract import Policy, Step
-from dpbandits.session.state import Told, View, block_from_list, block_to_list
+from dpbandits.session.state import Told, View
 from dpbandits.simulation import plain
-from dpbandits.vault import OpenBlock, Vault, added
+from dpbandits.vault import OpenBlock, Vault, add_records
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 
@@ -70,9 +70,7 @@ def reward_enters_twice(patch: pytest.MonkeyPatch) -> None:
     """A tell adds its reward a second time."""
 
     def again(view: View, event: Told, play: Any) -> None:
-        for key, steps in event.parts:
-            count, sums = block_from_list(view.blocks[key])
-            view.blocks[key] = block_to_list(OpenBlock(count + 1, added(sums, steps)))
+        add_records(view.blocks, event.parts)
 
     after_a_tell(patch, again)
 
@@ -152,7 +150,7 @@ def decisions_peek(patch: pytest.MonkeyPatch) -> None:
     """A batch ends early when the raw sum is high: the request for a release depends on rewards."""
 
     def hurry(view: View, event: Told, play: Any) -> None:
-        _, sums = block_from_list(view.blocks[event.counted_as])
+        sums = view.blocks[event.counted_as].sums
         plan = view.log.plan
         if sums[0] > 3 * 1024 and isinstance(plan, Hold) and plan.release and view.ready is None:
             view.ready = (event.counted_as,)

@@ -22,7 +22,8 @@ from dpbandits.core.privacy import (
 )
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.noise import SimulatedNoise
-from dpbandits.vault import OpenVault, Vault
+from dpbandits.simulation.plain import OpenVault
+from dpbandits.vault import Vault
 from papers.evidence import CellSetting
 
 ONE = Fraction(1)

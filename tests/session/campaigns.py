@@ -23,8 +23,7 @@ from dpbandits.session.beliefs import (
     row_bounds,
     row_levels,
 )
-from dpbandits.simulation.plain import play_events
-from dpbandits.vault import open_vault
+from dpbandits.simulation.plain import open_vault, play_events
 
 
 class Watched:

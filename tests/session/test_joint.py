@@ -13,7 +13,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.plan import Hold
-from dpbandits.session.state import Told, View, block_from_list, block_to_list
+from dpbandits.session.state import Told, View
 from dpbandits.vault import OpenBlock, Vault, added
 from tests.session.small import (
     Exact,
@@ -165,9 +165,8 @@ def in_two_blocks(patch: pytest.MonkeyPatch) -> None:
         if type(event) is Told:
             _, steps = event.parts[0]
             for key, block in self.blocks.items():
-                count, sums = block_from_list(block)
-                if key != event.counted_as and len(sums) == len(steps):
-                    self.blocks[key] = block_to_list(OpenBlock(count, added(sums, steps)))
+                if key != event.counted_as and len(block.sums) == len(steps):
+                    self.blocks[key] = OpenBlock(block.count, added(block.sums, steps))
                     return
 
     patch.setattr(View, "apply", apply)

@@ -20,7 +20,8 @@ from dpbandits.mechanisms import JointBatch, LazyForgetful, LocalLaplace, NoisyM
 from dpbandits.oracles import DecisionSet, Matroid
 from dpbandits.policies import CUCB, DPTSMAT, LazyCUCB
 from dpbandits.policies.matroid import FIRST
-from dpbandits.vault import CHUNK, Books, Ledger, Line, OpenBlock, OpenVault, Vault, added
+from dpbandits.simulation.plain import OpenVault
+from dpbandits.vault import CHUNK, Books, Ledger, Line, OpenBlock, Vault, added
 from tests.session.small import Exact, content
 
 ONE, GRID = Fraction(1), Grid(steps=4)

@@ -17,7 +17,6 @@ from typing import (
     ClassVar,
     Literal,
     NamedTuple,
-    Protocol,
     Self,
     TypeVar,
     dataclass_transform,
@@ -507,13 +506,9 @@ def size_argument(cls: type[Policy]) -> str | None:
     return next((name for name in ("problem", "actions", "arms") if name in takes), None)
 
 
-# A step: the period between two releases. All simulations and sessions begin steps here.
-# Simulations and audits also end them here (release, update, plan); a session does that in two
-# commits (`Session._advance`).
+# A step: the period between two releases. All simulations and sessions begin steps here. Who holds
+# the vault ends them: `simulation.plain.next_step`, and in two commits `Session._advance`.
 
-
-ToldCounts = tuple[tuple[Any, int], ...]
-"""(action, rewards recorded since the step began)."""
 
 Public = Callable[[int], PublicRng]
 """Creates the public randomness of a step."""
@@ -535,31 +530,6 @@ class Step(NamedTuple):
     rng: PublicRng
     plan: Plan
     progress: Progress
-
-
-class Releasing(Protocol):
-    """The vault of a step.
-
-    Attributes:
-        records: number of rewards recorded.
-        steps: number of releases made.
-        newest: the last release.
-    """
-
-    @property
-    def records(self) -> int: ...
-    @property
-    def steps(self) -> int: ...
-    @property
-    def newest(self) -> Release | None: ...
-    def release(
-        self,
-        coordinates: tuple[int, ...],
-        round: int,
-        counts: ToldCounts,
-        drop: tuple[int, ...] = (),
-    ) -> Release: ...
-    def emptied(self) -> tuple[int, ...]: ...
 
 
 def begin_step(policy: Policy, state: Any, number: int, public: Public) -> Step:
@@ -600,30 +570,6 @@ def step_after(policy: Policy, current: Step, release: Release, public: Public) 
     """Return the step after a release: update, then plan."""
     state = policy.update(current.state, current.plan, release)
     return begin_step(policy, state, current.number + 1, public)
-
-
-def next_step(policy: Policy, current: Step, vault: Releasing, public: Public) -> Step:
-    """Return the step after one whose plan is complete: release, update, plan.
-
-    Only the vault changes before it returns. If an earlier call failed after the release, the
-    vault's newest release is used, and nothing is released twice.
-    """
-    if vault.steps == current.number:
-        assert current.progress.ready is not None
-        vault.release(
-            current.progress.ready, vault.records, recorded_counts(current), current.plan.drop
-        )
-    newest = vault.newest
-    assert newest is not None
-    if current.progress.ready is None and not newest.coordinates:  # an unplanned drop
-        state = policy.dropped(current.state, newest, vault.emptied())
-        return begin_step(policy, state, current.number + 1, public)
-    return step_after(policy, current, newest, public)
-
-
-def recorded_counts(current: Step) -> ToldCounts:
-    """Return (action, rewards recorded since the step began), for a release."""
-    return tuple(sorted(current.progress.told.items()))
 
 
 @final

@@ -71,9 +71,6 @@ class Decision(NamedTuple):
         return decision_to_json(self.id, self.action, self.observe, campaign=self.campaign)
 
 
-NEW = tuple.__new__
-"""Makes a named tuple in half the time of its own constructor."""
-
 CountedAs = Any
 """What a decision is counted as: its arm, the arms it observes, or the number of its joint plan."""
 

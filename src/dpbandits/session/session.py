@@ -51,7 +51,6 @@ from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
     MOST_PENDING,
-    NEW,
     PENDING,
     Decision,
     Eligible,
@@ -103,6 +102,7 @@ from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
     NO_PLAY,
+    PREVIEW_SEED,
     Asked,
     Batch,
     Closing,
@@ -130,14 +130,12 @@ from dpbandits.session.statement import (
     statement,
 )
 from dpbandits.session.traffic import SampleRatio, Traffic
-from dpbandits.vault import Books, Parts, Vault, release_of, without_frames
+from dpbandits.vault import NEW, Books, Parts, Vault, release_of, without_frames
 
 FOLD_AFTER = 200
 """Events after which a log is folded into its state though nothing is released, by the tell that
 makes them so many or by the next call. Single rewards are not kept for longer.
 """
-
-BooksAndAnswers = tuple[Books, tuple[Any, ...]]
 
 LEAST_IS_BEST = Range(minimise=True)
 
@@ -353,11 +351,14 @@ class Session:
         self._sights: dict[Any, Sight | None] = {}
         tables = self._tables
         self._has_window = tables.window is not None
+        self._contextual = self._state.contexts is not None
         # whether decisions do not follow from the plan alone
         self._needs_full_path = (
-            self._has_window or tables.people is not None or self._assignment is not None
+            self._has_window
+            or self._contextual
+            or tables.people is not None
+            or self._assignment is not None
         )
-        self._contextual = self._state.contexts is not None
         # with an attribution window periods end where outcomes are recorded
         self._ends_periods = tables.periods is not None and not self._has_window
 
@@ -499,12 +500,8 @@ class Session:
                 to be. None was made.
             ClosedError: the session is closed, without a winner. None was made.
         """
-        only = count is None and eligible is None and user is None
-        is_open = self._log.state.closing is None
-        if context is not None and only and is_open and not self._needs_full_path:
-            return self._ask_in_context(context)
-        needs_checks = not only or context is not None or self._contextual or not is_open
-        if needs_checks or self._needs_full_path:
+        is_plain = count is None and eligible is None and user is None and context is None
+        if not is_plain or self._needs_full_path or self._log.state.closing is not None:
             contexts = checked_contexts(self.policy, context, count)
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user, contexts)
@@ -518,29 +515,6 @@ class Session:
             id, play = event[0], event[1]
             # places take less time than names
             fields = (id, play[0], id, play[1], self.campaign, play[2], play[4])
-            decision = self._newest = NEW(Decision, fields)
-            view.events.append(event)  # this is the moment at which it happens
-            view.apply(event, len(view.events))
-            return decision
-        finally:
-            self._calls.pop(me, None)
-            del here
-
-    def _ask_in_context(self, context: Any) -> Decision:
-        """Return the next decision, for a visitor of this context."""
-        if not self._contextual:
-            checked_contexts(self.policy, context, None)  # refuses
-        policy: Any = self._state.policy
-        known = policy.context(context)
-        me = ref(here := Call())
-        try:
-            view = self._enter(me)
-            view = self._with_codebooks(view)
-            if len(view.pending) >= self.max_pending:
-                raise too_many_pending(len(view.pending), 1, self.max_pending)
-            event = view.next_in_context(known, None)
-            id, play = event[0], event[1]
-            fields = (id, play[0], id, None, self.campaign, play[2], play[4])
             decision = self._newest = NEW(Decision, fields)
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
@@ -565,10 +539,14 @@ class Session:
             if len(view.pending) + count > self.max_pending:
                 raise too_many_pending(len(view.pending), count, self.max_pending)
             who = None if people is None else people.pseudonym(user)
-            if contexts is not None:
-                view = self._with_codebooks(view)
-                return self._made(view, self._next_in_contexts(view, contexts, who, arms), window)
-            return self._made(view, self._next(view, count, who, arms), window)
+            view = self._with_codebooks(view)
+            events = self._next(view, count, who, arms, contexts)
+            if window is not None:
+                due = window.latest + window.seconds
+                events = [event._replace(due=due) for event in events]
+            made = [event.play.decision(event.id, self.campaign) for event in events]
+            view.append_asked(events)  # all at once
+            return made
 
     def _ask_closed(
         self, view: View, closing: Closing, count: int, eligible: Eligible
@@ -592,19 +570,21 @@ class Session:
         self._append(view, events)
         return made
 
-    def _made(self, view: View, events: list[Asked], window: Any) -> list[Decision]:
-        """Append asks that were computed: all at once."""
-        if window is not None:
-            due = window.latest + window.seconds
-            events = [event._replace(due=due) for event in events]
-        made = [event.play.decision(event.id, self.campaign) for event in events]
-        view.append_asked(events)
-        return made
-
     def _next(
-        self, view: View, count: int, who: str | None, arms: tuple[int, ...] | None
+        self,
+        view: View,
+        count: int,
+        who: str | None,
+        arms: tuple[int, ...] | None,
+        contexts: list[Any] | None,
     ) -> list[Asked]:
-        """Compute the next decisions: by the plan, or by chance."""
+        """Compute the next decisions: by the plan, by their contexts, or by chance.
+
+        Args:
+            who: whom they are for, where people come back.
+            arms: the arms to choose from; None: all that are in play.
+            contexts: of each decision, with a contextual policy.
+        """
         people, assignment, roster = self._tables.people, self._assignment, self._state.roster
         draws = view.draws(assignment, arms)
         among = roster.in_play if arms is None else arms
@@ -613,14 +593,16 @@ class Session:
         number = self._period_now()
         own = self._kept_arm(who, among)
         view.begin_batch()
-        for _ in range(count):
+        for at in range(count):
             chosen = arms if own is None else (own,)
             is_full = people is not None and taken >= people.cap
-            if is_full or (own is not None and not self.policy.chooses):
+            if contexts is not None:
+                event = view.next_in_context(contexts[at], arms, not is_full)
+            elif is_full or (own is not None and not self.policy.chooses):
                 event = view.next_unread(chosen)
             elif draws and own is None:
                 assert assignment is not None
-                event = view.next_random(assignment, self.seed, among, number)
+                _, event = view.next_random(assignment, self.seed, among, number)
             else:
                 event = view.next_ask(chosen)
             if own is not None:  # it was not drawn
@@ -642,23 +624,6 @@ class Session:
             return None
         arm = self._state.roster.marked(people.kept.get(who))
         return arm if arm in among else None
-
-    def _next_in_contexts(
-        self, view: View, contexts: list[Any], who: str | None, arms: tuple[int, ...] | None
-    ) -> list[Asked]:
-        """Compute the decisions for visitors of these contexts."""
-        people = self._tables.people
-        period = 0 if people is None else people.period()
-        taken = 0 if people is None or who is None else people.taken(who, period)
-        view.begin_batch()
-        for context in contexts:
-            counts = people is None or who is None or taken < people.cap
-            event = view.next_in_context(context, arms, counts)
-            if people is not None and who is not None and event.play.learn:
-                taken += 1
-                event = event._replace(place=(who, period, taken))
-            view.add_to_batch(event)
-        return view.batch
 
     def _with_codebooks(self, view: View) -> View:
         """Make the first codebooks once enough contexts are there."""
@@ -837,7 +802,10 @@ class Session:
 
     def _event(self, id: int, play: Play, plain: Any, why: str = "told") -> Event:
         """Return the event of a checked reward."""
-        steps = self._vault.on_grid(plain)
+        return self._event_of(id, play, self._vault.on_grid(plain), why)
+
+    def _event_of(self, id: int, play: Play, steps: Any, why: str = "told") -> Event:
+        """Return the event of a reward in grid steps."""
         if not play.learn:
             return Unread(id, play, why)
         where = play.observe or play.action
@@ -910,7 +878,7 @@ class Session:
         view.begin_batch()
         for _ in range(people):
             if drawn is not None and view.draws(drawn, None):
-                law, event = view.preview_draw(drawn, arms, self._period_now())
+                law, event = view.next_random(drawn, PREVIEW_SEED, arms, self._period_now())
             else:
                 event = view.next_ask()
                 played: Any = event.play.action
@@ -1053,12 +1021,8 @@ class Session:
         """Return the event of a decision whose time has passed."""
         held = self._tables.held
         steps = held[id] if id in held else self._vault.on_grid(self._default(play))
-        if not play.learn:
-            return Unread(id, play, "told")
-        where = play.observe or play.action
         # it counts as an answer also where the default does: who answered is private
-        parts = self._vault.parts(where, steps, play.counted_as, play.kept, play.context)
-        return Told(id, play.counted_as, parts)
+        return self._event_of(id, play, steps)
 
     # Releases
 
@@ -1141,9 +1105,7 @@ class Session:
         number = periods.after(state.period.number, periods.latest if time is None else time)
         ended, read = state.period.ended, tuple(sorted(state.books.blocks))
         if read:
-            books, answers = self._read(self._vault.release, state.books, read)
-            recorded = recorded_by_action(state)
-            release = release_of(read, answers, state.records, recorded, self._vault.numbers)
+            books, release = self._read(state, read, self._vault.release, state.books, read)
             unlearned = UnlearnedRelease(release, view.log.plan, None, ended)
             after = state._replace(books=books, unlearned=unlearned)
         else:
@@ -1186,28 +1148,39 @@ class Session:
                 read, drop = (), (number,) if number in state.books.blocks else ()
         contexts = state.contexts
         shapes = () if contexts is None else contexts.shapes(state, read)
-        books, answers = self._read(vault.release, state.books, read, drop, arms, shapes)
-        coordinates = ready if arms is None else arms
-        counts = recorded_by_action(state)
+        coordinates, blocks = ready if arms is None else arms, (read, drop, arms, shapes)
+        books, release = self._read(state, coordinates, vault.release, state.books, *blocks)
         if contexts is not None:  # the public counts of the same blocks, which close with them
-            answers = contexts.answers(state.policy, read, answers)
-            contexts = contexts.without(read)
-        release = release_of(coordinates, answers, state.records, counts, vault.numbers)
+            answers = contexts.answers(state.policy, read, release.answers)
+            release, contexts = release._replace(answers=answers), contexts.without(read)
         unlearned = UnlearnedRelease(release, plan, number)
         return state._replace(books=books, contexts=contexts, unlearned=unlearned)
 
-    def _read(self, release: Callable[..., BooksAndAnswers], *given: Any) -> BooksAndAnswers:
-        """Release blocks. An error carries no frames of the vault, whose variables hold sums."""
+    def _read(
+        self,
+        state: State,
+        coordinates: tuple[int, ...],
+        read: Callable[..., tuple[Books, tuple[Any, ...]]],
+        *given: Any,
+    ) -> tuple[Books, Release]:
+        """Release blocks: the only place where a session draws noise. An error carries no frames of
+        the vault, whose variables hold sums.
+
+        Args:
+            coordinates: that the answers are about.
+            read: `Vault.release` or `Vault.finish`, with its arguments.
+        """
         failed: BaseException | None = None
         try:
-            answers = release(*given)
+            books, answers = read(*given)
         except BaseException as error:  # an interruption, too
             failed = error
         if failed is not None:  # outside the handler, so that it has no context
-            del given, release
+            del given, read, state
             raise without_frames(failed)
         self._require_process()  # the noise source may have forked
-        return answers
+        counts, numbers = recorded_by_action(state), self._vault.numbers
+        return books, release_of(coordinates, answers, state.records, counts, numbers)
 
     def _learned(self, state: State) -> State:
         """Return the state after the policy has learned from its answer."""
@@ -1320,14 +1293,9 @@ class Session:
                 if self._state.unlearned is not None:  # a policy's own error
                     raise
                 state, waits = self._refresh_view(releases=False).folded_with_all_events(), False
-            void = () if waits else id_runs(state.pending)
-            closing = Closing(why, arm, read, state.asked, void)
+            closing = Closing(why, arm, read, state.asked)
             state = state._replace(closing=closing, offer=state.offer._replace(last=0))
             if not waits:
-                void_now = len(state.pending)
-                state = state._replace(
-                    pending={}, unread=state.unread + void_now, void=state.void + void_now
-                )
                 state = self._with_last_releases(state)
             answers = state.traffic.answers.ended()
             state = state._replace(traffic=replace(state.traffic, answers=answers))
@@ -1382,19 +1350,27 @@ class Session:
             raise ClosedError("This session is closed: its arms stay as they are.")
 
     def _with_last_releases(self, state: State) -> State:
-        """Return the state after its open blocks were released, each once, or dropped."""
+        """Return the state of a closed session in which nobody is waited for: pending decisions are
+        void, and open blocks were released, each once, or dropped.
+        """
         vault, books, releases = self._vault, state.books, list[Any]()
-        assert state.closing is not None
-        for keys, arms in vault.last_blocks(books, self._released_of(state, state.closing.read)):
-            books, answers = self._read(vault.release, books, keys, (), arms)
-            counts, coordinates = recorded_by_action(state), keys if arms is None else arms
-            release = release_of(coordinates, answers, state.records, counts, vault.numbers)
+        closing, gone = state.closing, len(state.pending)
+        assert closing is not None
+        for keys, arms in vault.last_blocks(books, self._released_of(state, closing.read)):
+            coordinates = keys if arms is None else arms
+            books, release = self._read(state, coordinates, vault.release, books, keys, (), arms)
             releases.append((release, books.ledger.left))
         books, _ = vault.release(books, (), tuple(books.blocks))
-        closing = state.closing._replace(releases=tuple(releases))
-        overdue = state.overdue._replace(blocks={})
+        void = (*closing.void, *id_runs(state.pending))
         return state._replace(
-            books=books, closing=closing, step_counts=(), plans={}, overdue=overdue
+            books=books,
+            closing=closing._replace(releases=tuple(releases), void=void),
+            pending={},
+            unread=state.unread + gone,
+            void=state.void + gone,
+            step_counts=(),
+            plans={},
+            overdue=state.overdue._replace(blocks={}),
         )
 
     @staticmethod
@@ -1433,13 +1409,7 @@ class Session:
     def _end_at_horizon(self, view: View) -> View:
         """End a closed session whose mechanism is full: no answer is waited for any more."""
         state = view.folded_with_all_events()
-        closing = state.closing
-        assert closing is not None
-        if closing.releases is None:
-            closing = closing._replace(void=(*closing.void, *id_runs(state.pending)))
-            void_now = len(state.pending)
-            unread, void = state.unread + void_now, state.void + void_now
-            state = state._replace(closing=closing, pending={}, unread=unread, void=void)
+        if state.closing is not None and state.closing.releases is None:
             state = self._with_last_releases(state)
         self._log = Log(state, view.log.plan, [])
         return self._end(self._rebuild_view())
@@ -1498,9 +1468,8 @@ class Session:
             if not (isinstance(plan, Hold) and plan.release):
                 return
             state = view.folded()
-            books, answers = self._read(self._vault.finish, state.books)
-            coordinates, counts = tuple(range(self.policy.arms)), recorded_by_action(state)
-            release = release_of(coordinates, answers, state.records, counts, self._vault.numbers)
+            every = tuple(range(self.policy.arms))
+            books, release = self._read(state, every, self._vault.finish, state.books)
             self._replace_state(
                 state._replace(books=books, unlearned=UnlearnedRelease(release, plan))
             )
@@ -1525,17 +1494,10 @@ class Session:
             arms = len(roster.status)
             if self._tables.periods is not None:
                 require_few(arms)
-            if self._assignment is not None:
-                self._assignment.require_room(arms)
-            policy = state.policy.with_arms(tuple(roster.labels) or arms)
-            vault = self._vault_for(policy, self._vault.noise)
+            state, vault = self._with_one_more(state, roster)
             name = roster.labels[-1] if roster.labels else str(arms - 1)
             state = state._replace(
-                policy=policy,
-                learned=state.policy.widened(state.learned, arms),
-                books=vault.widened(state.books, arms),
                 history=state.history.with_arm(name),
-                roster=roster,
                 contexts=None if state.contexts is None else state.contexts.widened(arms),
                 events=(*state.events, SessionEvent("add", label or arms - 1, state.asked)),
                 step=state.step + 1,  # its public draws are not those that were made already
@@ -1545,6 +1507,20 @@ class Session:
             self._log, self._vault = log, vault
             self._view = View(self.seed, log, self._tables, rng)
             return arms - 1
+
+    def _with_one_more(self, state: State, roster: Roster) -> tuple[State, Vault]:
+        """Return the state with this roster, which has an arm more, and its vault.
+
+        Raises:
+            ValueError: the session takes no arm more.
+        """
+        arms = len(roster.status)
+        if self._assignment is not None:
+            self._assignment.require_room(arms)
+        policy = state.policy.with_arms(tuple(roster.labels) or arms)
+        vault = self._vault_for(policy, self._vault.noise)
+        learned, books = state.policy.widened(state.learned, arms), vault.widened(state.books, arms)
+        return state._replace(policy=policy, learned=learned, books=books, roster=roster), vault
 
     def retire_arm(self, arm: str | int) -> None:
         """Never play an arm again. Rewards recorded since its last release are thrown away unread,
@@ -1595,21 +1571,14 @@ class Session:
             number = state.roster.number(arm)
             roster = state.roster.restarted(number)
             arms, name = len(roster.status), self._name(number)
-            if self._assignment is not None:
-                self._assignment.require_room(arms)
-            policy = state.policy.with_arms(tuple(roster.labels) or arms)
-            vault = self._vault_for(policy, self._vault.noise)
+            state, vault = self._with_one_more(state, roster)
             kept = roster.labels[number] if roster.labels else str(number)
             label = str(name) if roster.labels else str(arms - 1)
             harm = state.harm
             if harm is not None:
                 harm = replace(harm, history=harm.history.restarted(number, kept, label))
             state = state._replace(
-                policy=policy,
-                learned=state.policy.widened(state.learned, arms),
-                books=vault.widened(state.books, arms),
                 history=state.history.restarted(number, kept, label),
-                roster=roster,
                 harm=harm,
                 events=(*state.events, SessionEvent("restart", name, state.asked)),
                 offer=state.offer._replace(last=0),

@@ -31,7 +31,6 @@ from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
-    NEW,
     CountedAs,
     Decision,
     Play,
@@ -59,7 +58,7 @@ from dpbandits.session.overdue import (
 from dpbandits.session.people import Place, Register
 from dpbandits.session.periods import EndedPeriod, OpenPeriod, Periods
 from dpbandits.session.traffic import Traffic
-from dpbandits.vault import Books, OpenBlock, Parts, added
+from dpbandits.vault import NEW, Books, OpenBlock, Parts, add_records
 
 PREVIEW_SEED = 0
 """Seed of the coins of previewed decisions, which must not be those of real ones."""
@@ -680,12 +679,9 @@ class View:
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
         self.elsewhere, self.batches, self.void = state.elsewhere, state.batches, state.void
         self.period = state.period
-        # [count, sums] of each open block; a single sum as a plain number
-        # (those of a contextual policy stand in `contexts`)
+        # open blocks of a contextual policy stand in `contexts`, with their public counts
         self.contexts = None if state.contexts is None else state.contexts.opened(state, log.plan)
-        contextual = self.contexts is not None
-        blocks = {} if contextual else state.books.blocks
-        self.blocks = {key: block_to_list(block) for key, block in blocks.items()}
+        self.blocks = {} if self.contexts is not None else state.books.blocks.copy()
         # contexts that make the first codebooks
         self.pilot = [] if state.contexts is None else list(state.contexts.pilot)
         self.position = state.rng
@@ -751,21 +747,11 @@ class View:
             progress = self.progress
             if progress is None and counted_as not in self.plans:
                 pass  # its block is closed: the reward is too late and never released
+            elif self.contexts is not None:
+                for arm, record in parts:
+                    self.contexts.add(arm, record)
             else:
-                blocks = self.blocks
-                for key, steps in parts:
-                    if self.contexts is not None:
-                        self.contexts.add(key, steps)
-                        continue
-                    block = blocks.get(key)
-                    single = type(steps) is tuple and len(steps) == 1
-                    if block is None:
-                        blocks[key] = [1, steps[0] if single else steps]
-                    elif single:
-                        block[0] += 1
-                        block[1] += steps[0]
-                    else:
-                        blocks[key] = [block[0] + 1, added(block[1], steps)]
+                add_records(self.blocks, parts)
                 if progress is None:
                     self.step_counts[counted_as] = self.step_counts.get(counted_as, 0) + 1
             if self.period is not None:
@@ -807,14 +793,7 @@ class View:
 
     def _count_recorded(self, event: Recorded) -> None:
         id, play, parts, batch = event
-        for key, steps in parts:
-            block, single = self.blocks.get(key), len(steps) == 1
-            if block is None:
-                self.blocks[key] = [1, steps[0] if single else steps]
-            elif single:
-                self.blocks[key] = [block[0] + 1, block[1] + steps[0]]
-            else:
-                self.blocks[key] = [block[0] + 1, added(block[1], steps)]
+        add_records(self.blocks, parts)
         if self.period is not None:  # nobody knows here by which shares they were assigned
             self.period = self.period.incomparable(self.policy.arms)
         assert self.progress is not None
@@ -900,8 +879,9 @@ class View:
     def folded(self) -> State:
         """Return the state with the counted events folded in."""
         state, contexts = self.log.state, self.contexts
-        blocks = {key: block_from_list(block) for key, block in self.blocks.items()}
-        if contexts is not None:
+        if contexts is None:
+            blocks = self.blocks.copy()
+        else:
             blocks = {arm: OpenBlock(*block) for arm, block in contexts.sums.items()}
         return state._replace(
             contexts=None if contexts is None else Contexts.of(contexts, self.pilot),
@@ -1178,27 +1158,16 @@ class View:
         return events
 
     def next_random(
-        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int | None = None
-    ) -> Asked:
-        """Return a decision for an arm that is drawn by chance (see `Assignment`).
+        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int | None
+    ) -> tuple[dict[int, float], Asked]:
+        """Return the probability of each arm, and a decision for an arm that is drawn by chance
+        (see `Assignment`).
 
         Args:
+            seed: of the coins; `PREVIEW_SEED` for a decision that is not to be made.
             number: the period it is made in; None without periods.
         """
         self.counted = -1
-        return self._draw(assignment, seed, eligible, number)[1]
-
-    def preview_draw(
-        self, assignment: Assignment, eligible: Sequence[int], number: int | None
-    ) -> tuple[dict[int, float], Asked]:
-        """Return the probability of each arm for the next decision, and a decision drawn with other
-        coins, which is not committed.
-        """
-        return self._draw(assignment, PREVIEW_SEED, eligible, number)
-
-    def _draw(
-        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int | None
-    ) -> tuple[dict[int, float], Asked]:
         if number is not None:
             return self._draw_in_period(assignment, seed, eligible, number)
         id, learned = self.asked + 1, self.log.state.planning
@@ -1365,17 +1334,6 @@ class View:
             if count >= plan.rounds or (key < younger and EARLY_CLOSE * count >= plan.rounds):
                 return (key,)
         return None
-
-
-def block_to_list(block: OpenBlock) -> list[Any]:
-    count, sums = block
-    single = type(sums) is tuple and len(sums) == 1
-    return [count, sums[0] if single else sums]
-
-
-def block_from_list(counted: list[Any]) -> OpenBlock:
-    count, sums = counted
-    return OpenBlock(count, (sums,) if type(sums) is int else sums)
 
 
 def recorded_by_action(state: State) -> tuple[tuple[Any, int], ...]:

@@ -9,21 +9,149 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import Floats, Integers
-from dpbandits.core.plan import Action, Cycle, Draw, Hold, Plan, PublicRng
+from dpbandits.core.plan import EVERY, Action, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Entry, Grid
 from dpbandits.environments.base import Environment
+from dpbandits.mechanisms.base import Mechanism
+from dpbandits.mechanisms.randomizers import Randomizer
+from dpbandits.mechanisms.rewards import check_sums
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.base import Identified
-from dpbandits.policies.contract import Policy, begin_step, next_step
+from dpbandits.policies.contract import (
+    Feedback,
+    Policy,
+    Public,
+    Release,
+    Step,
+    begin_step,
+    step_after,
+)
 from dpbandits.session.session import Session
 from dpbandits.simulation.runs import Curve
-from dpbandits.vault import open_vault
+from dpbandits.vault import Books, OpenBlock, Steps, Vault, add_records, release_of
+
+
+@final
+class OpenVault:
+    """A vault with its books, changed in place: for simulations and audits, one plan at a time.
+
+    Args:
+        vault: validates and releases the rewards.
+
+    Attributes:
+        records: number of rewards recorded.
+        newest: the last release.
+    """
+
+    def __init__(self, vault: Vault) -> None:
+        self.vault, self.books, self.records = vault, vault.begin(), 0
+        self.newest: Release | None = None
+        self._observed: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"OpenVault({self.vault!r}, records={self.records})"
+
+    def add(self, where: Any, value: Any) -> None:
+        """Record one round's feedback (see `Vault.checked`)."""
+        self._enter(where, self.vault.on_grid(self.vault.checked(where, value)), 1)
+
+    def add_block(self, where: Any, steps: Any, count: int) -> None:
+        """Record `count` rounds at once by their sum in grid steps, shape () or (arms,)."""
+        if self.vault.randomizer is None:
+            check_sums(int(np.min(steps)), int(np.max(steps)), count, self.vault.grid)
+        if not isinstance(steps, np.ndarray) or steps.ndim == 0:
+            self._enter(where, (int(steps),), count)
+        else:
+            self._enter(where, steps if self.vault.full else tuple(steps.tolist()), count)
+
+    def _enter(self, where: Any, steps: Steps, count: int) -> None:
+        vault, blocks = self.vault, self.books.blocks
+        if vault.joint:
+            arms = vault.known(where)
+            if EVERY in blocks and arms != self._observed:
+                raise RuntimeError(
+                    "Expected one super arm until the next release: its rewards are released "
+                    "together."
+                )
+            self._observed = arms
+        else:
+            vault._several(where)
+        add_records(blocks, vault.parts(where, steps, EVERY, None), count)
+        self.records += count
+
+    def release(
+        self,
+        coordinates: tuple[int, ...],
+        round: int,
+        counts: tuple[tuple[Any, int], ...],
+        drop: tuple[int, ...] = (),
+    ) -> Release:
+        """Release these coordinates' blocks and drop others (see `Vault.release`)."""
+        vault, books, read, arms = self.vault, self.books, coordinates, None
+        if vault.joint:
+            books, read, drop, arms = self._joint_block(coordinates, drop)
+        self.books, answers = vault.release(books, read, drop, arms)
+        return self._answered(coordinates, answers, round, counts)
+
+    def _joint_block(
+        self, coordinates: tuple[int, ...], drop: tuple[int, ...]
+    ) -> tuple[Books, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Return the books with the block's sums in the order of `coordinates`."""
+        arms, books = self.vault.known(coordinates), self.books
+        if not arms or EVERY not in books.blocks:
+            open_ = (EVERY,) if EVERY in books.blocks else ()
+            return books, (EVERY,) if arms else (), () if arms else open_, arms
+        count, sums = books.blocks[EVERY]
+        by_arm = dict(zip(self._observed, sums, strict=True))
+        block = OpenBlock(count, tuple(by_arm.get(arm, 0) for arm in arms))
+        return books._replace(blocks={EVERY: block}), (EVERY,), (), arms
+
+    def finish(self, round: int, counts: tuple[tuple[Any, int], ...]) -> Release:
+        """End the run: no more feedback follows (see `Vault.finish`)."""
+        self.books, answers = self.vault.finish(self.books)
+        return self._answered(tuple(range(self.vault.arms)), answers, round, counts)
+
+    def _answered(
+        self, coordinates: tuple[int, ...], answers: Any, round: int, counts: Any
+    ) -> Release:
+        self.newest = release_of(coordinates, answers, round, counts, self.vault.numbers)
+        return self.newest
+
+    @property
+    def ledger(self) -> tuple[Entry, ...]:
+        """Return the entries of the ledger."""
+        return self.vault.entries(self.books.ledger)
+
+    @property
+    def releases(self) -> int:
+        """Return the number of coordinates released so far."""
+        return self.books.ledger.releases
+
+
+def open_vault(
+    feedback: Feedback,
+    mechanism: Mechanism,
+    arms: int,
+    noise: Noise,
+    randomizer: Randomizer | None,
+) -> OpenVault:
+    """Return an empty vault for a simulation of a policy with this feedback."""
+    return OpenVault(Vault(feedback, mechanism, arms, noise, randomizer))
+
+
+def next_step(policy: Policy, current: Step, vault: Any, public: Public) -> Step:
+    """Return the step after one whose plan is complete: release, update, plan."""
+    assert current.progress.ready is not None
+    counts = tuple(sorted(current.progress.told.items()))
+    ready, drop = current.progress.ready, current.plan.drop
+    release = vault.release(ready, vault.records, counts, drop)
+    return step_after(policy, current, release, public)
 
 
 class Path(NamedTuple):

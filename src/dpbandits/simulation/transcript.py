@@ -20,9 +20,8 @@ from dpbandits.environments.base import Environment
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.contract import Feedback, PlanReplay, Policy, Release, begin_step, next_step
-from dpbandits.simulation.plain import Path, moves, play_events, seen
-from dpbandits.vault import open_vault
+from dpbandits.policies.contract import Feedback, PlanReplay, Policy, Release, begin_step
+from dpbandits.simulation.plain import Path, moves, next_step, open_vault, play_events, seen
 
 Written = tuple[Any, ...]
 """An immutable copy of a public value at the time of its release."""
@@ -159,15 +158,6 @@ class Transcript:
     @property
     def records(self) -> int:
         return int(self._vault.records)
-
-    @property
-    def steps(self) -> int:
-        return int(self._vault.steps)
-
-    @property
-    def newest(self) -> Release | None:
-        newest: Release | None = self._vault.newest
-        return newest
 
     @property
     def releases(self) -> int:

@@ -16,7 +16,8 @@ from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Grid, spent
 from dpbandits.mechanisms import NoisyMax
 from dpbandits.simulation import play_rounds
-from dpbandits.vault import OpenVault, Vault
+from dpbandits.simulation.plain import OpenVault
+from dpbandits.vault import Vault
 from tests.policies.experts.alarm import ALARM
 from tests.session.small import content
 

@@ -18,7 +18,7 @@ from dpbandits.oracles.linear import tableau
 from dpbandits.policies import DPKLMAT, DPUCBMAT, KLOSM, OMM, CTSBeta
 from dpbandits.policies.formulas import indices
 from dpbandits.simulation.compiled.parts import improve
-from dpbandits.vault import open_vault
+from dpbandits.simulation.plain import open_vault
 from tests.policies.matroid.instances import SEVEN, on_tape
 
 TWO = dpb.UniformMatroid(arms=2, rank=1)
