@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.inputs import has_form_of
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
-from dpbandits.noise.protocol import Noise, Selection, Values
+from dpbandits.noise.protocol import Noise, Selection, Values, laplaces
 
 # What answers say about means: the noisy sum and the law of its noise. All of it is public.
 
@@ -202,13 +202,16 @@ class Mechanism(ABC):
         return None
 
     def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
-        """Return the noisy sum that an answer states; None if it states none.
+        """Return the noisy sum that an answer states; None if it states none. Here: that of an
+        `Answer`, whose draws are of one kind.
 
         Args:
             answer: the answer.
             release: the answer's number for this coordinate, from 1.
         """
-        return None
+        if self.law is None:
+            return None
+        return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
         """Return whether `memory`, read from JSON, can be the memory after these releases.
@@ -307,7 +310,7 @@ class Around(Mechanism):
         return self.inner.law
 
     def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
-        return self.inner.noised_sum(answer, release)
+        return None if self.law is None else self.inner.noised_sum(answer, release)
 
     def init(self, coordinates: int) -> Any:
         return self.inner.init(coordinates)
@@ -552,29 +555,14 @@ NEW = tuple.__new__
 """Creates a named tuple twice as fast as its constructor."""
 
 
-def sum_with_draws_of_one_kind(answer: Answer) -> NoisedSum:
-    """Return the noisy sum of an answer whose draws are all of one kind."""
-    return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
-
-
-@dataclass(frozen=True, kw_only=True)
-class LazyForgetful(SeparableDP):
-    """Release the newest batch's sum with one discrete Laplace draw of scale 1/ε.
-
-    Guarantee: ε-DP.
-
-    Source: Hu, Huang and Mehta 2021, Algorithm 1 (the array side).
-    """
+class NewestBatch(Separable):
+    """Base class of mechanisms that release the newest batch's sum with one draw."""
 
     public_memory = True
-    proof: ClassVar[str] = "lazy_forgetful"
 
-    @property
-    def law(self) -> AnswerLaw:
-        return AnswerLaw("laplace", float(self.epsilon), forgets=True)
-
-    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
-        return sum_with_draws_of_one_kind(answer)
+    @abstractmethod
+    def noised(self, values: Values, noise: Noise) -> list[int]:
+        """Return these sums in grid steps with one draw each."""
 
     def start(self) -> None:
         return None
@@ -583,8 +571,27 @@ class LazyForgetful(SeparableDP):
         return memory is None
 
     def step(self, memory: None, total: int, count: int, noise: Noise) -> tuple[None, Answer]:
-        noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
+        (noisy,) = self.noised((total,), noise)
         return None, Answer(noisy / self.grid.steps, count, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LazyForgetful(PureDP, NewestBatch):
+    """Release the newest batch's sum with one discrete Laplace draw of scale 1/ε.
+
+    Guarantee: ε-DP.
+
+    Source: Hu, Huang and Mehta 2021, Algorithm 1 (the array side).
+    """
+
+    proof: ClassVar[str] = "lazy_forgetful"
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("laplace", float(self.epsilon), forgets=True)
+
+    def noised(self, values: Values, noise: Noise) -> list[int]:
+        return laplaces(noise, values, sensitivity=self.grid.steps, epsilon=self.epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -606,9 +613,6 @@ class LazyCumulative(SeparableDP):
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon))
 
-    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
-        return sum_with_draws_of_one_kind(answer)
-
     def start(self) -> list[int]:
         return [0, 0, 0]
 
@@ -629,7 +633,7 @@ class LazyCumulative(SeparableDP):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianBatches(Separable):
+class GaussianBatches(NewestBatch):
     """Release the newest batch's sum with one discrete Gaussian draw of variance 1/(2ρ).
 
     Guarantee: ρ-zCDP.
@@ -640,7 +644,6 @@ class GaussianBatches(Separable):
 
     rho: Fraction
     grid: Grid = Grid()
-    public_memory = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
@@ -653,18 +656,9 @@ class GaussianBatches(Separable):
     def law(self) -> AnswerLaw:
         return AnswerLaw("gaussian", float(self.rho), forgets=True)
 
-    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
-        return sum_with_draws_of_one_kind(answer)
-
-    def start(self) -> None:
-        return None
-
-    def fits(self, memory: Any, read: Readings) -> bool:
-        return memory is None
-
-    def step(self, memory: None, total: int, count: int, noise: Noise) -> tuple[None, Answer]:
-        noisy = noise.gaussian(total, sensitivity=self.grid.steps, rho=self.rho)
-        return None, Answer(noisy / self.grid.steps, count, 1)
+    def noised(self, values: Values, noise: Noise) -> list[int]:
+        steps = self.grid.steps
+        return [noise.gaussian(value, sensitivity=steps, rho=self.rho) for value in values]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
@@ -31,9 +31,8 @@ from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import (
     Around,
     Block,
-    GaussianBatches,
-    LazyForgetful,
     Mechanism,
+    NewestBatch,
     Readings,
 )
 from dpbandits.noise.protocol import Noise, laplaces
@@ -191,6 +190,7 @@ class CellBatches(Around):
         inner: `LazyForgetful` (pure) or `GaussianBatches` (zCDP).
     """
 
+    inner: NewestBatch
     layout: ClassVar[Layout] = "cells"
 
     @property
@@ -202,9 +202,6 @@ class CellBatches(Around):
     def law(self) -> None:
         return None  # a cell's sum says nothing of an arm's mean
 
-    def noised_sum(self, answer: Any, release: int) -> None:
-        return None
-
     def widened(self, memory: Any, coordinates: int) -> Any:
         return self.inner.widened(memory, coordinates)
 
@@ -214,24 +211,14 @@ class CellBatches(Around):
         """Noised sums of each arm's cells, in reward units, and the records behind them."""
         found = []
         for sums, count in zip(block.sums, block.counts, strict=True):
-            noised = self._noised(np.asarray(sums, np.int64).tolist(), noise)
+            noised = self.inner.noised(np.asarray(sums, np.int64).tolist(), noise)
             found.append((np.array(noised, np.float64) / self.grid.steps, count))
         return memory, tuple(found)
 
-    def _noised(self, sums: list[int], noise: Noise) -> list[int]:
-        inner, steps = self.inner, self.grid.steps
-        if isinstance(inner, LazyForgetful):
-            return laplaces(noise, sums, sensitivity=steps, epsilon=inner.epsilon)
-        assert isinstance(inner, GaussianBatches)
-        return [noise.gaussian(total, sensitivity=steps, rho=inner.rho) for total in sums]
 
-
-@final
 @dataclass(frozen=True, kw_only=True)
-class VectorBatches(Mechanism):
-    """Each arm's Σ r·x, exact, or with a discrete Gaussian on each of its numbers.
-
-    Guarantee: rho-zCDP, for the vector moves by at most 1 in Euclidean norm; none if exact.
+class ArmVectors(Mechanism):
+    """Base class of mechanisms that release each arm's Σ r·x, and remember nothing.
 
     Args:
         rho: the cost of a record; None: read without noise.
@@ -240,7 +227,6 @@ class VectorBatches(Mechanism):
     rho: Fraction | None = None
     grid: Grid = Grid()
     public_memory = True
-    layout: ClassVar[Layout] = "vector"
 
     def __post_init__(self) -> None:
         if self.rho is not None:
@@ -263,6 +249,17 @@ class VectorBatches(Mechanism):
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
         return isinstance(memory, list) and memory == self.init(len(readings))
 
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class VectorBatches(ArmVectors):
+    """Each arm's Σ r·x, exact, or with a discrete Gaussian on each of its numbers.
+
+    Guarantee: rho-zCDP, for the vector moves by at most 1 in Euclidean norm; none if exact.
+    """
+
+    layout: ClassVar[Layout] = "vector"
+
     def answer(
         self, memory: list[None], block: Block, noise: Noise
     ) -> tuple[list[None], tuple[tuple[Floats, int], ...]]:
@@ -278,7 +275,7 @@ class VectorBatches(Mechanism):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ShapedBatches(Mechanism):
+class ShapedBatches(ArmVectors):
     """Each arm's Σ r·x, turned by a public matrix A of whole numbers, with a discrete Gaussian on
     each number.
 
@@ -286,33 +283,10 @@ class ShapedBatches(Mechanism):
     directions in which no context lies far out. Nothing is clipped.
 
     Guarantee: rho-zCDP, for the turned vector moves by at most that bound in Euclidean norm.
-
-    Args:
-        rho: the cost of a record.
     """
 
-    rho: Fraction
-    grid: Grid = Grid()
-    public_memory = True
+    rho: Fraction = field()
     layout: ClassVar[Layout] = "shaped"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return Guarantee(
-            measure="zCDP", rho=self.rho, grid=self.grid, proof="context", public=PUBLIC
-        )
-
-    def init(self, coordinates: int) -> list[None]:
-        return [None] * coordinates
-
-    def widened(self, memory: list[None], coordinates: int) -> list[None]:
-        return self.init(coordinates)
-
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        return isinstance(memory, list) and memory == self.init(len(readings))
 
     def answer(
         self, memory: list[None], block: Block | ShapedBlock, noise: Noise

@@ -104,8 +104,25 @@ class TreeMemory(NamedTuple):
     noised: list[int]
 
 
+class ArmTrees(Separable):
+    """Base class of mechanisms that keep a tree for each coordinate, of at most `leaves` blocks."""
+
+    leaves: int
+    share: Any  # ε of one node, a Fraction
+
+    @property
+    def law(self) -> AnswerLaw:
+        return AnswerLaw("laplace", float(self.share), redraws=True)
+
+    def reads_last(self, memory: list[Any], coordinate: int) -> bool:
+        """Unless the tree is full."""
+        # of whole records (coordinate −1) every action has as many leaves as the last one
+        leaf: int = memory[coordinate][0]
+        return leaf < self.leaves
+
+
 @dataclass(frozen=True, kw_only=True)
-class BinaryTree(SeparableDP):
+class BinaryTree(PureDP, ArmTrees):
     """Release every prefix sum of at most `leaves` blocks.
 
     A tree is never extended: a block beyond `leaves` raises an error before anything is released.
@@ -141,19 +158,6 @@ class BinaryTree(SeparableDP):
     def share(self) -> Fraction:
         """ε of one node, computed once because division of fractions is slow."""
         return self.epsilon / self.levels
-
-    @property
-    def law(self) -> AnswerLaw:
-        return AnswerLaw("laplace", float(self.share), redraws=True)
-
-    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
-        return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
-
-    def reads_last(self, memory: list[Any], coordinate: int) -> bool:
-        """Unless the tree is full."""
-        # of whole records (coordinate −1) every action has as many leaves as the last one
-        leaf: int = memory[coordinate][0]
-        return leaf < self.leaves
 
     def start(self) -> TreeMemory:
         return TreeMemory(0, 0, *empty_nodes(self.levels))
@@ -249,9 +253,6 @@ class Logarithmic(SeparableDP):
     @property
     def law(self) -> AnswerLaw:
         return AnswerLaw("laplace", float(self.epsilon))
-
-    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
-        return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
     def reads_last(self, memory: list[Any], coordinate: int) -> bool:
         """Where the segment closes: any other answer says again what the one before said."""
@@ -709,7 +710,7 @@ class SignedTree(SignedNodes, RunningSums):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SignedCounter(SignedNodes, Separable):
+class SignedCounter(SignedNodes, ArmTrees):
     """Release every running sum of one arm after each of at most `leaves` blocks: as `BinaryTree`,
     with a signed tree's nodes, of which a leaf is in fewer.
 
@@ -727,18 +728,6 @@ class SignedCounter(SignedNodes, Separable):
         leaves = whole_number(self.leaves, "leaves", 1, 2**62, of="releases")
         object.__setattr__(self, "leaves", leaves)
         self._check_base()
-
-    @property
-    def law(self) -> AnswerLaw:
-        return AnswerLaw("laplace", float(self.share), redraws=True)
-
-    def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
-        return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
-
-    def reads_last(self, memory: list[Any], coordinate: int) -> bool:
-        """Unless the tree is full."""
-        leaf: int = memory[coordinate][0]
-        return leaf < self.leaves
 
     def start(self) -> SignedMemory:
         return SignedMemory(0, 0, [0], self._no_noise())
