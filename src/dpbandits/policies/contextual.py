@@ -97,6 +97,24 @@ class ContextState(NamedTuple):
     t: int
 
 
+def public_rows(contexts: Any, dimension: int, clip: bool, most: int) -> Rows:
+    """Return public contexts that are given beforehand, `most` of them at most.
+
+    Raises:
+        ValueError: they are no contexts, or too few.
+    """
+    refuse_class(contexts, "contexts", "an array of shape (contexts, features)")
+    rows = checked_rows(contexts, dimension, clip=clip)
+    if len(rows) < 2 * dimension:
+        raise ValueError(
+            f"Expected public_contexts of at least {2 * dimension} rows, two for each feature, got "
+            f"{len(rows)}."
+        )
+    if len(rows) > most:  # evenly spaced: rows may come in some order
+        rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+    return rows_of(rows)
+
+
 def rows_of(matrix: Floats) -> Rows:
     return tuple(map(tuple, matrix.tolist()))
 
@@ -653,7 +671,8 @@ class PrivateLinear(ContextualPolicy):
         unit = Fraction(math.ceil(12 * math.sqrt(self.dimension * self.noise_variance)))
         self._growing(unit + self.dimension)
         if self.public_contexts is not None:
-            object.__setattr__(self, "public_contexts", self._public_rows())
+            rows = public_rows(self.public_contexts, self.dimension, self.clip, RECENT)
+            object.__setattr__(self, "public_contexts", rows)
 
     def _require_gaussian(self) -> None:
         if self.rho is None:
@@ -666,18 +685,6 @@ class PrivateLinear(ContextualPolicy):
                 f"Expected a larger rho than {self.budget} for grid={self.grid}: with "
                 'release="shaped" the noise would not fit into 64 bits. Use a coarser grid.'
             )
-
-    def _public_rows(self) -> Rows:
-        refuse_class(self.public_contexts, "contexts", "an array of shape (contexts, features)")
-        rows = checked_rows(self.public_contexts, self.dimension, clip=self.clip)
-        if len(rows) < 2 * self.dimension:
-            raise ValueError(
-                f"Expected public_contexts of at least {2 * self.dimension} rows, two for each "
-                f"feature, got {len(rows)}."
-            )
-        if len(rows) > RECENT:  # evenly spaced: rows may come in some order
-            rows = rows[np.linspace(0, len(rows) - 1, RECENT).astype(int)]
-        return rows_of(rows)
 
     @final
     @property

@@ -19,14 +19,14 @@ from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
 
-from dpbandits.core.contexts import checked_context, checked_features, checked_rows
-from dpbandits.core.inputs import Floats, Places, refuse_class, switch
+from dpbandits.core.contexts import checked_context, checked_features
+from dpbandits.core.inputs import Floats, Places, switch
 from dpbandits.core.plan import FOREVER, ContextLaw, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
 from dpbandits.mechanisms.cells import MOVES, Counts, Histograms
 from dpbandits.policies.base import require_budget
 from dpbandits.policies.codebooks import ENOUGH, spherical_means, whitening
-from dpbandits.policies.contextual import Rows, rows_of
+from dpbandits.policies.contextual import Rows, public_rows, rows_of
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 
 __all__ = ["JointDPLinTS", "JointState", "Snapshot"]
@@ -249,7 +249,8 @@ class JointDPLinTS(Policy):
         if self.cells is None:
             object.__setattr__(self, "cells", 4 * number)
         self._whole("cells", high=MOST_COUNTS)
-        object.__setattr__(self, "public_contexts", self._public_rows())
+        rows = public_rows(self.public_contexts, self.dimension, self.clip, KEPT)
+        object.__setattr__(self, "public_contexts", rows)
         if math.prod(self.shape) > MOST_COUNTS:
             raise ValueError(
                 f"Expected arms × cells × 2 to be at most {MOST_COUNTS:,} counts, got "
@@ -257,18 +258,6 @@ class JointDPLinTS(Policy):
             )
         unit = 2 * self.arms * self.shape[1] / math.sqrt(self.budget)
         self._growing(Fraction(math.ceil(unit)))
-
-    def _public_rows(self) -> Rows:
-        refuse_class(self.public_contexts, "contexts", "an array of shape (contexts, features)")
-        rows = checked_rows(self.public_contexts, self.dimension, clip=self.clip)
-        if len(rows) < 2 * self.dimension:
-            raise ValueError(
-                f"Expected public_contexts of at least {2 * self.dimension} rows, two for each "
-                f"feature, got {len(rows)}."
-            )
-        if len(rows) > KEPT:  # evenly spaced: rows may come in some order
-            rows = rows[np.linspace(0, len(rows) - 1, KEPT).astype(int)]
-        return rows_of(rows)
 
     @property
     def budget(self) -> Fraction:

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
@@ -708,6 +708,22 @@ MOST_PEOPLE = 2**50
 """Nobody has more; arms that take more to tell apart count as alike."""
 
 
+def least_that(holds: Callable[[int], bool], start: int, most: int, parts: int) -> int | None:
+    """Return about the least number for which something holds that goes on to hold; None if it is
+    larger than `most`. It is doubled from `start` on, then halved up to one of so many parts of it.
+    """
+    high = start
+    while not holds(high):
+        high *= 2
+        if high > most:
+            return None
+    low = high // 2
+    while high - low > max(1, high // parts):
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
 def best_compared(history: ReleaseHistory, among: Sequence[int], delta: float) -> int | None:
     """The arm that is known to be above all others among these; None if there is none, or two."""
     compared, best = history.compared, list[int]()
@@ -759,16 +775,8 @@ def more_people(
         bounds = row_bounds(grown, noise, levels)
         return bool(bounds[0, 0] > bounds[1:, 1].max())
 
-    high = 1
-    while not apart(high):
-        high *= 2
-        if high > MOST_PEOPLE:
-            return None
-    low = high // 2
-    while high - low > max(1, high // 64):
-        middle = (low + high) // 2
-        low, high = (low, middle) if apart(middle) else (middle, high)
-    return two_digits(high * len(group))
+    each = least_that(apart, 1, MOST_PEOPLE, 64)
+    return None if each is None else two_digits(each * len(group))
 
 
 LEAST_SHARE, RIVALS = 0.05, 8
@@ -852,16 +860,8 @@ def people_needed(
             for arm in hardest
         )
 
-    high = 16
-    while not apart(high):
-        high *= 2
-        if high > MOST_PEOPLE:
-            return None
-    low = high // 2
-    while high - low > max(1, high // 32):
-        middle = (low + high) // 2
-        low, high = (low, middle) if apart(middle) else (middle, high)
-    return two_digits(high)
+    people = least_that(apart, 16, MOST_PEOPLE, 32)
+    return None if people is None else two_digits(people)
 
 
 MOST_PERIODS = 10_000
@@ -901,17 +901,16 @@ def people_in_periods(
         every = [share for share, _ in within.last]
         grown = history.reader.pairs.grown(own, other, shares, within.centre(leader, arm, every))
         now = np.array(within.bets.get((leader, arm), (0.0,) * len(BETS)))
-        low, high = 0, 1
-        while mean_bet((now + high * grown).tolist()) < enough:
-            low, high = high, 2 * high
-            if high > MOST_PERIODS:
-                return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            is_named = mean_bet((now + middle * grown).tolist()) >= enough
-            low, high = (low, middle) if is_named else (middle, high)
-        most = max(most, high)
+        periods = least_that(partial(is_named, now, grown, enough), 1, MOST_PERIODS, MOST_PERIODS)
+        if periods is None:
+            return None
+        most = max(most, periods)
     return two_digits(most * people)
+
+
+def is_named(now: Floats, grown: Floats, enough: float, periods: int) -> bool:
+    """Return whether bets are enough after so many more periods."""
+    return mean_bet((now + periods * grown).tolist()) >= enough
 
 
 def level_alone(history: ReleaseHistory, arm: int, delta: float, noise: NoiseMoments) -> float:

@@ -242,16 +242,6 @@ class PrivateData(Struct, forbid_unknown_fields=True):
     held: list[Any] = []
 
 
-class Draws:
-    """Where posterior draws come from: fresh bits of the operating system for each decision, or of
-    a seed for experiments.
-    """
-
-    def __init__(self, seed: int | None, number: int) -> None:
-        bits = secrets.randbits(256) if seed is None else [seed, number]
-        self.generator = np.random.default_rng(bits)
-
-
 def busy() -> Exception:
     return SharedError(
         "Another call of this session is under way around this one (a signal handler, the noise "
@@ -358,13 +348,15 @@ class JointDPSession:
         with self._lock.held():
             self._begin()
             self._release_if_due()
-            draws = Draws(self._seed, self._asked)
+            # fresh bits of the operating system for each decision, or of a seed for experiments
+            bits = secrets.randbits(256) if self._seed is None else [self._seed, self._asked]
+            rng = np.random.default_rng(bits)
             try:
                 row = self.policy.context(context)[None]
             except Exception:
                 self._wait(BY_DEVICE)  # an ask like any other: it counts, and gives up old ones
                 raise
-            arm = int(self._open.snapshot.choices(row, draws.generator)[0])
+            arm = int(self._open.snapshot.choices(row, rng)[0])
             cell = int(self._open.snapshot.cell_of(row)[0])
             word = self._wait(self.policy.index(arm, cell, 0))
             return JointDecision(word, arm, self.policy.labels[arm] if self.policy.labels else None)

@@ -19,12 +19,8 @@ from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import (
     Decision,
     Eligible,
-    Pair,
-    Play,
     User,
-    already_resolved,
     checked_pairs,
-    pair_refused,
 )
 from dpbandits.session.history import DecisionTable, SegmentDecision
 from dpbandits.session.lift import Lift, SegmentLift, Shares
@@ -35,7 +31,7 @@ from dpbandits.session.options import (
     require_same,
 )
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
-from dpbandits.session.session import OneCall, Session, require_restart
+from dpbandits.session.session import OneCall, Session, checked_tells, require_restart
 from dpbandits.session.statement import people_words
 
 SEGMENTS_VERSION = 2
@@ -298,12 +294,12 @@ class SegmentedSession(Mapping[str, Session]):
         """Several pairs, told in this order; all are checked first, so a wrong one among them
         changes nothing, in no segment (see `Session.tell_many`).
         """
-        pairs, parts = checked_pairs(tells), self._parts
+        pairs, parts = checked_pairs(tells), self._by_campaign
         del tells
         with OneCall(self._first, releases=False):
             for session in parts.values():
                 session._refresh_view(releases=not session._has_window)
-            checked = self._checked(pairs)
+            checked = checked_tells(pairs, self._of)
             del pairs
             if self._first._has_window:
                 for name, own in checked.items():
@@ -318,32 +314,6 @@ class SegmentedSession(Mapping[str, Session]):
                 parts[name]._view.events.extend(told.pop(name))  # the moment at which it happens
             for name in names:
                 parts[name]._catch_up(parts[name]._view)
-
-    def _checked(self, pairs: list[Pair]) -> dict[str, list[tuple[int, Play, Any]]]:
-        """Read each pair once; one wrong pair refuses them all, and the error says which. Returns
-        them by segment.
-        """
-        checked, seen = dict[str, list[Any]](), set[tuple[str, int]]()
-        refused, at = None, 0
-        names = {session.campaign: name for name, session in self._parts.items()}
-        try:
-            for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
-                session = self._of(decision)
-                view, campaign = session._view, session.campaign
-                if session._is_dropped(decision, view):
-                    continue
-                id, play = view.find_pending(decision, campaign)
-                if (campaign, id) in seen:
-                    raise already_resolved()
-                seen.add((campaign, id))
-                session._require_time(id)
-                plain = session._vault.checked(play.observe or play.action, reward)
-                checked.setdefault(names[campaign], []).append((id, play, plain))
-        except Exception as error:
-            refused = pair_refused(error, pairs, at)
-        if refused is not None:  # outside the handler, so that it has no context
-            raise refused
-        return checked
 
     def tell_message(self, text: str) -> None:
         """In the local model: a user's answer as their device sent it (see

@@ -721,7 +721,7 @@ class Session:
         pairs = checked_pairs(tells)  # before the call: what makes them may ask for decisions
         del tells
         with OneCall(self, releases=not self._has_window) as view:
-            checked = self._checked(pairs, view)
+            checked = checked_tells(pairs, lambda decision: self).get(self.campaign, [])
             del pairs
             if self._has_window:
                 self._hold_outcomes(checked)
@@ -730,26 +730,6 @@ class Session:
             view.events.extend(events)  # this is the moment at which it happens
             del checked, events
             self._catch_up(view)
-
-    def _checked(self, pairs: Sequence[Pair], view: View) -> list[tuple[int, Play, Any]]:
-        """Read each pair once; one wrong pair refuses them all, and the error says which."""
-        checked, refused, at = list[tuple[int, Play, Any]](), None, 0
-        seen, closed = set[int](), view.log.state.closing is not None
-        try:
-            for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
-                if closed and self._is_dropped(decision, view):
-                    continue
-                id, play = view.find_pending(decision, self.campaign)
-                if id in seen:
-                    raise already_resolved()
-                seen.add(id)
-                self._require_time(id)
-                checked.append((id, play, self._vault.checked(play.observe or play.action, reward)))
-        except Exception as error:
-            refused = pair_refused(error, pairs, at)
-        if refused is not None:  # outside the handler, so that it has no context
-            raise refused
-        return checked
 
     def _is_dropped(self, decision: Any, view: View) -> bool:
         """Whether the session is closed, and the answer to this decision is dropped unread."""
@@ -2176,6 +2156,34 @@ class Session:
         """
         require_clock(clock)
         return saving.read(text, policy, noise, key=key, clock=clock, user_key=user_key)
+
+
+def checked_tells(
+    pairs: Sequence[Pair], session_of: Callable[[Any], Session]
+) -> dict[str, list[tuple[int, Play, Any]]]:
+    """Read each pair once; one wrong pair refuses them all, and the error says which. Returns them
+    by the campaign of the session that made the decision.
+    """
+    checked, seen = dict[str, list[tuple[int, Play, Any]]](), set[tuple[str, int]]()
+    refused, at = None, 0
+    try:
+        for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
+            session = session_of(decision)
+            view, campaign = session._view, session.campaign
+            if session._is_dropped(decision, view):
+                continue
+            id, play = view.find_pending(decision, campaign)
+            if (campaign, id) in seen:
+                raise already_resolved()
+            seen.add((campaign, id))
+            session._require_time(id)
+            plain = session._vault.checked(play.observe or play.action, reward)
+            checked.setdefault(campaign, []).append((id, play, plain))
+    except Exception as error:
+        refused = pair_refused(error, pairs, at)
+    if refused is not None:  # outside the handler, so that it has no context
+        raise refused
+    return checked
 
 
 def in_play(state: State) -> tuple[int, ...] | None:
