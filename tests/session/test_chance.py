@@ -19,7 +19,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPKLUCB, DPSE, DPTSMAT, UCB1, LazyDPTS, ThompsonBeta
-from dpbandits.session.history import HowChosen, KeptChoices, packed_action, unpacked
+from dpbandits.session.decisions import HowChosen, KeptChoices, packed_action, unpacked
 from tests.session.small import changed, document, loaded, reward_of
 
 POLICY = DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)

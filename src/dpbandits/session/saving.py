@@ -50,9 +50,8 @@ from dpbandits.session.arms import assignment_from_data, roster_from_data, roste
 from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import ContextsData, contexts_data, contexts_of, require_open
-from dpbandits.session.decisions import MOST_PENDING, Play
+from dpbandits.session.decisions import MOST_PENDING, Play, chosen_from_data, chosen_to_data
 from dpbandits.session.guardrail import rail_from_data
-from dpbandits.session.history import chosen_from_data, chosen_to_data
 from dpbandits.session.options import LONGEST_WHY
 from dpbandits.session.overdue import Overdue, OverdueRequests, bucket_of
 from dpbandits.session.people import Clock, Register, policy_for_users

@@ -18,11 +18,12 @@ from dpbandits.session.arms import ArmStatus
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import (
     Decision,
+    DecisionTable,
     Eligible,
+    SegmentDecision,
     User,
     checked_pairs,
 )
-from dpbandits.session.history import DecisionTable, SegmentDecision
 from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import (
     checked_segments,

@@ -53,6 +53,7 @@ from dpbandits.session.decisions import (
     MOST_PENDING,
     PENDING,
     Decision,
+    DecisionTable,
     Eligible,
     Pair,
     Play,
@@ -64,7 +65,6 @@ from dpbandits.session.decisions import (
     whole_id,
 )
 from dpbandits.session.guardrail import Guardrail, Harm
-from dpbandits.session.history import DecisionTable
 from dpbandits.session.lift import Lift, Shares, lift_of, shares_of
 from dpbandits.session.naming import people_ahead
 from dpbandits.session.options import (

@@ -33,13 +33,14 @@ from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
     CountedAs,
     Decision,
+    HowChosen,
+    KeptChoices,
     Play,
     is_unchanged,
     unknown_decision,
     whole_id,
 )
 from dpbandits.session.guardrail import Harm
-from dpbandits.session.history import HowChosen, KeptChoices
 from dpbandits.session.overdue import (
     AskedBlock,
     DelayedBlock,

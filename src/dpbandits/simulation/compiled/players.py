@@ -58,8 +58,8 @@ from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.compiled.batches import by_batches
 from dpbandits.simulation.compiled.changing import changing_player, with_beliefs
 from dpbandits.simulation.compiled.driver import EventPlayer, Kernel
-from dpbandits.simulation.compiled.elimination import successive
 from dpbandits.simulation.compiled.experts import hedging, leaders, record_player
+from dpbandits.simulation.compiled.identification import bits, successive, top_two
 from dpbandits.simulation.compiled.joint import joint_releases
 from dpbandits.simulation.compiled.listed import coin_player, set_player
 from dpbandits.simulation.compiled.matroid import RULES, known, on_matroid
@@ -67,7 +67,6 @@ from dpbandits.simulation.compiled.rounds import by_rounds
 from dpbandits.simulation.compiled.stopping import watched
 from dpbandits.simulation.compiled.super_arms import OPTIMISTIC, optimistic
 from dpbandits.simulation.compiled.thompson import lazy_samples, thompson
-from dpbandits.simulation.compiled.top_two import bits, top_two
 from dpbandits.simulation.plain import Path
 
 __all__ = ["RunPlayer", "compiled_player"]
