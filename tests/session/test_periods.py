@@ -20,7 +20,7 @@ from dpbandits.environments.changing import Drift
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.session.beliefs import ReleasedRow, draw_moment
 from dpbandits.session.evidence import BETS, PairEvidence
-from dpbandits.session.periods import MOST_COMPARED
+from dpbandits.session.times import MOST_COMPARED
 from tests.session.small import Exact, content, loaded, read
 
 WEEK = timedelta(seconds=100)

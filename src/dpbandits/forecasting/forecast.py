@@ -63,8 +63,8 @@ from dpbandits.session.beliefs import (
     level,
 )
 from dpbandits.session.people import MOST_CONTRIBUTIONS, policy_for_users
-from dpbandits.session.periods import require_comparable
 from dpbandits.session.ranges import Range
+from dpbandits.session.times import require_comparable
 from dpbandits.simulation.delays import DelayLaw, checked_delay
 from dpbandits.simulation.simulate import choose_player, simulate
 

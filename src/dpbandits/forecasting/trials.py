@@ -31,8 +31,8 @@ from dpbandits.session.beliefs import (
     changed_of,
     interval,
 )
-from dpbandits.session.periods import OpenPeriod
 from dpbandits.session.session import Session
+from dpbandits.session.times import OpenPeriod
 from dpbandits.simulation.delays import NEVER, DelayLaw
 
 PARTS = 200

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpbandits.core.inputs import shown
 from dpbandits.noise.protocol import Noise
-from dpbandits.session.people import Clock
+from dpbandits.session.times import Clock
 
 if TYPE_CHECKING:
     from dpbandits.service.client import AsyncRemoteStore

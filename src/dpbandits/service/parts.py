@@ -44,7 +44,6 @@ from dpbandits.service.tables import (
 )
 from dpbandits.session.contexts import packed, unpacked
 from dpbandits.session.decisions import Play
-from dpbandits.session.people import Clock, seconds_of
 from dpbandits.session.saving import VERSION
 from dpbandits.session.session import Session
 from dpbandits.session.storing import (
@@ -71,6 +70,7 @@ from dpbandits.session.storing import (
     small_parts,
     zero_answer,
 )
+from dpbandits.session.times import Clock, seconds_of
 
 KEPT_TRANSACTIONS = 64
 """Transactions that a head names, the newest last."""

@@ -48,7 +48,7 @@ from dpbandits.service.database import (
     sqlite_engine,
 )
 from dpbandits.service.tables import COUNTED, HASH, NAME, UID, HeadRow, ScopeKind
-from dpbandits.session.people import EARLIEST
+from dpbandits.session.times import EARLIEST
 
 metadata = MetaData()
 

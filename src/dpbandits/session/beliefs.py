@@ -41,8 +41,8 @@ from dpbandits.session.evidence import (
     mean_bet,
     required,
 )
-from dpbandits.session.periods import EndedPeriod
 from dpbandits.session.ranges import Range
+from dpbandits.session.times import EndedPeriod
 
 
 class ReleasedRow(NamedTuple):

@@ -8,9 +8,9 @@ Nothing here sees a reward, and no name is kept: a pseudonym is an HMAC-SHA256 o
 
 import hmac
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from numbers import Integral
 from typing import Annotated, Any, Literal, Self, final
@@ -29,12 +29,12 @@ from dpbandits.core.inputs import (
     damaged,
     is_blank,
     normalised,
-    real_number,
     shown,
     whole_number,
 )
 from dpbandits.core.privacy import Guarantee, as_fraction, read_exactly
 from dpbandits.policies.contract import Policy
+from dpbandits.session.times import Clock, SteadyClock
 
 LONGEST_NAME = 1_000
 """Characters by which a person is named."""
@@ -79,17 +79,10 @@ def whole_name(user: object) -> int | None:
     return plain if plain.bit_length() <= 256 else None
 
 
-Clock = Callable[[], Any]
-"""Says the time: a `datetime`, or seconds."""
-
 SHORTEST_KEY = 16
 """Bytes of a key."""
 
 MOST_CONTRIBUTIONS = 10**6
-
-EARLIEST = -1e15
-"""Seconds: before every time that a clock says."""
-
 
 NOT_LEARNED = (
     "The database was restored, or the campaign was fenced: who was learned from in what was lost "
@@ -129,7 +122,7 @@ class Register:
     ) -> None:
         self.cap, self.window = cap, window
         self.has_random_key = key is None
-        self._key, self._clock, self._latest = key or secrets.token_bytes(32), clock, EARLIEST
+        self._key, self._clock = key or secrets.token_bytes(32), SteadyClock(clock)
         self.used: dict[str, tuple[int, int]] = {}
         self.kept: dict[str, int] | None = {} if sticky else None
         self.complete = True
@@ -147,17 +140,12 @@ class Register:
         return key_fingerprint(self._key)
 
     def period(self) -> int:
-        """The number of the window that is open. A clock that goes back is not believed."""
-        if self.window is None:
-            return 0
-        self._latest = max(
-            self._latest, seconds_of(self._clock() if self._clock else datetime.now())
-        )
-        return int(self._latest // self.window)
+        """The number of the window that is open."""
+        return 0 if self.window is None else int(self._clock.advance() // self.window)
 
     def advance_clock(self, latest: float) -> None:
         """Another register of the same people has seen this time."""
-        self._latest = max(self._latest, latest)
+        self._clock.latest = max(self._clock.latest, latest)
 
     def taken(self, who: str, period: int) -> int:
         """Return the places a person has taken in a window; all of them in a window that has
@@ -211,7 +199,7 @@ class Register:
         return {
             "cap": self.cap,
             "window": self.window,
-            "latest": self._latest,
+            "latest": self._clock.latest,
             "used": used,
             "owners": places,
             "key": self._mark(),
@@ -241,7 +229,7 @@ class Register:
                 "Expected the user_key= that this session was made with: its people are known by "
                 "pseudonyms made with it, and with another key everybody would be new."
             )
-        register._latest = fields.latest
+        register._clock.latest = fields.latest
         register.used = {who: (window, taken) for who, window, taken in fields.used}
         owners = {id: (who, window) for id, who, window in fields.owners}
         most = max((taken for _, taken in register.used.values()), default=0)
@@ -264,18 +252,6 @@ class RegisterData(Struct):
     owners: list[tuple[Number, Pseudonym, WindowNumber]]
     key: str
     sticky: bool = False
-
-
-def seconds_of(now: object) -> float:
-    """A time in seconds."""
-    if isinstance(now, datetime):
-        return now.timestamp()
-    seconds = real_number(now)
-    if seconds is None or not abs(seconds) < 1e15:
-        raise TypeError(
-            f"Expected clock() to return a datetime or a number of seconds, got {shown(now)}."
-        )
-    return float(seconds)
 
 
 def checked_user_key(key: object) -> bytes | None:

@@ -47,15 +47,13 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.session.arms import assignment_from_data, roster_from_data, roster_to_data
-from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import ContextsData, contexts_data, contexts_of, require_open
 from dpbandits.session.decisions import MOST_PENDING, Play, chosen_from_data, chosen_to_data
 from dpbandits.session.guardrail import rail_from_data
 from dpbandits.session.options import LONGEST_WHY
 from dpbandits.session.overdue import Overdue, OverdueRequests, bucket_of
-from dpbandits.session.people import Clock, Register, policy_for_users
-from dpbandits.session.periods import OpenPeriod, PeriodsData, periods_from_data
+from dpbandits.session.people import Register, policy_for_users
 from dpbandits.session.ranges import range_from_data
 from dpbandits.session.state import (
     Batch,
@@ -67,6 +65,13 @@ from dpbandits.session.state import (
     Tables,
     View,
     opened,
+)
+from dpbandits.session.times import (
+    AttributionWindow,
+    Clock,
+    OpenPeriod,
+    PeriodsData,
+    periods_from_data,
 )
 from dpbandits.session.traffic import Traffic
 from dpbandits.vault import Books, Ledger, Line, OpenBlock

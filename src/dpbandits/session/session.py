@@ -46,7 +46,6 @@ from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStatus, Assignment, Roster, assignment_of
-from dpbandits.session.attribution import attribution_of, require_clock
 from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
@@ -90,14 +89,7 @@ from dpbandits.session.options import (
     warn_about,
 )
 from dpbandits.session.overdue import overdue_advice, unanswered_advice
-from dpbandits.session.people import (
-    NOT_LEARNED,
-    Clock,
-    per_user,
-    policy_for_users,
-    register_of,
-)
-from dpbandits.session.periods import MOST_COMPARED, OpenPeriod, periods_of, require_few
+from dpbandits.session.people import NOT_LEARNED, per_user, policy_for_users, register_of
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
@@ -128,6 +120,15 @@ from dpbandits.session.statement import (
     participant_text,
     results_words,
     statement,
+)
+from dpbandits.session.times import (
+    MOST_COMPARED,
+    Clock,
+    OpenPeriod,
+    attribution_of,
+    periods_of,
+    require_clock,
+    require_few,
 )
 from dpbandits.session.traffic import SampleRatio, Traffic
 from dpbandits.vault import NEW, Books, Parts, Vault, release_of, without_frames
@@ -339,7 +340,7 @@ class Session:
         periods = self._tables.periods
         if periods is None:
             return None
-        return OpenPeriod(periods.number(periods.time() - periods.waits))
+        return OpenPeriod(periods.number(periods.clock.advance() - periods.waits))
 
     def _open(self, view: View) -> None:
         """Take calls from now on, in this process."""
@@ -542,7 +543,7 @@ class Session:
             view = self._with_codebooks(view)
             events = self._next(view, count, who, arms, contexts)
             if window is not None:
-                due = window.latest + window.seconds
+                due = window.clock.latest + window.seconds
                 events = [event._replace(due=due) for event in events]
             made = [event.play.decision(event.id, self.campaign) for event in events]
             view.append_asked(events)  # all at once
@@ -995,7 +996,7 @@ class Session:
             view.catch_up()
             if view.ready is not None or view.counted >= FOLD_AFTER:
                 view = self._advance(view)
-        return self._with_ended_period(view, window.latest)
+        return self._with_ended_period(view, window.clock.latest)
 
     def _outcome(self, id: int, play: Play) -> Event:
         """Return the event of a decision whose time has passed."""
@@ -1051,7 +1052,7 @@ class Session:
         periods, window = self._tables.periods, self._tables.window
         if periods is None:
             return None
-        return periods.number(periods.latest if window is None else window.latest)
+        return periods.number((window or periods).clock.latest)
 
     def _period_is_over(self, time: float | None = None) -> bool:
         """Return whether the open period's blocks are to be closed.
@@ -1065,7 +1066,9 @@ class Session:
         closing = self._state.closing
         if closing is not None and closing.releases is not None:
             return False
-        return (periods.time() if time is None else time) >= periods.closes_at(period.number)
+        return (periods.clock.advance() if time is None else time) >= periods.closes_at(
+            period.number
+        )
 
     def _with_ended_period(self, view: View, time: float | None = None) -> View:
         """Release all open blocks, each once, if their period is over, and begin the next one.
@@ -1082,7 +1085,7 @@ class Session:
             return view
         state = view.folded()
         assert state.period is not None
-        number = periods.after(state.period.number, periods.latest if time is None else time)
+        number = periods.after(state.period.number, periods.clock.latest if time is None else time)
         ended, read = state.period.ended, tuple(sorted(state.books.blocks))
         if read:
             books, release = self._read(state, read, self._vault.release, state.books, read)
@@ -2038,7 +2041,7 @@ class Session:
     def _as_of(self) -> float | None:
         """When outcomes were recorded last, if some are due that this process does not record."""
         window = self._tables.window
-        return window.latest if window is not None and window.due_now() else None
+        return window.clock.latest if window is not None and window.due_now() else None
 
     def _closing_words(self) -> str | None:
         closing, until = self._state.closing, self.closes_at

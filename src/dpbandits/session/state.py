@@ -27,7 +27,6 @@ from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release, begin_step
 from dpbandits.session.arms import Assignment, Roster
-from dpbandits.session.attribution import AttributionWindow
 from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
@@ -57,7 +56,7 @@ from dpbandits.session.overdue import (
     usual_delay,
 )
 from dpbandits.session.people import Place, Register
-from dpbandits.session.periods import EndedPeriod, OpenPeriod, Periods
+from dpbandits.session.times import AttributionWindow, EndedPeriod, OpenPeriod, Periods
 from dpbandits.session.traffic import Traffic
 from dpbandits.vault import NEW, Books, OpenBlock, Parts, add_records
 

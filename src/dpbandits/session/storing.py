@@ -25,7 +25,7 @@ from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, Within
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
 from dpbandits.session.options import require_recordable, require_same
-from dpbandits.session.people import Clock, Place, key_fingerprint
+from dpbandits.session.people import Place, key_fingerprint
 from dpbandits.session.saving import (
     LineData,
     PrivatePart,
@@ -53,6 +53,7 @@ from dpbandits.session.state import (
     View,
     opened,
 )
+from dpbandits.session.times import Clock
 from dpbandits.vault import Reading
 
 ArmChange = Literal["retire", "pause", "resume"]

@@ -1,24 +1,191 @@
-"""Periods: stretches of time in which the shares of all arms stand still, at whose ends all open
-blocks are released, so that arms are compared with each other at the same times.
+"""Times: the clock of a session, how long answers are waited for, and periods.
 
-When a period ends depends on the clock alone, so it is public. Nothing here sees a reward.
+When something ends depends on the clock alone, so it is public. Nothing here sees a reward.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Annotated, NamedTuple, Self, final
+from typing import Annotated, Any, NamedTuple, Self, final
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
-from dpbandits.core.inputs import MOST, damaged, shown
+from dpbandits.core.inputs import (
+    MOST,
+    Finite,
+    Number,
+    Seconds,
+    converted,
+    damaged,
+    real_number,
+    shown,
+)
 from dpbandits.policies.base import StatisticsPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.identification import Identifier
 from dpbandits.session.arms import Assignment
-from dpbandits.session.people import EARLIEST, Clock, seconds_of
+
+Clock = Callable[[], Any]
+"""Says the time: a `datetime`, or seconds."""
+
+EARLIEST = -1e15
+"""Seconds: before every time that a clock says."""
+
+
+def seconds_of(now: object) -> float:
+    """A time in seconds."""
+    if isinstance(now, datetime):
+        return now.timestamp()
+    seconds = real_number(now)
+    if seconds is None or not abs(seconds) < 1e15:
+        raise TypeError(
+            f"Expected clock() to return a datetime or a number of seconds, got {shown(now)}."
+        )
+    return float(seconds)
+
+
+@final
+class SteadyClock:
+    """A clock that is not believed where it goes back.
+
+    Args:
+        clock: says the time; None for this machine's.
+
+    Attributes:
+        latest: the latest time seen, in seconds.
+    """
+
+    def __init__(self, clock: Clock | None) -> None:
+        self._clock = datetime.now if clock is None else clock
+        self.latest = EARLIEST
+
+    def now(self) -> float:
+        """Return the time in seconds. Changes nothing."""
+        return max(self.latest, seconds_of(self._clock()))
+
+    def advance(self) -> float:
+        """Return the time, and remember it."""
+        self.latest = self.now()
+        return self.latest
+
+
+# Attribution windows: an answer is awaited for a fixed time, then the default is recorded.
+#
+# So callers may report conversions only. Whether somebody answered is private; only the end of the
+# window is public. `Tables.held` keeps the answers until then. They are recorded in the order of
+# the decisions.
+
+
+@final
+class AttributionWindow:
+    """The end of each pending decision's window. Public: it contains no answers.
+
+    Attributes:
+        seconds: length of a window.
+        clock: which time it is.
+        due: the end of the window, by pending decision.
+    """
+
+    def __init__(self, seconds: float, clock: Clock | None) -> None:
+        self.seconds, self.clock = seconds, SteadyClock(clock)
+        self.due: OrderedDict[int, float] = OrderedDict()
+
+    def is_over(self, id: int) -> bool:
+        """Return whether a decision's window has ended. Changes nothing."""
+        return id in self.due and self.due[id] <= self.clock.now()
+
+    def due_now(self) -> list[int]:
+        """Return the decisions whose window has ended, oldest first. Changes nothing."""
+        now, ids = self.clock.now(), list[int]()
+        for id, due in self.due.items():
+            if due > now:
+                break
+            ids.append(id)
+        return ids
+
+    def advance(self) -> list[int]:
+        """Advance the clock, and return `due_now()`."""
+        self.clock.advance()
+        return self.due_now()
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        due = [list(pair) for pair in self.due.items()]
+        return {"seconds": self.seconds, "latest": self.clock.latest, "due": due}
+
+    @classmethod
+    def restored(cls, data: object, clock: Clock | None, asked: int) -> Self:
+        """What `to_data` wrote.
+
+        Raises:
+            DamagedSessionError: it is not that.
+        """
+        saved = converted(data, AttributionData, "public.attribution")
+        window = cls(saved.seconds, clock)
+        window.clock.latest, window.due = saved.latest, OrderedDict(saved.due)
+        times = list(window.due.values())
+        is_wrong = len(times) < len(saved.due) or times != sorted(times)
+        if is_wrong or max(window.due, default=0) > asked:
+            raise damaged("public.attribution has a decision twice, to come, or out of order")
+        return window
+
+
+class AttributionData(Struct):
+    """`AttributionWindow`, of a saved session."""
+
+    seconds: Seconds
+    latest: Finite
+    due: list[tuple[Number, Finite]]
+
+
+def require_clock(clock: object, *windows: object) -> None:
+    """Check a clock.
+
+    Args:
+        windows: the options that need a clock; if given, one of them has to be set.
+
+    Raises:
+        TypeError: it is not callable.
+        ValueError: nothing needs a clock.
+    """
+    if clock is None:
+        return
+    if not callable(clock):
+        raise TypeError(
+            f"Expected clock={shown(clock)} to be a function that returns the time, as a datetime "
+            "or a number of seconds; for example time.time."
+        )
+    if windows and all(window is None for window in windows):
+        raise ValueError(
+            "Expected no clock=: this session has nothing to time. Make it with window=, "
+            "attribution_window= or period=, too."
+        )
+
+
+def attribution_of(window: object, clock: Clock | None) -> AttributionWindow | None:
+    """Return the window of this option; None if it is None.
+
+    Raises:
+        ValueError: it is not a positive timedelta.
+    """
+    if window is None:
+        return None
+    if not isinstance(window, timedelta) or window <= timedelta(0):
+        raise ValueError(
+            f"Expected attribution_window={shown(window)} to be a datetime.timedelta above 0, for "
+            "example timedelta(days=7)."
+        )
+    return AttributionWindow(window.total_seconds(), clock)
+
+
+# Periods: stretches of time in which the shares of all arms stand still, at whose ends all open
+# blocks are released, so that arms are compared with each other at the same times.
+#
+# When a period ends depends on the clock alone, so it is public. Nothing here sees a reward.
+
 
 MOST_LAWS = 8
 """Shares that are remembered: an answer to a decision from before is not compared."""
@@ -130,22 +297,15 @@ class Periods:
     """When periods begin and end. The first one begins when the session is made.
 
     seconds: how long a period is. waits: how long answers are waited for; an answer counts in the
-    period in which its decision was made, so that blocks close so much later. latest: the latest
-    time seen: a clock that goes back is not believed.
+    period in which its decision was made, so that blocks close so much later. clock: which time it
+    is.
     """
 
     def __init__(
         self, seconds: float, clock: Clock | None, start: float | None = None, waits: float = 0.0
     ) -> None:
-        self.seconds, self._clock, self.waits = seconds, clock, waits
-        self.latest: float = EARLIEST
-        self.start = self.time() if start is None else start
-
-    def time(self) -> float:
-        """Return the time, in seconds."""
-        now = seconds_of(self._clock() if self._clock else datetime.now())
-        self.latest = max(self.latest, now)
-        return self.latest
+        self.seconds, self.clock, self.waits = seconds, SteadyClock(clock), waits
+        self.start = self.clock.advance() if start is None else start
 
     def number(self, time: float) -> int:
         """Return the number of the period of decisions at a time."""
@@ -170,7 +330,7 @@ class Periods:
         return PeriodsData(
             self.seconds,
             self.start,
-            self.latest,
+            self.clock.latest,
             period.number,
             period.fixed_in,
             period.planned,
@@ -200,7 +360,7 @@ def periods_from_data(
     if is_wrong:
         raise damaged("public.period has arms that are none, or decisions to come")
     periods = Periods(data.seconds, clock, data.start, waits)
-    periods.latest = data.latest
+    periods.clock.latest = data.latest
     period = OpenPeriod(data.number, data.fixed_in, data.planned, laws, data.law, tuple(data.mixed))
     return periods, period
 
