@@ -213,6 +213,10 @@ class Mechanism(ABC):
             return None
         return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
+    def restored(self, answer: Any) -> Any:
+        """Return an answer that was read from JSON in its type."""
+        return None if answer is None else Answer(*answer)
+
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
         """Return whether `memory`, read from JSON, can be the memory after these releases.
 
@@ -311,6 +315,9 @@ class Around(Mechanism):
 
     def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
         return None if self.law is None else self.inner.noised_sum(answer, release)
+
+    def restored(self, answer: Any) -> Any:
+        return self.inner.restored(answer)
 
     def init(self, coordinates: int) -> Any:
         return self.inner.init(coordinates)
@@ -763,6 +770,9 @@ class WeightedArms(Around):
 
     def noised_sum(self, answer: WeightedAnswer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ((answer.kind, answer.draws),))
+
+    def restored(self, answer: Any) -> WeightedAnswer:
+        return WeightedAnswer(*answer)
 
     def answer(
         self, memory: list[Any], block: Block, noise: Noise

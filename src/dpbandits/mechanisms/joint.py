@@ -92,6 +92,9 @@ class JointBatch(PureDP):
     def noised_sum(self, answer: JointAnswer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ((answer.dimension, 1),))
 
+    def restored(self, answer: Any) -> JointAnswer:
+        return JointAnswer(*answer)
+
     def init(self, coordinates: int) -> None:
         return None
 

@@ -109,6 +109,9 @@ class AboveThreshold(Separable):
         """Never: its mean is released when it halts, or by `finish`."""
         return False
 
+    def restored(self, answer: Any) -> Halt | None:
+        return None if answer is None else Halt(*answer)
+
     def start(self) -> Watched:
         return Watched(0, 0, None, False)
 

@@ -15,9 +15,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
 from dpbandits.core.inputs import Floats, converted
 from dpbandits.core.privacy import NoiseKind
-from dpbandits.mechanisms.base import Answer, Around, Mechanism, WeightedAnswer, WeightedArms
-from dpbandits.mechanisms.joint import JointAnswer, JointBatch
-from dpbandits.mechanisms.sparse_vector import AboveThreshold, Halt
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import ArmStatus
@@ -750,25 +747,12 @@ class StoredHistory(NamedTuple):
         """Return the history after one stored release."""
         if history.reader.law is None:
             return history
-        typed = tuple(typed_answer(history.reader.mechanism, each) for each in answers)
+        typed = tuple(map(history.reader.mechanism.restored, answers))
         return history.after(Release(tuple(coordinates), typed, 0, ()))
 
     def rows(self, history: ReleaseHistory, confidence: float) -> tuple[Belief, ...]:
         """Return the estimates of every arm after this history."""
         return beliefs(history, confidence, ruler=self.session.rewards, among=()).rows
-
-
-def typed_answer(mechanism: Mechanism, answer: Any) -> Any:
-    """Return an answer from JSON in its mechanism's type."""
-    if isinstance(mechanism, WeightedArms):
-        return WeightedAnswer(*answer)
-    while isinstance(mechanism, Around):
-        mechanism = mechanism.inner
-    if answer is None:
-        return None
-    if isinstance(mechanism, JointBatch):
-        return JointAnswer(*answer)
-    return Halt(*answer) if isinstance(mechanism, AboveThreshold) else Answer(*answer)
 
 
 def alarms_of(session: Session, when: Callable[[int], str]) -> tuple[SessionEvent, ...]:
