@@ -39,9 +39,10 @@ from dpbandits.service.tables import CampaignRow, ScopeKind, ScopeRow
 from dpbandits.service.transaction import Host
 from dpbandits.service.witness import Mark, ScopeMark, Witness
 from dpbandits.session.options import require_policy
-from dpbandits.session.people import Clock, HoldoutRule, seconds_of
+from dpbandits.session.people import HoldoutRule
 from dpbandits.session.saving import require_readable
 from dpbandits.session.session import Session
+from dpbandits.session.times import Clock, seconds_of
 
 
 @final
