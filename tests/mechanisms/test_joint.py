@@ -20,9 +20,9 @@ from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, JointBatch
 from dpbandits.noise import SecureNoise, SimulatedNoise
-from dpbandits.noise.laws import coordinate_law, norm_law
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
 from dpbandits.simulation.compiled.parts import joint_radius
+from tests.noise.cubes import coordinate_law, norm_law
 from tests.noise.test_cube import TWINS
 
 ONE, ALARM = Fraction(1), 1e-6

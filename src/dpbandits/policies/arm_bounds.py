@@ -638,11 +638,6 @@ def reports_bound(arms: Playable, rounds: int, eps: float) -> float:
 # length of n.
 
 
-def bit_lengths(n: Floats) -> Floats:
-    """Return the bit lengths of whole numbers."""
-    return np.asarray(np.floor(np.log2(n)) + 1.0)
-
-
 def counted(most: Callable[[int], int], n: Floats) -> Floats:
     """Return `most` of each of these whole numbers."""
     return np.array([most(int(each)) for each in n], np.float64)

@@ -13,10 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from dpbandits.noise.laws import coordinate_law
 from dpbandits.policies.formulas.indices import d_eps, log_laplace
 from dpbandits.policies.formulas.joint import joint_variance, log_moment, rate_index
 from dpbandits.simulation.compiled.jit import rate_index as compiled
+from tests.noise.cubes import coordinate_law
 from tests.places import REPOSITORY
 
 pytestmark = pytest.mark.long  # numbers of a proof: code changes seldom move them
