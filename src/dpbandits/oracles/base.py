@@ -76,7 +76,7 @@ def bounded_whole(value: SupportsIndex, what: str, least: int, most: int | None 
     return number
 
 
-def checked_label(value: Any, what: str = "node") -> Label:
+def checked_label(value: Any) -> Label:
     """Return the name of a node or an element: a whole number or a string, which JSON can store."""
     if isinstance(value, str):
         return str(value)
@@ -85,7 +85,7 @@ def checked_label(value: Any, what: str = "node") -> Label:
             return operator.index(value)
         except TypeError:
             pass
-    raise ValueError(f"Expected {what} {value!r} to be a whole number or a string.")
+    raise ValueError(f"Expected node {value!r} to be a whole number or a string.")
 
 
 def checked_edges(edges: Iterable[Sequence[Any]]) -> list[Edge]:
