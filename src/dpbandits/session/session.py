@@ -2167,26 +2167,25 @@ def checked_tells(
     """Read each pair once; one wrong pair refuses them all, and the error says which. Returns them
     by the campaign of the session that made the decision.
     """
-    checked, seen = dict[str, list[tuple[int, Play, Any]]](), set[tuple[str, int]]()
+    checked = dict[str, dict[int, tuple[int, Play, Any]]]()
     refused, at = None, 0
     try:
         for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
             session = session_of(decision)
-            view, campaign = session._view, session.campaign
-            if session._is_dropped(decision, view):
+            view = session._view
+            if view.log.state.closing is not None and session._is_dropped(decision, view):
                 continue
-            id, play = view.find_pending(decision, campaign)
-            if (campaign, id) in seen:
+            id, play = view.find_pending(decision, session.campaign)
+            found = checked.setdefault(session.campaign, {})
+            if id in found:
                 raise already_resolved()
-            seen.add((campaign, id))
             session._require_time(id)
-            plain = session._vault.checked(play.observe or play.action, reward)
-            checked.setdefault(campaign, []).append((id, play, plain))
+            found[id] = id, play, session._vault.checked(play.observe or play.action, reward)
     except Exception as error:
         refused = pair_refused(error, pairs, at)
     if refused is not None:  # outside the handler, so that it has no context
         raise refused
-    return checked
+    return {campaign: list(found.values()) for campaign, found in checked.items()}
 
 
 def in_play(state: State) -> tuple[int, ...] | None:
