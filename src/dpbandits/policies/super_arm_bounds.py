@@ -358,9 +358,9 @@ def lower_constant(problem: DecisionSet, means: tuple[float, ...], epsilon: floa
 def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
     """Return Σ x·gap of the best plays x of wrong super arms, from below; see `lower_constant`.
 
-    Each step bounds it on both sides. From above: its plays, and more plays of every rival that
-    they hold too little evidence on. From below: the prices y of its constraints, scaled so that no
-    super arm's plays are worth more than their gap.
+    Each step bounds it on both sides. From above: its plays, all of them more often, or with more
+    of every rival that they hold too little evidence on. From below: the prices y of its
+    constraints, scaled so that no super arm's plays are worth more than their gap.
     """
     from scipy.optimize import linprog  # slow to import
     from scipy.sparse import coo_array, csr_array, eye_array, hstack, vstack
@@ -386,12 +386,16 @@ def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
     cuts, lower, upper, value = csr_array((0, number)), 0.0, math.inf, math.inf
     for step in range(STEPS_OF_CUTS):
         costs, total = evidence(n)
-        upper = min(upper, value + float(np.sum(rivals.gaps * (1.0 - total).clip(0.0) / alone)))
+        upper = min(
+            upper,
+            value + float(np.sum(rivals.gaps * (1.0 - total).clip(0.0) / alone)),
+            value / max(float(total.min()), 1e-12),
+        )
         if lower >= (1.0 - TOLERANCE) * upper:
             break
         # an arm of its own needs constraints of its own
         worst = np.argsort(total, kind="stable")[: max(CUTS, number)]
-        worst = worst[total[worst] < (1.0 if step else math.inf)]
+        worst = worst[total[worst] < (1.0 - TOLERANCE / 10.0 if step else math.inf)]
         row, column = np.nonzero(rivals.used[worst])
         chosen = worst[row]
         entries = (costs[chosen, column], (row, rivals.arms[chosen, column]))
