@@ -114,19 +114,24 @@ def run_papers(
         folder: where the papers' folders are.
         sweeps: play these alone, and ask only the claims that they suffice for, and those that play
             what they need and have no verdict yet.
-        claims: ask these alone, by id.
+        claims: ask these alone, by id; play the policies that they are about, and draw nothing.
 
     Raises:
-        ValueError: there is no such paper or sweep.
+        ValueError: there is no such paper, sweep or claim.
     """
     known = papers_in(folder)
     unknown = [key for key in keys or () if key not in known]
     if unknown:
         raise ValueError(f"There is no paper {unknown[0]!r}; there are {', '.join(known)}.")
     chosen = [known[key] for key in keys or known]
-    configs = {paper.key: chosen_sweeps(paper, full, sweeps) for paper in chosen}
-    if sweeps and not any(configs.values()):
-        raise ValueError(f"There is no sweep {', '.join(sweeps)} in {', '.join(configs)}.")
+    for kind, names, there in (
+        ("sweep", sweeps, {c.name for paper in chosen for c in paper.sweeps(full=full)}),
+        ("claim", claims, {claim.id for paper in chosen for claim in paper.claims()}),
+    ):
+        if strange := sorted(set(names or ()) - there):
+            papers = ", ".join(paper.key for paper in chosen)
+            raise ValueError(f"There is no {kind} {', '.join(strange)} in {papers}.")
+    configs = {paper.key: chosen_sweeps(paper, full, sweeps, claims) for paper in chosen}
     words = ["python -m papers", "--full" if full else "--quick"]
     for option, values in (("only", keys), ("sweep", sweeps), ("claim", claims)):
         words += [f"--{option} {value}" for value in values or ()]
@@ -134,7 +139,7 @@ def run_papers(
     announce([(c, out / key) for key, found in configs.items() for c in found], full, console)
     done = {}
     for paper in chosen:
-        if configs[paper.key]:
+        if configs[paper.key] or any(claim.id in (claims or ()) for claim in paper.claims()):
             done[paper.key] = run_paper(
                 paper, configs[paper.key], full, out, console, docs, " ".join(words), claims
             )
@@ -146,8 +151,21 @@ def run_papers(
         console.print(f"Wrote {write_page(docs, known)}.")
 
 
-def chosen_sweeps(paper: Paper, full: bool, names: list[str] | None) -> list[Config]:
-    return [config for config in paper.sweeps(full=full) if not names or config.name in names]
+def chosen_sweeps(
+    paper: Paper, full: bool, names: list[str] | None, claims: list[str] | None
+) -> list[Config]:
+    """Those with these names, or all; where claims are asked, with the policies that they are
+    about.
+    """
+    configs = [config for config in paper.sweeps(full=full) if not names or config.name in names]
+    if not claims:
+        return configs
+    labels = {label for claim in paper.claims() if claim.id in claims for label in claim.labels}
+    kept = [
+        (config, [each for each in config.policies if (each.label or each.policy) in labels])
+        for config in configs
+    ]
+    return [config.model_copy(update={"policies": found}) for config, found in kept if found]
 
 
 def announce(configs: list[tuple[Config, Path]], full: bool, console: Console) -> None:
@@ -186,14 +204,17 @@ def run_paper(
         for cell in cells
         if cell.epsilon is not None
     }
-    curves = pl.concat(r.curves for r in results.values())
+    curves = pl.concat(r.curves for r in results.values()) if results else pl.DataFrame()
     evidence = Evidence(curves, environments, policies)
     partial = len(configs) < len(paper.sweeps(full=full))
     asked = [
         claim
         for claim in paper.claims()
-        if (not claims or claim.id in claims)
-        and (not partial or is_answered(claim, cells, read_rows(paper.folder / VERDICTS)))
+        if (
+            claim.id in claims
+            if claims
+            else not partial or is_answered(claim, cells, read_rows(paper.folder / VERDICTS))
+        )
     ]
     verdicts = [judge(claim.sized(full=full), evidence) for claim in asked]
     own = {(cell.key, cell.runs) for config in paper.sweeps(full=True) for cell in config.cells()}
@@ -202,11 +223,12 @@ def run_paper(
         for claim, verdict in zip(asked, verdicts, strict=True)
     ]
     write_rows(place / VERDICTS, command, COLUMNS, rows)
-    drawings = list(paper.drawings(results))
+    drawings = [] if claims else list(paper.drawings(results))
     for drawing in drawings:
         save(drawing.figure, place / "figures" / drawing.name)
     if docs is not None:
-        store(paper.folder, paper.claims(), rows, drawings, paper.tables(results), command)
+        tables = [] if claims else paper.tables(results)
+        store(paper.folder, paper.claims(), rows, drawings, tables, command)
         copy_figures(docs, place, paper.key, drawings)
     return verdicts
 
@@ -282,7 +304,8 @@ def main(
         typer.Option(help="Only this sweep and the claims it suffices for; may be given again."),
     ] = None,
     claim: Annotated[
-        list[str] | None, typer.Option(help="Only this claim, by id; may be given again.")
+        list[str] | None,
+        typer.Option(help="Only this claim, by id, and what it is about; may be given again."),
     ] = None,
     page: Annotated[
         bool, typer.Option("--page", help="Play nothing: write the page from the stored tables.")

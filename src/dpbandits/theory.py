@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -36,7 +35,6 @@ from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.policies.super_arm_bounds import lower_constant, super_arm_gaps
 
 __all__ = [
-    "free_sample_lower_bound",
     "full_information_lower_bound",
     "instance_independent_bound",
     "lai_robbins",
@@ -45,7 +43,6 @@ __all__ = [
     "lower_bound",
     "matroid_lower_bound",
     "minimax_lower_bound",
-    "private_largest_error_lower_bound",
     "private_lower_bound",
     "private_paths_lower_bound",
     "private_sample_lower_bound",
@@ -279,13 +276,7 @@ def super_arm_lower_bound(
     if not environment.apart or not distances.has_law or not distances.is_binary:
         return math.nan
     means = tuple(environment.means.tolist())
-    return constant_of(problem, means, epsilon) * math.log(rounds)
-
-
-@lru_cache(maxsize=64)
-def constant_of(problem: DecisionSet, means: tuple[float, ...], epsilon: float | None) -> float:
-    """Return `lower_constant`; a figure asks for the same one at many horizons."""
-    return lower_constant(problem, means, epsilon)
+    return lower_constant(problem, means, epsilon) * math.log(rounds)
 
 
 def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
@@ -451,25 +442,12 @@ def private_paths_lower_bound(
     on the best path and ½ − Δ/K elsewhere, Δ/K < 0.35. NaN if m/K is not whole or the gap is too
     large.
 
-    Source: Chen et al. 2020, Theorem 6.
+    Source: Chen et al. 2020, Theorem 6; with K = 1 Theorem 5 for B∞ = 1, by reduction from Basu,
+    Dimitrakakis and Tossou 2019, Theorem 2.
     """
     if arms % size or not 0.0 < gap / size < 0.35:
         return math.nan
     return (arms - size) * size * math.log(rounds) / (64.0 * math.expm1(epsilon) ** 2 * gap)
-
-
-def private_largest_error_lower_bound(
-    arms: int, smooth: float, gap: float, rounds: int, epsilon: float
-) -> float:
-    """Return B∞²(m − 1) ln T/(64(e^ε − 1)²Δ), for ε-LDP policies on single arms whose rewards count
-    B∞ times. NaN unless Δ/B∞ < 0.35.
-
-    Source: Chen et al. 2020, Theorem 5, by reduction from Basu, Dimitrakakis and Tossou 2019,
-    Theorem 2.
-    """
-    if not 0.0 < gap / smooth < 0.35:
-        return math.nan
-    return smooth**2 * (arms - 1) * math.log(rounds) / (64.0 * math.expm1(epsilon) ** 2 * gap)
 
 
 def semi_bandit_lower_order(arms: int, size: int, gap: float, rounds: int, epsilon: float) -> float:
@@ -616,22 +594,6 @@ def private_sample_lower_bound(
     if not mean:
         return math.inf
     return width * math.log(1.0 / beta) / (12.0 * epsilon * alpha * abs(mean))
-
-
-def free_sample_lower_bound(mean: float, width: float, *, alpha: float, beta: float) -> float:
-    """Return (1 − 2β) ln((1 − β)/β)/kl, the expected number of values of any rule, with or without
-    privacy.
-
-    It holds for the law of this mean on −R and R. The rule distinguishes it from the law with mean
-    μ(1 − α)/(1 + α) with error β on either side, and Wald's identity converts that into values (the
-    argument of Dagum, Karp, Luby and Ross 2000: Ω(R² ln(1/β)/(α²μ²)). Corollary 3.6 of Sajed and
-    Sheffet 2019 adds it to Theorem 3.4.
-    """
-    if not mean:
-        return math.inf
-    other = mean * (1.0 - alpha) / (1.0 + alpha)
-    far = kl(0.5 + mean / (2.0 * width), 0.5 + other / (2.0 * width))
-    return (1.0 - 2.0 * beta) * math.log((1.0 - beta) / beta) / far
 
 
 # The table of policies.

@@ -77,7 +77,11 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(
-    keys: list[str] | None, root: Path, docs: Path | None = None, sweeps: list[str] | None = None
+    keys: list[str] | None,
+    root: Path,
+    docs: Path | None = None,
+    sweeps: list[str] | None = None,
+    claims: list[str] | None = None,
 ) -> str:
     text = io.StringIO()
     run_papers(
@@ -88,6 +92,7 @@ def run(
         docs=docs,
         folder=root / "papers",
         sweeps=sweeps,
+        claims=claims,
     )
     return text.getvalue()
 
@@ -138,6 +143,23 @@ def test_a_sweep_alone_asks_what_it_suffices_for(repository: Path) -> None:
     assert [row["claim"] for row in read_rows(folder / "verdicts.csv")] == ["third"]
     with pytest.raises(ValueError, match="no sweep nothing"):
         run(["tiny"], repository, sweeps=["nothing"])
+
+
+def test_a_claim_alone_plays_the_policies_that_it_is_about(repository: Path) -> None:
+    folder = repository / "papers/tiny"
+    alone = CLAIMS + (
+        '[[claims]]\nid = "flat"\nstatement = "DP-KLUCB is flat."\nwhere = "Figure 1"\n'
+        'measure = "late_share"\n'
+        'arguments = { label = "DP-KLUCB", last = 0.5, at_most = 1 }\n'
+    )
+    (folder / "claims.toml").write_text(alone, encoding="utf-8")
+    said = run(["tiny"], repository, docs=repository / "docs", claims=["flat", "other"])
+    assert "2 cells" in said
+    assert [row["claim"] for row in read_rows(folder / "verdicts.csv")] == ["other", "flat"]
+    assert not (repository / "docs/measured/figures/papers/tiny/figure-1.png").exists()
+    assert "0 cells" in run(["tiny"], repository, claims=["other"])
+    with pytest.raises(ValueError, match="no claim nothing in tiny"):
+        run(["tiny"], repository, claims=["flat", "nothing"])
 
 
 def test_unknown_paper_is_named_with_the_known_ones(repository: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import chain, combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -291,16 +292,21 @@ def published_report_failing(arms: int, rounds: int, horizon: int, scale: float)
 #
 # With n_i plays of arm i for each ln T, an alternative λ that makes a wrong super arm S best, and
 # leaves the arms of the best ones as they are, asks Σ n_i d(μ_i, λ_i) >= 1 (d is kl, or d_ε for
-# ε-DP policies: proofs/super_arm_lower.md). The n that cost least are found by cutting planes:
-# each λ is a linear constraint. Fewer constraints have a smaller least cost, so every step's value
-# is a lower bound.
+# ε-DP policies: proofs/super_arm_lower.md). The n that cost least are found by cutting planes and
+# columns: each λ is a linear constraint, and plays of a super arm are a variable once they are
+# nearly worth their gap.
 
-VIOLATED = 1e-3
-"""Constraints that miss 1 by less are taken as met: the value is at most this share too low."""
+TOLERANCE = 1e-3
+"""The share of the value that it may be too low by."""
 
 CUTS, STEPS_OF_CUTS, HALVES = 2_000, 60, 50
 """Constraints added in a step, at most, where arms are fewer; steps, at most; and bisections of a
 multiplier.
+"""
+
+WORTH, SLACK = 0.98, 1.05
+"""Plays become a variable from this share of their gap on; a constraint that holds by this much is
+dropped.
 """
 
 
@@ -318,6 +324,7 @@ class Rivals(NamedTuple):
     used: Booleans
 
 
+@lru_cache(maxsize=64)  # a figure asks for the same one at many horizons
 def lower_constant(problem: DecisionSet, means: tuple[float, ...], epsilon: float | None) -> float:
     """Return the least lim inf of regret/ln T of consistent policies, ε-DP ones with `epsilon`.
 
@@ -335,11 +342,10 @@ def lower_constant(problem: DecisionSet, means: tuple[float, ...], epsilon: floa
     gaps = float(values.max()) - values
     free = {arm for action, gap in zip(listed, gaps, strict=True) if gap <= SAME for arm in action}
     rows = [
-        (gap, [arm for arm in action if arm not in free])
+        (gap, others)
         for action, gap in zip(listed, gaps.tolist(), strict=True)
-        if gap > SAME
+        if gap > SAME and (others := [arm for arm in action if arm not in free])
     ]
-    rows = [(gap, arms) for gap, arms in rows if arms]
     if not rows:
         return 0.0
     arms = np.zeros((len(rows), max(len(row) for _, row in rows)), np.int64)
@@ -350,48 +356,69 @@ def lower_constant(problem: DecisionSet, means: tuple[float, ...], epsilon: floa
 
 
 def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
-    """Return Σ x·gap of the best plays x of wrong super arms; see `lower_constant`."""
+    """Return Σ x·gap of the best plays x of wrong super arms, from below; see `lower_constant`.
+
+    Each step bounds it on both sides. From above: its plays, all of them more often, or with more
+    of every rival that they hold too little evidence on. From below: the prices y of its
+    constraints, scaled so that no super arm's plays are worth more than their gap.
+    """
     from scipy.optimize import linprog  # slow to import
-    from scipy.sparse import coo_array, eye_array, hstack, vstack
+    from scipy.sparse import coo_array, csr_array, eye_array, hstack, vstack
 
     sets, number = len(rivals.gaps), len(means)
     possible = np.where(rivals.used, 1.0 - means[rivals.arms], 0.0).sum(axis=1) > rivals.gaps
     if not possible.any():
         return 0.0
+
+    def evidence(n: Floats) -> tuple[Floats, Floats]:
+        """Return what a play of each arm shows against the nearest alternatives, and the sums."""
+        costs = nearest(rivals, means, n, epsilon)
+        return costs, np.where(possible, (costs * n[rivals.arms]).sum(axis=1), math.inf)
+
     at, place = np.nonzero(rivals.used)
-    plays = coo_array((np.ones(len(at)), (rivals.arms[at, place], at)), shape=(number, sets))
-    # the variables are plays of super arms, and n
-    cost = np.concatenate([rivals.gaps, np.zeros(number)])
-    sums = hstack([plays, -eye_array(number)]).tocsr()
-    cuts, value, n = list[Any](), 0.0, np.ones(number)
-    most = max(CUTS, number)  # an arm of its own needs constraints of its own
-    for _ in range(STEPS_OF_CUTS):
-        costs = nearest(rivals, means, n, epsilon)  # of each rival's nearest alternative
-        total = np.where(possible, (costs * n[rivals.arms]).sum(axis=1), math.inf)
-        worst = np.argsort(total, kind="stable")[:most]
-        worst = worst[total[worst] < (1.0 - VIOLATED if cuts else math.inf)]
-        if not len(worst):
+    arms = rivals.arms[at, place]
+    holds = coo_array((np.ones(len(at)), (arms, at)), shape=(number, sets)).tocsr()
+    _, alone = evidence(np.ones(number))
+    n = np.maximum(holds @ (1.0 / alone) / np.maximum(1.0, holds @ possible), 1e-12)
+    cheapest = np.full(number, math.inf)
+    np.minimum.at(cheapest, arms, rivals.gaps[at])
+    played = kept = np.bincount(at[rivals.gaps[at] == cheapest[arms]], minlength=sets) > 0
+    cuts, lower, upper, value = csr_array((0, number)), 0.0, math.inf, math.inf
+    for step in range(STEPS_OF_CUTS):
+        costs, total = evidence(n)
+        upper = min(
+            upper,
+            value + float(np.sum(rivals.gaps * (1.0 - total).clip(0.0) / alone)),
+            value / max(float(total.min()), 1e-12),
+        )
+        if lower >= (1.0 - TOLERANCE) * upper:
             break
+        # an arm of its own needs constraints of its own
+        worst = np.argsort(total, kind="stable")[: max(CUTS, number)]
+        worst = worst[total[worst] < (1.0 - TOLERANCE / 10.0 if step else math.inf)]
         row, column = np.nonzero(rivals.used[worst])
         chosen = worst[row]
-        new = coo_array(
-            (-costs[chosen, column], (row, sets + rivals.arms[chosen, column])),
-            shape=(len(worst), sets + number),
-        )
-        cuts.append(new)
-        above = vstack(cuts).tocsr()
+        entries = (costs[chosen, column], (row, rivals.arms[chosen, column]))
+        cuts = vstack([cuts, coo_array(entries, shape=(len(worst), number))]).tocsr()
+        # the variables are plays of super arms, and n
+        active = np.flatnonzero(played)
         found = linprog(
-            cost,
-            A_ub=above,
-            b_ub=-np.ones(above.shape[0]),
-            A_eq=sums,
+            np.concatenate([rivals.gaps[active], np.zeros(number)]),
+            A_ub=hstack([csr_array((cuts.shape[0], len(active))), -cuts]).tocsr(),
+            b_ub=-np.ones(cuts.shape[0]),
+            A_eq=hstack([holds[:, active], -eye_array(number)]).tocsr(),
             b_eq=np.zeros(number),
             method="highs-ipm",  # the simplex method takes minutes where arms are equal
         )
         if found.status != 0:
             return math.nan
-        value, n = float(found.fun), np.maximum(found.x[sets:], 1e-12)
-    return value
+        value, n = float(found.fun), np.maximum(found.x[len(active) :], 1e-12)
+        y = np.maximum(-found.ineqlin.marginals, 0.0)
+        worth = holds.T @ (cuts.T @ y) / rivals.gaps
+        lower = max(lower, float(y.sum() / max(1.0, worth.max())))
+        played = kept | (worth > WORTH)
+        cuts = cuts[np.flatnonzero(cuts @ n < SLACK)]
+    return lower
 
 
 def nearest(rivals: Rivals, means: Floats, n: Floats, epsilon: float | None) -> Floats:

@@ -4,15 +4,16 @@ that refutes it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 
 from papers.evidence import CellSetting, Evidence, mean_of, ratio_of
 from papers.paper import MEASURES, Claim, judge
-from tests.papers.measures.test_growth import TRUE_AND_MUTANT as RATES
-from tests.papers.measures.test_returns import TRUE_AND_MUTANT as RETURNS
-from tests.papers.measures.test_theorems import TRUE_AND_MUTANT as THEOREMS
+from tests.papers.measures import test_growth, test_returns, test_theorems, word
 
 ENDS = {
     ("A", 0.1): 1000.0,
@@ -41,13 +42,6 @@ def evidence(runs: int = 20, noise: float = 0.02, shape: float = 0.0) -> Evidenc
             )
             frames.append(frame.with_columns(**{k: pl.lit(v) for k, v in names.items()}))
     return Evidence(pl.concat(frames))
-
-
-def word(measure: str, given: Evidence | None = None, **arguments: object) -> str:
-    claim = Claim(
-        id="c", statement="s", where="w", measure=measure, arguments=arguments, differs="because"
-    )
-    return judge(claim, given or evidence()).word
 
 
 LOWEST = Claim(
@@ -107,16 +101,25 @@ TRUE_AND_MUTANT = [
 ]
 
 
-@pytest.mark.parametrize(("measure", "true", "mutant"), TRUE_AND_MUTANT)
+TABLES: list[tuple[Callable[[], Evidence], list[Any]]] = [
+    (evidence, TRUE_AND_MUTANT),
+    (test_growth.evidence, test_growth.TRUE_AND_MUTANT),
+    (test_returns.evidence, test_returns.TRUE_AND_MUTANT),
+    (test_theorems.evidence, test_theorems.TRUE_AND_MUTANT),
+]
+CASES = [(given, *case) for given, cases in TABLES for case in cases]
+
+
+@pytest.mark.parametrize(("given", "measure", "true", "mutant"), CASES)
 def test_true_claim_is_reproduced_and_mutant_differs(
-    measure: str, true: dict[str, object], mutant: dict[str, object]
+    given: Callable[[], Evidence], measure: str, true: dict[str, Any], mutant: dict[str, Any]
 ) -> None:
-    assert word(measure, **true) == "reproduced"
-    assert word(measure, **mutant) == "differs"
+    assert word(given(), measure, **true) == "reproduced"
+    assert word(given(), measure, **mutant) == "differs"
 
 
 def test_every_measure_is_tried_above() -> None:
-    # with the settings they are made for: test_super_arm_settings, test_bases, and the like
+    # with the settings they are made for, in files of their own
     elsewhere = {
         "ratio_growth",
         "size_growth",
@@ -127,8 +130,7 @@ def test_every_measure_is_tried_above() -> None:
         "over_paths_bound",
         "pulls_within",
     }
-    tried = {measure for measure, _, _ in (*TRUE_AND_MUTANT, *RATES, *RETURNS, *THEOREMS)}
-    assert tried | elsewhere == set(MEASURES)
+    assert {measure for _, measure, *_ in CASES} | elsewhere == set(MEASURES)
 
 
 def test_one_bad_setting_refutes_a_claim_on_every_setting() -> None:
@@ -140,18 +142,18 @@ def test_one_bad_setting_refutes_a_claim_on_every_setting() -> None:
             regret=pl.when(bad).then(pl.col("regret") / 2).otherwise(pl.col("regret"))
         )
     )
-    assert word("regret_ratio", given, **claim) == "reproduced"
-    assert word("regret_ratio", worse, **claim) == "differs"
-    assert word("regret_ratio", worse, **claim, epsilons=[0.1]) == "reproduced"
-    assert word("regret_ratio", worse, **claim, environments=["one"]) == "reproduced"
+    assert word(given, "regret_ratio", **claim) == "reproduced"
+    assert word(worse, "regret_ratio", **claim) == "differs"
+    assert word(worse, "regret_ratio", **claim, epsilons=[0.1]) == "reproduced"
+    assert word(worse, "regret_ratio", **claim, environments=["one"]) == "reproduced"
 
 
 def test_straddling_interval_is_undecided_and_more_runs_decide() -> None:
     claim = {"over": ["B"], "under": "A", "at_least": 5.8}
-    assert word("regret_ratio", evidence(runs=3, noise=0.3), **claim) == "undecided"
-    assert word("regret_ratio", evidence(runs=20_000, noise=0.3), **claim) == "reproduced"
+    assert word(evidence(runs=3, noise=0.3), "regret_ratio", **claim) == "undecided"
+    assert word(evidence(runs=20_000, noise=0.3), "regret_ratio", **claim) == "reproduced"
     # one run says nothing of the spread
-    assert word("regret_ratio", evidence(runs=1), **claim) == "undecided"
+    assert word(evidence(runs=1), "regret_ratio", **claim) == "undecided"
 
 
 def test_a_run_that_lost_nothing_has_lost_nothing_late() -> None:
@@ -160,7 +162,7 @@ def test_a_run_that_lost_nothing_has_lost_nothing_late() -> None:
     lucky = (pl.col("label") == "A") & (pl.col("run") == 3)
     none = pl.when(lucky).then(0.0).otherwise(pl.col("regret"))
     claim = {"label": "A", "last": 0.25, "at_most": 0.001}
-    assert word("late_share", Evidence(given.curves.with_columns(regret=none)), **claim) == (
+    assert word(Evidence(given.curves.with_columns(regret=none)), "late_share", **claim) == (
         "reproduced"
     )
 
@@ -174,12 +176,12 @@ def test_a_claim_may_have_other_arguments_at_quick_sizes() -> None:
 def test_unequal_horizons_are_not_compared() -> None:
     short = evidence().curves.filter((pl.col("label") != "A") | (pl.col("round") < 1000))
     with pytest.raises(ValueError, match="equally long"):
-        word("regret_ratio", Evidence(short), over=["B"], under="A", at_least=5)
+        word(Evidence(short), "regret_ratio", over=["B"], under="A", at_least=5)
 
 
 def test_unknown_label_is_an_error_not_a_verdict() -> None:
     with pytest.raises(LookupError, match="No setting"):
-        word("lowest", label="A", others=["Nobody"])
+        word(evidence(), "lowest", label="A", others=["Nobody"])
 
 
 def test_reason_is_given_only_where_it_is_needed() -> None:

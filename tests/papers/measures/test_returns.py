@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from papers.evidence import Evidence
-from papers.paper import Claim, judge
+from tests.papers.measures import word
 
 OPTIMUM, ROUNDS = 2.0, 1000
 # regret at the end: of a private policy in proportion to 1/ε, of one that follows no law, of one
@@ -105,32 +105,11 @@ TRUE_AND_MUTANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-def word(measure: str, arguments: dict[str, Any], needs: str = "") -> str:
-    claim = Claim(
-        id="c",
-        statement="s",
-        where="w",
-        measure=measure,
-        arguments=arguments,
-        differs="because",
-        needs=needs,
-    )
-    return judge(claim, evidence()).word
-
-
-@pytest.mark.parametrize(("measure", "true", "mutant"), TRUE_AND_MUTANT)
-def test_true_claim_is_reproduced_and_mutant_differs(
-    measure: str, true: dict[str, Any], mutant: dict[str, Any]
-) -> None:
-    assert word(measure, true) == "reproduced"
-    assert word(measure, mutant) == "differs"
-
-
 def test_a_claim_whose_data_is_missing_is_not_attempted() -> None:
     for arguments in (
         RATIO | {"at_least": 0.8, "environments": ["films"]},
         RATIO | {"at_least": 0.8, "under": "Nobody"},
     ):
-        assert word("return_ratio", arguments, needs="films") == "not attempted"
+        assert word(evidence(), "return_ratio", needs="films", **arguments) == "not attempted"
         with pytest.raises(LookupError):
-            word("return_ratio", arguments)
+            word(evidence(), "return_ratio", **arguments)
