@@ -45,7 +45,7 @@ def test_an_arm_that_harms_is_suspended_for_all_to_see() -> None:
     after = [row for row in of.decisions() if row.id > event.asked]
     assert {row.label for row in after} == {"blue", "red"}
     harm = of.harm()
-    low = {row.label: row.low for row in harm}
+    low: dict[str, Any] = {row.label: row.low for row in harm}
     assert low["green"] > 0.1 > max(low["blue"], low["red"])
     assert (harm.best, harm.more, harm["green"].chance_best) == (None, None, None)
     assert harm.advice == "green is known at .95 confidence to be above the limit of 0.1."

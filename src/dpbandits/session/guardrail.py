@@ -55,8 +55,11 @@ def within_one(value: object, name: str) -> float:
 class Guardrail:
     """What is to be watched beside the reward: `Session(…, guardrail=Guardrail("refunds", .02))`.
 
-    Each decision is told as a pair then, (reward, harm), harm in [0, 1]. An arm is suspended when
-    it is known, at this confidence, that its mean harm is above the limit.
+    Each decision is told as a pair then, (reward, harm), harm in [0, 1]. An arm is suspended (its
+    status is "paused") by a release after which it is known, at this confidence, that its mean harm
+    is above the limit; `people` says after how many people that is. Resumed, it is suspended again
+    by its next release, unless its mean has fallen since. For rewards and harms of 0 and 1 give the
+    policy grid=1, else a grid of 1/limit steps at least.
 
     Args:
         name: what the second number is.

@@ -1562,7 +1562,8 @@ class Session:
         self._set_status(arm, "paused", "pause")
 
     def resume_arm(self, arm: str | int) -> None:
-        """Play a paused arm again.
+        """Play a paused arm again. A guardrail that suspended it forgets nothing, and does so again
+        at its next release, unless its mean harm has fallen since.
 
         Raises:
             ValueError: as `retire_arm`, or it is retired.
