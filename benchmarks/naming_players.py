@@ -16,7 +16,7 @@ import dpbandits as dpb
 from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.environments.changing import Drift, path_of
-from dpbandits.forecasting.trials import periods_of
+from dpbandits.forecasting.trials import Conditions, periods_of
 from dpbandits.policies.contract import begin_step
 from dpbandits.session.arms import Assignment
 from dpbandits.session.beliefs import ReleaseHistory
@@ -144,9 +144,9 @@ def in_periods(
         waits: after how many further people each answer comes.
     """
     assignment = Assignment(False, setting.min_share or 0.0)
-    how = setting.path(), assignment, setting.length
+    how = Conditions(setting.people, assignment, period=setting.length)
     policy, comes, people = setting.policy(), np.arange(setting.people) + waits, 0
-    for end in periods_of(policy, *how, coins, luck, comes, seed):
+    for end in periods_of(policy, setting.path(), how, coins, luck, comes, seed):
         people += len(end.drawn)
         yield Turn(people, end.known, policy, end.state, end.number)
 

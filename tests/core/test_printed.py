@@ -63,7 +63,7 @@ def test_a_campaign_in_numbers_prints_as_lines() -> None:
         trial.ask(3, segment="DE")
         trial.close("end")
         assert str(trial.summary()).splitlines() == [
-            "trial: DPKLUCB, 3 asked, 0 told, 0 waiting, 3 void, 0 releases",
+            "trial: DPKLUCB, 3 asked, 0 told, 0 waiting, 3 void, 0 policy updates",
             "ε = 1 per round (replace-one), central trust, simulated noise",
             "arms: a (active), b (active)",
             "segments: DE",

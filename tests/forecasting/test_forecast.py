@@ -108,6 +108,26 @@ def test_units_are_the_users() -> None:
     assert "euros" in found.title
 
 
+def test_a_spread_is_played_and_said() -> None:
+    """By `simulate` with a law of this mean and spread; what no reward can have is refused."""
+    asked: dict[str, Any] = {"rewards": dpb.Range(0, 10), "draws": 4, "policies": "DPKLUCB"}
+    found = dpb.forecast([6, 4], 500, 1, sd=[2, 1], **asked)
+    law = dpb.Categorical([0.3, 0.4, 0.5, 0.8], [[0, 0.5, 0, 0.5], [0.5, 0, 0.5, 0]])
+    runs = dpb.simulate(dpb.DPKLUCB(arms=2, epsilon=1), law, 500, runs=40, seed=0)
+    loss, regret = found.row("DPKLUCB", 1.0).loss / 10, runs.regret()
+    assert abs(loss - regret.mean()) < 5 * regret.std() * (1 / 4 + 1 / 40) ** 0.5
+    assert "rewards: single ones have the standard deviation [2, 1]" in str(found)
+    assert "each is played as 0 or 10" in str(dpb.forecast([6, 4], 100, 1, **asked))
+    assert "rewards:" not in str(dpb.forecast([0.6, 0.4], 100, 1, draws=2))
+    for wrong in (-1, "2", [1], [1, 2, 3], float("nan"), 5.1):
+        with pytest.raises(ValueError, match="sd="):
+            dpb.forecast([6, 4], 500, 1, sd=wrong, **asked)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="sd="):
+        dpb.forecast(dpb.Prior(base=4, best=0.5), 500, 1, sd=[1, 2], **asked)
+    with pytest.raises(ValueError, match="sd="):
+        dpb.forecast([6, 4], 500, 1, sd=1, features=3, rewards=dpb.Range(0, 10))
+
+
 def test_units_are_conversions_only_where_rewards_are() -> None:
     plain = dpb.forecast([0.5, 0.4], 100, 1, draws=2)
     scores = dpb.forecast([5, 4], 100, 1, draws=2, rewards=dpb.Range(0, 10))

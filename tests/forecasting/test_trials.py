@@ -11,8 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import dpbandits as dpb
+from dpbandits.forecasting.forecast import world_of
 from dpbandits.forecasting.outcome import EQUAL
-from dpbandits.forecasting.trials import Conditions, answers_of, play_trial
+from dpbandits.forecasting.trials import Conditions, Spread, answers_of, play_trial, turns_of
 from dpbandits.session.arms import Assignment
 from dpbandits.session.beliefs import best_compared
 from dpbandits.terminal.cli import app
@@ -74,6 +75,46 @@ def test_plays_are_those_of_sessions(how: Conditions) -> None:
     assert (ours.sum(axis=1) == how.visitors).all()
     error = np.sqrt((ours.var(axis=0, ddof=1) + theirs.var(axis=0, ddof=1)) / runs)
     assert (np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) <= 5.2 * error).all()
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.05, 0.5, 0.62, 0.97, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.7, 1.0])
+def test_rewards_have_the_mean_and_the_spread_that_are_given(mean: float, share: float) -> None:
+    """The law of two values has both; on the grid the mean stays, and the variance grows by a
+    quarter of a squared step at most.
+    """
+    sd = share * (mean * (1 - mean)) ** 0.5
+    low, high, chance = map(float, Spread.of(mean, sd))
+    assert 0 <= low <= mean <= high <= 1
+    assert low + chance * (high - low) == pytest.approx(mean, abs=1e-12)
+    assert (high - low) ** 2 * chance * (1 - chance) == pytest.approx(sd**2, abs=1e-12)
+    world = world_of(np.array([mean]), np.array([sd]))
+    assert isinstance(world, dpb.Categorical)
+    assert world.means[0] == pytest.approx(mean, abs=1e-12)
+    variance = float(world.probabilities[0] @ (world.values - mean) ** 2)
+    assert -1e-12 <= variance - sd**2 <= 0.25 / 1024**2 + 1e-12
+    luck = (np.arange(100_000) + 0.5) / 100_000
+    steps = Spread.of(mean, sd).steps(luck, 1024) / 1024
+    assert steps.mean() == pytest.approx(mean, abs=1e-5)
+    assert steps.var() == pytest.approx(variance, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"delay": dpb.UniformDelay(0, 20)}, {"period": 60}],
+    ids=["blocks", "late", "periods"],
+)
+def test_every_way_of_playing_knows_the_spread(more: dict[str, Any]) -> None:
+    """Rewards that do not spread, with next to no noise, give their mean; those of 0 and 1 would be
+    off by .03 or more, as a rule.
+    """
+    how = Conditions(300, SHARED, sd=np.zeros(3), **more)
+    policy = dpb.DPKLUCB(arms=3, epsilon=1000, first=8)
+    turns = turns_of(policy, MEANS[None, :], AT, how, 3)
+    *_, known = (turn.known for turn in turns if turn.known is not None)
+    for arm, mean in zip(known.arms, MEANS, strict=True):
+        assert arm.newest is not None
+        assert arm.newest.total / arm.newest.rounds == pytest.approx(mean, abs=0.002)
 
 
 def test_kept_rounds_and_losses_add_up() -> None:

@@ -57,19 +57,6 @@ def test_rows_have_what_was_released() -> None:
     assert first.chance_best + third.chance_best < 1, "the second one may be the best"
 
 
-def test_mirrored_the_least_mean_is_the_best() -> None:
-    """As costs: the same means and intervals, to a rounding of floats; other arms are named."""
-    history = released((600.0, 1000, 3), (300.0, 1000, 3), (-3.0, 20, 1))
-    straight = beliefs(history, among=[0, 1])
-    turned = beliefs(history.mirrored, ruler=dpb.Range(minimise=True), among=[0, 1])
-    assert (straight.best, turned.best) == ("0", "1")
-    for one, other in zip(straight, turned, strict=True):
-        assert other.people == one.people
-        assert other[2:5] == pytest.approx(one[2:5], abs=1e-12)
-    assert [row.chance_best for row in turned][:2] == pytest.approx([0.0, 1.0], abs=1e-9)
-    assert history.mirrored.mirrored.arms == history.arms
-
-
 def test_an_arm_nobody_knows_may_be_the_best() -> None:
     """Under the model's uniform prior it beats a known mean with probability 1 − mean."""
     known, _ = beliefs(released((0.3 * 10**6, 10**6, 3), (0.0, 0, 0)))

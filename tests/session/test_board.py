@@ -38,7 +38,7 @@ def test_a_statement_has_what_a_board_asks_for() -> None:
     for part in (
         f"Date: {datetime.now(UTC):%Y-%m-%d}. Responsible: {ADA}.",
         "Unit: all rewards of one user in one window of 7 days. In odds: someone who thought an "
-        "answer 10 % likely may think 23.2 % after seeing everything.",
+        "outcome 10 % likely may think 23.2 % after seeing everything.",
         "Users learned from in the window that is open: 5.",
         "Stored: single rewards are not kept, but as sums of open blocks",
         "a pseudonym of each user with a count of learned rounds",
@@ -80,6 +80,30 @@ def test_results_come_once_the_session_is_closed() -> None:
     assert "Difference to new: old " in words(shared.statement())
 
 
+def test_what_was_released_of_a_retired_arm_stays_in_the_results() -> None:
+    """And the rewards of the statement add up: 8 + 40 of 58 were read, 10 dropped with an arm."""
+    s = dpb.Session(
+        dpb.DPKLUCB(arms=["old", "new", "late", "never"], epsilon=1, first=8),
+        noise=Exact(1),
+        seed=1,
+    )
+    s.record("late", [1.0] * 6 + [0.0] * 2, key="late")
+    s.record("late", [1.0] * 3, key="more")
+    s.record("never", [1.0] * 7, key="never")
+    s.record("old", [1.0] * 40, key="old")
+    for arm in ("late", "never"):
+        s.retire_arm(arm)
+    s.close()
+    said, row = words(s.statement()), s.beliefs()["late"]
+    span = f"{row.low:.4g} to {row.high:.4g}, 8 people, until it was retired"
+    assert f"late 0.75 ({span}); " in said
+    assert "; never unknown, for it was retired before its first release." in said
+    assert "Rewards recorded: 58. " in said
+    assert "of 48 rewards" in said
+    assert "Recorded beside these: 10, in open blocks or dropped unread" in said
+    assert "We compare 2 options: old, new. " in words(s.participant_text())
+
+
 @pytest.mark.parametrize("read", [True, False])
 def test_a_closed_campaign_does_not_count_void_decisions_as_answered(read: bool) -> None:
     with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
@@ -112,7 +136,7 @@ def test_the_page_for_participants_is_plain_and_true() -> None:
         "may think 23.2 % after seeing everything",
         "We learn from you at most 2 times; this holds for all these times together.",
         "That you took part, when, which option you got",
-        "Also whether you answered.",
+        "Also whether we got your outcome.",
         f"Questions? Ask {ADA}.",
         "WARNING: this is a test with simulated noise",
     ):
@@ -126,7 +150,7 @@ def test_the_page_for_participants_is_plain_and_true() -> None:
     secure = dpb.Session(POLICY, noise=dpb.SecureNoise(), attribution_window=timedelta(days=2))
     said = words(secure.participant_text())
     assert "WARNING" not in said
-    assert "Whether you answered is hidden, too." in said
+    assert "Whether we got your outcome is hidden, too." in said
     assert "for longer than 2 days" in said
     local = dpb.Session(dpb.LDPUCB(arms=2, epsilon=1), noise=dpb.SecureNoise())
     assert "Your own device changes it at random" in words(local.participant_text())

@@ -45,9 +45,11 @@ def test_an_arm_that_harms_is_suspended_for_all_to_see() -> None:
     after = [row for row in of.decisions() if row.id > event.asked]
     assert {row.label for row in after} == {"blue", "red"}
     harm = of.harm()
-    low = {row.label: row.low for row in harm}
+    low: dict[str, Any] = {row.label: row.low for row in harm}
     assert low["green"] > 0.1 > max(low["blue"], low["red"])
-    assert harm["green"].chance_best < 0.001, "the best arm is the one that harms least"
+    assert (harm.best, harm.more, harm["green"].chance_best) == (None, None, None)
+    assert harm.advice == "green is known at .95 confidence to be above the limit of 0.1."
+    assert "best" not in str(harm)
     assert of.spent == 1
 
 
@@ -135,12 +137,11 @@ def test_what_is_no_pair_is_refused_and_not_shown(wrong: Any) -> None:
         dpb.AdaCUCB(arms=3, rho=1),
         dpb.LazyDPTS(arms=3, epsilon=1),
         dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1),
-        dpb.DPKLUCB(arms=3, epsilon=4, grid=1),
     ],
     ids=lambda policy: policy.name,
 )
 def test_policies_that_cannot_are_refused(policy: Any) -> None:
-    with pytest.raises(ValueError, match=r"guardrail=|in the same draw|two numbers"):
+    with pytest.raises(ValueError, match=r"guardrail=|in the same draw"):
         session(policy=policy)
 
 
@@ -198,6 +199,41 @@ def test_a_saved_session_goes_on_as_it_would_have(name: str) -> None:
     broken.add_arm("white")
     play(broken, 300, (0.0, 0.8, 0.0, 0.0))
     assert [row.label for row in broken.harm()] == [*ARMS, "white"]
+
+
+def test_yes_and_no_take_one_step_and_coarse_grids_are_refused() -> None:
+    """With grid=2 an interval was .25 wider on each side, and nothing below .3 was suspended."""
+    one, fine = (session(policy=dpb.DPKLUCB(arms=ARMS, epsilon=1, grid=g)) for g in (1, 1024))
+    for of in (one, fine):
+        play(of, 600, (0.0, 0.6, 0.0))
+        assert dict(of.arms)["green"] == "paused"
+    assert str(one.guarantee).endswith("grid=2, refined from 1")
+    assert one._state.harm.history.reader.rounding == 0.0  # type: ignore[union-attr]
+    again = loaded(one)
+    assert (again.guarantee, again.harm()) == (one.guarantee, one.harm())
+    with pytest.raises(ValueError, match=r"grid=1, .* at least 10 steps"):
+        session(policy=dpb.DPKLUCB(arms=ARMS, epsilon=1, grid=9))
+
+
+def test_people_until_an_arm_is_suspended() -> None:
+    """Of 20 sessions most are suspended between half and twice the number. Were each so with chance
+    .85, fewer than 8 would be with probability 6e-7.
+    """
+    policy, within = dpb.DPRateIMED(arms=ARMS, epsilon=1, grid=1), 0
+    expected = RAIL.people(policy, 0.5)
+    for seed in range(20):
+        of = dpb.Session(policy, noise=SimulatedNoise(seed), seed=seed, guardrail=RAIL)
+        rng, people = np.random.default_rng(seed), 0
+        while dict(of.arms)["green"] == "active" and people <= 2 * expected:
+            decision = of.ask(eligible=["green"])
+            of.tell(decision, (0.5, float(rng.random() < 0.5)))
+            people += 1
+        within += expected / 2 <= people <= 2 * expected
+    assert within >= 8
+    assert RAIL.people(policy, 0.2, in_period=5) > RAIL.people(policy, 0.2) > expected
+    for harm in (0.05, 0.1):
+        with pytest.raises(ValueError, match="ever suspended"):
+            RAIL.people(policy, harm)
 
 
 @pytest.mark.parametrize(

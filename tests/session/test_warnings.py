@@ -13,7 +13,7 @@ import dpbandits as dpb
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        (dpb.DPKLUCB(arms=2, epsilon=11), "ε = 11 promises little: someone who thought an answer"),
+        (dpb.DPKLUCB(arms=2, epsilon=11), "ε = 11 promises little: someone who thought an outcome"),
         (dpb.DPKLUCB(arms=1, epsilon=1), "one arm"),
         (dpb.KLUCB(arms=2), "KLUCB is not private"),
     ],

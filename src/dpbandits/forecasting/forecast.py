@@ -24,7 +24,7 @@ from dpbandits.core.inputs import (
 )
 from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
-from dpbandits.environments import Bernoulli
+from dpbandits.environments import Bernoulli, Categorical, Environment
 from dpbandits.environments.changing import Drift
 from dpbandits.forecasting.outcome import (
     EQUAL,
@@ -37,7 +37,7 @@ from dpbandits.forecasting.outcome import (
     drawn_means,
     rates_given,
 )
-from dpbandits.forecasting.trials import Conditions, PlayedTrial, play_trial
+from dpbandits.forecasting.trials import Conditions, PlayedTrial, Spread, play_trial
 from dpbandits.forecasting.worlds import (
     Lasting,
     Visitors,
@@ -188,9 +188,10 @@ def plays_of(
     steady: bool,
     tell: TellDone,
     delay: int | DelayLaw | None = None,
+    sd: Floats | None = None,
 ) -> Integers:
     """Play counts at `counted_rounds`, shape (draws, rounds, arms). Draw d is run number d of
-    `simulate` with this seed and that draw's means.
+    `simulate` with this seed and that draw's means. sd: of an arm's single rewards, shape (arms,).
     """
     at = counted_rounds(visitors).tolist()
     found = []
@@ -200,7 +201,7 @@ def plays_of(
         for span in spans:
             runs = simulate(
                 policy,
-                Bernoulli(means[0]),
+                world_of(means[0], sd),
                 visitors,
                 runs=len(span),
                 seed=seed,
@@ -211,7 +212,7 @@ def plays_of(
             found.append(runs.plays_at(at))
             tell(len(span))
         return np.concatenate(found)
-    play = partial(one_draw, policy, means, visitors, seed, at, delay)
+    play = partial(one_draw, policy, means, visitors, seed, at, delay, sd)
     for part in shared_out(play, spans):
         found.append(part)
         tell(len(part))
@@ -225,13 +226,35 @@ def one_draw(
     seed: int,
     at: list[int],
     delay: int | DelayLaw | None,
+    sd: Floats | None,
     draw: int,
 ) -> Integers:
-    environment = Bernoulli(means[draw])
+    environment = world_of(means[draw], sd)
     runs = simulate(
         policy, environment, visitors, seed=seed, at=at, first=draw, workers=1, delay=delay
     )
     return np.asarray(runs.plays_at(at)[0])
+
+
+FINEST = 1024
+"""Steps of the grid on which rewards lie that have a standard deviation."""
+
+
+def world_of(means: Floats, sd: Floats | None) -> Environment:
+    """Rewards of these means: 0 or 1, or of this standard deviation, shape (arms,), each value
+    shared out between the two steps beside it, so that means stay.
+    """
+    if sd is None:
+        return Bernoulli(means)
+    law, rows = Spread.of(means, sd), np.zeros((len(means), FINEST + 2))
+    arms = np.arange(len(means))
+    for value, chance in ((law.low, 1.0 - law.chance), (law.high, law.chance)):
+        step = np.floor(value * FINEST).astype(np.int64)
+        rest = value * FINEST - step
+        np.add.at(rows, (arms, step), chance * (1.0 - rest))
+        np.add.at(rows, (arms, step + 1), chance * rest)
+    levels = np.flatnonzero(rows.any(axis=0))
+    return Categorical(levels / FINEST, rows[:, levels])
 
 
 def shared_out(play: Callable[[int], Integers], spans: list[range]) -> Iterator[Integers]:
@@ -405,6 +428,7 @@ def forecast(
     draws: int | None = None,
     units: str | None = None,
     rewards: Range | None = None,
+    sd: float | Sequence[float] | None = None,
     progress: Callable[[int, int], None] | None = None,
     features: Any = None,
     spread: float = 0.5,
@@ -414,7 +438,9 @@ def forecast(
     simulation over draws of what the rates may be.
 
     The noise is simulated, and nobody's data is read. Where all rates are given as numbers, run d
-    is that of `simulate(policy, Bernoulli(rates), visitors, seed=seed)`.
+    is that of `simulate(policy, Bernoulli(rates), visitors, seed=seed)`. All arms are there from
+    the first visitor to the last: arms that are added, paused or retired are not played (forecast
+    the trial before and after), nor are guardrails (see `Guardrail.people`).
 
     Args:
         rates: a number, or a range (low, high), for each arm; or a `Prior`.
@@ -446,8 +472,13 @@ def forecast(
         units: what a reward is, in words; by default "conversions", or "units of reward" with
             `rewards=`.
         rewards: the range of rewards in the user's units, in which rates are then given; by default
-            conversions, 0 or 1. Every reward is played as one end of the range or the other, with
-            the mean that is given: no rewards of this mean spread more.
+            conversions, 0 or 1. Without `sd`, every reward is played as one end of the range or the
+            other, with the mean that is given: no rewards of this mean spread more.
+        sd: the standard deviation of single rewards about their arm's mean, in the user's units:
+            one number, or one for each of `rates`. They are played as two values on a fine grid
+            with this mean and standard deviation. Rewards that spread less are less a matter of
+            luck; but names and intervals hold for any rewards in the range, so what makes these
+            better is a narrower range.
         progress: is called with the runs done and the runs in all, first once all is checked.
         features: for policies that decide by what is known of each visitor, how many numbers that
             is; or contexts of visitors like those to come, shape (rows, features), each of norm at
@@ -477,6 +508,7 @@ def forecast(
     law = None if delay is None else checked_delay(delay)
     shares = shares_given(min_share, prior)
     how = conditions_of(visitors, shares, silent, drift, law, period, ruler)
+    how = how._replace(sd=spread_given(sd, prior, ruler))
     if units is None:
         units = "conversions" if rewards is None else "units of reward"
     apart = features is not None or lasting is not None
@@ -488,10 +520,10 @@ def forecast(
         cap = whole_number(cap, "max_contributions", 1, MOST_CONTRIBUTIONS)
     if apart:
         both = features is not None and lasting is not None
-        if delay is not None or not how.are_plain or both:
+        if delay is not None or sd is not None or not how.are_plain or both:
             raise ValueError(
                 "Expected features= or lasting= alone, without one another and without delay=, "
-                "min_share=, silent=, drift= and period=: such trials are not forecast."
+                "min_share=, silent=, drift=, period= and sd=: such trials are not forecast."
             )
         among: Visitors | Lasting
         if lasting is None:
@@ -506,7 +538,8 @@ def forecast(
         )
         found = foreseen_in_worlds(private, plain, worlds, visitors, seed, ruler.span, progress)
         about = f"rates: {prior}; rewards: {ruler.words}; {among.words}"
-        return Forecast(found, visitors, draws, prior.size, seed, units, about, cap)
+        played_as = played_words(rewards, None)
+        return Forecast(found, visitors, draws, prior.size, seed, units, about, cap, played_as)
     groups = entrants(policies, epsilon, prior.size, visitors, cap or 1)
     first = drawn_means(prior, ruler, draws, seed)
     means = np.stack([how.rates(row).mean(axis=0) for row in first])
@@ -520,7 +553,41 @@ def forecast(
     about += f"; {drift}" if drift is not None else ""
     about += f"; answers come late: {delay}" if delay is not None else ""
     about += f"; periods of {period:,} visitors" if period else ""
-    return Forecast(rows, visitors, draws, prior.size, seed, units, about, cap)
+    played_as = played_words(rewards, sd)
+    return Forecast(rows, visitors, draws, prior.size, seed, units, about, cap, played_as)
+
+
+def spread_given(sd: object, prior: Prior | EachRate, ruler: Range) -> Floats | None:
+    """The standard deviation of each arm's rewards, in parts of their range; None: not given.
+
+    Raises:
+        ValueError: it is no such number, or list of them.
+    """
+    if sd is None:
+        return None
+    several = isinstance(sd, (list, tuple, np.ndarray))
+    given: list[Any] = list(sd) if several else [sd] * prior.size  # type: ignore[call-overload]
+    numbers = [real_number(each) for each in given]
+    fits = len(given) == prior.size and not (several and isinstance(prior, Prior))
+    if not fits or any(number is None or not number >= 0.0 for number in numbers):
+        raise ValueError(
+            f"Expected sd={shown(sd)} to be the standard deviation of single rewards: a number of "
+            f"at least 0, or where rates are a list, {prior.size} of them, one a rate."
+        )
+    return np.array(numbers, np.float64) / ruler.span
+
+
+def played_words(rewards: Range | None, sd: object) -> str:
+    """How single rewards are played; empty for conversions, which are 0 or 1."""
+    if sd is not None:
+        return f"single ones have the standard deviation {shown(sd)} about their arm's mean"
+    if rewards is None:
+        return ""
+    low, high = float(rewards.low), float(rewards.high)
+    return (
+        f"each is played as {low:g} or {high:g}, which is the most that rewards can spread; sd= "
+        "says how much yours do"
+    )
 
 
 def shares_given(min_share: object, prior: Prior | EachRate) -> Assignment | None:
@@ -609,7 +676,7 @@ def foreseen(
         policy = entrant.policy
         if trial.how.are_plain:
             size = (trial.means, trial.visitors, trial.seed, trial.steady)
-            plays = plays_of(policy, *size, tell, trial.delay)
+            plays = plays_of(policy, *size, tell, trial.delay, trial.how.sd)
             loss = losses(plays, trial)
         else:
             found = [played(policy, trial, draw, tell) for draw in range(len(trial.means))]
@@ -754,7 +821,12 @@ def losses(plays: Integers, trial: ForecastTrial) -> Floats:
 def highest_mean(plays: Integers, trial: ForecastTrial) -> float:
     """How often the best arm has the highest mean of all at the end, without privacy."""
     rng = np.random.default_rng([trial.seed, len(plays), COUNTS])
-    return share_of_best(trial, rng.binomial(plays[:, -1], trial.means) / plays[:, -1])
+    shown, sd = plays[:, -1], trial.how.sd
+    if sd is None:
+        return share_of_best(trial, rng.binomial(shown, trial.means) / shown)
+    law = Spread.of(trial.means, sd)
+    highs = rng.binomial(shown, law.chance)
+    return share_of_best(trial, law.low + (law.high - law.low) * highs / shown)
 
 
 def share_of_best(trial: ForecastTrial, scores: Any) -> float:

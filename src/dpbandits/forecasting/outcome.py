@@ -91,8 +91,8 @@ FEW = "~"
 """Stands before a figure that comes from few draws."""
 
 
-def notes_of(draws: int) -> dict[str, str]:
-    """What the signs in a table of so many draws say.
+def notes_of(draws: int, played_as: str = "") -> dict[str, str]:
+    """What the signs in a table of so many draws say, and how rewards are played.
 
     >>> list(notes_of(1000)), notes_of(200)["~"]
     (['±'], 'from few draws: of 200 about 2 lie above 99 %; more draws say it better')
@@ -107,7 +107,7 @@ def notes_of(draws: int) -> dict[str, str]:
     ]
     if beyond:
         found[FEW] = f"from few draws: of {draws} {', '.join(beyond)}; more draws say it better"
-    return found
+    return found | ({"rewards:": played_as} if played_as else {})
 
 
 def cells_of_row(row: Foreseen, draws: int) -> tuple[str, ...]:
@@ -335,7 +335,8 @@ class Forecast(Tabular):
 
     rows: policies, small ε first, then what they are compared with: the same without privacy, and
     equal shares. units: what losses are counted in. max_contributions: the most rounds in which one
-    user is learned from, whom each ε is promised to; None: everybody comes once.
+    user is learned from, whom each ε is promised to; None: everybody comes once. played_as: how
+    single rewards are played, in words.
     """
 
     rows: tuple[Foreseen, ...]
@@ -346,6 +347,7 @@ class Forecast(Tabular):
     units: str
     about: str = field(default="", repr=False)
     max_contributions: int | None = None
+    played_as: str = ""
 
     def __iter__(self) -> Iterator[Foreseen]:
         return iter(self.rows)
@@ -372,7 +374,7 @@ class Forecast(Tabular):
         for row in self.rows:
             cells += [cells_of_row(row, self.draws), errors_of_row(row, self.draws)]
         notes = [f"{head}: {meaning}" for head, meaning in MEANINGS.items()]
-        notes += [f"{sign} {words}" for sign, words in notes_of(self.draws).items()]
+        notes += [f"{sign} {words}" for sign, words in notes_of(self.draws, self.played_as).items()]
         return "\n".join((self.title, aligned(cells), *notes))
 
     __repr__ = __str__

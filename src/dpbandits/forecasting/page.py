@@ -58,7 +58,7 @@ def write_forecast_page(found: Forecast, path: Path) -> Path:
         lead=found.title,
         figure=figure,
         heads=HEADS,
-        meanings=MEANINGS | notes_of(found.draws),
+        meanings=MEANINGS | notes_of(found.draws, found.played_as),
         rows=[(row.epsilon is None, with_errors(row, found.draws)) for row in found],
         about=found.about,
         seed=found.seed,

@@ -42,6 +42,42 @@ COINS = 6
 """Sets the stream of a played trial's rewards apart from others."""
 
 
+class Spread(NamedTuple):
+    """The law of single rewards of mean m and standard deviation s in [0, 1]: two values, m ± s,
+    or, where one of these lies outside, that end and the value that goes with it.
+
+    Args:
+        low, high: the values. chance: of the high one. All of them in the shape of the means.
+    """
+
+    low: Floats
+    high: Floats
+    chance: Floats
+
+    @classmethod
+    def of(cls, means: Any, sd: Any) -> Spread:
+        """Of means of any shape, and standard deviations that they can have."""
+        means = np.asarray(means, np.float64)
+        square = np.broadcast_to(np.square(sd), means.shape)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at_top = np.where(means < 1.0, means - square / (1.0 - means), means)
+            low = np.where(means + sd > 1.0, at_top, np.maximum(0.0, means - sd))
+            above = np.where(square > 0.0, square / (means - low), 0.0)
+            chance = np.where(above > 0.0, (means - low) / (means - low + above), 0.0)
+        return cls(np.maximum(0.0, low), np.minimum(1.0, means + above), chance)
+
+    def steps(self, luck: Floats, steps: int) -> Integers:
+        """Rewards in steps of a grid, by even luck in [0, 1]; of the two steps beside a value one
+        is drawn, so that means stay.
+        """
+        is_high = luck < self.chance
+        rest = np.where(is_high, luck / np.maximum(self.chance, 1e-300), 0.0)
+        rest = np.where(is_high, rest, (luck - self.chance) / np.maximum(1.0 - self.chance, 1e-300))
+        value = np.where(is_high, self.high, self.low) * steps
+        whole = np.floor(value)
+        return np.asarray(whole + (rest < value - whole), np.int64)
+
+
 class Conditions(NamedTuple):
     """Of a trial.
 
@@ -52,6 +88,7 @@ class Conditions(NamedTuple):
         drift: how rates change; None: they stay.
         delay: after how many further people answers come; None: at once.
         period: people in a period; 0: there are none.
+        sd: the standard deviation of an arm's single rewards, shape (arms,); None: they are 0 or 1.
     """
 
     visitors: int
@@ -60,6 +97,13 @@ class Conditions(NamedTuple):
     drift: Drift | None = None
     delay: DelayLaw | None = None
     period: int = 0
+    sd: Floats | None = None
+
+    def rewards(self, means: Any, arms: Any, luck: Any, steps: int) -> Any:
+        """Return rewards of arms with these means, in steps of a grid, by even luck in [0, 1]."""
+        if self.sd is None:
+            return steps * (luck < means)
+        return Spread.of(means, self.sd[arms]).steps(luck, steps)
 
     @property
     def are_plain(self) -> bool:
@@ -72,14 +116,22 @@ class Conditions(NamedTuple):
         Raises:
             ValueError: one of them leaves [0, 1].
         """
-        if self.drift is None:
-            return means[None, :]
-        times = (np.arange(PARTS) + 0.5) / PARTS
-        path = means[None, :] + self.drift.added(times, len(means))
+        path = means[None, :]
+        if self.drift is not None:
+            times = (np.arange(PARTS) + 0.5) / PARTS
+            path = path + self.drift.added(times, len(means))
         if not ((path >= 0.0) & (path <= 1.0)).all():
             raise ValueError(
                 "Expected rates that stay in the range of rewards while they change; one goes from "
                 f"{path.min():.4g} to {path.max():.4g} of it. Give a smaller drift."
+            )
+        most = np.sqrt(path * (1.0 - path))
+        if self.sd is not None and not (self.sd <= most * (1.0 + 1e-9)).all():
+            part, arm = np.unravel_index((self.sd - most).argmax(), most.shape)
+            raise ValueError(
+                f"Expected sd= that rewards can have: with a mean {path[part, arm]:.4g} of the way "
+                f"through their range they spread by {most[part, arm]:.4g} of it at most, when all "
+                f"of them are at its ends; {self.sd[arm]:.4g} was asked for."
             )
         return np.asarray(path)
 
@@ -181,7 +233,7 @@ def in_a_session(
     if how.assignment is not None:
         shares = how.assignment.shares
         options["min_share"] = dict(shares) if shares else how.assignment.min_share
-    noise, people = SimulatedNoise(seed), how.visitors
+    noise, people, steps = SimulatedNoise(seed), how.visitors, policy.reader.grid.steps
     session = Session(policy, noise=noise, seed=seed, max_pending=10**7, **options)
     luck, comes, late = (
         rng.random(people),
@@ -197,7 +249,8 @@ def in_a_session(
         asked[decision.action] += 1
         worth += mean
         if comes[t] < people:
-            heapq.heappush(late, (int(comes[t]), t, decision, float(luck[t] < mean)))
+            reward = float(how.rewards(mean, decision.action, luck[t], steps) / steps)
+            heapq.heappush(late, (int(comes[t]), t, decision, reward))
         while late and late[0][0] <= t:
             session.tell(*heapq.heappop(late)[2:])
         news = policy.guarantee is not None and session.releases != releases
@@ -228,7 +281,7 @@ def one_by_one(
         asked[arm] += 1
         worth += mean
         if not silent[t]:
-            block = Block((arm,), (steps * int(luck[t] < mean),), (1,))
+            block = Block((arm,), (int(how.rewards(mean, arm, luck[t], steps)),), (1,))
             memory, answers = mechanism.answer(memory, block, noise)
             told += 1
             release = Release((arm,), tuple(answers), told, ((arm, 1),))
@@ -253,9 +306,8 @@ def in_periods(
     """Play a trial with periods: whole stretches of answers at a time."""
     rng, people = np.random.default_rng([seed, COINS]), how.visitors
     coins, luck, comes = rng.random(people), rng.random(people), answers_of(how, rng)
-    assert how.assignment is not None
     start = 0
-    for end in periods_of(policy, rates, how.assignment, how.period, coins, luck, comes, seed):
+    for end in periods_of(policy, rates, how, coins, luck, comes, seed):
         stop = start + len(end.drawn)
         parts = np.arange(start, stop) * len(rates) // people
         worth = rates[parts, end.drawn]
@@ -285,8 +337,7 @@ class PeriodEnd(NamedTuple):
 def periods_of(
     policy: Any,
     rates: Floats,
-    assignment: Assignment,
-    length: int,
+    how: Conditions,
     coins: Floats,
     luck: Floats,
     comes: Integers,
@@ -298,13 +349,14 @@ def periods_of(
 
     Args:
         rates: means over the trial, shape (parts, arms).
-        length: people in a period.
         coins: by which arms are drawn, shape (people,).
-        luck: who has a mean above it has a 1, shape (people,).
+        luck: by which rewards are drawn, shape (people,).
         comes: by whom each person's answer has come, shape (people,).
         seed: of the noise.
     """
-    people, arms, noise = len(coins), range(policy.arms), SimulatedNoise(seed)
+    people, arms, noise, length = len(coins), range(policy.arms), SimulatedNoise(seed), how.period
+    assignment = how.assignment
+    assert assignment is not None
     mechanism, state, number = policy.reader, policy.init(), 0
     memory, steps, records = mechanism.init(policy.arms), mechanism.grid.steps, 0
     known, period = ReleaseHistory.of(policy, periods=True), OpenPeriod()
@@ -323,7 +375,8 @@ def periods_of(
         law_of[start:stop] = period.laws[-1].since
         told_now = order[slice(*np.searchsorted(in_order, [start, stop]))]
         answered = drawn[told_now]
-        rewards = luck[told_now] < rates[told_now * len(rates) // people, answered]
+        means = rates[told_now * len(rates) // people, answered]
+        rewards = how.rewards(means, answered, luck[told_now], steps)
         places = [np.flatnonzero(answered == arm) for arm in arms]
         sums = [np.concatenate([[0], np.cumsum(rewards[place])]) for place in places]
         told, block, at = [0] * len(law), {arm: [0, 0] for arm in arms}, -1
@@ -340,7 +393,7 @@ def periods_of(
             for arm in arms:
                 now = int(np.searchsorted(places[arm], at, "right"))
                 if now > told[arm]:
-                    block[arm][0] += int(sums[arm][now] - sums[arm][told[arm]]) * steps
+                    block[arm][0] += int(sums[arm][now] - sums[arm][told[arm]])
                     block[arm][1] += now - told[arm]
                     counts[arm], told[arm] = now - told[arm], now
             records += sum(counts.values())
@@ -393,7 +446,11 @@ def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator
             for arm in np.flatnonzero(asked).tolist():
                 many = int(asked[arm])
                 answered = int(rng.binomial(many, 1.0 - how.silent)) if how.silent else many
-                sums[arm] += int(rng.binomial(answered, rates[part, arm])) * steps
+                if how.sd is None:
+                    sums[arm] += int(rng.binomial(answered, rates[part, arm])) * steps
+                else:
+                    luck = rng.random(answered)
+                    sums[arm] += int(how.rewards(rates[part, arm], arm, luck, steps).sum())
                 counts[arm] += answered
                 told_ever += answered
                 due = (answered and progress.count(arm, answered)) or due

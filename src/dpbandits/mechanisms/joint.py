@@ -23,7 +23,6 @@ from dpbandits.mechanisms.base import (
     Block,
     LazyCumulative,
     LazyForgetful,
-    Mechanism,
     NoisedSum,
     PureDP,
     Readings,
@@ -160,7 +159,8 @@ class GuardedBatches(Around):
     """Release a block's two sums, reward and harm, with one joint draw.
 
     The rewards are answered as the inner mechanism does, but each block's noise counts as two
-    draws. So policies and intervals that use the number of draws use the right law.
+    draws. So policies and intervals that use the number of draws use the right law. A grid that is
+    too coarse for two numbers is refined, as that of `JointBatch`.
 
     Guarantee: the inner mechanism's, which is charged once.
 
@@ -168,24 +168,31 @@ class GuardedBatches(Around):
         inner: `LazyForgetful` or `LazyCumulative`.
 
     Raises:
-        ValueError: another mechanism, or a grid too coarse for two numbers.
+        ValueError: another mechanism, or rewards that are rounded by coins.
     """
 
     numbers = BOTH
+    refined_from: int | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         inner = self.inner
-        if not isinstance(inner, (LazyForgetful, LazyCumulative)):
+        fits = isinstance(inner, (LazyForgetful, LazyCumulative))
+        if not isinstance(inner, PureDP) or not fits or inner.grid.rounding != "nearest":
             raise ValueError(
                 "Expected a policy that releases an arm's rewards in blocks with Laplace noise, "
-                f"got one with {type(inner).__name__}: it cannot release the harm in the same draw."
+                f"rounded to the nearest step of its grid; got one with {inner}: it cannot release "
+                "the harm in the same draw."
             )
-        if fine_enough(inner.grid, BOTH, inner.epsilon) != inner.grid:
-            raise ValueError(
-                f"Expected grid= of at least {printed(BOTH * inner.epsilon)} steps, got "
-                f"{inner.grid.steps}: two numbers are released together."
-            )
+        used = fine_enough(inner.grid, BOTH, inner.epsilon)
+        if used != inner.grid:
+            object.__setattr__(self, "refined_from", inner.grid.steps)
+            object.__setattr__(self, "inner", replace(inner, grid=used))
+        super().__post_init__()
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        found = self.inner.guarantee
+        return None if found is None else replace(found, refined_from=self.refined_from)
 
     def widened(self, memory: Any, coordinates: int) -> Any:
         return self.inner.widened(memory, coordinates)
@@ -227,11 +234,3 @@ class GuardedBatches(Around):
             and memory[1:] == [read.rewards, BOTH * read.releases]
             and noised_fits(memory[0], BOTH * read.releases)
         )
-
-
-def of_harm(mechanism: Mechanism) -> LazyForgetful:
-    """Return the mechanism that describes answers about harm: each covers its block alone."""
-    assert isinstance(mechanism, GuardedBatches)
-    inner = mechanism.inner
-    assert isinstance(inner, (LazyForgetful, LazyCumulative))
-    return LazyForgetful(epsilon=inner.epsilon, grid=inner.grid)

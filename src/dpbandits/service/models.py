@@ -341,7 +341,7 @@ class Summary(Record):
         counts |= {"void": self.void} if self.void else {}
         parts = [f"{number:,} {name}" for name, number in counts.items() if number is not None]
         lines = [
-            f"{self.name}: {self.policy}, {', '.join(parts)}, {self.step:,} releases",
+            f"{self.name}: {self.policy}, {', '.join(parts)}, {self.step:,} policy updates",
             self.guarantee or "no privacy",
             "arms: " + ", ".join(f"{arm} ({status})" for arm, status in self.arms),
         ]
@@ -414,6 +414,7 @@ class SentBeliefs(Record):
     sight: tuple[int | None, int | None, int | None] | None = None
     is_over: bool = False
     in_periods: bool = False
+    limit: float | None = None
     advice: str = ""
 
     @classmethod

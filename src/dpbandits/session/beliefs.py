@@ -69,14 +69,6 @@ class ArmHistory(NamedTuple):
     newest: ReleasedRow | None = None
 
 
-def mirrored_row(row: ReleasedRow, ends: float) -> ReleasedRow:
-    """The row of 1 less each reward, whose noise is as likely to be as much above as below.
-
-    ends: what is summed for a reward of 0 and for one of 1, together.
-    """
-    return row._replace(total=ends * row.rounds - row.total)
-
-
 def rows_together(before: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
     """The rows of two answers about different rewards, as one."""
     draws: Counter[int] = Counter(dict(before.draws))
@@ -357,20 +349,6 @@ class ReleaseHistory:
         """One more arm of this label, of which nothing was released; this arm is `kept` on."""
         arms = (*self.arms[:arm], self.arms[arm]._replace(label=kept), *self.arms[arm + 1 :])
         return replace(self, arms=arms).with_arm(label)
-
-    @property
-    def mirrored(self) -> ReleaseHistory:
-        """The same releases as if of 1 less each reward: where the smallest mean is the best."""
-        ends = sum(self.reader.ends)
-        arms = (
-            arm._replace(
-                kept=tuple(mirrored_row(row, ends) for row in arm.kept),
-                newest=None if arm.newest is None else mirrored_row(arm.newest, ends),
-            )
-            for arm in self.arms
-        )
-        reader = replace(self.reader, alone=False)
-        return replace(self, reader=reader, arms=tuple(arms), compared={}, within=None)
 
     def leader(self, arms: Sequence[int]) -> int:
         """The arm with the largest released mean among these; the first where nothing was
@@ -950,14 +928,17 @@ ASSUMED = "This assumes that the mean of each arm stays the same."
 COMPARED = "Arms were compared within periods: no change that all arms share favours one of them."
 
 OVER_TIME = (
-    "An arm's mean and interval are about all its people so far, at their times; arms that were "
-    "seen at different times are compared by the name alone."
+    "A mean and its interval are about all people of the arm so far, whenever they came. Do not "
+    "compare arms by them: more people of one arm may have come when rates were high. A name comes "
+    "from comparing arms within each period."
 )
 
 METHOD = (
     "With this confidence the intervals of all arms hold together, at all times: look as often as "
-    "you like. The chance to be best comes from a model."
+    "you like."
 )
+
+MODEL = " The chance to be best comes from a model."
 
 
 TOGETHER = (
@@ -970,8 +951,8 @@ class Belief(NamedTuple):
     """One arm. None where nothing was released yet.
 
     people: how many rewards the released mean covers. low, high: the interval. chance_best: by a
-        model (`campaign/believing/chances.py`), among the arms that are compared; one of which
-        nothing was released may be anything, and takes its share.
+        model, among the arms that are compared; one of which nothing was released may be anything,
+        and takes its share. None with periods, where arms are seen at different times, and of harm.
     """
 
     label: str
@@ -1003,6 +984,7 @@ class Beliefs(Tabular):
     in_periods: whether arms are compared within periods. Then an arm's interval is about the mean
         of all its people at their times, and a change of rates that is common to all arms speaks
         for none.
+    limit: of a guardrail, where the means are those of harm; None: they are those of rewards.
     """
 
     rows: tuple[Belief, ...]
@@ -1016,6 +998,7 @@ class Beliefs(Tabular):
     sight: Sight | None = None
     is_over: bool = False
     in_periods: bool = False
+    limit: float | None = None
 
     def __iter__(self) -> Iterator[Belief]:
         return iter(self.rows)
@@ -1035,10 +1018,16 @@ class Beliefs(Tabular):
 
     @property
     def advice(self) -> str:
-        """What these beliefs allow to say of the best arm."""
+        """What these beliefs allow to say of the best arm; of harm, which arms do more than the
+        limit.
+        """
+        at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
+        if self.limit is not None:
+            above = [row.label for row in self.rows if row.low is not None and row.low > self.limit]
+            said = f"{', '.join(above) or 'No arm'} {'are' if len(above) > 1 else 'is'}"
+            return f"{said} known {at} confidence to be above the limit of {self.limit:g}."
         if self.together:
             return TOGETHER
-        at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
         if self.best is not None:
             said = COMPARED if self.in_periods else ASSUMED
             return f"The best arm is named {at} confidence: {self.best}. {said}"
@@ -1063,16 +1052,15 @@ class Beliefs(Tabular):
         return text
 
     def __str__(self) -> str:
-        notes = [self.advice, METHOD]
+        has_chances = not (self.together or self.in_periods or self.limit is not None)
+        notes = [self.advice, METHOD + MODEL if has_chances else METHOD]
         if self.in_periods:
             notes.append(OVER_TIME)
         if self.changed:
             notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
         if self.caution:
             notes.append(self.caution)
-        if self.together:
-            notes[1] = METHOD.partition(" The chance")[0]
-        return "\n".join((text_of_rows(self.rows, chances=not self.together), *notes))
+        return "\n".join((text_of_rows(self.rows, chances=has_chances), *notes))
 
     __repr__ = __str__
 
@@ -1118,7 +1106,7 @@ def beliefs(
     known = {arm: each for arm, each in found.items() if each is not None}
     newest = {arm: row for arm in compared if (row := history.arms[arm].newest) is not None}
     unseen = [arm for arm in compared if arm not in newest]
-    chances = chances_to_be_best(history, newest, law, unseen)
+    chances = {} if history.within else chances_to_be_best(history, newest, law, unseen)
     rows = tuple(
         belief(history, arm, known.get(arm), chances.get(arm), ruler or Range())
         for arm in range(len(history.arms))
@@ -1126,12 +1114,13 @@ def beliefs(
     intervals = {arm: known[arm] for arm in newest}
     if unseen:  # one of them may be the best: nobody is named, and nobody knows when
         changed = changed_of(history, intervals, delta)
-        return Beliefs(rows, confidence, None, None, changed, caution)
+        in_periods = history.within is not None
+        return Beliefs(rows, confidence, None, None, changed, caution, in_periods=in_periods)
     if together:
         changed = changed_of(history, known, delta)
         return Beliefs(rows, confidence, None, None, changed, caution, together)
     result = advised(history, rows, confidence, intervals, newest, noise, allocation)
-    return replace(result, caution=caution)
+    return replace(result, caution=caution, in_periods=history.within is not None)
 
 
 def advised(
@@ -1162,8 +1151,7 @@ def advised(
         elif best is None and not changed:
             more, sight, at_share = more_to_come(history, newest, delta, allocation)
     named = None if best is None else history.arms[best].label
-    found = Beliefs(rows, confidence, named, more, changed, at_share=at_share, sight=sight)
-    return replace(found, in_periods=history.within is not None)
+    return Beliefs(rows, confidence, named, more, changed, at_share=at_share, sight=sight)
 
 
 def more_to_come(

@@ -7,10 +7,12 @@ of the bounds: proofs/beliefs.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
+import numpy as np
 from msgspec import Struct
 
 from dpbandits.core.inputs import (
@@ -21,10 +23,25 @@ from dpbandits.core.inputs import (
     part,
     real_number,
     shown,
+    whole_number,
 )
 from dpbandits.mechanisms.base import LazyForgetful
-from dpbandits.policies.contract import Release
-from dpbandits.session.beliefs import ArmHistory, MeanReader, NoiseMoments, ReleaseHistory, interval
+from dpbandits.mechanisms.joint import BOTH
+from dpbandits.policies.contract import Policy, Release
+from dpbandits.session.beliefs import (
+    MOST_PEOPLE,
+    ArmHistory,
+    MeanReader,
+    NoiseMoments,
+    ReleasedRow,
+    ReleaseHistory,
+    in_rewards,
+    interval,
+    least_that,
+    level,
+    row_bounds,
+    two_digits,
+)
 
 
 def within_one(value: object, name: str) -> float:
@@ -39,8 +56,11 @@ def within_one(value: object, name: str) -> float:
 class Guardrail:
     """What is to be watched beside the reward: `Session(…, guardrail=Guardrail("refunds", .02))`.
 
-    Each decision is told as a pair then, (reward, harm), harm in [0, 1]. An arm is suspended when
-    it is known, at this confidence, that its mean harm is above the limit.
+    Each decision is told as a pair then, (reward, harm), harm in [0, 1]. An arm is suspended (its
+    status is "paused") by a release after which it is known, at this confidence, that its mean harm
+    is above the limit; `people` says after how many people that is. Resumed, it is suspended again
+    by its next release, unless its mean has fallen since. For rewards and harms of 0 and 1 give the
+    policy grid=1, else a grid of 1/limit steps at least.
 
     Args:
         name: what the second number is.
@@ -70,6 +90,53 @@ class Guardrail:
                 "to be between 0 and 1: nothing would ever be suspended, or everything."
             )
 
+    def people(self, policy: Policy, harm: float, *, in_period: int | None = None) -> int:
+        """Return after about how many recorded outcomes of an arm it is suspended, if this is its
+        mean harm. Two digits, rounded up. Below the size of an arm's first block nothing is known.
+
+        Sums are taken as expected, and released after each fifth more people, as `DPRateIMED` does
+        with an arm that trails. So most arms are suspended between half and twice this number.
+
+        Args:
+            policy: of the session; where people come back, at its share of the budget: of
+                epsilon=1 and max_contributions=3 that with epsilon="1/3".
+            harm: the mean harm of the arm, above the limit.
+            in_period: with `period=`, how many people of the arm a period has: each period ends
+                with one release more, and so with more noise.
+
+        Raises:
+            ValueError: the policy takes no guardrail, or no arm of this harm is ever suspended.
+
+        >>> import dpbandits as dpb
+        >>> rail = dpb.Guardrail("refunds", limit=.05)
+        >>> policy = dpb.DPRateIMED(arms=3, epsilon=1, grid=1)
+        >>> [rail.people(policy, harm) for harm in (.5, .2, .1)]
+        [50, 230, 980]
+        """
+        within_one(harm, "harm")
+        if in_period is not None:
+            in_period = whole_number(in_period, "in_period", 1)
+        history = Harm.of(self, policy, [str(arm) for arm in range(policy.arms)]).history
+        first, law = policy.room(policy.init(), 0) or 1, history.reader.law
+        assert law is not None
+        noise = NoiseMoments(law)
+        u = np.array([level(history, 0, 1.0 - self.confidence, len(noise.thetas))])
+
+        def is_above(people: int) -> bool:
+            releases = 1 + math.ceil(math.log(max(1.0, people / first)) / math.log(1.2))
+            releases += people // in_period if in_period else 0
+            row = ReleasedRow(1, harm * people, people, ((1, BOTH * releases),))
+            low, high = row_bounds((row,), noise, u)[0]
+            return people >= first and in_rewards(history, low, high)[0] > self.limit
+
+        found = least_that(is_above, 1, MOST_PEOPLE, 64)
+        if found is None:
+            raise ValueError(
+                f"Expected harm={shown(harm)} to be above limit={self.limit:g} by more than the "
+                "grid's rounding: no arm of this harm is ever suspended."
+            )
+        return two_digits(found)
+
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         return {name: getattr(self, name) for name in ("name", "limit", "confidence", "default")}
@@ -95,11 +162,11 @@ class Harm:
     alarms: tuple[Alarm, ...] = field(default=())
 
     @classmethod
-    def of(cls, rail: Guardrail, mechanism: LazyForgetful, names: Sequence[str]) -> Self:
-        """Before anything was released. mechanism: how answers about harm are read."""
-        whole_steps = mechanism.grid.rounding == "bernoulli" or mechanism.grid.steps == 1
-        rounding = 0.0 if whole_steps else 0.5 / mechanism.grid.steps
-        reader = MeanReader(mechanism, mechanism.law, rounding=rounding)
+    def of(cls, rail: Guardrail, policy: Policy, names: Sequence[str]) -> Self:
+        """Before anything was released. An answer about harm covers its block alone."""
+        inner: Any = policy.reader
+        mechanism = LazyForgetful(epsilon=inner.epsilon, grid=inner.grid)
+        reader = MeanReader(mechanism, mechanism.law, rounding=MeanReader.of(policy).rounding)
         return cls(rail, ReleaseHistory(reader, tuple(map(ArmHistory, names)), len(names)))
 
     def low(self, arm: int) -> float:

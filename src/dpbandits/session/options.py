@@ -2,8 +2,10 @@
 people come back, the promise to each of them, and rewards in the user's units.
 """
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -151,9 +153,12 @@ def require_agreement(policy: Policy, kept: Guarantee | None) -> None:
     Raises:
         ValueError: they disagree.
     """
-    if policy.guarantee != kept:
+    said = policy.guarantee
+    if said is not None and kept is not None and kept.refined_from == said.grid.steps:
+        kept = replace(kept, grid=said.grid, refined_from=None)  # by a guardrail
+    if said != kept:
         raise ValueError(
-            f"{policy.name} says that it guarantees {policy.guarantee}; its mechanism promises "
+            f"{policy.name} says that it guarantees {said}; its mechanism promises "
             f"{kept}. Correct one of them."
         )
     privacy, declared = policy.about.privacy, "none"
@@ -287,6 +292,10 @@ def checked_contexts(policy: Policy, context: Any, count: int | None) -> list[An
     return [policy.context(row) for row in rows]
 
 
+FINE = 1024
+"""Steps of a grid that is fine enough for every guardrail."""
+
+
 def mechanism_with_guardrail(policy: Policy, rail: object) -> Mechanism:
     """What reads the rewards; with a guardrail, the harm beside them.
 
@@ -305,6 +314,13 @@ def mechanism_with_guardrail(policy: Policy, rail: object) -> Mechanism:
         raise ValueError(
             f"In the local model users report their rewards alone, so guardrail= is not for "
             f"{policy.name}."
+        )
+    least = min(FINE, math.ceil(1.0 / max(rail.limit, 1.0 / FINE)))
+    if 1 < getattr(policy, "grid", FINE) < least:
+        raise ValueError(
+            f"Expected grid=1, for rewards and harms of 0 and 1, or grid= of at least {least:,} "
+            f"steps with limit={rail.limit:g}; got {policy.grid}: a harm between two steps could "  # type: ignore[attr-defined]
+            "be off by as much as the limit, and no arm near it would ever be paused."
         )
     return GuardedBatches(inner=policy.mechanism())
 

@@ -38,7 +38,6 @@ from dpbandits.core.plan import Cycle, Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
-from dpbandits.mechanisms.joint import of_harm
 from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contextual import ContextualPolicy
@@ -137,8 +136,6 @@ FOLD_AFTER = 200
 """Events after which a log is folded into its state though nothing is released, by the tell that
 makes them so many or by the next call. Single rewards are not kept for longer.
 """
-
-LEAST_IS_BEST = Range(minimise=True)
 
 SHUFFLE_STREAM = 4
 """Sets the stream that shuffles recorded outcomes apart from other public randomness."""
@@ -317,7 +314,7 @@ class Session:
         harm = None
         if self.guardrail is not None:
             names = policy.labels or tuple(map(str, range(policy.arms)))
-            harm = Harm.of(self.guardrail, of_harm(self._vault.mechanism), names)
+            harm = Harm.of(self.guardrail, policy, names)
         by_unit = policy.about.feedback == "bandit" or policy.reader.together
         contexts = Contexts.first(policy)
         tracks_delays = by_unit and self._tables.window is None and contexts is None
@@ -1524,7 +1521,8 @@ class Session:
         self._set_status(arm, "paused", "pause")
 
     def resume_arm(self, arm: str | int) -> None:
-        """Play a paused arm again.
+        """Play a paused arm again. A guardrail that suspended it forgets nothing, and does so again
+        at its next release, unless its mean harm has fallen since.
 
         Raises:
             ValueError: as `retire_arm`, or it is retired.
@@ -1879,8 +1877,8 @@ class Session:
         return self._sights[key]
 
     def harm(self) -> Beliefs:
-        """Return estimates of every arm's harm, at the guardrail's confidence: no privacy cost. The
-        best arm here is the one that harms least.
+        """Return estimates of every arm's harm, at the guardrail's confidence: no privacy cost.
+        `advice` says which arms are above the limit; nobody is named the best.
 
         Raises:
             ValueError: this session has no guardrail.
@@ -1892,7 +1890,8 @@ class Session:
                 "Expected a session with guardrail=dpbandits.Guardrail('refunds', limit=.02), say; "
                 "this one knows of no harm."
             )
-        return beliefs(harm.history.mirrored, harm.rail.confidence, ruler=LEAST_IS_BEST)
+        found = beliefs(harm.history, harm.rail.confidence, together=True)
+        return replace(found, together=False, limit=harm.rail.limit)
 
     def decisions(self) -> DecisionTable:
         """Return every decision with the probability it had. Rewards are not kept.
@@ -2029,14 +2028,8 @@ class Session:
         if closing is None or not closing.is_done or self._contextual:
             return ""
         estimates = self.beliefs()
-        rows = [
-            f"{row.label} {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, {row.people:,} people)"
-            if row.mean is not None
-            else f"{row.label} unknown"
-            for row in estimates
-        ]
-        has_pairs = 1 < len(rows) <= MOST_COMPARED and not estimates.together
-        return results_words(rows, estimates.advice, self.lift() if has_pairs else None)
+        has_pairs = 1 < len(estimates) <= MOST_COMPARED and not estimates.together
+        return results_words(estimates, self.arms, self.lift() if has_pairs else None)
 
     def _as_of(self) -> float | None:
         """When outcomes were recorded last, if some are due that this process does not record."""

@@ -10,6 +10,7 @@ from fractions import Fraction
 from textwrap import fill
 
 from dpbandits.core.privacy import Entry, Guarantee, printed
+from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift
 from dpbandits.version import __version__
@@ -166,13 +167,13 @@ def odds_words(epsilon: float) -> str:
     """What ε means for somebody's belief about a person, in words.
 
     >>> odds_words(1.0)
-    'someone who thought an answer 10 % likely may think 23.2 % after seeing everything'
+    'someone who thought an outcome 10 % likely may think 23.2 % after seeing everything'
     >>> odds_words(20.0)
-    'someone who thought an answer 10 % likely may be certain after seeing everything'
+    'someone who thought an outcome 10 % likely may be certain after seeing everything'
     """
     percent = 100.0 * posterior_after(0.1, epsilon)
     may = "be certain" if percent > 99.95 else f"think {rounded_up(percent)} %"
-    return f"someone who thought an answer 10 % likely may {may} after seeing everything"
+    return f"someone who thought an outcome 10 % likely may {may} after seeing everything"
 
 
 def rounded_up(percent: float) -> str:
@@ -221,14 +222,24 @@ def stored_words(facts: StatementFacts) -> str:
     return f"Stored: {'; '.join(items)}."
 
 
-def results_words(rows: Sequence[str], advice: str, lift: Lift | None) -> str:
-    """What is known at the end.
+def results_words(estimates: Beliefs, arms: Sequence[tuple[object, str]], lift: Lift | None) -> str:
+    """What is known at the end. Of a retired arm that is what was released before.
 
     Args:
-        rows: of each arm its mean and interval.
+        arms: with their status.
         lift: the other arms against a control arm; None: they are not compared.
     """
-    said = f"Results: {advice} Mean of each arm, with its interval: {'; '.join(rows)}."
+    rows = list[str]()
+    for row, (_, status) in zip(estimates, arms, strict=True):
+        if row.mean is not None:
+            retired = ", until it was retired" if status == "retired" else ""
+            span = f"{row.low:.4g} to {row.high:.4g}, {row.people:,} people{retired}"
+            rows.append(f"{row.label} {row.mean:.4g} ({span})")
+        elif status == "retired":
+            rows.append(f"{row.label} unknown, for it was retired before its first release")
+        else:
+            rows.append(f"{row.label} unknown")
+    said = f"Results: {estimates.advice} Mean of each arm, with its interval: {'; '.join(rows)}."
     if lift is None:
         return said
     compared = [
@@ -246,23 +257,22 @@ def results_words(rows: Sequence[str], advice: str, lift: Lift | None) -> str:
 
 def participant_text(facts: StatementFacts) -> str:
     """One page for participants, in plain words, lines of at most 88 characters."""
-    guarantee = facts.guarantee
+    guarantee, names = facts.guarantee, [str(arm) for arm, to in facts.arms if to != "retired"]
     asks = facts.responsible or "the people who gave you this page"
     parts = ["INFORMATION FOR PARTICIPANTS", f"Name of the trial: {facts.campaign}. {facts.date}."]
     parts.append(
-        f"What this is. We compare {len(facts.arms)} options: "
-        f"{', '.join(str(name) for name, _ in facts.arms[:20])}. A computer program chooses which "
-        "one you get. It learns from how earlier participants did, so that more people get what "
-        "works better."
+        f"What this is. We compare {len(names)} options: {', '.join(names[:20])}. A computer "
+        "program chooses which one you get. It learns from how earlier participants did, so that "
+        "more people get what works better."
     )
     parts.append(
-        "What we record. Which option you got, when, and how it went for you (your answer), as "
+        "What we record. Which option you got, when, and how it went for you (your outcome), as "
         "a number." + (" If you come back, you get the same option again." if facts.sticky else "")
     )
     if guarantee is None:
         parts.append(
-            "How your answer is protected. It is not: from the program's choices somebody may be "
-            "able to find out what you answered."
+            "How your outcome is protected. It is not: from the program's choices somebody may be "
+            "able to find it out."
         )
     else:
         parts.append(protection_words(facts))
@@ -270,16 +280,16 @@ def participant_text(facts: StatementFacts) -> str:
         "What is not hidden. That you took part, when, which option you got, and what we find out "
         "about people in general. "
         + (
-            "Whether you answered is hidden, too."
+            "Whether we got your outcome is hidden, too."
             if facts.waits is not None
-            else "Also whether you answered."
+            else "Also whether we got your outcome."
         )
     )
     central = guarantee is None or guarantee.trust == "central"
     parts.append(
-        "Who sees your answer. "
+        "Who sees your outcome. "
         + (
-            "Our own server gets it, and adds it to a sum. It does not keep single answers"
+            "Our own server gets it, and adds it to a sum. It does not keep single outcomes"
             + (
                 "."
                 if facts.waits is None
@@ -290,15 +300,15 @@ def participant_text(facts: StatementFacts) -> str:
         )
     )
     parts.append(
-        "How long things are kept. Sums of answers until they are published with noise or thrown "
-        "away; the list of choices, without answers, as long as the trial is kept; published "
+        "How long things are kept. Sums of outcomes until they are published with noise or thrown "
+        "away; the list of choices, without outcomes, as long as the trial is kept; published "
         "numbers for ever."
     )
     if facts.cap is not None and facts.in_store:
         span = "" if facts.span is None else f" in the running {facts.span}"
         parts.append(
             f"If you change your mind. Tell us: from then on we learn nothing more from you{span}. "
-            "Answers that are in a sum already stay in it, where nobody can find you."
+            "Outcomes that are in a sum already stay in it, where nobody can find yours."
         )
     parts.append(f"Questions? Ask {asks}.")
     return "\n\n".join(fill(part, WIDTH) for part in parts) + "\n"
@@ -309,9 +319,9 @@ def protection_words(facts: StatementFacts) -> str:
     guarantee = facts.guarantee
     assert guarantee is not None
     text = (
-        "How your answer is protected. The program adds random noise before it learns anything. So "
-        "nobody who sees all of its choices and all published numbers can be sure what you "
-        "answered, even if they know everybody else's answer."
+        "How your outcome is protected. The program adds random noise before it learns anything. "
+        "So nobody who sees all of its choices and all published numbers can be sure of your "
+        "outcome, even if they know everybody else's."
     )
     if guarantee.measure == "pure" and guarantee.epsilon is not None:
         text += f" In numbers: {odds_words(float(guarantee.epsilon))}."
@@ -326,7 +336,7 @@ def protection_words(facts: StatementFacts) -> str:
             text += " If you take part for longer, the protection gets weaker each time."
     else:
         text += (
-            " This is about one answer. Several answers of one person are each protected like "
+            " This is about one outcome. Several outcomes of one person are each protected like "
             "this, and all of them together less."
         )
     if guarantee.noise != "secure":
@@ -533,9 +543,15 @@ def ledger_words(facts: StatementFacts) -> str:
     if facts.spent is None:
         return f"Ledger: {readings} of {read}, without noise."
     one = "the rewards of any one round have" if facts.several else "any one recorded reward has"
+    rest = facts.told - number
+    left = ""
+    if rest > 0 and not facts.several and (facts.each is None or facts.each.trust == "central"):
+        left = (
+            f" Recorded beside these: {rest:,}, in open blocks or dropped unread (a retired arm's)."
+        )
     unit = "ε" if facts.each is None or facts.each.measure == "pure" else "ρ"
     return (
         f"Ledger: {readings} with noise, of {read}, each read once at most, so that their costs do "
         f"not add up. The most that {one} cost in all readings together is {unit} = "
-        f"{printed(facts.spent)}."
+        f"{printed(facts.spent)}.{left}"
     )

@@ -250,6 +250,6 @@ def meanings(found: Forecast) -> Table:
     from dpbandits.forecasting.outcome import MEANINGS, notes_of
 
     grid = Table.grid(padding=(0, 2))
-    for head, meaning in (MEANINGS | notes_of(found.draws)).items():
+    for head, meaning in (MEANINGS | notes_of(found.draws, found.played_as)).items():
         grid.add_row(Text(head), Text(meaning), style="dim")
     return grid

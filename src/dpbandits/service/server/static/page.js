@@ -203,7 +203,7 @@ const between = (value, low, high, how) =>
     : el("small", { class: "range" }, number(low, how(low).replace(" %", "")), " to ", number(high, how(high))));
 
 function arms(caption, beliefs, show, status = new Map(), lift = null) {
-  const best = caption === "Arms" && !beliefs.together;
+  const best = caption === "Arms" && !beliefs.together && !beliefs.in_periods;
   const heads = [["arm", ""], ["people", "number"], ["mean", "number"]];
   if (lift !== null) heads.push([`against ${lift.control}`, "number"]);
   if (best) heads.push(["best?", "number"]);
