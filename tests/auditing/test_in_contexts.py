@@ -37,6 +37,7 @@ def test_exactly_epsilon_is_found(name: str) -> None:
     assert "contexts" in counted.evidence
 
 
+@pytest.mark.long
 def test_exactly_rho_is_found() -> None:
     report = audited(replace(examples("DPLinTS")[0], epsilon=None, rho="1/3"))  # type: ignore[call-arg]
     assert report.passed
@@ -46,6 +47,7 @@ def test_exactly_rho_is_found() -> None:
     assert 0.3 < published.levels[0].details["loss_value"] <= 1 / 3
 
 
+@pytest.mark.long
 def test_a_smaller_claim_is_refuted() -> None:
     report = audited("DPLinTS", claim=1.9)
     assert report.failed
