@@ -4,14 +4,16 @@ of policy (central, local, zCDP, a published preset, and twins without privacy).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from dpbandits.sweeps import Results, load_config, run_sweep
-from tests.families import is_long
+from tests.families import is_long, resting
 from tests.places import DATA
 
 settings.register_profile("untimed", deadline=None)  # no verdict depends on the clock
@@ -73,13 +75,31 @@ environments = ["linear"]
 Write = Callable[..., Path]
 
 
+def pytest_configure() -> None:
+    """Choose the third of long families, once for all workers."""
+    os.environ.setdefault("THIRD", str(datetime.now(UTC).toordinal() % 3))
+
+
+def pytest_report_header() -> str:
+    return f"long families: THIRD={os.environ['THIRD']} (tests/families.py)"
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `tests/families.py` leaves to `make test-all`, before marks are looked at."""
+    """Mark what `tests/families.py` leaves to `make test-all`, and to other days, before marks are
+    looked at.
+    """
     for item in items:
         test, _, case = item.nodeid.removeprefix("tests/").partition("[")
         if is_long(test, case.removesuffix("]")):
             item.add_marker("long")
+    cases = {
+        item.nodeid: item
+        for item in items
+        if item.get_closest_marker("long") and not item.get_closest_marker("hours")
+    }
+    for case in resting(cases, os.environ["THIRD"]):
+        cases[case].add_marker("hours")
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ def test_claim_can_be_put_to_it() -> None:
     assert "FAILED at transcript" in conclusion(report)
 
 
+@pytest.mark.long
 def test_foreign_objects() -> None:
     leaks = dpb.audit(Leader, 1, levels=["statistical"], runs=4000)
     assert not leaks.passed

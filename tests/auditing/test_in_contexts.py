@@ -4,7 +4,6 @@ broken twins are caught.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +15,11 @@ from dpbandits.checks.examples import PLACES
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
-from dpbandits.mechanisms.cells import CellBatches, OpenContexts, cell_of
+from dpbandits.mechanisms.cells import CellBatches, OpenContexts
 from dpbandits.policies.contextual import DPLinTS
 from dpbandits.policies.contract import policy_dataclass
 from dpbandits.session.state import Told, View
+from tests.session.test_contexts import Add, cell_by_reward, contexts_by_reward, counts_by_answer
 
 
 def audited(subject: Any, **options: Any) -> Any:
@@ -37,6 +37,7 @@ def test_exactly_epsilon_is_found(name: str) -> None:
     assert "contexts" in counted.evidence
 
 
+@pytest.mark.long
 def test_exactly_rho_is_found() -> None:
     report = audited(replace(examples("DPLinTS")[0], epsilon=None, rho="1/3"))  # type: ignore[call-arg]
     assert report.passed
@@ -46,6 +47,7 @@ def test_exactly_rho_is_found() -> None:
     assert 0.3 < published.levels[0].details["loss_value"] <= 1 / 3
 
 
+@pytest.mark.long
 def test_a_smaller_claim_is_refuted() -> None:
     report = audited("DPLinTS", claim=1.9)
     assert report.failed
@@ -55,29 +57,6 @@ def test_a_smaller_claim_is_refuted() -> None:
 def test_without_privacy_there_is_no_verdict() -> None:
     report = audited("LinTS")
     assert report.verdict == "no verdict"
-
-
-Add = Callable[[OpenContexts, int, Any], None]
-add: Add = OpenContexts.add
-
-
-def cell_by_reward(self: OpenContexts, arm: int, record: Any) -> None:
-    steps, context = record
-    add(self, arm, record._replace(context=context if steps else context[::-1].copy()))
-
-
-def counts_by_answer(self: OpenContexts, arm: int, record: Any) -> None:
-    add(self, arm, record)
-    if not record.steps:  # as if nobody had answered
-        counts = self._counts[arm]
-        cell, against = cell_of(self.books[arm], record.context)
-        counts.directions[cell] -= -record.context if against else record.context
-
-
-def contexts_by_reward(self: OpenContexts, arm: int, record: Any) -> None:
-    add(self, arm, record)
-    if not record.steps:
-        self.recent[arm].pop()
 
 
 @pytest.mark.parametrize("broken", [cell_by_reward, counts_by_answer, contexts_by_reward])

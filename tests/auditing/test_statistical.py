@@ -527,6 +527,7 @@ def narrow(rewards: Any, seed: int) -> float:
     return float(told if np.random.default_rng(seed).random() < 0.9 else not told)
 
 
+@pytest.mark.long
 def test_a_narrow_band_of_rewards_is_hit() -> None:
     """Records moved between 0, 1/4, 1/2, 1, .02 and .97: not refuted. It leaks ln 9."""
     assert dpb.audit(narrow, 1, runs=10_000, workers=1).failed

@@ -59,7 +59,7 @@ def test_a_notebook_has_the_guides_code_and_shows_what_the_guide_shows(name: str
     assert compared > 5
 
 
-@pytest.mark.long
+@pytest.mark.hours  # what its guide shows is compared above, and run as the guide's examples
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_a_notebook_runs_and_shows_the_same_again(name: str) -> None:
     """But for dates."""

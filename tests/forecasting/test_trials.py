@@ -138,6 +138,7 @@ def test_a_common_drift_leaves_the_loss() -> None:
     assert found.loss == pytest.approx(float(found.plays[-1] @ (MEANS.max() - MEANS)), abs=30.0)
 
 
+@pytest.mark.long
 def test_winners_are_named_sooner_with_least_shares() -> None:
     plain = dpb.forecast([0.2, 0.5], 3_000, 1, draws=40)
     shared = dpb.forecast([0.2, 0.5], 3_000, 1, draws=40, min_share=0.05)

@@ -121,7 +121,7 @@ EACH = pytest.mark.parametrize("given", SETTINGS, ids=lambda given: ",".join(giv
 
 @EACH
 def test_in_memory(given: dict[str, Any]) -> None:
-    played(InMemory, given, many(8))
+    played(InMemory, given, many(4))
 
 
 @pytest.mark.parametrize("given", [SETTINGS[0], SETTINGS[-1]], ids=["plain", "people"])

@@ -160,16 +160,16 @@ def test_a_common_change_of_answering_raises_no_alarm() -> None:
 
 
 def test_false_alarms_are_as_rare_as_stated() -> None:
-    """600 histories for each way to draw arms, answering that rises or falls: more alarms than
+    """300 histories for each way to draw arms, answering that rises or falls: more alarms than
     this have a probability below 10⁻⁶ if each has .001.
     """
     names = ("rising from 30 % to 95 %", "falling from 95 % to 30 %")
     alarms = sum(
-        int((simulated(at, 600, COMMON[name], drawing)[:, 0] > 0).sum())
+        int((simulated(at, 300, COMMON[name], drawing)[:, 0] > 0).sum())
         for at, drawing in enumerate(DRAWINGS)
         for name in names
     )
-    assert alarms <= binom.isf(1e-6, 2 * len(DRAWINGS) * 600, LEVEL)
+    assert alarms <= binom.isf(1e-6, 2 * len(DRAWINGS) * 300, LEVEL)
 
 
 @pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda each: each.title)

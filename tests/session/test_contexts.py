@@ -197,6 +197,7 @@ def test_a_new_arm_does_not_begin_the_public_draws_anew(made: Any) -> None:
             places.append((s._state.step, position["state"]["state"]))
         s.add_arm()
     assert len(places) == len({*places}) > 0
+    assert len(s.state.fits) == len(s.arms)
     steps = {step for step, _ in places}
     assert len(steps) > 1
     again = dpb.Session.from_json(s.to_json(), noise=dpb.SimulatedNoise(1))

@@ -484,13 +484,13 @@ STATEFUL = tuple(f"{PACKAGE}/session/{name}.py" for name in ("session", "state")
 
 def is_new(place: Place) -> bool:
     """Return whether a place is cut now: each one of the files that change a session once, and of
-    the others every fifth line.
+    the others every tenth line.
     """
     code, at, event = place
     if code.co_filename in STATEFUL:
         is_wanted = event == "line" or may_change(code, at)
     else:
-        is_wanted = event == "line" and at % 5 == 0
+        is_wanted = event == "line" and at % 10 == 0
     if not is_wanted or place in CUT:
         return False
     CUT.add(place)

@@ -74,7 +74,7 @@ def test_same_decisions_on_one_tape(policy: Any, world: str) -> None:
             assert played(FEW, *case) == played(ARMS + 1, *case)
 
 
-@pytest.mark.long
+@pytest.mark.hours
 def test_law_of_the_plain_hosts() -> None:
     """Play counts, regret, releases and events; false alarms: 10⁻⁶."""
     CHECKS["compiled_law"](DPKLUCB(arms=ARMS, epsilon=1, first=1))

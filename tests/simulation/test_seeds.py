@@ -1,5 +1,5 @@
-"""What a seed plays stays what it was: every policy, preset and host, against numbers kept in
-seeds.json.
+"""What a seed plays stays what it was: every policy and preset in simulations, against numbers kept
+in seeds.json; of sessions `tests/net` keeps more.
 
 `python -m tests.simulation.test_seeds` adds what is not there yet, and changes nothing else. After
 a change that is meant to change numbers, the same with names of policies writes theirs anew, and
@@ -18,14 +18,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits import Bernoulli, Session, simulate
+from dpbandits import Bernoulli, simulate
 from dpbandits.checks import examples
 from dpbandits.checks.checks import horizon_of
-from dpbandits.checks.sessions import tell_reward
-from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.plain import drawn_feedback
 
 KEPT = Path(__file__).with_name("seeds.json")
 INSTANCES = {
@@ -52,34 +49,8 @@ def simulated(policy: Policy, compiled: bool) -> str:
     return digest([*runs.plays_at([7, 150, rounds]).ravel(), *runs.releases])
 
 
-def decided(policy: Policy) -> str:
-    """A session's super arms, round by round."""
-    session, rng, environment = (
-        Session(policy, noise=SimulatedNoise(4), seed=5),
-        np.random.default_rng(6),
-        world(policy),
-    )
-    played = []
-    for _ in range(100):
-        decision = session.ask()
-        played += [
-            -1,
-            *(decision.action if isinstance(decision.action, tuple) else (decision.action,)),
-        ]
-        tell_reward(
-            session,
-            decision,
-            drawn_feedback(environment, policy, decision.action, rng, decision.observe),
-        )
-    return digest(played)
-
-
 def numbers(policy: Policy) -> dict[str, str]:
-    return {"compiled": simulated(policy, True), **uncompiled(policy)}
-
-
-def uncompiled(policy: Policy) -> dict[str, str]:
-    return {"plain": simulated(policy, False), "session": decided(policy)}
+    return {"compiled": simulated(policy, True), "plain": simulated(policy, False)}
 
 
 def test_every_instance_is_kept() -> None:
@@ -89,8 +60,7 @@ def test_every_instance_is_kept() -> None:
 @pytest.mark.parametrize("name", INSTANCES)
 def test_a_seed_plays_what_it_played(name: str) -> None:
     kept = json.loads(KEPT.read_text(encoding="utf-8"))[name]
-    del kept["compiled"]
-    assert uncompiled(INSTANCES[name]) == kept
+    assert simulated(INSTANCES[name], False) == kept["plain"]
 
 
 @pytest.mark.parametrize("name", INSTANCES)

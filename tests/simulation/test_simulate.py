@@ -115,6 +115,7 @@ def test_third_decision_has_its_exact_law(policy: Any, compiled: bool) -> None:
     assert abs(first - runs * exact) < 4.9 * math.sqrt(runs * exact * (1 - exact))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "environment",
     [

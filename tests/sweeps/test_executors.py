@@ -56,6 +56,7 @@ def test_two_processes_play_the_same_numbers(tiny: Results, tmp_path: Path) -> N
     same(results, tiny)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_a_dask_cluster_plays_the_same_numbers(
     tiny: Results, tmp_path: Path, start: Callable[..., Any]
@@ -142,6 +143,7 @@ RUN = (
 )
 
 
+@pytest.mark.long
 def test_a_killed_driver_loses_only_what_was_in_flight(tmp_path: Path) -> None:
     sweep = write_slow_sweep(tmp_path, cells=10, seconds=0.2, module="slow_driver")
     command = [sys.executable, "-c", RUN, str(sweep), str(tmp_path / "out")]

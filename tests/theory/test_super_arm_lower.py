@@ -110,6 +110,7 @@ def test_unknown_bounds_are_nan() -> None:
     assert lower_constant(problem, (0.5,) * 4, None) == 0.0
 
 
+@pytest.mark.long
 def test_twenty_thousand_sets_with_an_arm_of_their_own_are_the_sum_of_their_families() -> None:
     """Families of five sets that share an arm share nothing else, so the program's value is the sum
     of theirs, each of a program of five sets.

@@ -18,6 +18,7 @@ from tests.oracles.instances import Rng, coverage, draw, influence, pairing
 KINDS: list[Callable[[Rng], DecisionSet]] = [pairing, coverage, influence]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_oracle_is_played_by_every_host(kind: Callable[[Rng], DecisionSet]) -> None:
     """The checks hold session, audit and simulation to one tape, and to the ledger."""

@@ -79,10 +79,10 @@ def test_arms_that_were_added_are_in_it() -> None:
     with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
         arms: Any = ["a", "b"]
         campaign = store.create("trial", dpb.DPKLUCB(arms=arms, epsilon=1), seed=1)
-        played(campaign, 200)
+        played(campaign, 100)
         assert ends_with_beliefs(campaign)
         campaign.add_arm("c")
-        played(campaign, 400)
+        played(campaign, 200)
         assert ends_with_beliefs(campaign)
         assert [row.label for row in campaign.history()[-1].arms] == ["a", "b", "c"]
         assert campaign.history()[-1].arms[2].people > 0

@@ -38,6 +38,7 @@ def test_an_audit_never_runs_a_file_that_shadows_a_library(tmp_path: Path, subje
     assert result.returncode in (0, 3), result.stderr  # a verdict, or none: no error and no leak
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("subject", "joins"), [("UCB1", False), ("own:Mine", True)])
 def test_the_folder_joins_the_path_for_ones_own_module_only_and_last(
     tmp_path: Path, subject: str, joins: bool
