@@ -25,7 +25,7 @@ ROUNDS_OF_MEANS = 30
 NOTE = """\
 Mean reward of a round and its standard error over {runs} runs. Without contexts, visitors are put
 into public segments, each with a DPRateIMED of its own: groups of similar contexts, by k-means.
-"one arm" is the mean of the arm that is best for all. LinTS and DPLinTS are of contexts.csv."""
+"one arm" is the mean of the arm that is best for all. LinTS and DPLinTS are in contexts.csv."""
 
 
 class Row(NamedTuple):
@@ -111,7 +111,8 @@ def rows_of(folder: Path, runs: int, results: Path, rounds: int | None) -> list[
 
 
 def rounded(rows: list[Row]) -> list[tuple[object, ...]]:
-    return [(*row[:4], f"{row.mean:.4f}", f"{row.error:.4f}") for row in rows]
+    """What is measured here, with four digits."""
+    return [(*row[:4], f"{row.mean:.4f}", f"{row.error:.4f}") for row in rows if row.segments]
 
 
 def draw(rows: list[Row], file: Path) -> None:
