@@ -64,7 +64,7 @@ def test_a_request_that_was_cut_off_does_nothing() -> None:
         ask(client, 3)
         anyio.run(make_app(store, open=True), scope, receive, send)
         assert store["trial"].events() == []
-        assert all(message.get("status", 400) == 400 for message in sent)
+        assert all(message.get("status", 422) == 422 for message in sent)
 
 
 @pytest.mark.parametrize("verb", ["expire", "void"])
