@@ -241,7 +241,7 @@ OPTIONS_WITH_CONTEXTS: dict[str, str] = {
     "holdout": "it releases no mean of an arm, with which the holdout's mean could be compared",
 }
 """By option of a session or campaign: why policies that decide by contexts do not take it; empty
-for those that they take. The guide's table is this one.
+for those that they take. The guide lists the same.
 """
 
 
