@@ -183,18 +183,19 @@ def measure(only: str) -> Measured:
         "import: own modules": float(sum(name.startswith("dpbandits") for name in sys.modules)),
     }
     source = Path(str(dpbandits.__file__)).resolve().parents[1]
-    if source != Path(os.environ["PYTHONPATH"]).resolve():
-        raise SystemExit(f"Expected dpbandits from {os.environ['PYTHONPATH']}, got {source}.")
+    expected = os.environ["PYTHONPATH"].partition(os.pathsep)[0]
+    if source != Path(expected).resolve():
+        raise SystemExit(f"Expected dpbandits from {expected}, got {source}.")
     found = {name: value for name, value in found.items() if re.search(only, name)}
     return found | {name: call() for name, call in rows(only)}
 
 
 def measured_in(source: Path, only: str) -> Measured:
-    """All rows, by a process of its own with this source."""
+    """All rows, by a process of its own with this source, and with the policies of its tests."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.core_speed", "--measure", "--only", only],
-        cwd=HERE,
-        env=os.environ | {"PYTHONPATH": str(source)},
+        [sys.executable, __file__, "--measure", "--only", only],
+        cwd=source.parent,
+        env=os.environ | {"PYTHONPATH": f"{source}{os.pathsep}{source.parent}"},
         stdout=subprocess.PIPE,
         text=True,
         check=True,

@@ -372,7 +372,7 @@ class Session:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._open(View(self.seed, self._log, self._tables))
+        self._open(self._rebuild_view())
 
     # One call at a time
 

@@ -236,14 +236,7 @@ def read_or_none(world: World, operation: Operation, many: int) -> None:
     each()
 
 
-MORE = [
-    pytest.param(60, marks=pytest.mark.long),
-    pytest.param(300, marks=pytest.mark.hours),
-]
-"""Requests of each operation."""
-
-
-@pytest.mark.parametrize("many", [6, *MORE])
+@pytest.mark.parametrize("many", [6, pytest.param(300, marks=pytest.mark.long)])
 def test_every_route_answers_whatever_comes(world: World, many: int) -> None:
     assert len(world.operations) > 30
     answering = ("/ask", "/tell", "/expire", "/void")
