@@ -113,7 +113,10 @@ class Guardrail:
         >>> [rail.people(policy, harm) for harm in (.5, .2, .1)]
         [50, 230, 980]
         """
+        from dpbandits.session.options import mechanism_with_guardrail
+
         within_one(harm, "harm")
+        mechanism_with_guardrail(policy, self)
         if in_period is not None:
             in_period = whole_number(in_period, "in_period", 1)
         history = Harm.of(self, policy, [str(arm) for arm in range(policy.arms)]).history
