@@ -235,7 +235,7 @@ def test_people_until_an_arm_is_suspended() -> None:
         with pytest.raises(ValueError, match="ever suspended"):
             RAIL.people(policy, harm)
     for other in (dpb.KLUCB(arms=3), dpb.DPUCB(arms=3, epsilon=1, horizon=99)):
-        with pytest.raises(ValueError, match="Expected a policy that releases|cannot choose"):
+        with pytest.raises(ValueError, match=r"Expected a policy that releases|cannot choose"):
             RAIL.people(other, 0.5)
 
 
