@@ -146,7 +146,7 @@ def cell_of(book: Floats, context: Floats) -> tuple[int, bool]:
     >>> cell_of(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.1, -0.5]))
     (1, True)
     """
-    along = book @ context
+    along = book.dot(context)
     cell = int(np.abs(along).argmax())
     return cell, bool(along[cell] < 0.0)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpbandits.core.inputs import Floats, Integers, Places
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.mechanisms.cells import ROW
 
 AT_LEAST = 20
@@ -37,21 +37,17 @@ def whitening(contexts: Floats) -> Floats:
     return found
 
 
-def cells_of(rows: Floats, book: Floats) -> tuple[Places, Floats]:
-    """The cell of each row, and the row turned so that it points along the cell's direction."""
+def in_cells(rows: Floats, book: Floats) -> tuple[Integers, Floats]:
+    """How many rows are in each cell, and the sums of the rows, each turned so that it points along
+    its cell's direction; shapes (cells,) and (cells, features).
+    """
+    from scipy.sparse import csr_array  # slow to import
+
     along = rows @ book.T
     cell = np.abs(along).argmax(axis=1)
-    against = along[np.arange(len(rows)), cell] < 0.0
-    return cell, np.where(against[:, None], -rows, rows)
-
-
-def sums_of(cell: Places, rows: Floats, cells: int) -> tuple[Integers, Floats]:
-    """How many rows are in each cell, and their sums, shapes (cells,) and (cells, features)."""
-    counts, sums = np.bincount(cell, minlength=cells), np.zeros((cells, rows.shape[1]))
-    taken = np.flatnonzero(counts)
-    starts = np.concatenate(([0], np.cumsum(counts[taken])[:-1]))
-    sums[taken] = np.add.reduceat(rows[np.argsort(cell, kind="stable")], starts, axis=0)
-    return counts, sums
+    signs = np.where(along[np.arange(len(rows)), cell] < 0.0, -1.0, 1.0)
+    turned = csr_array((signs, cell, np.arange(len(rows) + 1)), shape=along.shape)
+    return np.bincount(cell, minlength=len(book)), turned.T @ rows
 
 
 def spherical_means(rows: Floats, size: int, rng: np.random.Generator) -> Floats:
@@ -63,7 +59,7 @@ def spherical_means(rows: Floats, size: int, rng: np.random.Generator) -> Floats
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
     found = rows[rng.choice(len(rows), size, replace=False)]
     for turn in range(1, ROUNDS + 1):
-        members, sums = sums_of(*cells_of(rows, found), len(found))
+        members, sums = in_cells(rows, found)
         norms = np.linalg.norm(sums, axis=1)
         kept = (norms > 0) & (members * ROUNDS >= AT_LEAST * turn)
         if not kept.any():
@@ -77,7 +73,7 @@ def expected_information(
 ) -> float:
     """ln det of the information on an arm after a block of so many rounds, read in these cells."""
     share = rounds / len(contexts)
-    counts, directions = sums_of(*cells_of(contexts, book), len(book))
+    counts, directions = in_cells(contexts, book)
     directions *= share
     gained = directions.T @ (directions / (variance * share * counts + noise)[:, None])
     return float(np.linalg.slogdet(before + gained)[1])

@@ -155,21 +155,21 @@ class LinearLaw(ContextLaw):
 
     @cached_property
     def _stacked(self) -> Floats:
-        arms, features, _ = self.roots.shape
-        return np.ascontiguousarray(self.roots.reshape(arms * features, features))
+        """The roots, one below the other, and theta: one product serves a decision."""
+        return np.concatenate((self.roots.reshape(-1, self.theta.shape[1]), self.theta))
 
     def choose(
         self, context: Floats, arms: Sequence[int], rng: PublicRng
     ) -> tuple[int, float | None]:
-        turned = (self._stacked @ context).reshape(self.theta.shape)
-        width = np.sqrt(np.einsum("ij,ij->i", turned, turned))
+        product, every = self._stacked.dot(context), len(self.theta)
+        turned = product[:-every].reshape(self.theta.shape)
+        score = np.sqrt(np.vecdot(turned, turned))
         if self.sampled:
-            width *= rng.generator.standard_normal(len(width))
-        score = self.theta @ context + width
-        if len(arms) < len(score):
-            at = int(score[list(arms)].argmax())
-            return arms[at], None if self.sampled else 1.0
-        return int(score.argmax()), None if self.sampled else 1.0
+            score *= rng.generator.standard_normal(every)
+        score += product[-every:]
+        if len(arms) < every:
+            score = score[list(arms)]
+        return arms[score.argmax()], None if self.sampled else 1.0
 
     def likeliest(self, context: Floats, arms: Sequence[int]) -> int:
         """The arm with the largest estimated mean."""

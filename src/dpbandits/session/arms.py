@@ -53,7 +53,7 @@ class Roster:
             return None
         return tuple(arm for arm, status in enumerate(self.status) if status == "active")
 
-    @property
+    @cached_property
     def in_play(self) -> tuple[int, ...]:
         """The arms in play."""
         return tuple(range(len(self.status))) if self.active is None else self.active

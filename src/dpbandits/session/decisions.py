@@ -9,6 +9,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from numbers import Integral
 from types import GeneratorType
@@ -288,8 +289,7 @@ def packed(how: HowChosen) -> PackedChoice:
 
 def packed_action(action: Action) -> bytes:
     if not isinstance(action, tuple):
-        arm = int(action)  # a policy of the caller's own may name it by a number of NumPy's
-        return bytes((ARM,)) + arm.to_bytes(arm.bit_length() // 8 + 1, "little", signed=True)
+        return packed_arm(int(action))  # a policy of the caller's own may name it by NumPy's
     if any(isinstance(each, float) for each in action):
         return bytes((WEIGHTS,)) + np.array(action, "<f8").tobytes()
     arms = np.array(action, "<i8")
@@ -304,6 +304,11 @@ def packed_action(action: Action) -> bytes:
         bits[arms] = True
         return bytes((MASK,)) + np.packbits(bits, bitorder="little").tobytes()
     return bytes((LISTED,)) + arms.tobytes()
+
+
+@lru_cache(1024)
+def packed_arm(arm: int) -> bytes:
+    return bytes((ARM,)) + arm.to_bytes(arm.bit_length() // 8 + 1, "little", signed=True)
 
 
 def unpacked(action: bytes) -> Action:
@@ -349,12 +354,15 @@ class KeptChoices:
 
     def add(self, since: int, way: PackedChoice) -> None:
         self.forget_from(since)
-        if self._starts and self.way(len(self._starts) - 1) == way:
+        starts = self._starts
+        action, share, learn = way
+        is_alike = starts and self._shares[-1] == share and self._actions.endswith(action)
+        if is_alike and self.way(len(starts) - 1) == way:
             return
-        self._actions += way.action
+        self._actions += action
         self._ends.append(len(self._actions))
-        self._learns.append(way.learn)
-        self._shares.append(way.share)
+        self._learns.append(learn)
+        self._shares.append(share)
         self._starts.append(since)
 
     def forget_from(self, id: int) -> None:
@@ -362,10 +370,11 @@ class KeptChoices:
         starts = self._starts
         while starts and starts[-1] >= id:
             starts.pop()
-        count = len(starts)
-        for column in (self._shares, self._learns, self._ends):
-            del column[count:]
-        del self._actions[self._ends[-1] if count else 0 :]
+        count, ends = len(starts), self._ends
+        if len(ends) > count or len(self._actions) > (ends[-1] if ends else 0):
+            for column in (self._shares, self._learns, ends):
+                del column[count:]
+            del self._actions[ends[-1] if count else 0 :]
 
     @property
     def first(self) -> int | None:

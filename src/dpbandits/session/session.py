@@ -352,10 +352,7 @@ class Session:
         self._contextual = self._state.contexts is not None
         # whether decisions do not follow from the plan alone
         self._needs_full_path = (
-            self._has_window
-            or self._contextual
-            or tables.people is not None
-            or self._assignment is not None
+            self._has_window or tables.people is not None or self._assignment is not None
         )
         # with an attribution window periods end where outcomes are recorded
         self._ends_periods = tables.periods is not None and not self._has_window
@@ -498,9 +495,11 @@ class Session:
                 to be. None was made.
             ClosedError: the session is closed, without a winner. None was made.
         """
-        is_plain = count is None and eligible is None and user is None and context is None
-        if not is_plain or self._needs_full_path or self._log.state.closing is not None:
+        contexts = None
+        if self._contextual or context is not None:
             contexts = checked_contexts(self.policy, context, count)
+        is_plain = count is None and eligible is None and user is None
+        if not is_plain or self._needs_full_path or self._log.state.closing is not None:
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user, contexts)
             return made[0] if count is None else made
@@ -509,7 +508,11 @@ class Session:
             view = self._enter(me)
             if len(view.pending) >= self.max_pending:
                 raise too_many_pending(len(view.pending), 1, self.max_pending)
-            event = view.next_ask()
+            if contexts is None:
+                event = view.next_ask()
+            else:
+                view = self._with_codebooks(view)
+                event = view.next_in_context(contexts[0], None)
             id, play = event[0], event[1]
             # places take less time than names
             fields = (id, play[0], id, play[1], self.campaign, play[2], play[4])
