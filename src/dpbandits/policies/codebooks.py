@@ -21,8 +21,10 @@ ENOUGH = 4
 SIZES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 """Directions that k-means begins with, in multiples of the number of features."""
 
-ROUNDS = 8
-"""Rounds of k-means."""
+ROUNDS = 5, 3
+"""Rounds of k-means, for the fewest directions and for each larger number, which goes on from those
+found before.
+"""
 
 FLOOR = 1e-3
 """Directions in which contexts vary by less than this share of the most are not stretched more."""
@@ -50,21 +52,28 @@ def in_cells(rows: Floats, book: Floats) -> tuple[Integers, Floats]:
     return np.bincount(cell, minlength=len(book)), turned.T @ rows
 
 
-def spherical_means(rows: Floats, size: int, rng: np.random.Generator) -> Floats:
-    """At most `size` unit directions for the rows of an array up to sign, by k-means on the sphere.
+def unit_rows(rows: Floats) -> Floats:
+    """The rows of an array, each of norm 1."""
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+
+
+def spherical_means(rows: Floats, found: Floats, rounds: int) -> Floats:
+    """Unit directions for unit rows, up to sign, by so many rounds of k-means on the sphere.
 
     Directions of few rows are left out, more of them from round to round, and in the end each is
     the mean of `AT_LEAST` rows or more. There may be none.
+
+    Args:
+        rows: shape (rows, features).
+        found: the directions to begin with, shape (directions, features).
     """
-    rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-    found = rows[rng.choice(len(rows), size, replace=False)]
-    for turn in range(1, ROUNDS + 1):
+    for turn in range(1, rounds + 1):
         members, sums = in_cells(rows, found)
         norms = np.linalg.norm(sums, axis=1)
-        kept = (norms > 0) & (members * ROUNDS >= AT_LEAST * turn)
-        if not kept.any():
-            return np.empty((0, rows.shape[1]))
+        kept = (norms > 0) & (members * rounds >= AT_LEAST * turn)
         found = sums[kept] / norms[kept][:, None]
+        if not len(found):
+            break
     return found
 
 
@@ -102,12 +111,16 @@ def codebook(
     if len(contexts) < ENOUGH * features:
         return np.eye(features)
     stretch = whitening(contexts)
-    rows, best, chosen, worse = contexts @ stretch, -np.inf, np.eye(features), 0
+    rows, best, chosen, worse = unit_rows(contexts @ stretch), -np.inf, np.eye(features), 0
+    turned, found = np.eye(features), np.empty((0, features))
     for times in SIZES:
         size = int(times * features)
         if times > 1 and (4 * size > len(contexts) or 2 * size > rounds):
             break
-        turned = np.eye(features) if times == 1 else spherical_means(rows, size, rng)
+        if times > 1:
+            more = rows[rng.choice(len(rows), size - len(found), replace=False)]
+            turns = ROUNDS[0] if times == SIZES[1] else ROUNDS[1]
+            turned = found = spherical_means(rows, np.concatenate((found, more)), turns)
         if len(turned) == 0:
             continue
         book = turned @ stretch.T

@@ -25,7 +25,7 @@ from dpbandits.core.plan import FOREVER, ContextLaw, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
 from dpbandits.mechanisms.cells import MOVES, Counts, Histograms
 from dpbandits.policies.base import require_budget
-from dpbandits.policies.codebooks import ENOUGH, spherical_means, whitening
+from dpbandits.policies.codebooks import ENOUGH, spherical_means, unit_rows, whitening
 from dpbandits.policies.contextual import Rows, public_rows, rows_of
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 
@@ -48,6 +48,9 @@ LEAST_ERROR = 0.05
 
 FEW = 2**16
 """Numbers that all arms' roots at once may turn contexts into."""
+
+ROUNDS = 8
+"""Rounds of k-means that make directions of cells."""
 
 MOST_COUNTS = 2**20
 """The most counts of a histogram: each gets a draw at every release."""
@@ -293,7 +296,9 @@ class JointDPLinTS(Policy):
         if len(rows) >= ENOUGH * features:
             size = min(max(1, self.cells // 2), len(rows))
             stretch = whitening(rows)
-            turned = spherical_means(rows @ stretch, size, np.random.default_rng(0))
+            unit = unit_rows(rows @ stretch)
+            first = np.random.default_rng(0).choice(len(rows), size, replace=False)
+            turned = spherical_means(unit, unit[first], ROUNDS)
             if len(turned) >= features:
                 directions = turned @ stretch.T
         blank = Snapshot(np.zeros((1, features)), np.zeros((1, features, features)), directions, 0)
