@@ -35,7 +35,7 @@ test-all: check test
 	fi
 	$(PYTEST) --durations=10 -m "long and not hours"
 
-# docs/measured/papers.md with its figures and verdicts: quick sizes in minutes, the papers' own in hours.
+# docs/measured/papers.md and the papers' own pages, with figures and verdicts: quick sizes in minutes, the papers' own in hours.
 papers: $(STAMP)
 	$(BIN)/python -m papers --quick --docs docs
 

@@ -33,6 +33,7 @@ include_patterns = [
     "proofs/*.md",
     "decisions/*.md",
     "papers/README.md",
+    "papers/*/README.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
     "CHANGELOG.md",

@@ -30,7 +30,7 @@ from papers.pages import (
     read_rows,
     row_of,
     store,
-    write_page,
+    write_pages,
     write_rows,
 )
 from papers.paper import Claim, Paper, Verdict, judge, papers_in
@@ -109,8 +109,8 @@ def run_papers(
         full: full sizes, the papers' own where they have experiments; or quick ones.
         out: where results go.
         console: where progress and verdicts are shown.
-        docs: where the page of all papers goes. The tables in the papers' folders, of which it is
-            made, get the verdicts of this run; other verdicts stay as they are.
+        docs: where the overview and figures go. The tables in the papers' folders, of which all
+            pages are made, get the verdicts of this run; other verdicts stay as they are.
         folder: where the papers' folders are.
         sweeps: play these alone, and ask only the claims that they suffice for, and those that play
             what they need and have no verdict yet.
@@ -148,7 +148,7 @@ def run_papers(
     took = span(perf_counter() - start)
     console.print(f"Took {took}. Every number is in {pages}; the page is docs/{PAGE}.")
     if docs is not None:
-        console.print(f"Wrote {write_page(docs, known)}.")
+        console.print(f"Wrote {write_pages(docs, known)}.")
 
 
 def chosen_sweeps(
@@ -295,8 +295,8 @@ def main(
     docs: Annotated[
         Path | None,
         typer.Option(
-            help="Also store the verdicts beside the claims, and write measured/papers.md and its "
-            "figures into this folder."
+            help="Also store the verdicts and the papers' pages beside the claims, and write "
+            "measured/papers.md and figures into this folder."
         ),
     ] = None,
     sweep: Annotated[
@@ -308,7 +308,7 @@ def main(
         typer.Option(help="Only this claim, by id, and what it is about; may be given again."),
     ] = None,
     page: Annotated[
-        bool, typer.Option("--page", help="Play nothing: write the page from the stored tables.")
+        bool, typer.Option("--page", help="Play nothing: write the pages from the stored tables.")
     ] = False,
 ) -> None:
     """Run the papers' experiments and say which of their claims hold.
@@ -316,7 +316,7 @@ def main(
     Example: python -m papers --quick --only lazyts2024
     """
     if page:
-        Console().print(f"Wrote {write_page(docs or Path('docs'), papers_in(HERE))}.")
+        Console().print(f"Wrote {write_pages(docs or Path('docs'), papers_in(HERE))}.")
         return
     try:
         run_papers(

@@ -1,8 +1,10 @@
-"""Verdicts as tables beside each paper's claims, and the page that is made of these tables alone.
+"""Verdicts as tables beside each paper's claims, and the pages that are made of these tables alone:
+an overview, and a page in each paper's folder.
 
 `papers/KEY/verdicts.csv` has a row for each claim with the number that is worst for it, and says at
 which size, when and with which code that was played. `figures.csv` has the captions of the
-figures that the page shows, and the names in their legends.
+figures that the paper's page has, and the names in their legends; the page shows the first figure
+and folds the others.
 """
 
 import csv
@@ -48,7 +50,7 @@ COLUMNS = (
     "question",
 )
 FIGURE = ("figure", "caption", "lines")
-PAGE = Path("measured") / "papers.md"
+PAGE, OWN_PAGE = Path("measured") / "papers.md", "README.md"
 
 
 # Tables on disk.
@@ -145,21 +147,31 @@ def store(
 
 HEAD = """# The papers' experiments
 
-What five papers claim, asked of our own runs. `python -m papers --docs docs` writes this page from
-the tables that it names; do not edit. {counts}
+What five papers claim, asked of our own runs. {counts}
 
-**Reproduced**: the 95 % interval of every comparison is on the claim's side of the threshold.
-**Differs**: in some comparison the interval, widened for the number of comparisons, is wholly on
-the other side. **Undecided**: neither. **Not asked**: runs cannot say. **Not attempted**: data is
-missing. *Full size* is the paper's own, or our sweep's where it has no experiment. *Measured* is
-the comparison that is worst for the claim; ratios are of mean regrets at the last round.
-Thresholds, with how and when each was set, are in each paper's `claims.toml`.
+Each paper has a page with its claims, the reasons where some differ, and figures.
+`python -m papers --docs docs` writes all of this from tables beside the claims; do not edit.
+"""
 
-Counts are reproduced/differ/undecided/not asked or attempted. *Asked more closely*: also of a
-corrected form. *Ours*: about our own policies and bounds; these are in the CSV tables only.
-*Bounds*: how many of the paper's policies with regret have a bound with all constants.
+LEGEND = """
+## How to read it
 
-The verdicts' tables say when and with which code each claim was played. {bound}
+word | meaning
+---|---
+reproduced | the 95 % interval of every comparison is on the claim's side of the threshold
+differs | some interval, widened for the number of comparisons, is wholly on the other side
+undecided | neither
+not asked, not attempted | runs cannot say; data is missing
+measured | the comparison that is worst for the claim; ratios are of mean regrets at the last round
+asked | the threshold; `claims.toml` says how and when it was set
+full size | the paper's own, or our sweep's where it has no experiment
+bounds | how many of the paper's policies with regret have a bound with all constants
+asked more closely | also of a corrected form
+ours | about our own policies and bounds; in the CSV tables only
+questions | of those that the authors left open
+
+Counts are reproduced/differ/undecided/not asked or attempted. {bound}
+The verdicts' tables say when and with which code each claim was played.
 """
 
 KINDS = {"paper": "the paper's claims", "closer": "asked more closely", "ours": "ours"}
@@ -208,7 +220,7 @@ def overview(papers: Mapping[str, Paper], rows: Mapping[str, Sequence[Row]]) -> 
         kinds = Counter(algorithms_of(questions.authors).values())
         bounded = sum(kinds.values()) - kinds["values"]
         cells = [
-            key,
+            f"[{questions.authors or key}](../../papers/{key}/{OWN_PAGE})",
             str(sum(kinds.values())),
             f"{kinds['constants']}/{bounded}",
             *(counts_of(row for row in rows[key] if row["of"] == kind) for kind in KINDS),
@@ -239,45 +251,50 @@ def headline(rows: Mapping[str, Sequence[Row]]) -> str:
 
 
 def page_of(papers: Mapping[str, Paper]) -> str:
-    """The page, from the tables in the papers' folders."""
+    """The overview, from the tables in the papers' folders."""
     rows = {key: read_rows(paper.folder / VERDICTS) for key, paper in papers.items()}
-    head = HEAD.format(counts=headline(rows), bound=f"{DOTTED}, unless the caption says more.")
-    sections = [section(paper, rows[key]) for key, paper in papers.items()]
-    return "\n".join([head, overview(papers, rows), *sections])
+    legend = LEGEND.format(bound=f"{DOTTED}, unless the caption says more.")
+    return "\n".join([HEAD.format(counts=headline(rows)), overview(papers, rows)]) + legend
 
 
-def section(paper: Paper, rows: Sequence[Row]) -> str:
+def page_of_paper(paper: Paper) -> str:
     """One paper: its claims with verdicts, why some differ, and figures."""
+    rows = read_rows(paper.folder / VERDICTS)
     claims = {claim.id: claim for claim in paper.claims()}
-    shown = [row for row in rows if row["of"] == "paper"]
-    lines = [
-        f"## {paper.key}: {paper.questions().authors or paper.key}",
-        "",
-        tables_of(paper, rows),
-        "",
-    ]
-    lines += ["claim | verdict | measured | asked", "---|---|---|---"]
-    for row in shown:
-        claim = claims[row["claim"]]
-        says, size = (
-            claim.short or claim.statement.rstrip("."),
-            " (quick)" * (row["size"] == "quick"),
-        )
-        cells = [says, f"**{row['verdict']}**{size}", measured(row), asked(row)]
-        lines.append(" | ".join(cell.replace("|", r"\|") for cell in cells).strip())
-    lines += ["", *differences(claims, shown), *summary(paper, rows)]
-    for figure in read_rows(paper.folder / FIGURES):
-        image = f"figures/papers/{paper.key}/{figure['figure']}.png"
-        caption = figure["caption"].removesuffix(f". {DOTTED}")
-        lines += [f"![{figure['figure']}]({image})", "", f"*{caption}*", ""]
+    lines = [f"# {paper.questions().authors or paper.key}", "", tables_of(paper, rows), ""]
+    figures = figures_of(paper)
+    lines += [*figures[:1], "claim | verdict | measured | asked", "---|---|---|---"]
+    for row in rows:
+        if row["of"] == "paper":
+            claim, size = claims[row["claim"]], " (quick)" * (row["size"] == "quick")
+            says = claim.short or claim.statement.rstrip(".")
+            if row["verdict"] == "differs":
+                says += f"<br>*{first_sentence(claim.differs)}*"
+            cells = [says, f"**{row['verdict']}**{size}", measured(row), asked(row)]
+            lines.append(" | ".join(cell.replace("|", r"\|") for cell in cells).rstrip())
+    lines += ["", *summary(paper, rows)]
+    if others := figures[1:]:
+        title = f"{len(others)} more figure{'s' * (len(others) > 1)}"
+        lines += [f"<details><summary>{title}</summary>", "", *others, "</details>"]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def figures_of(paper: Paper) -> list[str]:
+    """The listed figures with their captions."""
+    here = f"../../docs/measured/figures/papers/{paper.key}"
+    return [
+        f"![{figure['figure']}]({here}/{figure['figure']}.png)\n\n"
+        f"*{figure['caption'].removesuffix(f'. {DOTTED}')}*\n"
+        for figure in read_rows(paper.folder / FIGURES)
+    ]
 
 
 def tables_of(paper: Paper, rows: Sequence[Row]) -> str:
     """Where the tables are, and how many claims were not played yet."""
     waiting = len(paper.claims()) - len(rows)
-    here, missing = f"../../papers/{paper.key}", f", {waiting} not played yet" * bool(waiting)
-    return f"[Verdicts]({here}/{VERDICTS}), [claims]({here}/claims.toml){missing}."
+    missing = f", {waiting} not played yet" * bool(waiting)
+    legend = "[how to read it](../../docs/measured/papers.md#how-to-read-it)"
+    return f"[Verdicts]({VERDICTS}), [claims](claims.toml){missing}; {legend}."
 
 
 def measured(row: Row) -> str:
@@ -294,16 +311,6 @@ def asked(row: Row) -> str:
     if low and high:
         return f"{low}–{high}"
     return f"≥ {low}" if low else f"≤ {high}" if high else ""
-
-
-def differences(claims: Mapping[str, Claim], rows: Iterable[Row]) -> list[str]:
-    """Why claims differ, the first sentence of each reason."""
-    lines = [
-        f"* {claims[row['claim']].id}: {first_sentence(claims[row['claim']].differs)}"
-        for row in rows
-        if row["verdict"] == "differs"
-    ]
-    return ["What differs:", "", *lines, ""] if lines else []
 
 
 def first_sentence(text: str) -> str:
@@ -331,8 +338,10 @@ def summary(paper: Paper, rows: Sequence[Row]) -> list[str]:
     return [data["caption"], "", *filled, ""]
 
 
-def write_page(docs: Path, papers: Mapping[str, Paper]) -> Path:
-    """Write `measured/papers.md`."""
+def write_pages(docs: Path, papers: Mapping[str, Paper]) -> Path:
+    """Write `measured/papers.md`, and a page into each paper's folder."""
+    for paper in papers.values():
+        (paper.folder / OWN_PAGE).write_text(page_of_paper(paper), encoding="utf-8")
     page = docs / PAGE
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(page_of(papers), encoding="utf-8")
@@ -340,7 +349,7 @@ def write_page(docs: Path, papers: Mapping[str, Paper]) -> Path:
 
 
 def copy_figures(docs: Path, out: Path, key: str, drawings: Sequence[Drawing]) -> None:
-    """Copy the figures that the page shows beside it."""
+    """Copy the figures that the paper's page has."""
     images = docs / PAGE.parent / "figures" / "papers" / key
     images.mkdir(parents=True, exist_ok=True)
     for drawing in drawings:

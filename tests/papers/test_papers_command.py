@@ -112,7 +112,7 @@ def test_tables_page_and_figures_are_written(repository: Path) -> None:
         "docs/measured/figures/papers/tiny/figure-1.png",
     ):
         assert 1000 < (repository / figure).stat().st_size < 200_000
-    page = (repository / "docs/measured/papers.md").read_text(encoding="utf-8")
+    page = (repository / "papers/tiny/README.md").read_text(encoding="utf-8")
     for text in ("**reproduced** (quick)", "**differs**", "It is not.", "figure-1.png"):
         assert text in page
 
@@ -120,7 +120,7 @@ def test_tables_page_and_figures_are_written(repository: Path) -> None:
 @pytest.mark.long
 def test_a_second_run_plays_nothing_and_says_the_same(repository: Path) -> None:
     run(None, repository, docs=repository / "docs")
-    files = [repository / "papers/tiny/verdicts.csv", repository / "docs/measured/papers.md"]
+    files = [repository / f"papers/tiny/{name}" for name in ("verdicts.csv", "README.md")]
     first = [file.read_bytes() for file in files]
     said = run(["tiny"], repository, docs=repository / "docs")
     assert "4 are finished already" in said
