@@ -54,7 +54,7 @@ def test_answers_of_the_others_are_recorded_when_their_time_has_passed(store: An
     trial = store["trial"]
     trial.tell(trial.ask(), 1)
     store._clock.now += 61
-    run_maintenance(store)
+    run_maintenance(store, {})
     with store.database.reading(trial.uid) as rows:
         assert rows.held(trial.uid, [1, 2]) == {}
 

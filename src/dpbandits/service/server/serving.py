@@ -151,24 +151,31 @@ def has_keys(store: CampaignStore) -> bool:
 
 def poll_views(store: CampaignStore) -> None:
     """Keep house, though nobody calls."""
-    pause = threading.Event()
+    pause, warned = threading.Event(), dict[str, str]()
     while not pause.wait(OFTEN):
         with suppress(StoreError):  # whoever calls next is told
-            run_maintenance(store)
+            run_maintenance(store, warned)
 
 
-def run_maintenance(store: CampaignStore) -> None:
+def run_maintenance(store: CampaignStore, warned: dict[str, str]) -> None:
     """Record answers whose time has passed, end periods, and keep nothing that was written over.
     What is wrong with one campaign keeps no other one waiting: whoever calls that next is told.
+
+    Args:
+        warned: by campaign, what the log says already: for as long as it lasts, once is enough.
     """
     for name in store:
         try:
             if {"attribution_window", "period"} & store[name].options.keys():
                 store[name].settle()
+            warned.pop(name, None)
         except Exception as error:  # a user-defined policy, or a noise source
-            logging.getLogger("dpbandits").warning(
-                "Campaign %s could not be settled: %s.", name, type(error).__name__
-            )
+            kind = type(error).__name__
+            if warned.get(name) != kind:
+                warned[name] = kind
+                logging.getLogger("dpbandits").warning(
+                    "Campaign %s could not be settled: %s.", name, kind
+                )
     store.database.forget()
 
 
