@@ -229,6 +229,25 @@ def test_noise_that_fails_undoes_no_release(
         assert played.campaign.generation == 1
 
 
+def test_noise_that_fails_in_one_segment_keeps_nothing_from_another() -> None:
+    noise = Failing(0, 1)
+    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=4)
+    with dpb.open_store("memory:", noise=noise) as store:
+        campaign = store.create("trial", policy, segments=["DE", "FR"], seed=1)
+        germans, french = (campaign.ask(8, segment=name) for name in ("DE", "FR"))
+        tells = [(each, 1) for pair in zip(germans, french, strict=True) for each in pair]
+        with pytest.raises(ArithmeticError):
+            campaign.tell_many(tells[:8])
+        assert [campaign[name].summary().told for name in ("DE", "FR")] == [4, 4]
+        assert [campaign[name].summary().step for name in ("DE", "FR")] == [0, 1]
+        noise.after, noise.times = noise.drawn, 2  # what is due in DE, and again within the call
+        with pytest.raises(RuntimeError):
+            campaign.tell_many(tells[8:])
+        assert [campaign[name].summary().told for name in ("DE", "FR")] == [4, 8]
+        assert campaign.tell_many(tells[8:]) == ["recorded", "already"] * 4
+        assert sum(len(lines) for lines in campaign.ledger.values()) == noise.drawn > 2
+
+
 def test_a_policy_at_its_end_undoes_no_release(where: str, tmp_path: Path) -> None:
     """It says so with every call, and what was released until then is released once."""
     policy = dpb.DPUCB(arms=["a", "b", "c"], epsilon=1, horizon=8)

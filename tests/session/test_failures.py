@@ -194,9 +194,15 @@ def test_beyond_its_horizon_a_policy_says_so_and_reads_nothing(policy: dpb.Polic
     """
     s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
     words = r"Expected at most \d+ releases.* one more is due.* a longer horizon"
-    s.ask()  # it waits still
+    s.ask(3)  # they wait still
     with pytest.raises(dpb.HorizonError, match=words):
         play(s, 9)
+    others = s.pending[1:]
+    for decision in others:  # which reads nothing
+        s.void(decision)
+    assert s.unread == len(others) >= 2
+    with pytest.raises(dpb.DecisionError):
+        s.void(others[0])
     ledger, waiting = s.ledger, s.pending
     for call in (lambda: s.tell(waiting[0], reward_of(s, waiting[0])), s.ask, s.settle):
         with pytest.raises(dpb.HorizonError, match=words) as error:

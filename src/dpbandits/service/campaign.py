@@ -224,9 +224,9 @@ class Campaign:
         """Record several (decision, reward) pairs, in this order; returns what became of each.
 
         Should a release that they complete fail, for want of noise, say, its error passes through:
-        what was recorded until then stands, and the next call makes the release. Tell all of them
-        again. A segment that is past its policy's horizon keeps none of the others from theirs: its
-        own are "gone".
+        what was recorded until then stands, as does what is of other segments, and the next call
+        makes the release. Tell all of them again. In a segment that is past its policy's horizon
+        they are "gone".
 
         Raises:
             RewardError: one of them is no reward. None was recorded.

@@ -42,7 +42,7 @@ from dpbandits.service.models import (
     TellStatus,
     Voided,
 )
-from dpbandits.service.parts import Part, held_answers_of, known_decisions
+from dpbandits.service.parts import Part, held_answers_of, known_decisions, leave_due
 from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
@@ -64,7 +64,6 @@ from dpbandits.session.storing import (
     is_pending,
     is_release_missing,
     is_too_late,
-    keep_recorded,
     play_of,
     pseudonym_in,
     record_batch,
@@ -218,7 +217,7 @@ class OperationModel(BaseModel):
     name: ClassVar[str]
     role: ClassVar[Role] = "admin"
     reply: ClassVar[type[Reply]] = Done
-    passes_horizon: ClassVar[bool] = False
+    passes: ClassVar[tuple[type[Exception], ...]] = ()
     key: Key = None
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
@@ -464,12 +463,13 @@ class Placed(NamedTuple):
 
 class ResolvingOperation(OperationModel):
     """An operation on decisions that were requested before. What a part past its policy's horizon
-    takes no more is "gone", and keeps nothing else from being done.
+    takes no more is "gone". Neither that nor a release that fails in one part keeps anything from
+    being done in another.
     """
 
     role: ClassVar[Role] = "tell"
     reply: ClassVar[type[Reply]] = Results
-    passes_horizon: ClassVar[bool] = True
+    passes: ClassVar[tuple[type[Exception], ...]] = (Exception,)
 
     def ids(self) -> list[str]:
         """The decisions that are meant."""
@@ -504,6 +504,7 @@ class ResolvingOperation(OperationModel):
         statuses = list[TellStatus](["unknown"] * len(ids))
         parts = list(dict.fromkeys(map(id, places)))
         by_part = {key: [at for at, part in enumerate(places) if id(part) == key] for key in parts}
+        failed: Exception | None = None
         for own in by_part.values():
             part = places[own[0]]
             if len(parts) > 1 or is_release_missing(part.session):
@@ -514,13 +515,17 @@ class ResolvingOperation(OperationModel):
             try:
                 seqs = [each.seq for each in placed]
                 self._resolve(tx, part, list(zip(own, seqs, strict=True)))
-            except HorizonError as error:
-                keep_recorded(part.session, error)
+            except Exception as error:
+                leave_due(part.session, error)
                 placed = [left_over(each, part) for each in placed]
+                if not isinstance(error, HorizonError):  # for want of noise, say
+                    failed = failed or error
             for at, each in zip(own, placed, strict=True):
                 statuses[at] = each.status
             if len(parts) > 1:
                 tx.accept(part)
+        if failed is not None:
+            raise failed
         return statuses
 
     def _require(self, tx: Transaction, part: Part, own: Sequence[int]) -> None:
@@ -720,6 +725,7 @@ class Pending(OperationModel):
     name: ClassVar[str] = "pending"
     role: ClassVar[Role] = "tell"
     reply: ClassVar[type[Reply]] = AskReply
+    passes: ClassVar[tuple[type[Exception], ...]] = (HorizonError,)
     after: Annotated[int, Field(ge=0, le=2**53)] = 0
     limit: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = 1_000
     segment: Any = None
@@ -999,7 +1005,7 @@ class Close(OperationModel):
     """
 
     name: ClassVar[str] = "close"
-    passes_horizon: ClassVar[bool] = True
+    passes: ClassVar[tuple[type[Exception], ...]] = (HorizonError,)
     why: Annotated[str | None, checked_line("why", LONGEST_WHY, "Nothing was changed.")] = None
     winner: Arm = None
     read: bool = True
@@ -1032,6 +1038,7 @@ class Erase(OperationModel):
 
     name: ClassVar[str] = "erase"
     reply: ClassVar[type[Reply]] = Voided
+    passes: ClassVar[tuple[type[Exception], ...]] = (HorizonError,)
     user: User
 
     def parts(self, tx: Transaction) -> Sequence[Part]:

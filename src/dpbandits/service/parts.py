@@ -16,7 +16,12 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, NamedTuple, final
 
-from dpbandits.core.errors import DamagedSessionError, EditedRowsError, StoreError
+from dpbandits.core.errors import (
+    DamagedSessionError,
+    EditedRowsError,
+    HorizonError,
+    StoreError,
+)
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
 from dpbandits.service.contexts import ContextRows, has_contexts, small_answers
@@ -59,6 +64,8 @@ from dpbandits.session.storing import (
     due_now,
     end_contributions,
     holds_answers,
+    is_release_missing,
+    keep_recorded,
     lines_of,
     load_held_answers,
     play_of,
@@ -457,15 +464,30 @@ def held_answers_of(part: Part, rows: Rows, seqs: Sequence[int]) -> Iterator[Non
         clear_held_answers(part.session)
 
 
-def settle(part: Part, rows: Rows) -> None:
-    """Make what is due by now: releases, and answers whose time has passed.
+def settle(part: Part, rows: Rows) -> Exception | None:
+    """Make what is due by now: releases, and answers whose time has passed. Returns why a release
+    could not be made.
 
     Raises:
         EditedRowsError: answers that are held are not those that were written.
-        NotRecordedError: a release failed.
     """
     with held_answers_of(part, rows, due_now(part.session)):
-        part.session.settle()
+        try:
+            part.session.settle()
+        except Exception as error:
+            leave_due(part.session, error)
+            return error
+    return None
+
+
+def leave_due(session: Session, error: Exception) -> None:
+    """After an error, go on without a release that is due, if it is of that: past the policy's
+    horizon with all that was recorded; else the next call makes it. Raises any other error.
+    """
+    if isinstance(error, HorizonError):
+        keep_recorded(session, error)
+    elif not is_release_missing(session):
+        raise error
 
 
 # Writing

@@ -18,7 +18,6 @@ from typing import Any, Protocol, TypeVar, final
 
 from dpbandits.core.errors import (
     EditedRowsError,
-    HorizonError,
     LedgerError,
     SharedError,
     StoreError,
@@ -51,7 +50,6 @@ from dpbandits.session.storing import (
     drop_unread,
     is_release_missing,
     is_sticky,
-    keep_recorded,
     keeps_exact_sums,
     load_contributions,
     refreshed,
@@ -99,8 +97,8 @@ class Operation(Protocol):
         """Return the parts of the campaign that it touches."""
 
     @property
-    def passes_horizon(self) -> bool:
-        """Whether it is done although a part has come to its policy's horizon."""
+    def passes(self) -> tuple[type[Exception], ...]:
+        """The errors of releases that are due in spite of which it is done."""
 
     def settles(self, part: Part) -> bool:
         """Return whether due releases are made first; they stand even if the call is refused."""
@@ -206,18 +204,15 @@ class Transaction:
         """Run a call, or return the stored answer to its key.
 
         Raises:
-            HorizonError: a part has come to its policy's horizon, which keeps no other part from
-                what is due in it.
+            HorizonError, NotRecordedError: a part has come to its policy's horizon, or a release of
+                it fails, which keeps no other part from what is due in it.
             ValueError: another call was made with this key.
         """
-        parts, ended = op.parts(self), None
+        parts, failed = op.parts(self), list[Exception]()
         for part in parts:
             if op.settles(part):
-                try:
-                    settle(part, self.rows)
-                except HorizonError as error:
-                    keep_recorded(part.session, error)
-                    ended = error.with_traceback(None)
+                error = settle(part, self.rows)
+                failed += [] if error is None or isinstance(error, op.passes) else [error]
                 self.accept(part)
         if op.key is not None:
             seal = parts[0].seal.store
@@ -232,8 +227,8 @@ class Transaction:
                 if first != mark:
                     raise refusal("key_used")
                 return op.restored_answer(kept, self)
-        if ended is not None and not op.passes_horizon:
-            raise ended
+        if failed:
+            raise failed[0]
         answer = op.run(self, by)
         if op.key is not None:
             self.responses[place] = compact([mark, op.kept(answer)])

@@ -760,16 +760,33 @@ class Session:
 
     def void(self, decision: Decision | int) -> None:
         """Resolve a decision that was never carried out: nobody was shown it. Nothing is recorded,
-        and another decision takes its place. If nobody answered, `expire` it.
+        and another decision takes its place. If nobody answered, `expire` it. It reads nothing, so
+        it is done past a policy's horizon, too.
 
         Raises:
             DecisionError: unknown id, or resolved before.
         """
-        with OneCall(self) as view:
-            view = self._with_due_outcomes(view)
+        with OneCall(self, releases=False):
+            is_over = False
+            try:
+                view = self._with_due_outcomes(self._refresh_view(releases=True))
+            except HorizonError:
+                if self._state.unlearned is not None:  # a policy's own error
+                    raise
+                view, is_over = self._keep_all(), True
             id, play = view.find_pending(decision, self.campaign)
-            self._append(view, [self._voided(id, play)])
-            self._end(self._view)
+            view.events.append(self._voided(id, play))  # this is the moment at which it happens
+            if is_over:
+                self._keep_all()
+            else:
+                self._catch_up(view)
+                self._end(self._view)
+
+    def _keep_all(self) -> View:
+        """Count all events, also those after a release that cannot be made."""
+        state = self._refresh_view(releases=False).folded_with_all_events()
+        self._log = Log(state, self._log.plan, [])
+        return self._rebuild_view()
 
     def _voided(self, id: int, play: Play) -> Unread:
         owner, people = self._tables.owners.get(id), self._tables.people

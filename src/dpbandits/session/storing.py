@@ -40,7 +40,6 @@ from dpbandits.session.saving import (
 from dpbandits.session.session import OneCall, Session
 from dpbandits.session.state import (
     Asked,
-    Log,
     Recorded,
     Released,
     SessionEvent,
@@ -564,9 +563,7 @@ def keep_recorded(session: Session, error: Exception) -> None:
     """
     if not is_release_missing(session):
         raise error
-    state = session._current.folded_with_all_events()
-    session._log = Log(state, session._log.plan, [])
-    session._rebuild_view()
+    session._keep_all()
 
 
 def require_recordable_in(session: Session) -> None:
