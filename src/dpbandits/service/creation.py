@@ -122,7 +122,7 @@ class NewCampaign(BaseModel):
         if self.rewards is not None:
             options["rewards"] = Range(**dict(self.rewards))
         if self.guardrail is not None:
-            options["guardrail"] = self.guardrail.made()
+            options["guardrail"] = Guardrail(**dict(self.guardrail))
         if self.simulated_noise is not None:
             options["noise"] = SimulatedNoise(self.simulated_noise)
         return options

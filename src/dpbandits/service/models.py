@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, final
@@ -23,13 +23,9 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import NONE, Columns, Tabular, types_of
 from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
-from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Sight, Uplift
 from dpbandits.session.decisions import Decision
-from dpbandits.session.guardrail import Guardrail
-from dpbandits.session.lift import ArmLift, ArmPart, Lift, Shares
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
-from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import time_words
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
 
@@ -42,7 +38,7 @@ Exact = Annotated[
 class Record(BaseModel):
     """A reply, or a row of one."""
 
-    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True, from_attributes=True)
 
 
 class Reply(Record):
@@ -80,6 +76,7 @@ class CampaignDecision(Record):
     Args:
         campaign: the campaign's name; with segments or a holdout followed by "/" and the part's.
         propensity: how likely the action was; None where it was drawn from a posterior.
+        message: in the local model, what the user's device is sent.
     """
 
     id: str
@@ -90,6 +87,7 @@ class CampaignDecision(Record):
     label: Named = None
     learn: bool = True
     propensity: float | None = 1.0
+    message: str | None = None
 
     def to_json(self) -> str:
         """The message for the user's device (`dpbandits.Client`).
@@ -101,31 +99,10 @@ class CampaignDecision(Record):
         return Decision(*made, learn=self.learn).to_json()
 
 
-class SentDecision(CampaignDecision):
-    """A decision over HTTP. message: what a user's device is sent, if somebody learns from it."""
-
-    message: str | None = None
-
-
 class AskReply(Reply):
     """Decisions that were made."""
 
-    decisions: list[SentDecision]
-
-    @classmethod
-    def of(cls, answer: Iterable[CampaignDecision]) -> Self:
-        asked = [
-            SentDecision(**dict(each), message=each.to_json() if each.learn else None)
-            for each in answer
-        ]
-        return cls.model_construct(decisions=asked)
-
-    def made(self) -> list[CampaignDecision]:
-        names = CampaignDecision.model_fields
-        return [
-            CampaignDecision(**{name: getattr(each, name) for name in names})
-            for each in self.decisions
-        ]
+    decisions: list[CampaignDecision]
 
 
 class Result(Record):
@@ -285,12 +262,13 @@ class ArmState(NamedTuple):
     status: str
 
 
-def arm_states(value: Any) -> Any:
-    """Arms as objects or pairs."""
-    return tuple(
-        ArmState(each["arm"], each["status"]) if isinstance(each, dict) else ArmState(*each)
-        for each in value
-    )
+Arms = Annotated[
+    tuple[ArmState, ...],
+    PlainSerializer(
+        lambda arms: [each._asdict() for each in arms], return_type=list[dict[str, Any]]
+    ),
+]
+"""Arms; in JSON objects."""
 
 
 class Summary(Record):
@@ -318,7 +296,7 @@ class Summary(Record):
     waiting: int | None
     told: int | None
     closed: str | None
-    arms: Annotated[tuple[ArmState, ...], BeforeValidator(arm_states)]
+    arms: Arms
     created: float
     segments: tuple[str, ...] = ()
     overdue: int = 0
@@ -331,10 +309,6 @@ class Summary(Record):
     def resolved(self) -> int | None:
         """Decisions that are no longer pending; None where that is private."""
         return None if self.told is None else self.told + self.void
-
-    @field_serializer("arms")
-    def _sent_arms(self, arms: tuple[ArmState, ...]) -> list[dict[str, Any]]:
-        return [each._asdict() for each in arms]
 
     def __str__(self) -> str:
         counts = {"asked": self.asked, "told": self.told, "waiting": self.waiting}
@@ -366,11 +340,7 @@ class Summaries(Record):
 class SentArms(Record):
     """Every arm there ever was."""
 
-    arms: Annotated[tuple[ArmState, ...], BeforeValidator(arm_states)]
-
-    @field_serializer("arms")
-    def _sent(self, arms: tuple[ArmState, ...]) -> list[dict[str, Any]]:
-        return [each._asdict() for each in arms]
+    arms: Arms
 
 
 class SentGuarantee(Record):
@@ -417,38 +387,26 @@ class SentBeliefs(Record):
     limit: float | None = None
     advice: str = ""
 
-    @classmethod
-    def of(cls, estimates: Beliefs) -> Self:
-        rows = [row._asdict() for row in estimates.rows]
-        rest = {name: getattr(estimates, name) for name in cls.model_fields if name != "rows"}
-        return cls.model_validate({"rows": rows, **rest})
 
-    def made(self) -> Beliefs:
-        rows = tuple(Belief(**row.model_dump()) for row in self.rows)
-        fields = self.model_dump(exclude={"advice"})
-        sights = (None if each is None else Sight(*each) for each in (self.at_share, self.sight))
-        fields["at_share"], fields["sight"] = sights
-        return Beliefs(**{**fields, "rows": rows, "changed": tuple(self.changed)})
+class SentMean(Record):
+    """See `SideMean`."""
+
+    side: str
+    people: int
+    mean: float | None
+    low: float | None
+    high: float | None
 
 
 class SentUplift(Record):
     """See `Uplift`."""
 
     confidence: float
-    policy: dict[str, Any]
-    holdout: dict[str, Any]
+    policy: SentMean
+    holdout: SentMean
     mean: float | None
     low: float | None
     high: float | None
-
-    @classmethod
-    def of(cls, uplift: Uplift) -> Self:
-        sides = {"policy": uplift.policy._asdict(), "holdout": uplift.holdout._asdict()}
-        return cls(**{**uplift._asdict(), **sides})
-
-    def made(self) -> Uplift:
-        sides = {"policy": SideMean(**self.policy), "holdout": SideMean(**self.holdout)}
-        return Uplift(**{**dict(self), **sides})
 
 
 class SentArmLift(Record):
@@ -472,15 +430,6 @@ class SentLift(Record):
     confidence: float
     changed: list[str]
 
-    @classmethod
-    def of(cls, lift: Lift) -> Self:
-        rows = [row._asdict() for row in lift.rows]
-        return cls.model_validate({**vars(lift), "rows": rows})
-
-    def made(self) -> Lift:
-        rows = tuple(ArmLift(**dict(row)) for row in self.rows)
-        return Lift(rows, self.control, self.confidence, tuple(self.changed))
-
 
 class SentPart(Record):
     """See `ArmPart`."""
@@ -496,12 +445,16 @@ class SentShares(Record):
     rows: list[SentPart]
     people: int
 
-    @classmethod
-    def of(cls, shares: Shares) -> Self:
-        return cls.model_validate({"rows": [r._asdict() for r in shares], "people": shares.people})
 
-    def made(self) -> Shares:
-        return Shares(tuple(ArmPart(**dict(row)) for row in self.rows), self.people)
+LISTED = BeforeValidator(lambda numbers: np.asarray(numbers).tolist())
+
+
+class SentRange(Record):
+    """See `Range`."""
+
+    low: float
+    high: float
+    minimise: bool
 
 
 class SentPredictions(Record):
@@ -511,31 +464,22 @@ class SentPredictions(Record):
     """
 
     policy: str
-    theta: list[list[float]]
-    covariance: list[list[list[float]]]
-    added: list[float]
+    theta: Annotated[list[list[float]], LISTED]
+    covariance: Annotated[list[list[list[float]]], LISTED]
+    added: Annotated[list[float], LISTED]
     normal: float
-    seen: list[bool]
+    seen: Annotated[list[bool], LISTED]
     confidence: float
     always: bool
-    units: dict[str, float | bool]
+    units: SentRange
     labels: list[str]
     clip: bool
-
-    @classmethod
-    def of(cls, found: Predictions) -> Self:
-        fields = {name: getattr(found, name) for name in cls.model_fields}
-        for name in ("theta", "covariance", "added", "seen"):
-            fields[name] = fields[name].tolist()
-        units = {"low": float(found.units.low), "high": float(found.units.high)}
-        fields["units"] = {**units, "minimise": found.units.minimise}
-        return cls.model_validate({**fields, "labels": list(found.labels)})
 
     def made(self) -> Predictions:
         fields: dict[str, Any] = dict(self)
         for name in ("theta", "covariance", "added", "seen"):
             fields[name] = np.array(fields[name])
-        labels, units = tuple(self.labels), Range(**self.units)  # type: ignore[arg-type]
+        labels, units = tuple(self.labels), Range(**dict(self.units))
         return Predictions(**{**fields, "labels": labels, "units": units})
 
 
@@ -577,13 +521,6 @@ class Alarm(Record):
     arm: str | int | None
     asked: int
     advice: str = ""
-
-    @classmethod
-    def of(cls, event: SessionEvent) -> Self:
-        return cls(**event._asdict())
-
-    def made(self) -> SessionEvent:
-        return SessionEvent(**dict(self))
 
 
 class Moment(Record):
@@ -627,13 +564,6 @@ class SentGuardrail(Record):
     limit: float
     confidence: float = 0.95
     default: float = 0.0
-
-    @classmethod
-    def of(cls, guardrail: Guardrail) -> Self:
-        return cls(**{name: getattr(guardrail, name) for name in cls.model_fields})
-
-    def made(self) -> Guardrail:
-        return Guardrail(self.name, self.limit, self.confidence, self.default)
 
 
 class Rights(Record):

@@ -372,10 +372,10 @@ class Ask(OperationModel):
             shares: their propensities.
         """
         names = part.names.names(part.nonce, part.head.generation, (each.id for each in asked))
-        return [decision_of(*each) for each in zip(names, asked, shares, strict=True)]
+        return decisions_of(part, names, asked, shares)
 
     def kept(self, answer: list[CampaignDecision]) -> Any:
-        return [each.model_dump(mode="json") for each in answer]
+        return [each.model_dump(mode="json", exclude_defaults=True) for each in answer]
 
     def restored_answer(self, kept: Any, tx: Transaction) -> list[CampaignDecision]:
         try:
@@ -396,18 +396,25 @@ class Ask(OperationModel):
         return place is not None and place.nonce == part.nonce
 
 
-def decision_of(name: str, made: Decision, share: float | None) -> CampaignDecision:
-    """Return a session's decision under its name. share: its propensity."""
-    return CampaignDecision(
-        id=name,
-        action=made.action,
-        round=made.round,
-        observe=made.observe,
-        campaign=made.campaign,
-        label=made.label,
-        learn=made.learn,
-        propensity=share,
-    )
+def decisions_of(
+    part: Part, names: Sequence[str], asked: Sequence[Decision], shares: Sequence[float | None]
+) -> list[CampaignDecision]:
+    """Return a session's decisions under their names. shares: their propensities."""
+    is_local = part.session.policy.randomizer() is not None
+    return [
+        CampaignDecision(
+            id=name,
+            action=made.action,
+            round=made.round,
+            observe=made.observe,
+            campaign=made.campaign,
+            label=made.label,
+            learn=made.learn,
+            propensity=share,
+            message=made.to_json() if is_local and made.learn else None,
+        )
+        for name, made, share in zip(names, asked, shares, strict=True)
+    ]
 
 
 def require_control(tx: Transaction, eligible: Sequence[Any] | None) -> None:
@@ -737,17 +744,15 @@ class Pending(OperationModel):
         (part,) = self.parts(tx)
         if part.session.attribution_window is not None:
             raise refusal("resolved_by_time")
-        waiting = [each for each in part.session.pending if each.id > self.after]
-        decisions = list[CampaignDecision]()
-        drawn = tx.rows.propensities(part.uid, [each.id for each in waiting[: self.limit]])
-        for each in waiting[: self.limit]:
-            row = part.pending.rows.get(each.id)
+        waiting = [each for each in part.session.pending if each.id > self.after][: self.limit]
+        seqs, rows, names = [each.id for each in waiting], part.pending.rows, list[str]()
+        for seq in seqs:
             # one that is asked for in this very transaction is not stored yet
-            nonce = part.nonce if row is None else row.nonce
-            (name,) = part.names.names(nonce, part.head.generation, [each.id])
-            by_play = play_of(part.session, each.id).propensity
-            decisions.append(decision_of(name, each, drawn.get(each.id, by_play)))
-        return decisions
+            nonce = rows[seq].nonce if seq in rows else part.nonce
+            names += part.names.names(nonce, part.head.generation, [seq])
+        drawn = tx.rows.propensities(part.uid, seqs)
+        shares = [drawn.get(seq, play_of(part.session, seq).propensity) for seq in seqs]
+        return decisions_of(part, names, waiting, shares)
 
     def identity(self) -> str:
         return json.dumps([self.name, self.after, self.limit, self.segment], default=str)

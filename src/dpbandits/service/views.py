@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from fractions import Fraction
+from functools import cache
 from textwrap import fill
 from threading import Lock
 from typing import Annotated, Any, NamedTuple, final
@@ -29,6 +29,7 @@ from dpbandits.service.refusals import refusal
 from dpbandits.service.tables import ReleaseRow
 from dpbandits.service.transaction import ONLY_PART, Layout, Transaction
 from dpbandits.session.beliefs import Beliefs, ReleaseHistory, Uplift, checked_confidence, uplift_of
+from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import MOST_OUTCOMES
 from dpbandits.session.predictions import Predictions
@@ -67,7 +68,9 @@ class View:
 
     Args:
         show: the view of one part, of the transaction, the part and the parameters.
-        sent: the type in which a server sends it. encode, decode: to and from it.
+        sent: the type in which a server sends it, made of what has its fields as attributes.
+        made: the type that a client makes of what was sent; None: the same.
+        encode, decode: before the one and after the other.
         combine: of the layout, the parts' views by name and the parameters, the view of the whole
             campaign; None: there is none, a part has to be named.
         is_by_part: whether the view of the whole campaign is by part, over HTTP
@@ -80,6 +83,7 @@ class View:
 
     show: Callable[..., Any]
     sent: Any
+    made: Any = None
     encode: Callable[[Any], Any] = same
     decode: Callable[[Any], Any] = same
     combine: Callable[..., Any] | None = None
@@ -114,11 +118,11 @@ class View:
     def to_sent(self, value: Any) -> Any:
         """A view as a server sends it."""
         if self.is_by_part and isinstance(value, Mapping):
-            return {"segments": {name: self.encode(each) for name, each in value.items()}}
+            return {"segments": {name: self.to_sent(each) for name, each in value.items()}}
         parts = getattr(value, "parts", None)
         if self.is_by_part and parts is not None:
             return self.to_sent(parts)
-        return self.encode(value)
+        return value if self.is_text else adapter(self.sent).validate_python(self.encode(value))
 
     def from_sent(self, body: Any) -> Any:
         """A view as `show` or `combine` gave it, from what a server sent."""
@@ -130,7 +134,12 @@ class View:
         return self._made(body)
 
     def _made(self, body: Any) -> Any:
-        return self.decode(TypeAdapter(self.sent).validate_python(body))
+        return self.decode(adapter(self.made or self.sent).validate_python(body))
+
+
+@cache
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 # How the views of parts become one
@@ -258,17 +267,7 @@ def statement_over(layout: Layout, parts: Mapping[str, str]) -> str:
 
 
 def ledger_of(tx: Transaction, part: Part) -> list[models.LedgerLine]:
-    return [
-        models.LedgerLine(
-            generation=row.generation,
-            coordinate=row.coordinate,
-            start=row.start,
-            stop=row.stop,
-            cost=row.cost,
-            kind=row.kind,
-        )
-        for row in tx.rows.readings(part.uid, 0)
-    ]
+    return [models.LedgerLine.model_validate(row) for row in tx.rows.readings(part.uid, 0)]
 
 
 def releases_of(
@@ -316,8 +315,7 @@ def decisions_of(
 
 def events_of(tx: Transaction, part: Part, limit: int = 100) -> list[models.CampaignEvent]:
     many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
-    rows = tx.rows.events(part.uid, many)
-    return [models.CampaignEvent(**row._asdict()) for row in rows]
+    return [models.CampaignEvent.model_validate(row) for row in tx.rows.events(part.uid, many)]
 
 
 # What came of it
@@ -504,7 +502,7 @@ class HistoryCache:
         if not (is_chosen or is_last):
             return
         rows = look.rows(self._history, HISTORY_CONFIDENCE)
-        arms = tuple(models.SentBelief(**each._asdict()) for each in rows)
+        arms = tuple(map(models.SentBelief.model_validate, rows))
         self._last = models.Moment(step=row.step, asked=row.asked, at=row.made_at, arms=arms)
         if is_chosen:
             self._kept.append((self._folded, self._last))
@@ -534,29 +532,9 @@ def recent_of(tx: Transaction, part: Part, newest: int = 1_000) -> models.Recent
 # The table
 
 
-def optional(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The same of a value, and None of None."""
-    return lambda value: None if value is None else call(value)
-
-
-def many_of(kind: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
-    """Rows of session-owned kinds, sent as models."""
-    return {
-        "sent": list[kind],
-        "encode": lambda rows: [encode(row) for row in rows],
-        "decode": lambda rows: tuple(row.made() for row in rows),
-    }
-
-
 def beliefs_like(**more: Any) -> dict[str, Any]:
-    return {
-        "sent": models.SentBeliefs,
-        "encode": models.SentBeliefs.of,
-        "decode": models.SentBeliefs.made,
-        "combine": in_one_table,
-        "is_by_part": True,
-        **more,
-    }
+    table = {"combine": in_one_table, "is_by_part": True}
+    return {"sent": models.SentBeliefs, "made": Beliefs, **table, **more}
 
 
 VIEWS: dict[str, View] = {
@@ -565,16 +543,10 @@ VIEWS: dict[str, View] = {
     "guarantee": View(
         lambda tx, part: part.session.guarantee,
         models.SentGuarantee,
-        models.SentGuarantee.of,
+        encode=models.SentGuarantee.of,
         combine=first_of,
     ),
-    "spent": View(
-        lambda tx, part: part.session.spent,
-        str | None,
-        optional(str),
-        optional(Fraction),
-        combine=largest_of,
-    ),
+    "spent": View(lambda tx, part: part.session.spent, models.Exact | None, combine=largest_of),
     "generation": View(lambda tx, part: part.head.generation, int, combine=largest_of),
     "attribution_window": View(
         lambda tx, part: part.session.attribution_window, float | None, combine=first_of
@@ -582,15 +554,14 @@ VIEWS: dict[str, View] = {
     "guardrail": View(
         lambda tx, part: part.session.guardrail,
         models.SentGuardrail | None,
-        optional(models.SentGuardrail.of),
-        optional(models.SentGuardrail.made),
+        Guardrail | None,
         combine=first_of,
     ),
     "arms": View(
         arms_of,
         models.SentArms,
-        lambda arms: models.SentArms(arms=arms),
-        lambda said: said.arms,
+        encode=lambda arms: {"arms": arms},
+        decode=lambda said: said.arms,
         combine=by_part,
         is_by_part=True,
     ),
@@ -607,16 +578,14 @@ VIEWS: dict[str, View] = {
     "predictions": View(
         predictions_of,
         models.SentPredictions,
-        models.SentPredictions.of,
-        models.SentPredictions.made,
+        decode=models.SentPredictions.made,
         combine=first_of,
         params={**CONFIDENT, "always": (bool, False)},
     ),
     "lift": View(
         lift_in,
         models.SentLift,
-        models.SentLift.of,
-        models.SentLift.made,
+        Lift,
         combine=lift_table,
         is_by_part=True,
         params={"control": (Annotated[str | None, Field(max_length=200)], None), **CONFIDENT},
@@ -624,8 +593,7 @@ VIEWS: dict[str, View] = {
     "shares": View(
         shares_in,
         models.SentShares,
-        models.SentShares.of,
-        models.SentShares.made,
+        Shares,
         combine=by_part,
         is_by_part=True,
         params={"people": (Annotated[int, Field(ge=1, le=MOST_OUTCOMES)], 1_000)},
@@ -634,19 +602,22 @@ VIEWS: dict[str, View] = {
     "sample_ratio": View(
         sample_ratio_of,
         models.SentRatio,
-        models.SentRatio.of,
-        models.SentRatio.made,
+        encode=models.SentRatio.of,
+        decode=models.SentRatio.made,
         combine=by_part,
         is_by_part=True,
     ),
     "alarms": View(
-        alarms_in, combine=by_part, is_by_part=True, **many_of(models.Alarm, models.Alarm.of)
+        alarms_in,
+        list[models.Alarm],
+        tuple[SessionEvent, ...],
+        combine=by_part,
+        is_by_part=True,
     ),
     "uplift": View(
         side_of,
         models.SentUplift,
-        models.SentUplift.of,
-        models.SentUplift.made,
+        Uplift,
         combine=uplift_over,
         params=CONFIDENT,
         is_whole=True,
@@ -654,12 +625,11 @@ VIEWS: dict[str, View] = {
     "expected_loss": View(
         in_play,
         models.SentLoss | None,
-        optional(lambda loss: models.SentLoss(**loss._asdict())),
-        optional(lambda said: ExpectedLoss(**dict(said))),
+        ExpectedLoss | None,
         combine=policy_side,
         finish=LossCache().of,
     ),
-    "history": View(history_of, list[models.Moment], decode=lambda moments: tuple(moments)),
+    "history": View(history_of, list[models.Moment], tuple[models.Moment, ...]),
     "recent": View(recent_of, models.Recent, params={"newest": (Limit, 1_000)}),
     "policy": View(lambda tx, part: part.session.policy, None, combine=first_of),
 }
