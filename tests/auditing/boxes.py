@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,13 +22,14 @@ ONE = Fraction(1)
 
 
 class Coin:
-    """Private: it never looks."""
+    """Private: it never looks. Its generator takes seeds below 2³² only."""
 
     def __init__(self, seed: int, arms: int = 2) -> None:
-        self.rng, self.arms = random.Random(seed), arms
+        self.rng: Any = np.random.RandomState(seed)
+        self.arms = arms
 
     def select(self) -> int:
-        return self.rng.randrange(self.arms)
+        return int(self.arms * self.rng.random())
 
     def update(self, arm: int, reward: float) -> None:
         pass

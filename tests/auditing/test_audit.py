@@ -8,7 +8,6 @@ fails with probability 1e-6.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import time
 from collections.abc import Callable
@@ -53,16 +52,6 @@ def test_claim_can_be_put_to_it() -> None:
     assert "FAILED at transcript" in conclusion(report)
 
 
-@pytest.mark.long
-def test_foreign_objects() -> None:
-    leaks = dpb.audit(Leader, 1, levels=["statistical"], runs=4000)
-    assert not leaks.passed
-    assert leaks.lower_bound > 5
-    keeps = dpb.audit(Coin, "1/10", runs=2000)
-    assert keeps.verdict == "not refuted"
-    assert keeps.lower_bound < 0.1
-
-
 def test_objects_that_cannot_be_audited() -> None:
     with pytest.raises(TypeError, match="fresh object for each run"):
         dpb.audit(Leader(), 1)
@@ -104,16 +93,6 @@ def test_an_epsilon_that_would_be_ignored_is_refused() -> None:
         dpb.audit(Leader, 1, epsilon=2)
 
 
-@pytest.mark.long
-def test_classes_and_functions_that_make_one() -> None:
-    made = dpb.audit(LazyForgetful, epsilon="1/2", levels=["transcript"], runs=100)
-    assert (made.passed, made.claim) == (True, Fraction(1, 2))
-    factory = dpb.audit(
-        lambda: dpb.AnytimeLazyUCB(arms=2, epsilon=1), levels=["transcript"], runs=100
-    )
-    assert (factory.passed, factory.claim) == (True, 1)
-
-
 def test_what_a_level_leaves_the_next_ones_use(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, float] = {}
 
@@ -137,51 +116,11 @@ def test_what_a_level_leaves_the_next_ones_use(monkeypatch: pytest.MonkeyPatch) 
     assert run.share(["statistical"], -5, 60) == pytest.approx(21)
 
 
-def test_conclusions_say_what_was_looked_at() -> None:
-    def said(claim: int | None, *levels: LevelResult) -> str:
-        return conclusion(AuditReport("x", None if claim is None else Fraction(claim), levels))
-
-    some = LevelResult("transcript", "passed", 1.0, details={"pairs": 210, "of": 1345})
-    assert said(1, some).endswith("The transcript level replayed 210 of 1,345 neighbours.")
-    assert "neighbours" not in said(1, replace(some, details={"pairs": 9, "of": 9}))
-    assert "nothing was seen" in said(1, LevelResult("statistical", "passed", confidence=0.9))
-    assert "nothing was seen" not in said(1, some, LevelResult("statistical", "passed"))
-    assert "no leak is certified" in said(1, LevelResult("statistical", "passed"))
-    assert said(1, LevelResult("statistical", "not applicable")).startswith("No verdict")
-    why = "A changed record changes a plan."
-    leak, seen = (
-        LevelResult("transcript", "failed", evidence=why),
-        LevelResult("statistical", "not refuted", 0.9966),
-    )
-    assert said(1, leak, seen).endswith(f"What refutes the claim is no figure of ε: {why}")
-    assert "no figure" not in said(1, leak, replace(seen, lower_bound=1.01))
-    assert said(None, LevelResult("statistical", "not applicable", 2.0)).startswith(
-        "Nothing to hold it to"
-    )
-
-
 def test_no_claim_is_no_pass() -> None:
     report = dpb.audit("UCB1", levels=["statistical"], runs=2000)
     assert report.claim is None
     assert not report.passed
     assert report.lower_bound > 1
-
-
-@pytest.mark.long
-def test_report_is_plain_data() -> None:
-    report = dpb.audit(
-        LazyForgetful(epsilon=Fraction(1), grid=Grid(steps=1)),
-        levels=["transcript", "statistical"],
-        runs=200,
-        workers=1,
-    )
-    data = json.loads(report.to_json())
-    assert data["passed"] is True
-    assert data["claim"] == "1"
-    assert [level["level"] for level in data["levels"]] == ["transcript", "statistical"]
-    lines = str(report).splitlines()
-    assert lines[-1] == conclusion(report)
-    assert [line.split()[0] for line in lines[2:-1:2]] == ["transcript", "statistical"]
 
 
 def test_everything_knows_all() -> None:
@@ -258,19 +197,6 @@ class Between:
             self.sums[arm] += reward - 0.4
 
 
-class Older:
-    """Perfectly private, on a generator that takes seeds below 2³² only."""
-
-    def __init__(self, seed: int) -> None:
-        self.coins = np.random.RandomState(seed)
-
-    def ask(self) -> int:
-        return int(self.coins.random_sample() < 0.5)
-
-    def tell(self, decision: int, reward: float) -> None:
-        pass
-
-
 class Says:
     """Plays what it was made with."""
 
@@ -309,13 +235,6 @@ def test_rounds_can_be_asked_for() -> None:
         assert (pair.a != pair.b).any(axis=-1).sum() == 1, pair.label
     with pytest.raises(ValueError, match="rounds=0"):
         run_of(Late, rounds=0)
-
-
-@pytest.mark.long
-def test_seeds_suit_older_generators() -> None:
-    report = run_of(Older)
-    assert not report.failed
-    assert "seed" not in report.levels[0].evidence
 
 
 def seeded(seed: int) -> dpb.Session:
@@ -599,12 +518,3 @@ def test_noisy_max_with_the_published_noise(rounds: int, loss: float) -> None:
     assert published == pytest.approx(loss, abs=1e-3)
     assert published == pytest.approx(published_loss(rounds, 1.0), abs=1e-3)
     assert noisy_max_loss(NoisyMax(epsilon=ONE, grid=Grid(steps=1024)), rounds) < 1
-
-
-@pytest.mark.long
-def test_published_noise_of_a_noisy_maximum_is_refuted_by_runs() -> None:
-    """It keeps 2 and was published as 1."""
-    policy = dpb.RNMFTNL(actions=2, epsilon=1, preset="published")
-    report = dpb.audit(policy, 1, levels=["statistical"], runs=20_000, workers=1)
-    assert report.failed
-    assert 1.1 <= report.lower_bound <= 2

@@ -288,16 +288,6 @@ def test_copies_of_a_process_do_not_repeat_each_other() -> None:
 
 
 @pytest.mark.long
-def test_a_number_of_runs_gives_the_same_bound_every_time() -> None:
-    subject = MechanismSubject(LazyForgetful(epsilon=Fraction(1), grid=Grid(steps=1)))
-    both = [
-        statistical_level(subject, Fraction(1), workers=1, runs=5000, seed=7).lower_bound
-        for _ in range(2)
-    ]
-    assert both[0] == both[1] > 0
-
-
-@pytest.mark.long
 def test_runs_without_public_coins_are_played_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand runs of eight rounds have far fewer histories; runs that went on alone, for their
     seed was looked at, would be played one by one.

@@ -404,40 +404,6 @@ def test_a_call_that_was_cut_off_counts_once(
     assert inside(store["c"], lambda part, _: part.session.state.t) == campaign.releases()[-1].asked
 
 
-WRONG: dict[str, Any] = {
-    "none": None,
-    "too short": [0.1],
-    "too long": [2.0, 0.0],
-    "NaN": [0.1, float("nan")],
-    "infinite": [0.1, float("inf")],
-    "text": "0.1",
-    "names": {"p": 0.1, "q": 0.1},
-    "true": [True, 0.1],
-    "deep": [[[0.1, 0.2]]],
-    "two": [[0.1, 0.2], [0.1, 0.2]],
-    "mixed": [0.1, [0.1, 0.2]],
-    "empty": [],
-}
-
-
-@pytest.mark.parametrize("wrong", WRONG)
-def test_wrong_contexts_make_no_decision(wrong: str, tmp_path: Path) -> None:
-    lite = Lite(tmp_path)
-    store = lite.open()
-    campaign = create(store)
-    before = [rows(lite, table) for table in ("head", "decision", "private_state")]
-    with pytest.raises((ValueError, TypeError), match="No decision was made"):
-        campaign.ask(context=WRONG[wrong])
-    assert [rows(lite, table) for table in ("head", "decision", "private_state")] == before
-    client = client_of(store)
-    body = json.dumps({"context": WRONG[wrong]})
-    headers = {"content-type": "application/json"}
-    answer = client.post("/v1/campaigns/c/ask", content=body, headers=headers)
-    assert answer.status_code == 422
-    assert answer.json()["code"] in ("context", "shape")
-    assert campaign.summary().asked == 0
-
-
 GIVEN: dict[str, Any] = {
     "assignment": "shuffled",
     "min_share": 0.1,
@@ -485,30 +451,6 @@ def test_the_guide_has_the_table_of_options() -> None:
     assert listed == {option: bool(why) for option, why in OPTIONS_WITH_CONTEXTS.items()}
     verbs = {"eligible", "add_arm", "pause_arm", "resume_arm", "retire_arm", "drop_open", "close"}
     assert {*GIVEN} | verbs | {"scope"} == {*OPTIONS_WITH_CONTEXTS}
-
-
-@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"epsilon": None, "rho": 1}])
-def test_verbs_and_scopes_are_taken_as_the_table_says(budget: dict[str, Any]) -> None:
-    store = dpb.open_store("memory:")
-    store.scope("all", epsilon=2)
-    made = policy(arms=["a", "b", "c"], **budget)
-    if "rho" in budget:
-        with pytest.raises(ValueError, match="Expected a policy with an epsilon"):
-            create(store, made, scope="all")
-    campaign = create(store, made, **({} if "rho" in budget else {"scope": "all"}))
-    assert {campaign.ask(context=x, eligible=["b"]).label for x in PLACES[:9]} == {"b"}
-    campaign.pause_arm("a")
-    assert campaign.add_arm("d") == 3
-    assert {campaign.ask(context=x).label for x in PLACES[:60]} == {"b", "c", "d"}
-    campaign.resume_arm("a")
-    campaign.retire_arm("b")
-    campaign.drop_open()
-    asked = campaign.ask(60, context=PLACES[:60])
-    assert {each.label for each in asked} == {"a", "c", "d"}
-    campaign.tell_many([(each, 1) for each in asked])
-    campaign.close("over", read=False)
-    with pytest.raises(dpb.ClosedError):
-        campaign.ask(context=PLACES[0])
 
 
 def test_with_a_window_nothing_public_shows_who_answered(tmp_path: Path) -> None:

@@ -4,15 +4,13 @@ close by their own count.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.plan import Hold
-from tests.session.small import content, counts, loaded, read, recorded, reward_of
+from tests.session.small import content, counts, reward_of
 
 MEANS = (0.7, 0.5, 0.3)
 INDEX = [
@@ -36,47 +34,6 @@ def told(s: dpb.Session, decision: dpb.Decision, rng: np.random.Generator) -> No
     s.tell(decision, reward_of(s, decision, float(rng.random() < MEANS[decision.action])))
 
 
-@pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-def test_before_the_first_answer_every_arm_is_asked_for_as_often(policy: Any) -> None:
-    one, many = session(policy), session(policy)
-    decisions = many.ask(300)
-    assert Counter(d.action for d in decisions) == {0: 100, 1: 100, 2: 100}
-    assert [one.ask() for _ in range(300)] == decisions
-    assert content(one) == content(many)
-
-
-@pytest.mark.parametrize("policy", INDEX, ids=lambda policy: policy.name)
-def test_with_nothing_asked_ahead_what_is_asked_is_the_plan(policy: Any) -> None:
-    s, rng = session(policy), np.random.default_rng(0)
-    for _ in range(300):
-        plan, decision = s.plan, s.ask()
-        assert isinstance(plan, Hold)
-        assert decision.action == plan.action
-        told(s, decision, rng)
-
-
-@pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-def test_late_answers_close_blocks_and_a_saved_session_goes_on(policy: Any) -> None:
-    """Answers come 50 rounds late, and one of two sessions is saved and loaded all the time."""
-    whole, broken = session(policy), session(policy)
-    rngs = np.random.default_rng(1), np.random.default_rng(1)
-    waiting: tuple[list[Any], list[Any]] = ([], [])
-    for round in range(400):
-        for s, queue, rng in zip((whole, broken), waiting, rngs, strict=True):
-            queue.append(s.ask())
-            if len(queue) > 50:
-                told(s, queue.pop(0), rng)
-        assert waiting[0][-1] == waiting[1][-1], round
-        if round % 7 == 0:
-            broken = loaded(broken)
-    assert (whole.state, whole.ledger) == (broken.state, broken.ledger)
-    assert recorded(whole) == 350
-    assert min(whole.state.rounds) > 0
-    told_since = dict(whole._current.step_counts)
-    entered = [read(whole).get(arm, 0) + counts(whole).get(arm, 0) for arm in range(3)]
-    assert entered == [whole.state.pulls[arm] + told_since.get(arm, 0) for arm in range(3)]
-
-
 @pytest.mark.parametrize("policy", [INDEX[0], ALL[-1]], ids=lambda policy: policy.name)
 def test_no_block_waits_beyond_its_size(policy: Any) -> None:
     """Whatever is planned, an arm's block is read when it has as many answers as it takes."""
@@ -90,30 +47,6 @@ def test_no_block_waits_beyond_its_size(policy: Any) -> None:
             assert room is not None
             assert count - s.state.open[arm] < room
     assert min(s.state.rounds) > 4
-
-
-def test_waiting_answers_count_as_rounds() -> None:
-    """The best arm's index falls as its rounds are requested, so the others come in between."""
-    s, rng = session(dpb.DPKLUCB(arms=3, epsilon=1, first=8)), np.random.default_rng(1)
-    for _ in range(24):
-        told(s, s.ask(), rng)
-    asked = Counter(decision.action for decision in s.ask(5_000))
-    assert min(asked.values()) > 5
-    assert max(asked.values()) > 2_000
-
-
-def test_a_void_decision_is_asked_for_again() -> None:
-    """Else its block would wait for ever."""
-    s = session(dpb.DPKLUCB(arms=2, epsilon=1, first=4))
-    first = s.ask(4)
-    s.void(first[0])
-    for decision in first[1:]:
-        s.tell(decision, 1.0)
-    assert s.releases == 0
-    again = s.ask()
-    assert again.action == 0
-    s.tell(again, 1.0)
-    assert s.state.rounds == (4, 0)
 
 
 @pytest.mark.parametrize("seed", range(5))

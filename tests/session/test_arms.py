@@ -9,18 +9,15 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.plan import PublicRng
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import (
     DPKLUCB,
     DPSE,
     DPUCB,
     LDPKLUCB,
-    AnytimeLazyUCB,
-    LazyDPTS,
     ThompsonBeta,
 )
-from tests.session.small import Exact, counts, loaded, recorded
+from tests.session.small import Exact, counts, recorded
 
 MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 
@@ -46,15 +43,6 @@ def play(s: dpb.Session, rounds: int, rng: np.random.Generator, **how: Any) -> C
 def test_names_that_are_none(arms: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         DPKLUCB(arms=arms, epsilon=1)
-
-
-def test_only_eligible_arms_are_played_and_the_best_of_them_most() -> None:
-    s, rng = session(DPKLUCB(arms=list(MEANS), epsilon=2, first=8)), np.random.default_rng(1)
-    assert set(play(s, 300, rng, eligible=["blue", "green"])) == {"blue", "green"}
-    play(s, 300, rng)
-    assert play(s, 300, rng, eligible=["blue", "green"])["green"] > 200
-    assert play(s, 300, rng, eligible=[1, 2])["red"] > 200
-    assert {d.label for d in s.ask(20, eligible=["blue"])} == {"blue"}
 
 
 @pytest.mark.parametrize(
@@ -89,47 +77,6 @@ def test_a_policy_that_cannot_choose_says_so(policy: Any) -> None:
     assert (s.events, s.pending) == ((), ())
 
 
-def test_a_posterior_is_drawn_from_among_the_eligible() -> None:
-    """With all arms eligible, by the same law; with some, by that law among those alone."""
-    s, rng = session(LazyDPTS(arms=["blue", "green", "red"], epsilon=2)), np.random.default_rng(2)
-    play(s, 400, rng)
-    state, law = s.state, s.policy.drawn(s.state).law
-    assert s.policy.drawn(state, (0, 1, 2)).law == law
-    rngs = PublicRng(1, 1), PublicRng(1, 1)
-    among = s.policy.drawn(state, (2, 0)).law
-    drawn = {among.sample(400, rngs[0]) for _ in range(500)}
-    assert drawn <= {0, 2}
-    for _ in range(60):
-        decision = s.ask(eligible=["blue", "red"])
-        assert decision.label in ("blue", "red")
-        s.tell(decision, 1.0)
-    s.pause_arm("green")
-    assert {decision.label for decision in s.ask(100)} <= {"blue", "red"}
-    known = [row.propensity for row in s.decisions() if row.id > 400]
-    assert set(known) <= {None, 1.0}
-    back = loaded(s)
-    assert back.ask(20) == s.ask(20)
-
-
-@pytest.mark.parametrize("kind", [DPKLUCB, AnytimeLazyUCB])
-def test_a_better_arm_added_is_played_most_and_a_retired_one_never(kind: Any) -> None:
-    s, rng = session(kind(arms=["blue", "green"], epsilon=2)), np.random.default_rng(2)
-    play(s, 1_000, rng)
-    assert s.add_arm("red") == 2
-    first = s.ask()
-    assert first.label == "red"
-    s.void(first)
-    assert play(s, 1_000, rng)["red"] > 700
-    s.retire_arm("green")
-    assert "green" not in play(s, 500, rng)
-    assert s.arms == (("blue", "active"), ("green", "retired"), ("red", "active"))
-    assert [(event.what, event.arm) for event in s.events] == [("add", "red"), ("retire", "green")]
-    again = loaded(s)
-    assert (again.arms, again.events, again.state) == (s.arms, s.events, s.state)
-    assert again.policy == s.policy
-    assert "green" not in play(again, 200, rng)
-
-
 def test_a_retired_arms_block_and_late_answers_are_never_read() -> None:
     s = session()
     early = s.ask(3)
@@ -147,18 +94,6 @@ def test_a_retired_arms_block_and_late_answers_are_never_read() -> None:
         s.pause_arm("green")
     s.retire_arm("blue")  # made again, it changes nothing
     assert len(s.events) == 1
-
-
-def test_a_paused_arm_comes_back_and_its_answers_count() -> None:
-    s = session()
-    waiting = s.ask(4)
-    s.pause_arm("blue")
-    assert {d.label for d in s.ask(20)} == {"green"}
-    for decision in waiting:
-        s.tell(decision, 1.0)
-    assert counts(s) == {0: 4}
-    s.resume_arm("blue")
-    assert [d.label for d in s.ask(4)] == ["blue"] * 4
 
 
 def test_names_and_numbers_of_arms_are_never_used_again() -> None:
@@ -186,25 +121,6 @@ def test_an_arm_is_not_added_where_the_price_depends_on_their_number() -> None:
     assert (s.policy.arms, s.events) == (2, ())
     s = session(LDPKLUCB(arms=2, epsilon=1))
     assert s.add_arm() == 2
-
-
-def test_dropped_blocks_are_never_read_and_the_plan_begins_anew() -> None:
-    s = session()
-    asked = s.ask(8)
-    for decision in asked[:5]:
-        s.tell(decision, 1.0)
-    s.drop_open()
-    assert counts(s) == {}
-    for decision in asked[5:]:
-        s.tell(decision, 1.0)
-    again = loaded(s)
-    for each in (s, again):
-        for _ in range(5):
-            decision = each.ask()
-            assert decision.label == "blue"
-            each.tell(decision, 1.0)
-        assert each.state.rounds == (8, 0)
-        assert [(line.start, line.stop) for line in each.ledger] == [(5, 13)]
 
 
 @pytest.mark.parametrize("verb", ["pause_arm", "retire_arm"])

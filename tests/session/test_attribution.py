@@ -182,23 +182,6 @@ def test_times_are_read_strictly() -> None:
             loaded(damaged, clock=clock)
 
 
-def test_reports_and_voided_decisions_wait_as_well() -> None:
-    """What is void is held no more: a document with an answer that nobody waits for would not be
-    loaded.
-    """
-    s, clock = session(dpb.LDPKLUCB(arms=2, epsilon=1))
-    first, second, third = s.ask(3)
-    for decision in (first, second):
-        s.tell(decision, reward_of(s, decision, 1.0))
-    s.void(second)
-    again = loaded(s, clock=clock)
-    assert again.pending == (first, third)
-    clock.now += DAY
-    for each in (s, again):
-        each.settle()
-        assert (recorded(each), each.unread, each.pending) == (2, 1, ())
-
-
 def test_a_wrong_answer_is_refused_at_once() -> None:
     s, _ = session()
     decision = s.ask()

@@ -5,7 +5,6 @@ checked; and a policy's people against holdout people.
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,15 +12,12 @@ import pytest
 from scipy.stats import binom
 
 import dpbandits as dpb
-from dpbandits.checks import examples
 from dpbandits.core.errors import DamagedSessionError
 from dpbandits.mechanisms import Answer
-from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import (
     Belief,
     Beliefs,
-    MeanReader,
     ReleaseHistory,
     Uplift,
     beliefs,
@@ -66,28 +62,6 @@ def test_an_arm_nobody_knows_may_be_the_best() -> None:
     found = beliefs(released(*apart, (0.0, 0, 0)))
     assert (found.best, found.more) == (None, None)
     assert beliefs(released(*apart, (0.0, 0, 0)), among=[0, 1]).best == "0"
-
-
-def test_more_confidence_is_wider() -> None:
-    history = released((500.0, 1000, 3), (400.0, 1000, 3))
-    widths = []
-    for confidence in (0.5, 0.95, 0.999):
-        row = beliefs(history, confidence)[0]
-        assert row.low is not None
-        assert row.high is not None
-        widths.append(row.high - row.low)
-    assert widths == sorted(widths)
-    assert widths[0] < widths[2]
-
-
-def test_in_the_users_units() -> None:
-    history = released((500.0, 1000, 3), (400.0, 1000, 3))
-    plain = beliefs(history)[0]
-    costs = beliefs(history, ruler=dpb.Range(10, 20, minimise=True))[0]
-    assert plain.high is not None
-    assert costs.mean == 15.0
-    assert costs.low == 20 - 10 * plain.high
-    assert costs.chance_best == plain.chance_best
 
 
 def test_the_advice_is_enough_people() -> None:
@@ -143,18 +117,6 @@ def test_a_confidence_is_between_0_and_1(confidence: Any) -> None:
         beliefs(ReleaseHistory.of(POLICY), confidence)
 
 
-def test_local_bits_are_read_as_rewards() -> None:
-    policy = dpb.LDPKLUCB(arms=1, epsilon=1)
-    low, high = policy.randomizer().ends
-    n = 100_000
-    total = n * (low + 0.3 * (high - low))
-    row = beliefs(ReleaseHistory.of(policy).after(Release((0,), (Answer(total, n, 0),), n, ())))[0]
-    assert row.mean == pytest.approx(0.3)
-    assert row.low is not None
-    assert row.high is not None
-    assert row.low < 0.3 < row.high < 0.35
-
-
 def test_chances_agree_with_drawn_posteriors() -> None:
     """Against 10⁵ draws from the normal posteriors of large samples: within five standard errors,
     and a thousandth for what normal ones leave out.
@@ -181,18 +143,6 @@ def test_of_arms_that_are_played_together_none_is_the_best() -> None:
     assert "chance" not in str(found)
 
 
-def test_a_session_knows_whether_arms_are_played_together() -> None:
-    top = dpb.TopK(arms=3, k=2)
-    for policy, together in (
-        (dpb.DPJointCUCB(problem=top, epsilon=1), True),
-        (dpb.CUCB(problem=top), True),
-        (dpb.RNMFTNL(actions=3, epsilon=1), False),
-        (POLICY, False),
-    ):
-        s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
-        assert s.beliefs().together is together
-
-
 # What is kept: few rows, plain data that survive JSON, and nothing damaged
 
 
@@ -206,38 +156,6 @@ def test_rows_stay_few_where_every_round_is_released() -> None:
     while wanted[-1] < releases[-1]:
         wanted.append(max(wanted[-1] + 1, int(np.ceil(1.1 * wanted[-1]))))
     assert releases == wanted, "settled beforehand where noise is drawn anew"
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
-def test_small_first_blocks_are_left_out(epsilon: float) -> None:
-    """Rows start with the first block that has 4 rewards for each unit of its noise's standard
-    deviation, or 16 of both together with the block before it.
-    """
-    policy = dpb.AdaPUCB(arms=1, epsilon=epsilon)
-    history, sizes = ReleaseHistory.of(policy), [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
-    spread = np.sqrt(2) / epsilon  # of a draw of Laplace noise
-    first = next(
-        now
-        for before, now in pairwise([0, *sizes])
-        if now >= 4 * spread or before + now >= 16 * spread * np.sqrt(1 + (before > 0))
-    )
-    for at, size in enumerate(sizes, 1):
-        history = history.after(Release((0,), (Answer(size / 2, size, 1),), at, ()))
-    assert history.arms[0].kept[0].rounds == first
-    assert history.arms[0].kept[0].draws == ((1, 1),)
-    forgets_nothing = campaign(dpb.DPUCB(arms=1, epsilon=1, horizon=99), [0.5], 9, 1)
-    assert forgets_nothing.arms[0].kept[0].rounds == 1
-
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_every_policy_survives_json(name: str) -> None:
-    for policy in examples(name):
-        history = campaign(policy, np.linspace(0.8, 0.3, policy.arms), 40, 2)
-        again = ReleaseHistory.restored(policy, json.loads(json.dumps(history.to_data())))
-        assert again == history
-        found = beliefs(again)
-        assert len(found) == policy.arms
-        assert (MeanReader.of(policy).law is None) <= all(row.mean is None for row in found)
 
 
 DATA = campaign(POLICY, [0.8, 0.5, 0.3], 300, 1).to_data()
@@ -273,13 +191,6 @@ def test_damaged_beliefs_are_refused(path: tuple[Any, ...], value: Any) -> None:
         return  # an arm of which no row is kept yet
     with pytest.raises(DamagedSessionError, match="beliefs"):
         ReleaseHistory.restored(POLICY, data)
-
-
-def test_grids_widen_by_half_a_step_unless_rewards_are_on_them() -> None:
-    assert ReleaseHistory.of(POLICY).reader.rounding == 0.5 / 1024
-    assert ReleaseHistory.of(dpb.DPKLUCB(arms=2, epsilon=1, grid=1)).reader.rounding == 0.0
-    assert ReleaseHistory.of(dpb.ThompsonBeta(arms=2)).reader.rounding == 0.0
-    assert ReleaseHistory.of(dpb.LDPKLUCB(arms=2, epsilon=1, grid=10)).reader.rounding == 0.05
 
 
 # Uplift: the difference holds at all times

@@ -18,8 +18,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policies import DPKLUCB, DPSE, DPTSMAT, UCB1, LazyDPTS, ThompsonBeta
-from dpbandits.session.decisions import HowChosen, KeptChoices, packed_action, unpacked
+from dpbandits.policies import DPKLUCB, DPSE, DPTSMAT, LazyDPTS, ThompsonBeta
+from dpbandits.session.decisions import HowChosen, KeptChoices
 from tests.session.small import changed, document, loaded, reward_of
 
 POLICY = DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)
@@ -74,21 +74,6 @@ def test_places_in_a_shuffled_order_are_uniform() -> None:
     assert abs(np.mean(counts) - 20) < 4.9 * deviation
 
 
-def test_every_arm_keeps_its_least_share_and_the_test_of_traffic_finds_nothing() -> None:
-    s, rng = session(min_share=0.1), np.random.default_rng(3)
-    made = play(s, 3_000, rng)
-    shares = Counter(d.label for d in made[300:])
-    assert min(shares.values()) > 0.07 * 2_700
-    assert shares["a"] > 0.6 * 2_700
-    found = s.sample_ratio()
-    assert not found.alarm(0.01)
-    assert list(found.traffic.counts) == [sum(d.action == k for d in made) for k in range(3)]
-    assert sum(found.traffic.expected) == pytest.approx(3_000)
-    again = loaded(s)
-    assert again.sample_ratio() == found
-    assert [again.ask() for _ in range(50)] == [s.ask() for _ in range(50)]
-
-
 def test_decisions_have_the_probability_they_had() -> None:
     """Weighted by it, each arm's decisions are as many as there are rounds, on the average."""
     s, rng = session(min_share=0.2), np.random.default_rng(4)
@@ -133,29 +118,6 @@ def decided(s: dpb.Session, count: int) -> list[Any]:
     for _ in range(count):
         s.ask()
     return list(s.decisions())[-count:]
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [POLICY, UCB1(arms=3), DPSE(arms=3, epsilon=1, horizon=500), LazyDPTS(arms=3, epsilon=1)],
-)
-def test_decisions_are_those_that_were_made(policy: Any) -> None:
-    """Asked in several ways, told late, saved in between."""
-    s, rng = session(policy), np.random.default_rng(5)
-    made = list(play(s, 150, rng))
-    made += s.ask(30)
-    if policy.chooses:
-        made.append(s.ask(eligible=[1, 2]))
-        s.retire_arm(0)
-    made += [s.ask(), *s.ask(5)]
-    for each in (s, loaded(s)):
-        rows = list(each.decisions())
-        assert [(row.id, row.action, row.label) for row in rows] == [
-            (d.id, d.action, d.label) for d in made
-        ]
-        assert [row.id for row in rows if row.waiting] == [d.id for d in s.pending]
-        unknown = [row for row in rows if row.propensity is None]
-        assert bool(unknown) is isinstance(policy, LazyDPTS)
 
 
 @pytest.mark.parametrize(
@@ -253,31 +215,6 @@ def test_a_decision_is_kept_in_few_bytes(
     rows = list(s.decisions())
     assert [(row.id, row.action) for row in rows] == made
     assert list(loaded(text).decisions()) == rows
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        0,
-        np.int64(3),
-        127,
-        128,
-        -1,
-        10**20,
-        (0,),
-        (-1, 3),
-        (3, 9),
-        (7, 2, 5),
-        (1, 10**6),
-        tuple(range(50)),
-        (0.25, 0.75),
-        (1.0, 0.0),
-    ],
-)
-def test_an_action_is_unpacked_as_it_was(action: Any) -> None:
-    found = unpacked(packed_action(action))
-    assert found == action
-    assert type(found) is (tuple if isinstance(action, tuple) else int)
 
 
 def test_what_is_said_later_of_a_decision_stands() -> None:

@@ -17,7 +17,6 @@ from dpbandits.session.state import Told, View
 from dpbandits.vault import OpenBlock, Vault, added
 from tests.session.small import (
     Exact,
-    blocks,
     changed,
     counts,
     document,
@@ -26,8 +25,6 @@ from tests.session.small import (
     recorded,
     reward_of,
 )
-
-EIGHT = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=8, rank=3), epsilon=4, first=2)
 
 
 def session(first: float = 1.0, arms: int = 4, noise: Any = None) -> dpb.Session:
@@ -39,28 +36,6 @@ def session(first: float = 1.0, arms: int = 4, noise: Any = None) -> dpb.Session
 def rounds_of(of: dpb.Session) -> int:
     assert isinstance(of.plan, Hold)
     return of.plan.rounds
-
-
-def blocks_of(of: dpb.Session) -> dict[int, int]:
-    """By decision that waits, the open block that its reward will enter; 0: none."""
-    state = of._current.folded()
-    return {
-        id: p.counted_as if p.counted_as in state.plans else 0 for id, p in state.pending.items()
-    }
-
-
-def test_what_is_asked_ahead_is_planned_and_read_in_blocks_of_its_own() -> None:
-    """The elements are covered while the first block is awaited, and each block is read once."""
-    of = session()
-    rounds = rounds_of(of)
-    ahead = of.ask(count=4 * rounds)
-    by_plan = [{d.action for d in ahead[at : at + rounds]} for at in range(0, 4 * rounds, rounds)]
-    assert by_plan == [{(0, 1)}, {(2, 3)}, {(0, 1)}, {(2, 3)}]
-    for decision in reversed(ahead):
-        of.tell(decision, [float(decision.id <= 2 * rounds)] * 2)
-    assert (of.releases, of.spent, blocks(of)) == (4, 4, {})
-    assert of.state.rounds == (2 * rounds,) * 4
-    assert of.state.totals == (float(rounds),) * 4
 
 
 def test_a_block_closes_short_where_answers_come_out_of_order() -> None:
@@ -82,23 +57,6 @@ def test_a_block_closes_short_where_answers_come_out_of_order() -> None:
         of.tell(decision, [1.0, 1.0])
     assert (of.releases, of.state.rounds[2:]) == (2, (rounds, rounds))
     assert (recorded(of), of.unread, of.spent) == (2 * rounds, 0, 4)
-
-
-def test_a_void_decision_takes_no_place() -> None:
-    of = session()
-    first = of.ask(count=3)
-    of.void(first[0])
-    assert of.ask().action == first[0].action
-
-
-def test_a_nearly_noiseless_session_finds_the_best_basis() -> None:
-    policy = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=5, rank=2), epsilon=1000, grid=1)
-    of, rng = dpb.Session(policy, noise=dpb.SimulatedNoise(5), seed=6), np.random.default_rng(7)
-    means = np.array([0.1, 0.8, 0.2, 0.9, 0.3])
-    for _ in range(3000):
-        decision = of.ask()
-        of.tell(decision, (rng.random(2) < means[list(decision.observe or ())]).astype(float))
-    assert of.plan.action_at(0, 0, None) == (1, 3)  # type: ignore[arg-type]
 
 
 # A record is read once or never
@@ -195,38 +153,6 @@ def test_a_record_in_two_releases_is_seen(breaks: Any, monkeypatch: pytest.Monke
 
 
 # Saved and continued
-
-
-def test_a_session_saved_while_plans_are_open_goes_on_as_it_would_have() -> None:
-    whole, broken = session(), session()
-    rngs = np.random.default_rng(1), np.random.default_rng(1)
-    queues: tuple[list[dpb.Decision], list[dpb.Decision]] = ([], [])
-    for round in range(150):
-        for of, queue, rng in zip((whole, broken), queues, rngs, strict=True):
-            queue.append(of.ask())
-            while len(queue) > 20 * rng.random():
-                told = queue.pop(int(rng.integers(len(queue))))
-                of.void(told) if rng.random() < 0.1 else of.tell(told, rng.random(2).round())
-        assert queues[0] == queues[1], round
-        if round % 5 == 0:
-            broken = loaded(broken, noise=Exact(2))
-    assert (whole.state, whole.ledger) == (broken.state, broken.ledger)
-    assert whole.releases > 5
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_decisions_that_wait_keep_their_block_whenever_it_is_saved(seed: int) -> None:
-    of = dpb.Session(EIGHT, noise=dpb.SimulatedNoise(seed), seed=1)
-    rng = np.random.default_rng(seed)
-    waiting, several = list[dpb.Decision](), 0
-    for _ in range(60):
-        if not waiting or (rng.random() < 0.5 and len(waiting) < 4):
-            waiting.append(of.ask())
-        else:
-            of.tell(waiting.pop(int(rng.integers(len(waiting)))), [1.0] * 3)
-        assert blocks_of(loaded(of)) == blocks_of(of)
-        several += len(of._current.plans) > 1
-    assert several > 10
 
 
 @pytest.mark.parametrize(

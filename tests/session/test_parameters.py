@@ -17,7 +17,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.mechanisms import EachAction, LazyForgetful
 from dpbandits.mechanisms.base import Mechanism
-from dpbandits.policies import RNMFTNL, NaiveFTNL
+from dpbandits.policies import NaiveFTNL
 from tests.session.small import loaded, session
 
 POLICY = dpb.DPKLUCB(arms=2, epsilon=1)
@@ -159,25 +159,6 @@ def test_numbers_of_any_kind_are_taken() -> None:
     assert loaded(longest.to_json()).seed == longest.seed
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        *(dpb.DPKLUCB(arms=2, epsilon=e, first=2) for e in (38, 50, 800, 10**6, "1e100")),
-        dpb.LazyCUCB(problem=TOP, epsilon=1e100),
-    ],
-    ids=repr,
-)
-def test_large_budgets_play_on(policy: Any) -> None:
-    s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
-    for _ in range(60):
-        d = s.ask()
-        s.tell(d, float(d.action) if d.observe is None else [1.0, 0.0])
-    assert s.releases > 2
-    if policy.name == "DPKLUCB":
-        assert s.state.pulls[1] > s.state.pulls[0]
-        assert dpb.simulate(policy, dpb.Bernoulli([0.0, 1.0]), 60).plays[0, 1] > 30
-
-
 def test_guarantee_names_its_noise() -> None:
     assert session().guarantee.noise == "simulated"  # type: ignore[union-attr]
     secure = dpb.Session(dpb.DPKLUCB(arms=2, epsilon="1/10"), noise=dpb.SecureNoise())
@@ -189,19 +170,6 @@ def test_guarantee_names_its_noise() -> None:
         proof="lazy_cumulative",
     )
     assert dpb.Session(dpb.UCB1(arms=2), noise=dpb.SimulatedNoise(1)).guarantee is None
-
-
-def test_dpse_identifies_the_best_arm() -> None:
-    policy = dpb.DPSE(arms=3, epsilon=2, beta=0.05)
-    s, rng = dpb.Session(policy, noise=dpb.SimulatedNoise(5)), np.random.default_rng(6)
-    assert policy.best_arm(s.state) is None
-    for _ in range(30_000):
-        d = s.ask()
-        s.tell(d, float(rng.random() < (0.1, 0.9, 0.2)[d.action]))
-    found = policy.best_arm(s.state)
-    assert found is not None
-    assert found.arm == 1
-    assert 0 < found.rounds <= 30_000
 
 
 def test_published_presets_report_what_they_hold() -> None:
@@ -218,12 +186,3 @@ def test_the_guarantee_is_that_of_the_open_vault() -> None:
     with pytest.raises(AttributeError):
         s.policy = dpb.DPKLUCB(arms=3, epsilon="1/1000")  # type: ignore[misc]
     assert s.guarantee.epsilon == 1  # type: ignore[union-attr]
-
-
-def test_policies_of_full_information_keep_their_width() -> None:
-    """The guard on actions does not refuse ours."""
-    for policy in (
-        NaiveFTNL(actions=50, epsilon=1),
-        RNMFTNL(actions=50, epsilon=1, preset="published"),
-    ):
-        assert dpb.Session(policy, noise=dpb.SimulatedNoise(1)).guarantee is not None

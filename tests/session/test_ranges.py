@@ -62,19 +62,6 @@ def test_no_refusal_shows_the_reward(value: Any, clip: bool) -> None:
         error = error.__context__
 
 
-class Telling:
-    """A reward whose own conversion would tell it."""
-
-    def __float__(self) -> float:
-        raise RuntimeError("73.14")
-
-
-def test_code_of_the_reward_tells_nothing() -> None:
-    with pytest.raises(RewardError) as caught:
-        Range(0, 100).to_unit(Telling())
-    assert caught.value.__context__ is None
-
-
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
@@ -148,42 +135,6 @@ def test_costs_are_turned_round_and_defaults_are_in_units() -> None:
         session(rewards=(0, 60))
     with pytest.raises(ValueError, match="local model"):
         session(LDPKLUCB(arms=2, epsilon=1), rewards=dpb.Range(0, 60))
-
-
-def test_beliefs_are_of_released_values_only_and_follow_the_roster() -> None:
-    policy = DPKLUCB(arms=["a", "b"], epsilon=2, first=64)
-    s, rng = session(policy), np.random.default_rng(1)
-    assert [(row.label, row.people, row.mean) for row in s.beliefs()] == [
-        ("a", 0, None),
-        ("b", 0, None),
-    ]
-    for _ in range(800):
-        decision = s.ask()
-        s.tell(decision, float(rng.random() < (0.8 if decision.label == "a" else 0.2)))
-    found = s.beliefs()
-    assert found.best == "a"
-    assert [row.people for row in found] == list(s.state.rounds)
-    for row, mean in zip(found, (0.8, 0.2), strict=True):
-        assert row.low is not None
-        assert row.high is not None
-        assert row.low < mean < row.high
-    before = str(s.beliefs())
-    s.tell(s.ask(), 1.0)
-    assert str(s.beliefs()) == before
-    s.add_arm("c")
-    assert [row.label for row in s.beliefs()] == ["a", "b", "c"]
-    assert list(loaded(s).beliefs()) == list(s.beliefs())
-
-
-@pytest.mark.parametrize("default", [Fraction(1, 4), Decimal("0.25"), np.float32(0.25), 0.25])
-def test_a_default_of_any_kind_of_number_can_be_saved(default: Any) -> None:
-    """It was kept as it came, and no session with a fraction could be written."""
-    s = session(rewards=dpb.Range(0, 1), default=default)
-    assert type(s.default) is float
-    again = loaded(s)
-    for each in (s, again):
-        each.expire(each.ask())
-    assert blocks(again) == blocks(s)
 
 
 SUPER_ARMS = dpb.UniformMatroid(arms=3, rank=2)

@@ -8,11 +8,10 @@ import json
 import re
 import sys
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -218,121 +217,7 @@ def test_each_save_has_the_next_number() -> None:
     assert last.generation == SAVES
 
 
-@pytest.mark.parametrize("preset", ["doubled", "squared"])
-def test_a_guess_of_the_horizon_may_be_larger_than_what_was_asked(preset: str) -> None:
-    s = secure(SimulatedNoise(1), dpb.DPSE(arms=2, epsilon=1, preset=preset))
-    while s.state.guess == 2048:
-        s.tell(s.ask(), 0.5)
-    assert loaded(s).state == s.state
-    place = document(s)["public"]["learned"].index(s.state.guess)
-    for guess in (0, -1):
-        with pytest.raises(dpb.DamagedSessionError, match="DPSE"):
-            loaded(changed(document(s), f"public.learned.{place}", guess))
-
-
 # Every option that may be had beside the others, all at once
-
-
-LABELS = ["plain", "funny", "short"]
-RAIL = dpb.Guardrail("refunds", limit=0.3, default=0.5)
-
-
-class Trial:
-    """A session, on a clock of its own."""
-
-    def __init__(self, policy: Any, **options: Any) -> None:
-        self.now = datetime(2026, 3, 1)
-        self.of = begun(
-            policy,
-            noise=SimulatedNoise(1),
-            seed=3,
-            campaign="spring",
-            rewards=dpb.Range(0.1, 250, clip=True, minimise=True),
-            privacy_unit="user",
-            max_contributions=2,
-            window=10 * DAY,
-            clock=lambda: self.now,
-            user_key=USERS,
-            attribution_window=2 * DAY,
-            default=200,
-            max_pending=900,
-            assignment="shuffled",
-            min_share=0.05,
-            **options,
-        )
-
-    def load(self) -> None:
-        text = self.of.to_json(key=KEY)
-        kind = type(self.of)
-        self.of = kind.from_json(text, key=KEY, user_key=USERS, clock=lambda: self.now)
-
-    def week(self, number: int) -> list[Any]:
-        """Its decisions. Visitors come again, some cannot see everything, some never answer, or a
-        day late, or out of range, and one arm's orders are sent back.
-        """
-        rng, shown, late = np.random.default_rng(number), list[Any](), list[Any]()
-        for _ in range(7):
-            self.now += DAY
-            while late:
-                self.of.tell(*late.pop())
-            for _ in range(60):
-                asked: dict[str, Any] = {"user": int(rng.integers(400))}
-                if hasattr(self.of, "segments"):
-                    asked["segment"] = ("DE", "FR")[rng.integers(2)]
-                if rng.random() < 0.2:
-                    asked["eligible"] = LABELS[:2]
-                decision = self.of.ask(**asked)
-                shown.append(decision)
-                back = float(rng.random() < (0.9 if decision.label == "short" else 0.1))
-                told: Any = float(300 * rng.random())
-                told = told if first(self.of).guardrail is None else (told, back)
-                kind = rng.random()
-                if kind < 0.5:
-                    self.of.tell(decision, told)
-                elif kind < 0.7:
-                    late.append((decision, told))
-        for told_late in late:
-            self.of.tell(*told_late)
-        return shown
-
-
-def said(of: Any) -> list[Any]:
-    """All that a session shows of itself."""
-    parts = list(of.values()) if hasattr(of, "segments") else [of]
-    harm = of.harm() if first(of).guardrail is not None else None
-    own = [(part.events, part.ledger, part.state, part.sample_ratio(), part.arms) for part in parts]
-    shown = [of.beliefs(), harm, list(of.decisions()), of.pending, of.statement()]
-    return [repr(each) for each in (*shown, *own)]
-
-
-@pytest.mark.parametrize("segments", [None, ["DE", "FR"]])
-@pytest.mark.parametrize(
-    ("policy", "rail"),
-    [
-        (dpb.DPKLUCB(arms=LABELS, epsilon=4, first=12), RAIL),
-        (dpb.DPRateIMED(arms=LABELS, epsilon=4), RAIL),
-        (dpb.LazyDPTS(arms=LABELS, epsilon=4), None),
-    ],
-    ids=lambda of: getattr(of, "name", ""),
-)
-def test_with_all_options_at_once_a_loaded_session_goes_on_as_it_would_have(
-    policy: Any, rail: Any, segments: Any
-) -> None:
-    whole, broken = (Trial(policy, guardrail=rail, segments=segments) for _ in range(2))
-    for number in range(4):
-        if number == 2:
-            for trial in (whole, broken):
-                trial.of.add_arm("bold")
-                trial.of.pause_arm("plain")
-        broken.load()
-        assert broken.week(number) == whole.week(number)
-        assert broken.of.guarantee == whole.of.guarantee
-        assert said(broken.of) == said(whole.of)
-    played = first(whole.of)
-    what = {event.what for event in played.events}
-    assert {"add", "pause"} <= what
-    assert ("suspend" in what) is (rail is not None)
-    assert len(played.ledger) > 4, "something was released"
 
 
 # Keys, and the noise that a document without one does not choose
@@ -517,21 +402,6 @@ def played(s: Any, rounds: int, **user: Any) -> list[Any]:
         if decision.learn:
             s.tell(decision, [(arm + 1) / 5 for arm in decision.observe])
     return found
-
-
-@pytest.mark.parametrize(
-    "policy", [policy_on(), policy_on(dpb.DPKLCUCB), policy_on(dpb.CUCBDP, horizon=900)], ids=repr
-)
-def test_a_session_on_an_oracle_of_ones_own_goes_on(policy: Any) -> None:
-    for at in (0, 3, 100):
-        s = secure(SimulatedNoise(1), policy)
-        played(s, at)
-        waiting = s.ask()
-        again = dpb.Session.from_json(s.to_json(key=KEY), key=KEY, policy=policy)
-        for each in (s, again):
-            each.tell(waiting, [0.5, 0.25])
-        assert played(again, 200) == played(s, 200)
-        assert content(loaded(again, policy=policy)) == content(loaded(s, policy=policy))
 
 
 def test_a_policy_that_is_given_is_taken_at_a_users_share() -> None:

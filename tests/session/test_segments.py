@@ -255,29 +255,6 @@ def test_rules_of_all_segments_finish_or_none_does() -> None:
 # Saved and continued
 
 
-@pytest.mark.parametrize("options", [{}, {"seed": 3}, {"seed": 3, "min_share": 0.1}])
-@pytest.mark.parametrize("key", [None, KEY])
-def test_loaded_segments_go_on_as_they_would_have(options: Any, key: Any) -> None:
-    """They draw from one source of noise, also once they are loaded."""
-    s = segmented(POLICY, "DE", "FR", "IT", **{"campaign": None, "seed": None} | options)
-    for name in s.segments:
-        s.tell(s.ask(segment=name), 1.0)
-    s.add_arm("c")
-    s.retire_arm("a")
-    if key is None:
-        again = loaded(s)
-    else:
-        again = dpb.SegmentedSession.from_json(s.to_json(key=key), key=key)
-    base = s["DE"].campaign.removesuffix("/DE")
-    for each in (s, again):
-        for name in s.segments:
-            assert each[name].campaign == f"{base}/{name}"
-            for _ in range(20):
-                each.tell(each.ask(segment=name), 0.5)
-    assert contents(again) == contents(s)
-    assert len({again[name].state.totals for name in s.segments}) == 3
-
-
 def test_a_document_of_segments_is_read_strictly() -> None:
     s = segmented()
     with pytest.raises(ValueError, match=r"SegmentedSession\.from_json\(text\)"):

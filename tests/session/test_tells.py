@@ -12,7 +12,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.mechanisms.rewards import checked_rewards
-from tests.session.small import content, counts, loaded, recorded, session
+from tests.session.small import content, loaded, recorded, session
 
 
 @pytest.mark.parametrize(
@@ -156,29 +156,6 @@ def test_tell_many_is_all_or_nothing_and_says_which_pair_is_wrong() -> None:
     assert s.pending == ()
 
 
-@pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize(
-    "policy",
-    [
-        dpb.DPKLUCB(arms=2, epsilon=1, first=2),
-        dpb.AnytimeLazyUCB(arms=2, epsilon=1),
-        dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=4, first=1.0),
-    ],
-    ids=lambda policy: policy.name,
-)
-def test_tell_many_comes_to_the_same_as_single_tells(policy: Any, order: int) -> None:
-    one, many = (dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1) for _ in range(2))
-    for _ in range(4):
-        asked = many.ask(20)[::order]
-        pairs = [(d, [0.5] * len(d.observe) if d.observe else 0.5) for d in asked]
-        many.tell_many(iter(pairs))
-        one.ask(20)
-        for pair in pairs:
-            one.tell(*pair)
-        assert content(one) == content(many)
-    assert one.releases > 4
-
-
 class Shifting:
     """A whole number that is another one the second time."""
 
@@ -213,24 +190,6 @@ def test_what_comes_is_read_once() -> None:
 
 
 # Late, missing and in the local model
-
-
-def test_late_tells_enter_the_open_block_and_divide_by_its_count() -> None:
-    """A block closes by its own count of answers, whichever they are and whatever is planned."""
-    policy = dpb.DPKLUCB(arms=2, epsilon=1, first=4, grid=1)
-    s = dpb.Session(policy, noise=dpb.SimulatedNoise(3), seed=1)
-    asked = s.ask(count=16)
-    assert [d.action for d in asked] == [0] * 4 + [1] * 4 + [0, 1] * 4
-    of_arm = [[d for d in asked if d.action == arm] for arm in (0, 1)]
-    for d in of_arm[1][4:]:  # the later ones first
-        s.tell(d, 1.0)
-    assert s.state.rounds == (0, 4)
-    s.tell(of_arm[1][0], 0.0)  # late: arm 1's next block, which takes two
-    assert counts(s) == {1: 1}
-    assert [(e.coordinate, e.stop - e.start) for e in s.ledger] == [(1, 4)]
-    for d in of_arm[0][4:]:
-        s.tell(d, 1.0)
-    assert (s.state.rounds, s.state.open) == ((4, 4), (0, 1))
 
 
 def test_a_local_session_takes_sound_reports_only() -> None:

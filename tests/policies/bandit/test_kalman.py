@@ -48,20 +48,6 @@ def test_beliefs_are_the_posterior_of_a_random_walk() -> None:
         assert state.variances[arm] == pytest.approx(walk[-1, -1] - share @ walk[:-1, -1], rel=1e-9)
 
 
-def test_an_exact_baseline_learns_from_its_new_rewards_alone() -> None:
-    policy = dpb.KalmanTS(arms=1, lasting=100)
-    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
-    mean, variance = 0.5, 1 / 12
-    for reward in (1.0, 0.0, 0.25, 1.0):
-        session.tell(session.ask(), reward)
-        session.settle()
-        variance = min(variance + 1 / 1600, 1 / 12)
-        gain = variance / (variance + 0.25)
-        mean, variance = mean + gain * (reward - mean), (1 - gain) * variance
-        assert session.state.means[0] == pytest.approx(mean)
-        assert session.state.variances[0] == pytest.approx(variance)
-
-
 def test_two_surprises_of_one_arm_in_a_row_reset_all_beliefs() -> None:
     policy = dpb.DPKalmanTS(arms=2, epsilon=1, lasting=10**6, preset="restarts")
     known = [(0, 0.9), (1, 0.3)] * 20
@@ -92,46 +78,3 @@ def test_looks_go_to_the_arm_released_longest_ago_as_often_as_is_said() -> None:
     looks = sum(policy.plan(state, PublicRng(3, step)).action == 1 for step in range(10_000))
     radius = math.sqrt(math.log(2 / 1e-6) / (2 * 10_000))
     assert abs(looks / 10_000 - policy.look) < radius
-
-
-def test_decisions_that_wait_open_further_blocks_and_are_drawn() -> None:
-    policy = dpb.DPKalmanTS(arms=["a", "b", "c"], epsilon=2, lasting=1000)
-    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
-    asked = [session.ask() for _ in range(160)]
-    actions = [each.action for each in asked]
-    blocks = [actions[i : i + policy.block] for i in range(0, 160, policy.block)]
-    assert all(len(set(block)) == 1 for block in blocks)
-    assert len({block[0] for block in blocks}) == 3
-    for each in reversed(asked):
-        session.tell(each, 1.0)
-    session.settle()
-    assert sum(session.state.rounds) == 160
-    assert session.spent == 2
-    eligible = [session.ask(eligible=["a", "c"]) for _ in range(20)]
-    assert {each.label for each in eligible} <= {"a", "c"}
-    assert {row.propensity for row in session.decisions()} == {None}
-
-
-def test_a_new_arm_is_unknown_and_drawn() -> None:
-    policy = dpb.DPKalmanTS(arms=["a", "b"], epsilon=2, lasting=1000)
-    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
-    for _ in range(400):
-        session.tell(session.ask(), 0.2)
-    session.add_arm("new")
-    assert session.state.variances[2] == 1 / 12
-    labels = []
-    for _ in range(200):
-        decision = session.ask()
-        labels.append(decision.label)
-        session.tell(decision, 0.9 if decision.label == "new" else 0.2)
-    assert labels.count("new") > 100
-
-
-def test_blocks_follow_the_budget() -> None:
-    policy = dpb.DPKalmanTS(arms=2, epsilon="1/10", lasting=100)
-    assert policy.block == 160
-    assert policy.at(policy.budget / 2).block == 320
-    assert dpb.DPKalmanTS(arms=2, epsilon=1, lasting=100, block=3).at(policy.budget).block == 3
-    open_ = (0, 5, 160, 170)  # what is left of a block, and one where nothing is
-    states = [policy.init()._replace(open=(rounds, 0)) for rounds in open_]
-    assert [policy.room(state, 0) for state in states] == [160, 155, 1, 1]

@@ -116,33 +116,6 @@ def test_an_arm_that_is_behind_is_played_until_it_would_be_settled(
     assert len(ends) == 3  # at once, later, and not at all
 
 
-def test_the_leader_grows_by_less_and_less() -> None:
-    first, alpha, rounds, growth = 32, 3.0, 32, []
-    p = IndexNumbers(1.0, 1.0, first, alpha)
-    while rounds < 10**12:
-        size = rate_imed_batch(p, 0.5, rounds, 0, 0, 0.5, rounds)
-        growth.append(1.0 + size / rounds)
-        rounds += size
-    assert growth[0] == pytest.approx(alpha, abs=RUNG * alpha)
-    assert growth[-1] < 1.6
-    assert rounds in ladder(first, rounds)
-
-
-def test_who_leads_among_equal_means_is_the_one_with_most_rounds() -> None:
-    """So a batch depends on released values and counts, and not on the order of arms."""
-    policy = dpb.DPRateIMED(arms=3, epsilon=1)
-    for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0)):
-        rounds = [(32, 4_000, 50)[i] for i in order]
-        means = [(0.8, 0.8, 0.7)[i] for i in order]
-        totals = tuple(m * n for m, n in zip(means, rounds, strict=True))
-        s = Statistics(totals, tuple(rounds), (1, 1, 1), tuple(rounds), (0, 0, 0), sum(rounds))
-        behind = order.index(2)
-        p = IndexNumbers(1.0, 1.0, 27, 2.0, doubt=0.28, trust=0.75)
-        assert policy.batch(s, behind) == rate_imed_batch(p, 0.7, 50, 1, 0, 0.8, 4_000)
-    unseen = Statistics((0.0,) * 3, (0,) * 3, (0,) * 3, (0,) * 3, (0,) * 3, 0)
-    assert policy.batch(unseen, 1) == 27
-
-
 @pytest.mark.parametrize(
     ("epsilon", "doubt"),
     [("10", 0.28), ("1", 0.28), ("1/2", 0.78), ("1/10", 1.18), ("1/1000", 1.279)],

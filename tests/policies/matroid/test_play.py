@@ -13,8 +13,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.tape import random_tape
-from dpbandits.core.plan import Draw, Hold, PublicRng
-from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, OMM, CTSGaussian
+from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, OMM
 from tests.policies.matroid.instances import EXACT, PRIVATE, SEVEN, SEVEN_MEANS, every, on_tape
 
 
@@ -50,34 +49,6 @@ def test_negative_indices_still_give_bases(cls: type[Any]) -> None:
     fast = dpb.simulate(policy, dpb.Bernoulli(SEVEN_MEANS), 400, runs=4)
     assert np.all(fast.plays.sum(axis=1) == 1200)
     assert np.all(fast.plays[:, :6] >= 1)
-
-
-@pytest.mark.parametrize("policy", every(SEVEN), ids=lambda p: p.name)
-def test_correlated_rewards(policy: Any) -> None:
-    """One person a round: rewards of a basis belong together. Played the plain way, and the best
-    basis is found by those who can.
-    """
-    people = (np.random.default_rng(4).random((500, 1)) < SEVEN_MEANS).astype(float)
-    runs = dpb.simulate(policy, dpb.Table(people, resample=True), 300, runs=2)
-    assert np.all(runs.plays.sum(axis=1) == 900)
-    assert np.all(runs.plays[:, 6] == 0)
-
-
-def test_cover_comes_first() -> None:
-    """Bases until every element but the loops was seen; a drawing plan only afterwards."""
-    policy = CTSGaussian(problem=SEVEN)
-    state = policy.init()
-    assert policy.plan(state, PublicRng(0, 0)) == Hold((0, 1, 2), 1, (0, 1, 2))
-    seen = state._replace(
-        rounds=(5, 5, 5, 0, 5, 5, 0), draws=(1, 1, 1, 0, 1, 1, 0), totals=(3.0,) * 7, t=10
-    )
-    plan = policy.plan(seen, PublicRng(0, 0))
-    assert isinstance(plan, Hold)
-    assert 3 in plan.action
-    assert isinstance(
-        policy.plan(seen._replace(rounds=(5,) * 6 + (0,), draws=(1,) * 6 + (0,)), PublicRng(0, 0)),
-        Draw,
-    )
 
 
 @pytest.mark.parametrize("cls", [*EXACT, *PRIVATE], ids=lambda c: c.__name__)

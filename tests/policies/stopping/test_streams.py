@@ -5,7 +5,6 @@ behind.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from fractions import Fraction
 from typing import Any
@@ -70,25 +69,6 @@ def test_ledger_is_the_claim_however_it_ends(rule: Any) -> None:
         before = content(s)
         s.finish()
         assert content(s) == before
-
-
-@EVERY
-def test_survives_json_in_mid_stream(rule: Any) -> None:
-    rng = np.random.default_rng(1)
-    stream = (2 * (rng.random(6000) < 0.8) - 1.0).tolist()
-    whole = dpb.estimate(rule, stream, noise=SimulatedNoise(4))
-    assert not whole.capped
-    broken, result = dpb.Estimator(rule, noise=SimulatedNoise(4)), None
-    for i, x in enumerate(stream):
-        if i % 101 == 3:
-            text = broken.to_json()
-            assert "distance" not in json.loads(text)["public"]
-            broken = dpb.Estimator.from_json(text, noise=SimulatedNoise(4))
-        result = broken.add(x)
-        if result:
-            break
-    assert result == whole
-    assert dpb.Estimator.from_json(broken.to_json(), noise=SimulatedNoise(4)).result == whole
 
 
 def test_an_iterator_is_read_no_further_than_needed() -> None:

@@ -133,18 +133,6 @@ def test_only_undecided_arms_are_released(preset: str) -> None:
     assert policy.plan(apart, RNG) == Hold((0, 1), 5_000, ())
 
 
-def test_new_elements_are_released_alone_and_loops_are_never_played() -> None:
-    problem = dpb.LinearMatroid([[1, 0], [0, 1], [1, 1], [0, 0]])
-    policy = dpb.DPJointMAT(problem=problem, epsilon=2)
-    first = policy.plan(policy.init(), RNG)
-    assert first == Hold((0, 1), policy.batch(2), (0, 1))
-    answers = ((10.0, first.rounds, 2), (3.0, first.rounds, 2))
-    state = policy.update(policy.init(), first, Release((0, 1), answers, first.rounds, ()))
-    second = policy.plan(state, RNG)
-    assert second == Hold((0, 2), policy.batch(1), (2,))
-    assert policy.batch(1) < policy.batch(2)
-
-
 def test_the_sharp_level_falls_with_what_was_read() -> None:
     assert shrinking_level(0.6, 1000, 10) == pytest.approx(0.6 * math.log(100))
     assert shrinking_level(0.6, 1000, 900) == 0.6
@@ -172,20 +160,3 @@ def test_a_block_is_weighed_by_the_mean_of_all_that_was_released() -> None:
     second = block_precision(62.0, 200, 100, 1, 1.0)
     assert state.precisions[0] == pytest.approx(first + second)
     assert second < 1.2 * first
-
-
-@pytest.mark.long
-def test_less_regret_than_with_shares_of_the_budget() -> None:
-    """Partition matroid of six pairs, every gap .2, T = 20,000, epsilon 1: at most .7 times
-    DPKLMAT's regret, by five standard errors.
-    """
-    problem = dpb.PartitionMatroid(blocks=[[i, i + 1] for i in range(0, 12, 2)], capacities=[1] * 6)
-    environment = dpb.Bernoulli([0.6, 0.4] * 6)
-    joint, shares = (
-        dpb.simulate(
-            cls(problem=problem, epsilon=1), environment, 20_000, runs=1000, seed=5
-        ).regret()
-        for cls in (dpb.DPJointMAT, dpb.DPKLMAT)
-    )
-    lead = 0.7 * shares.mean() - joint.mean()
-    assert lead > 5 * math.hypot(0.7 * shares.std(), joint.std()) / math.sqrt(1000)

@@ -96,15 +96,6 @@ def test_sides_are_shown_in_the_same_way() -> None:
         assert any(far.ledger.values())
 
 
-def test_a_campaign_without_a_guardrail_knows_of_no_harm() -> None:
-    for options in ({}, {"segments": SEGMENTS}):
-        with dpb.open_store("memory:") as store:
-            made = store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1), **options)
-            for each in (made, remote(client_of(store))["trial"]):
-                with pytest.raises(ValueError, match="guardrail"):
-                    each.harm()
-
-
 def test_what_is_said_of_answers_comes_through() -> None:
     session = dpb.Session(
         dpb.DPKLUCB(arms=["a", "b"], epsilon=1), noise=dpb.SimulatedNoise(1), assignment="shuffled"
