@@ -92,9 +92,9 @@ WHOLE: dict[str, Callable[[Any], object]] = {
     "first": lambda n: dpb.DPKLUCB(arms=2, epsilon=1, first=n).first,
     "first of AdaPTT": lambda n: dpb.AdaPTT(arms=2, epsilon=1, first=n).first,
     "cap": lambda n: dpb.NAS(alpha=0.1, beta=0.1, cap=n).cap,
-    "rounds": lambda n: dpb.simulate(POLICY, COINS, n).rounds,
-    "runs": lambda n: len(dpb.simulate(POLICY, COINS, 10, runs=n).plays),
-    "seed": lambda n: dpb.simulate(POLICY, COINS, 10, seed=n).seed,
+    "rounds": lambda n: dpb.simulate(POLICY, COINS, n, compiled=False).rounds,
+    "runs": lambda n: len(dpb.simulate(POLICY, COINS, 10, runs=n, compiled=False).plays),
+    "seed": lambda n: dpb.simulate(POLICY, COINS, 10, seed=n, compiled=False).seed,
     "cap of identify": lambda n: (
         dpb.identify(dpb.SuccessiveElimination(arms=2, beta=0.1), COINS, cap=n).cap
     ),

@@ -33,7 +33,9 @@ def foreseen() -> Forecast:
 
 
 def runs() -> dpb.Runs:
-    return dpb.simulate(dpb.KLUCB(arms=2), dpb.Bernoulli([0.6, 0.4]), 50, runs=2, at=[10])
+    return dpb.simulate(
+        dpb.KLUCB(arms=2), dpb.Bernoulli([0.6, 0.4]), 50, runs=2, at=[10], compiled=False
+    )
 
 
 TABLES = {

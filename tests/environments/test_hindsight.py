@@ -124,7 +124,7 @@ def test_costs_are_counted_as_costs() -> None:
     ids=["law", "resampled"],
 )
 def test_independent_rounds_have_pseudo_regret(environment: Environment) -> None:
-    runs = dpb.simulate(dpb.DPKLUCB(arms=3, epsilon=1), environment, 200, runs=2)
+    runs = dpb.simulate(dpb.DPKLUCB(arms=3, epsilon=1), environment, 200, runs=2, compiled=False)
     assert runs.kind == "pseudo"
     assert (
         runs.regret().tolist()

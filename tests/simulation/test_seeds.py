@@ -1,5 +1,5 @@
-"""What a seed plays stays what it was: every policy and preset in simulations, against numbers kept
-in seeds.json; of sessions `tests/net` keeps more.
+"""What a seed plays stays what it was: the compiled player of every policy and preset, against
+numbers kept in seeds.json; of sessions, which the plain simulator equals, `tests/net` keeps more.
 
 `python -m tests.simulation.test_seeds` adds what is not there yet, and changes nothing else. After
 a change that is meant to change numbers, the same with names of policies writes theirs anew, and
@@ -40,17 +40,11 @@ def world(policy: Policy) -> Bernoulli:
     return Bernoulli(np.linspace(0.8, 0.3, policy.arms))
 
 
-def simulated(policy: Policy, compiled: bool) -> str:
+def simulated(policy: Policy) -> str:
     """Play counts at three horizons, and how often was released."""
     rounds = min(600, horizon_of(policy))
-    runs = simulate(
-        policy, world(policy), rounds, runs=2, seed=3, at=[7, 150], workers=1, compiled=compiled
-    )
+    runs = simulate(policy, world(policy), rounds, runs=2, seed=3, at=[7, 150], workers=1)
     return digest([*runs.plays_at([7, 150, rounds]).ravel(), *runs.releases])
-
-
-def numbers(policy: Policy) -> dict[str, str]:
-    return {"compiled": simulated(policy, True), "plain": simulated(policy, False)}
 
 
 def test_every_instance_is_kept() -> None:
@@ -58,20 +52,11 @@ def test_every_instance_is_kept() -> None:
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_a_seed_plays_what_it_played(name: str) -> None:
-    kept = json.loads(KEPT.read_text(encoding="utf-8"))[name]
-    assert simulated(INSTANCES[name], False) == kept["plain"]
-
-
-@pytest.mark.parametrize("name", INSTANCES)
 def test_a_compiled_player_plays_what_it_played(name: str) -> None:
-    kept = json.loads(KEPT.read_text(encoding="utf-8"))[name]
-    assert simulated(INSTANCES[name], True) == kept["compiled"]
+    assert simulated(INSTANCES[name]) == json.loads(KEPT.read_text(encoding="utf-8"))[name]
 
 
-def kept_anew(
-    kept: Mapping[str, dict[str, str]], names: Collection[str]
-) -> dict[str, dict[str, str]]:
+def kept_anew(kept: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
     """What is to be kept: of these policies, and where nothing was kept, what they play now.
 
     Raises:
@@ -81,7 +66,7 @@ def kept_anew(
     if unknown:
         raise ValueError(f"There is no policy {unknown[0]}.")
     return {
-        instance: numbers(policy)
+        instance: simulated(policy)
         if type(policy).__name__ in names or instance not in kept
         else kept[instance]
         for instance, policy in INSTANCES.items()
@@ -89,13 +74,12 @@ def kept_anew(
 
 
 def test_what_is_kept_is_not_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{__name__}.numbers", lambda policy: {"played": policy.name})
-    kept = {name: {"kept": name} for name in INSTANCES} | {"Gone 0": {"kept": "Gone 0"}}
+    monkeypatch.setattr(f"{__name__}.simulated", lambda policy: f"played {policy.name}")
+    kept = {name: f"kept {name}" for name in [*INSTANCES, "Gone 0"]}
     del kept["UCB1 0"]
     new = kept_anew(kept, ["DPIMED"])
     assert list(new) == list(INSTANCES)
-    assert new.pop("UCB1 0") == {"played": "UCB1"}
-    assert new.pop("DPIMED 0") == {"played": "DPIMED"}
+    assert (new.pop("UCB1 0"), new.pop("DPIMED 0")) == ("played UCB1", "played DPIMED")
     assert new == {name: kept[name] for name in new}
     with pytest.raises(ValueError, match="There is no policy DPKLUBC"):
         kept_anew(kept, ["DPKLUBC"])
