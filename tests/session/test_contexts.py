@@ -404,11 +404,13 @@ def played(answers: Answers, script: list[int] | None, **options: Any) -> tuple[
     return (seen, s.state, s.ledger, s.releases), noise
 
 
-def loss(answers: Answers, at: int, other: float | None, **options: Any) -> float:
-    """ln of how much likelier the whole transcript is with one answer replaced, in units of
-    epsilon; inf if it is impossible with the other.
+def loss(
+    shown: tuple[Any, Listening], answers: Answers, at: int, other: float | None, **options: Any
+) -> float:
+    """ln of how much likelier the whole transcript that is shown is with one answer replaced, in
+    units of epsilon; inf if it is impossible with the other.
     """
-    public, noise = played(answers, None, **options)
+    public, noise = shown
     neighbour = [*answers[:at], other, *answers[at + 1 :]]
     replayed, heard = played(neighbour, noise.answers, **options)
     if replayed != public or [p for _, p in heard.asked] != [p for _, p in noise.asked]:
@@ -426,11 +428,11 @@ def largest_loss(others: tuple[float | None, ...] = (0.0, 1.0), **options: Any) 
     answers: Answers = [float(rng.integers(2)) for _ in range(60)]
     if None in others:
         answers = [None if rng.random() < 0.3 else a for a in answers]
-    found = 0.0
+    shown, found = played(answers, None, **options), 0.0
     for at in range(len(answers)):
         for other in others:
             if other != answers[at]:
-                found = max(found, loss(answers, at, other, **options))
+                found = max(found, loss(shown, answers, at, other, **options))
                 if found > 1.0:  # more than was promised
                     return found
     return found

@@ -35,7 +35,7 @@ def expected(
     """The mean of an arm's evidence at its own mean, over rewards and noise, by quadrature."""
     pairs = PairEvidence(law, how.get("moment", draw_moment), 0.0)
     scale = 1.0 / law.cost if law.family == "laplace" else 1.0
-    reach = scale * np.linspace(-40.0, 40.0, 2_001) if law.family != "none" else np.zeros(1)
+    reach = scale * np.linspace(-40.0, 40.0, 801) if law.family != "none" else np.zeros(1)
     density = np.ones(1)
     if law.family == "laplace":
         density = law.cost / 2.0 * np.exp(-law.cost * np.abs(reach))

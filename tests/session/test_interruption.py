@@ -139,8 +139,6 @@ FIRST = 12
 """Visitors whose contexts make the first codebooks."""
 
 SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "contexts": (dpb.DPLinTS(**VISITORS, public_contexts=PLACES), {}),
-    "first contexts": (dpb.DPLinTS(**VISITORS), {}),
     "batches": (dpb.DPKLUCB(**KL), {}),
     "joint": (dpb.DPJointMAT(problem=TOP, epsilon=8, first=1), {}),
     "drawn": (dpb.LazyDPTS(arms=2, epsilon=8), {}),
@@ -149,6 +147,8 @@ SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "drawn super arms": (dpb.DPTSMAT(problem=TOP, epsilon=8), {}),
     "full": (dpb.RNMFTNL(actions=3, epsilon=4), {}),
     "dropping": (dpb.PrefixExponential(actions=2, epsilon=1), {}),
+    "contexts": (dpb.DPLinTS(**VISITORS, public_contexts=PLACES), {}),
+    "first contexts": (dpb.DPLinTS(**VISITORS), {}),
     "reports": (dpb.LDPUCB(arms=2, epsilon=1), {}),
     "stopping": (dpb.DPNAS(alpha=0.9, beta=0.5, cap=40, epsilon=16, low=-1, high=1), {}),
     "by chance": (dpb.DPKLUCB(**KL), {"min_share": 0.2, "assignment": "shuffled"}),
