@@ -26,7 +26,7 @@ from dpbandits.auditing.foreign import ForeignSubject
 from dpbandits.auditing.replays import NO_TIME, Witness
 from dpbandits.auditing.statistical import statistical_level
 from dpbandits.auditing.subjects import MOST_DRAWS, ManyNoise, MechanismSubject, feed
-from dpbandits.auditing.tables import Neighbours, TwoTables, neighbouring
+from dpbandits.auditing.tables import Neighbours, neighbouring
 from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.errors import NoTime
 from dpbandits.core.inputs import Floats
@@ -184,31 +184,6 @@ def test_without_word_from_the_system_all_seconds_count(
     assert effort.waited() == 0.0
     (tmp_path / "none").write_text("no numbers", encoding="ascii")
     assert effort.waited() == 0.0
-
-
-class OneOfThree(Slow):
-    """Three pairs of tables, of which the last one shows what 1-privacy allows."""
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__(clock, 1e-4)
-
-    def pairs(self) -> list[Neighbours]:
-        tables = [np.full((1, 1), reward) for reward in (0.0, 0.25, 0.5, 1.0)]
-        return [TwoTables(tables[0], table, f"0 against {table[0, 0]}") for table in tables[1:]]
-
-    def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
-        self.clock.now += runs * self.seconds
-        told = np.random.default_rng(seed).random((runs, 1)) < 1 / (1 + np.exp(-1))
-        return np.where(told, table[:, 0] == 1, table[:, 0] < 1).astype(float)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_few_pairs_get_more_than_a_glance(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """The pair that leaks was dropped after twenty runs, for two of which nothing can be said."""
-    subject = OneOfThree(Clock(monkeypatch))
-    found = statistical_level(subject, Fraction(1), budget=4.0, workers=1, seed=seed)
-    assert found.details["pair"] == "0 against 1.0"
-    assert 0.7 < found.lower_bound <= 1
 
 
 @dataclass(frozen=True, kw_only=True)

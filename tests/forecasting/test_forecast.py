@@ -59,14 +59,6 @@ def test_rows_come_in_order() -> None:
     assert len(small()) == 7
 
 
-def test_equal_shares_lose_the_mean_gap() -> None:
-    row = small().row(EQUAL)
-    assert row.loss == pytest.approx(0.1 * VISITORS)
-    assert row.error == pytest.approx(0.0, abs=1e-9)
-    assert (row.privacy, row.saved) == (None, 0.0)
-    assert row.leads > 0.9
-
-
 def test_what_privacy_costs_is_the_difference_to_the_twin() -> None:
     private, plain = small().row("DPKLUCB", 0.5), small().row("KLUCB")
     assert private.privacy == pytest.approx(private.loss - plain.loss)
@@ -86,13 +78,6 @@ def test_errors_are_those_of_the_draws() -> None:
     assert row.privacy_error == pytest.approx(float((ours - twin).std(ddof=1) / 30**0.5), rel=1e-9)
     assert row.saved_error == pytest.approx(row.error, rel=1e-9), "equal shares lose a constant"
     assert small().row("KLUCB").privacy_error is None
-
-
-def test_two_equal_arms_lose_nothing() -> None:
-    found = dpb.forecast([0.5, 0.5], 1000, 1, draws=5)
-    assert all(row.loss == 0.0 for row in found)
-    assert all(row.leads == 1.0 for row in found)
-    assert all(row.named is None for row in found)
 
 
 def test_units_are_the_users() -> None:
@@ -155,26 +140,11 @@ def test_more_visitors_name_the_best_arm() -> None:
     assert named is None or named > (many.row(EQUAL).named or 0)
 
 
-def test_a_seed_is_a_forecast() -> None:
-    prior = dpb.Prior(base=(0.2, 0.3), best=(0.1, 0.5), arms=2)
-    same = [dpb.forecast(prior, 300, 1, draws=8, seed=3) for _ in range(2)]
-    assert same[0].rows == same[1].rows
-    assert dpb.forecast(prior, 300, 1, draws=8, seed=4).rows != same[0].rows
-
-
 def test_progress_is_told_up_to_the_end() -> None:
     told: list[tuple[int, int]] = []
     dpb.forecast([0.5, (0.3, 0.4)], 100, 1, draws=25, progress=lambda *now: told.append(now))
     assert told[-1] == (75, 75), "two policies; and when the private one names a winner"
     assert [done for done, _ in told] == sorted(done for done, _ in told)
-
-
-@pytest.mark.long
-def test_local_and_every_round_policies() -> None:
-    found = dpb.forecast([0.9, 0.1], 400, 4, policies=["LDPKLUCB", "DPUCB"], draws=3)
-    assert found.row("LDPKLUCB", 4.0).leads == 1.0
-    assert found.row("DPUCB", 4.0).privacy is not None
-    assert found.row(EQUAL).named is not None
 
 
 def test_a_table() -> None:

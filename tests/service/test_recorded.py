@@ -46,17 +46,6 @@ def test_parts_take_batches_of_their_own(make: Open) -> None:
     assert sale["policy"].lift("a").control == "a"
 
 
-def test_a_closed_campaign_takes_no_batch() -> None:
-    with dpb.open_store("memory:") as store:
-        campaign = store.create("trial", POLICY)
-        campaign.record("a", (8, 4), key="w")
-        campaign.close()
-        with pytest.raises(dpb.ClosedError):
-            campaign.record("a", (8, 4), key="w 2")
-        assert campaign.record("a", (8, 4), key="w") == "recorded"
-        assert sum(row.people for row in campaign.beliefs()) == 8
-
-
 def test_a_release_that_fails_leaves_the_batch_recorded(tmp_path: Path) -> None:
     """The next call makes the release; the batch, recorded again, counts once."""
     noise = Failing()

