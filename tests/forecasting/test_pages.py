@@ -158,16 +158,6 @@ def test_no_number_of_the_table_is_cut() -> None:
     assert "one trial in twenty loses more" in " ".join(result.output.split())
 
 
-def test_the_command_with_a_prior() -> None:
-    code, said = run(
-        *("--base", ".3", "--best", ".1-.5", "--arms", "3", "--visitors", "200"),
-        *("--epsilon", "1", "--policy", "AdaPUCB", "--draws", "3", "--within", "0"),
-    )
-    assert code == 0, said
-    assert "3 arms" in said
-    assert "None of these loses 0 conversions or less." in said
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

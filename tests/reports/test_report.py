@@ -115,20 +115,6 @@ def test_a_table_in_its_order_names_its_regret_and_has_no_lower_bound(tmp_path: 
     assert answers(results)[1].endswith("would lose 0.00.")
 
 
-@pytest.mark.long
-def test_super_arms_keep_their_numbers_and_the_page_says_so(tmp_path: Path) -> None:
-    law = 'law = "super_arms"\nmeans = [{}]\nproblem = {{ kind = "TopK", arms = 3, k = 2 }}'
-    head, means = "epsilons = [8]", "0.9, 0.8, 0.1"
-    text = sweep_text("DPKLCUCB", "CUCB", rounds=100, runs=2, law=law, head=head, means=means)
-    (tmp_path / "x.toml").write_text(text)
-    results = run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)
-    page = publish(results, command="dpbandits run x.toml").read_text(encoding="utf-8")
-    assert "Arms have the numbers by which their problem names them" in page
-    assert "numbers the arms anew" not in page
-    (_, answer) = answers(results)
-    assert "at random" not in answer  # of single arms, which is nothing these policies could play
-
-
 def test_the_page_says_what_was_run(published: tuple[Path, Page], tiny: Results) -> None:
     text = " ".join("".join(published[1].words).split())
     assert "A tiny <sweep> & more" in text  # escaped in the file, or it would not be text

@@ -18,20 +18,6 @@ NAMES = ["blue", "green", "red"]
 WAITS = "green waits for 1 answer since 2023-11-14 22:13 UTC; nothing is learned of it until"
 
 
-def test_the_example_of_the_readme_learns_though_some_are_silent() -> None:
-    """The first person who gets an arm never answers."""
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        trial = store.create("headlines", dpb.recommend(arms=["blue", "green"], epsilon=1), seed=1)
-        rng, seen = np.random.default_rng(1), set[object]()
-        for _ in range(150):
-            decision = trial.ask()
-            if decision.label in seen:
-                trial.tell(decision, float(rng.random() < 0.5))
-            seen.add(decision.label)
-        assert all(row.people > 0 for row in trial.beliefs())
-        assert trial.alarms == ()
-
-
 @pytest.mark.parametrize(("silent", "late"), [(0.4, 0), (0.3, 10)])
 @pytest.mark.parametrize("every", [2, 7])
 def test_a_store_that_is_opened_anew_decides_as_a_session_does(
@@ -102,25 +88,6 @@ def test_an_arm_that_waits_is_said_everywhere() -> None:
         assert trial.alarms == ()
         assert 'dpbandits_overdue{campaign="trial"} 0' in client.get("/metrics").text
         assert [row.what for row in trial.events()] == ["overdue"]
-
-
-def test_segments_say_it_each_for_itself() -> None:
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        policy = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=4)
-        how: dict[str, Any] = {"segments": ["DE", "FR"], "seed": 1, "assignment": "planned"}
-        trial = store.create("trial", policy, **how)
-        for segment, silent in (("DE", {2}), ("FR", set[int]())):
-            for person in range(30):
-                decision = trial.ask(segment=segment)
-                if person not in silent and not (
-                    silent and person > 4 and decision.label == "blue"
-                ):
-                    trial.tell(decision, 1.0)
-        assert [alarm.arm for alarm in trial.alarms["DE"]] == ["blue"]
-        assert trial.alarms["FR"] == ()
-        assert trial.summary().overdue == 1
-        far = remote(client_of(store))["trial"]
-        assert far.alarms == trial.alarms
 
 
 def test_it_is_said_everywhere_that_nobody_answers() -> None:

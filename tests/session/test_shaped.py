@@ -21,9 +21,10 @@ from dpbandits.mechanisms.cells import (
     ShapedBlock,
     largest_reach,
 )
-from dpbandits.noise.protocol import Noise, Relay
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.codebooks import shaping_matrices
 from dpbandits.policies.contextual import PrivateLinear
+from tests.session.test_contexts import Listening
 
 FALSE_ALARM = 1e-6
 RNG = np.random.default_rng(7)
@@ -156,25 +157,6 @@ def test_what_is_none_is_refused(given: Any, said: str) -> None:
 # The exact privacy loss of a whole transcript
 
 
-class Listening(Relay, Noise):  # type: ignore[misc]
-    """Answers as it was scripted, or by simulated noise, and keeps what it was asked."""
-
-    kind = "simulated"
-
-    def __init__(self, script: list[int] | None = None) -> None:
-        self.inner, self.script = dpb.SimulatedNoise(11), script
-        self.asked: list[tuple[int, Any]] = []
-        self.answers: list[int] = []
-
-    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
-        self.asked.append((exact[0], (verb, *cost.values())))
-        at = len(self.answers)
-        scripted = self.script is not None and at < len(self.script)
-        answer = self.script[at] if scripted else getattr(self.inner, verb)(*exact, **cost)  # type: ignore[index]
-        self.answers.append(answer)
-        return answer
-
-
 def played(rewards: list[float], script: list[int] | None) -> tuple[Any, Listening]:
     """Everything public of a session with these rewards."""
     noise = Listening(script)
@@ -188,11 +170,11 @@ def played(rewards: list[float], script: list[int] | None) -> tuple[Any, Listeni
     return (seen, s.state, s.ledger, s.releases), noise
 
 
-def loss(rewards: list[float], at: int, other: float) -> float:
-    """The Rényi divergence of the whole transcript with one reward replaced, of order a divided by
-    a, in units of rho; inf if what is public differs.
+def loss(shown: tuple[Any, Listening], rewards: list[float], at: int, other: float) -> float:
+    """The Rényi divergence of the whole transcript that is shown with one reward replaced, of order
+    a divided by a, in units of rho; inf if what is public differs.
     """
-    public, noise = played(rewards, None)
+    public, noise = shown
     neighbour = [*rewards[:at], other, *rewards[at + 1 :]]
     replayed, heard = played(neighbour, noise.answers)
     if replayed != public or [p for _, p in heard.asked] != [p for _, p in noise.asked]:
@@ -208,7 +190,8 @@ def loss(rewards: list[float], at: int, other: float) -> float:
 
 def largest_loss() -> float:
     rewards = [float(r) for r in np.random.default_rng(21).integers(0, 2, 60)]
-    return max(loss(rewards, at, 1.0 - rewards[at]) for at in range(len(rewards)))
+    shown = played(rewards, None)
+    return max(loss(shown, rewards, at, 1.0 - rewards[at]) for at in range(len(rewards)))
 
 
 @pytest.mark.parametrize("kept", [1500, 4])
