@@ -144,22 +144,13 @@ def test_evidence_of_preset_safe_counts_for_less() -> None:
 # The leader among many arms, found by bounds on their indices, is that of all indices
 
 
-def statistics_leader(rng: np.random.Generator, arms: int) -> Statistics:
-    """Released values of any size; many of them alike, and some at the ends."""
-    rounds = rng.choice([1, 3, 32, 48, 10**4, 10**9], arms)
-    kind = int(rng.integers(3))
-    means = [rng.random(arms), np.round(rng.random(arms), 1), rng.normal(0.5, 3.0, arms)][kind]
-    totals, counts = tuple((means * rounds).tolist()), tuple(rounds.tolist())
-    return Statistics(totals, counts, (1,) * arms, counts, (0,) * arms, sum(counts))
-
-
 @pytest.mark.parametrize("preset", ["default", "robust"])
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/10", 1, 20, 2000])
 def test_the_leader_has_the_largest_index(epsilon: Any, preset: str) -> None:
     rng = np.random.default_rng(5)
     policy = dpb.DPKLUCB(arms=MANY, epsilon=epsilon, preset=preset)
     for _ in range(100):
-        s = statistics_leader(rng, MANY)
+        s = statistics(rng, MANY)
         for t in (MANY + 1, s.t + 1, 2**62):
             assert policy.leader(s, t) == IndexPolicy.leader(policy, s, t)
             eps, level = float(policy.epsilon), indices.kl_level(math.log(t), policy.c)

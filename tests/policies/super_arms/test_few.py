@@ -81,14 +81,6 @@ def test_the_least_known_are_released_and_stay_in_the_basis(problem: Any) -> Non
     assert fewer > 20
 
 
-@pytest.mark.parametrize("preset", ["level", "proved"])
-def test_other_presets_explore_all_at_once(preset: str) -> None:
-    policy = dpb.DPJointMAT(problem=UNIFORM, epsilon=1, preset=preset)
-    plan = policy.plan(known(policy, [0.1, 0.9, 0.2, 0.8, 0.1, 0.1]), RNG)
-    assert isinstance(plan, Hold)
-    assert plan.release == (6, 7, 8, 9, 10, 11)
-
-
 @pytest.mark.parametrize("problem", [UNIFORM, PARTITION, LINEAR], ids=["top", "areas", "linear"])
 def test_without_chance_the_compiled_player_decides_alike(problem: Any) -> None:
     """Every element has one reward, on the grid and no other's, and noise is 0 but for a chance

@@ -6,35 +6,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks import examples
-from dpbandits.checks.tape import Tape
-from dpbandits.core.privacy import spent
 from dpbandits.policies import CUCBDP, CUCBLDP1, CUCBLDP2, CUCBDPMax, LazyCUCB
-from dpbandits.policies.contract import Policy
-from dpbandits.simulation.plain import play_rounds
 
 TOP = dpb.TopK(arms=4, k=2)
-NAMES = ("CUCB", "CUCBLDP1", "CUCBLDP2", "CUCBDP", "CUCBDPMax", "LazyCUCB", "DPKLCUCB")
-
-
-def cell(policy: Policy, rounds: int = 200) -> Any:
-    tape = Tape(np.random.default_rng(1).random((policy.arms, rounds)).round())
-    marks = np.array([rounds])
-    return play_rounds(
-        policy,
-        tape,
-        rounds,
-        marks,
-        noise=dpb.SimulatedNoise(2),
-        seed=3,
-        rng=np.random.default_rng(4),
-    )
 
 
 def test_bonuses_by_hand() -> None:
@@ -82,19 +61,3 @@ def test_presets_have_the_privacy_they_have() -> None:
         assert guarantee.claimed == 1
         assert (guarantee.cost > 1) == (horizon in (2, 4))
     assert CUCBDP(problem=TOP, epsilon="1/3", horizon=100).guarantee.cost == Fraction(1, 3)  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("name", [n for n in NAMES if n != "CUCB"])
-def test_ledger_adds_up_to_the_claim(name: str) -> None:
-    """A round reads K coordinates (one, where only the least-seen arm is told), each at its
-    share.
-    """
-    for policy in examples(name):
-        path = cell(policy)
-        guarantee = policy.guarantee
-        assert guarantee is not None
-        assert spent(path.ledger) == guarantee.cost
-        width = 1 if isinstance(policy, (CUCBLDP2, CUCBDPMax)) else 2
-        assert {(e.cost, e.width) for e in path.ledger} == {(guarantee.cost / width, width)}
-        if policy.about.every_round:
-            assert path.releases == 200 * width
