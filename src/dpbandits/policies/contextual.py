@@ -289,7 +289,16 @@ class ContextualPolicy(Policy):
 
     def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
         """What is known of an arm after its block was read."""
-        raise NotImplementedError
+        information = np.array(fit.information) + answer.directions / self.unit
+        weighted = np.array(fit.weighted) + answer.totals / self.unit
+        read = fit.read + answer.rounds
+        need, releases = self._need(read), fit.releases + 1
+        return ArmFit(rows_of(information), tuple(weighted.tolist()), (), read, 0, need, releases)
+
+    @property
+    def unit(self) -> float:
+        """By what a vector's numbers are divided as they are added up."""
+        return self.variance
 
     def roots_of(self, state: ContextState, information: Floats) -> Floats:
         """See `LinearLaw`. They are lower triangular."""
@@ -441,16 +450,23 @@ class ExactLinear(ContextualPolicy):
     def _need(self, read: int) -> int:
         return max(1, math.ceil((self.alpha - 1.0) * read))
 
-    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
-        information = np.array(fit.information) + answer.directions / self.variance
-        weighted = np.array(fit.weighted) + answer.totals / self.variance
-        read = fit.read + answer.rounds
-        need, releases = self._need(read), fit.releases + 1
-        return ArmFit(rows_of(information), tuple(weighted.tolist()), (), read, 0, need, releases)
+
+class FixedWidth(ContextualPolicy):
+    """A policy whose field `width` says how much a deviation counts."""
+
+    width: float
+
+    def _validate(self) -> None:
+        super()._validate()
+        self._number("width", 0, 1e6)
+
+    @final
+    def widths(self, information: Floats) -> Floats:
+        return np.full(self.arms, float(self.width))
 
 
 @policy_dataclass
-class LinTS(ExactLinear):
+class LinTS(FixedWidth, ExactLinear):
     """Linear Thompson sampling, without privacy.
 
     Source: Agrawal and Goyal 2013, Algorithm 1, with a law of its own for each arm. Guarantee:
@@ -471,16 +487,9 @@ class LinTS(ExactLinear):
     )
     width: float = 0.5
 
-    def _validate(self) -> None:
-        super()._validate()
-        self._number("width", 0, 1e6)
-
-    def widths(self, information: Floats) -> Floats:
-        return np.full(self.arms, float(self.width))
-
 
 @policy_dataclass
-class LinUCB(ExactLinear):
+class LinUCB(FixedWidth, ExactLinear):
     """Optimism with linear laws, without privacy.
 
     Source: Li, Chu, Langford and Schapire 2010, Algorithm 1 (disjoint). Guarantee: none.
@@ -500,13 +509,6 @@ class LinUCB(ExactLinear):
     )
     sampled: ClassVar[bool] = False
     width: float = 1.0
-
-    def _validate(self) -> None:
-        super()._validate()
-        self._number("width", 0, 1e6)
-
-    def widths(self, information: Floats) -> Floats:
-        return np.full(self.arms, float(self.width))
 
 
 # With privacy, as published: noise on the whole vector.
@@ -577,18 +579,9 @@ class AdaCOFUL(ContextualPolicy):
     def room(self, state: ContextState, arm: int) -> int | None:
         return None
 
-    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
-        information = np.array(fit.information) + answer.directions
-        weighted = np.array(fit.weighted) + answer.totals
-        return ArmFit(
-            rows_of(information),
-            tuple(weighted.tolist()),
-            (),
-            fit.read + answer.rounds,
-            0,
-            fit.need,
-            fit.releases + 1,
-        )
+    @property
+    def unit(self) -> float:
+        return 1.0
 
     def covariances(self, state: ContextState, information: Floats) -> Floats:
         return self._covariance(state, information, max(0.25, float(self.variance_of_rewards)))
@@ -798,10 +791,6 @@ class PrivateLinear(ContextualPolicy):
         ]
         return shapes[int(np.argmax([value for _, value in values]))]
 
-    def _shaped_weights(self, fit: ArmFit, answer: ContextAnswer) -> Floats:
-        shape = self.shape_of(fit, answer, answer.recent)
-        return self._weights(shape, answer.directions)
-
     def _weights(self, shape: Shape, moments: Floats) -> Floats:
         """V·(s₂V + N)⁻¹ of a block with Σ x xᵀ = V and noise of covariance N."""
         noise = shape.covariance(float(self.budget))
@@ -811,7 +800,8 @@ class PrivateLinear(ContextualPolicy):
         """The fit after one block: each released number counts by its own variance."""
         directions = answer.directions
         if self.release == "shaped":
-            sums, weights = answer.totals, self._shaped_weights(fit, answer)
+            shape = self.shape_of(fit, answer, answer.recent)
+            sums, weights = answer.totals, self._weights(shape, directions)
         else:
             sums = answer.totals - answer.negatives  # Σ ±r, noised
             weights = directions.T / (self.variance * answer.counts + self.noise_variance)
@@ -828,7 +818,7 @@ class PrivateLinear(ContextualPolicy):
 
 
 @policy_dataclass
-class DPLinTS(PrivateLinear):
+class DPLinTS(FixedWidth, PrivateLinear):
     """Thompson sampling by public contexts, with private rewards.
 
     A record's reward enters one whole-number sum: that of its arm and of the cell that its context
@@ -856,13 +846,6 @@ class DPLinTS(PrivateLinear):
         theory=False,
     )
     width: float = 0.5
-
-    def _validate(self) -> None:
-        super()._validate()
-        self._number("width", 0, 1e6)
-
-    def widths(self, information: Floats) -> Floats:
-        return np.full(self.arms, float(self.width))
 
 
 @policy_dataclass

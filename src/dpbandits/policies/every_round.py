@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, final
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
@@ -54,7 +54,41 @@ __all__ = ["DPUCB", "KLUCB", "LDPKLUCB", "LDPUCB", "UCB1", "DPUCBBound", "Hybrid
 
 
 @policy_dataclass
-class UCB1(IndexPolicy):
+class ExactIndexPolicy(IndexPolicy):
+    """Base class of index policies on exact sums.
+
+    Args:
+        grid: steps per unit of reward.
+    """
+
+    grid: int = 1024
+
+    @final
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+
+@policy_dataclass
+class KLIndexPolicy(IndexPolicy):
+    """Base class of policies with KL-UCB's index.
+
+    Args:
+        c: weight of ln ln t in the level (3 in the proof, 0 in practice).
+    """
+
+    c: float = 0.0
+
+    @final
+    def validate(self) -> None:
+        self._number("c", -1e-300, 100)
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
+
+
+@policy_dataclass
+class UCB1(ExactIndexPolicy):
     """Upper confidence bounds, without privacy.
 
     Guarantee: none (`guarantee` is None).
@@ -77,10 +111,6 @@ class UCB1(IndexPolicy):
         privacy="none",
         every_round=True,
     )
-    grid: int = 1024
-
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:
@@ -94,7 +124,7 @@ class UCB1(IndexPolicy):
 
 
 @policy_dataclass
-class KLUCB(IndexPolicy):
+class KLUCB(ExactIndexPolicy, KLIndexPolicy):
     """KL-UCB for rewards in [0, 1], without privacy. It is asymptotically optimal for Bernoulli
     rewards.
 
@@ -119,18 +149,6 @@ class KLUCB(IndexPolicy):
         privacy="none",
         every_round=True,
     )
-    c: float = 0.0
-    grid: int = 1024
-
-    def validate(self) -> None:
-        self._number("c", -1e-300, 100)
-
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
-
-    @cached_property
-    def rule(self) -> IndexRule:
-        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return kl_bound(one_arm(means), rounds, self.c)
@@ -142,7 +160,7 @@ class KLUCB(IndexPolicy):
 
 
 @policy_dataclass
-class LDPUCB(IndexPolicy, PrivatePolicy):
+class LDPUCB(ExactIndexPolicy, PrivatePolicy):
     """UCB on Laplace reports, in the local model.
 
     Guarantee: ε-LDP for every report.
@@ -166,9 +184,6 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
         every_round=True,
     )
 
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
-
     def randomizer(self) -> LocalLaplace:
         return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid))
 
@@ -190,7 +205,7 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class LDPKLUCB(IndexPolicy, PrivatePolicy):
+class LDPKLUCB(ExactIndexPolicy, KLIndexPolicy, PrivatePolicy):
     """KL-UCB on randomised-response bits, in the local model. The map from an arm's mean to the
     mean of its bits is increasing, so the best arm has the best bits.
 
@@ -218,20 +233,9 @@ class LDPKLUCB(IndexPolicy, PrivatePolicy):
         privacy="local",
         every_round=True,
     )
-    c: float = 0.0
-
-    def validate(self) -> None:
-        self._number("c", -1e-300, 100)
-
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
 
     def randomizer(self) -> RandomizedResponse:
         return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))
-
-    @cached_property
-    def rule(self) -> IndexRule:
-        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return bits_bound(one_arm(means), rounds, float(self.epsilon), self.c)

@@ -115,7 +115,26 @@ class AnytimeLazyUCB(IndexPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class AdaPUCB(IndexPolicy, PrivatePolicy):
+class EpisodePolicy(IndexPolicy, PrivatePolicy):
+    """Base class of policies in doubling episodes with Laplace noise.
+
+    Args:
+        a: the paper's α, above 3 (3.1 in its experiments).
+    """
+
+    a: float = 3.1
+
+    @final
+    def validate(self) -> None:
+        self._number("a", 3, 1000)
+
+    @final
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+
+@policy_dataclass
+class AdaPUCB(EpisodePolicy):
     """UCB in doubling episodes that use the newest episode alone.
 
     Guarantee: ε-DP for the whole sequence of decisions.
@@ -138,13 +157,6 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
         proof="adap_ucb",
         baseline="UCB1",
     )
-    a: float = 3.1
-
-    def validate(self) -> None:
-        self._number("a", 3, 1000)
-
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:
@@ -161,7 +173,7 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class AdaPKLUCB(IndexPolicy, PrivatePolicy):
+class AdaPKLUCB(EpisodePolicy):
     """KL-UCB in doubling episodes that use the newest episode alone.
 
     Guarantee: ε-DP for the whole sequence of decisions.
@@ -184,13 +196,6 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
         proof="adap_ucb",
         baseline="KLUCB",
     )
-    a: float = 3.1
-
-    def validate(self) -> None:
-        self._number("a", 3, 1000)
-
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:
