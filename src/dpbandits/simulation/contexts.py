@@ -71,11 +71,8 @@ def play_contexts(
     each: is shown the session after every round.
     """
     visitors: Any = environment.fresh()
-    session = Session(policy, noise=noise, seed=seed)
-    plays, earned, at, t = np.zeros(policy.arms, np.int64), 0.0, 0, 0
-    plays_at = np.zeros((len(checkpoints), policy.arms), np.int64)
-    earned_at = np.zeros(len(checkpoints))
-    while t < rounds:
+    session, kept = Session(policy, noise=noise, seed=seed), Marks(checkpoints, policy.arms)
+    while kept.t < rounds:
         try:
             row = visitors.visit(rng)
         except EnvironmentExhausted:
@@ -83,17 +80,45 @@ def play_contexts(
         decision = session.ask(context=visitors.contexts[row])
         arm: Any = decision.action
         session.tell(decision, visitors.reward(row, arm, rng))
-        plays[arm] += 1
-        earned += float(visitors.chances[row, arm])
-        t += 1
-        while at < len(checkpoints) and t >= checkpoints[at]:
-            plays_at[at], earned_at[at] = plays, earned
-            at += 1
+        kept.play(arm, visitors.chances[row, arm])
         if each is not None:
-            each(t, session)
-    plays_at[at:], earned_at[at:] = plays, earned
-    told = session.ledger, session.state
-    return Path(plays_at, t, session.releases, t, *told, earned=earned_at)
+            each(kept.t, session)
+    return kept.path(session.releases, session.state, session.ledger)
+
+
+class Marks:
+    """Plays and what they earned so far, and at each checkpoint."""
+
+    def __init__(self, marks: Integers, arms: int) -> None:
+        self.marks, self.at, self.t = marks, 0, 0
+        self.plays, self.earned = np.zeros(arms, np.int64), np.zeros(1)
+        self.plays_at = np.zeros((len(marks), arms), np.int64)
+        self.earned_at = np.zeros(len(marks))
+
+    @property
+    def left(self) -> bool:
+        return self.at < len(self.marks)
+
+    @property
+    def next(self) -> int:
+        return int(self.marks[self.at])
+
+    def play(self, arm: int, chance: float) -> None:
+        """Count a round."""
+        self.plays[arm] += 1
+        self.earned[0] += chance
+        self.t += 1
+        self.keep()
+
+    def keep(self) -> None:
+        while self.left and self.t >= self.next:
+            self.plays_at[self.at], self.earned_at[self.at] = self.plays, self.earned[0]
+            self.at += 1
+
+    def path(self, releases: int, state: Any = None, ledger: tuple[Entry, ...] = ()) -> Path:
+        """Return the run, which may have ended before the last checkpoints."""
+        self.plays_at[self.at :], self.earned_at[self.at :] = self.plays, self.earned[0]
+        return Path(self.plays_at, self.t, releases, self.t, ledger, state, earned=self.earned_at)
 
 
 # Policies whose contexts and decisions are private, on the rows of a table.
@@ -123,7 +148,7 @@ class JointPlayer:
         table = self.environment
         end = min(self.rounds, table.length or self.rounds)
         marks = np.minimum(checkpoints, end)
-        played = Played(table, end, self.policy.arms, marks)
+        played = Played(table, self.policy.arms, marks)
         if not self.compiled:
             session = JointDPSession(self.policy, noise=noise, seed=public)
             while played.t < end:
@@ -131,7 +156,7 @@ class JointPlayer:
                 decision = session.ask(table.contexts[row[0]])
                 ones = played.add(row, np.array([decision.action]), rng)
                 session.tell(decision, float(ones[0]))
-            return played.path(session.ledger, session.state)
+            return played.path(len(session.ledger), session.state, session.ledger)
         policy, state, ledger = self.policy, self.policy.init(), list[Entry]()
         most = max(1, AT_ONCE // policy.arms)
         while played.t < end:
@@ -149,22 +174,19 @@ class JointPlayer:
                 _, (answer,) = policy.reader.answer(None, block, noise)
                 state = policy.learned(state, answer)
                 ledger.append(Entry(EVERY, start, stop, policy.budget))
-        return played.path(tuple(ledger), state)
+        return played.path(len(ledger), state, tuple(ledger))
 
 
-class Played:
-    """Visitors of a run: plays and what they earned, so far and at each checkpoint."""
+class Played(Marks):
+    """Marks of a run with the visitors of a table."""
 
-    def __init__(self, table: ContextTable, end: int, arms: int, marks: Integers) -> None:
-        self.table, self.end, self.marks, self.t = table, end, marks, 0
-        self.plays, self.earned = np.zeros(arms, np.int64), 0.0
-        self.plays_at = np.zeros((len(marks), arms), np.int64)
-        self.earned_at = np.zeros(len(marks))
+    def __init__(self, table: ContextTable, arms: int, marks: Integers) -> None:
+        super().__init__(marks, arms)
+        self.table = table
 
     def rows(self, many: int, rng: np.random.Generator, most: int = 1) -> Integers:
         """The next visitors, up to the next checkpoint."""
-        later = self.marks[self.marks > self.t]
-        many = min(many, max(1, most), int(later[0]) - self.t if len(later) else many)
+        many = min(many, max(1, most), self.next - self.t if self.left else many)
         if self.table.in_order:
             return np.arange(self.t, self.t + many)
         return rng.integers(0, len(self.table.contexts), many)
@@ -173,19 +195,7 @@ class Played:
         """Their rewards, 0 or 1."""
         chances = self.table.chances[rows, arms]
         self.plays += np.bincount(arms, minlength=len(self.plays))
-        self.earned += float(chances.sum())
+        self.earned[0] += float(chances.sum())
         self.t += len(rows)
-        now = self.marks == self.t
-        self.plays_at[now], self.earned_at[now] = self.plays, self.earned
+        self.keep()
         return (rng.random(len(rows)) < chances).astype(np.int64)
-
-    def path(self, ledger: tuple[Entry, ...], state: object) -> Path:
-        return Path(
-            self.plays_at,
-            self.t,
-            len(ledger),
-            self.t,
-            ledger,
-            state,
-            earned=self.earned_at,
-        )

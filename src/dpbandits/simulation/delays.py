@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from typing import Any, Protocol, final, runtime_checkable
 
 import numpy as np
 
-from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import Integers, real_number, shown, whole_number
-from dpbandits.environments.base import Environment
-from dpbandits.noise.protocol import Noise
-from dpbandits.policies.contract import Policy
-from dpbandits.session.session import Session
-from dpbandits.simulation.plain import Path, drawn_feedback
-from dpbandits.simulation.runs import Curve
+from dpbandits.core.inputs import real_number, shown, whole_number
 
 
 @runtime_checkable
@@ -164,46 +156,3 @@ def checked_delay(delay: Any) -> DelayLaw:
             f"dpbandits.GeometricDelay(mean=500), got {shown(delay)}."
         )
     return FixedDelay(whole_number(delay, "delay"))
-
-
-DELAY_STREAM = 2
-"""Separates the random stream of a run's delays from its other streams."""
-
-
-def play_delayed(
-    policy: Policy,
-    environment: Environment,
-    rounds: int,
-    checkpoints: Integers,
-    *,
-    noise: Noise,
-    seed: int,
-    rng: np.random.Generator,
-    delay: DelayLaw,
-) -> Path:
-    """Play one run round by round through a `Session` with delayed rewards; rewards after the last
-    round are never reported.
-    """
-    environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
-    session, randomizer = (
-        Session(policy, noise=noise, seed=seed, max_pending=10**7),
-        policy.randomizer(),
-    )
-    delays, pending = np.random.default_rng([seed, DELAY_STREAM]), list[tuple[int, int, Any]]()
-    t = 0
-    for t in range(1, rounds + 1):
-        decision = session.ask()
-        try:
-            reward = drawn_feedback(environment, policy, decision.action, rng, decision.observe)
-        except EnvironmentExhausted:
-            t -= 1
-            break
-        curve.play(t - 1, decision.action, 1)
-        heapq.heappush(pending, (t + delay.sample(delays), t, (decision, reward)))
-        while pending and pending[0][0] <= t:
-            due, reward = heapq.heappop(pending)[2]
-            session.tell(due, reward if randomizer is None else randomizer.report(reward, noise))
-    outcome = session.ledger, session.state, environment.acceptance
-    return Path(
-        curve.close(), t, session.releases, t, *outcome, earned=curve.worth, rewards=curve.gained
-    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from heapq import heappop, heappush
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -33,6 +34,7 @@ from dpbandits.policies.contract import (
     step_after,
 )
 from dpbandits.session.session import Session
+from dpbandits.simulation.delays import DelayLaw
 from dpbandits.simulation.runs import Curve
 from dpbandits.vault import Books, OpenBlock, Steps, Vault, add_records, release_of
 
@@ -313,6 +315,10 @@ def enter_rounds(
         vault.add(observe or action, randomizer.report(rewards, noise))
 
 
+DELAY_STREAM = 2
+"""Separates the random stream of a run's delays from its other streams."""
+
+
 def play_rounds(
     policy: Policy,
     environment: Environment,
@@ -323,14 +329,25 @@ def play_rounds(
     seed: int,
     rng: np.random.Generator,
     each: Callable[[int, Session], None] | None = None,
+    delay: DelayLaw | None = None,
 ) -> Path:
     """Play one run round by round through a `Session`: the reference for all faster simulations.
-    `each` is called with the session after every round.
+
+    Args:
+        policy: the policy.
+        environment: the environment.
+        rounds: number of rounds.
+        checkpoints: rounds at which play counts are kept.
+        noise: source of noise.
+        seed: seed of the public randomness.
+        rng: source of the rewards.
+        each: called with the session after every round.
+        delay: law of the rewards' delays; rewards after the last round are never reported.
     """
     environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
-    session = Session(policy, noise=noise, seed=seed)
-    randomizer = policy.randomizer()
-    t = 0
+    session = Session(policy, noise=noise, seed=seed, max_pending=10**7)
+    randomizer, delays = policy.randomizer(), np.random.default_rng([seed, DELAY_STREAM])
+    pending, t = list[tuple[int, int, Any]](), 0
     for t in range(1, rounds + 1):
         decision = session.ask()
         try:
@@ -338,8 +355,12 @@ def play_rounds(
         except EnvironmentExhausted:
             t -= 1
             break
-        session.tell(decision, reward if randomizer is None else randomizer.report(reward, noise))
         curve.play(t - 1, decision.action, 1)
+        late = 0 if delay is None else delay.sample(delays)
+        heappush(pending, (t + late, t, (decision, reward)))
+        while pending and pending[0][0] <= t:
+            due, reward = heappop(pending)[2]
+            session.tell(due, reward if randomizer is None else randomizer.report(reward, noise))
         if each is not None:
             each(t, session)
     outcome = session.ledger, session.state, environment.acceptance

@@ -7,10 +7,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import final
 
 import numpy as np
 
@@ -24,9 +22,9 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.simulation.contexts import play_contexts, require_contexts
-from dpbandits.simulation.delays import DelayLaw, checked_delay, play_delayed
+from dpbandits.simulation.delays import DelayLaw, checked_delay
 from dpbandits.simulation.plain import Path, play_events, play_rounds
-from dpbandits.simulation.runs import Kept, Recompute, Runs, at_checkpoints, checked_rounds
+from dpbandits.simulation.runs import Kept, Runs, at_checkpoints, checked_rounds
 
 # Validation of the arguments of simulations.
 
@@ -64,16 +62,6 @@ def checked_workers(workers: object) -> int | None:
     return None if workers is None else whole_number(workers, "workers", 1, 10_000)
 
 
-def require_memory(runs: int, checkpoints: int, arms: int) -> None:
-    """Refuse play counts that would exceed the memory."""
-    if runs * checkpoints * arms > MOST_COUNTS:
-        raise ValueError(
-            f"Expected runs × kept rounds × arms to stay below {MOST_COUNTS:_}, got {runs} × "
-            f"{checkpoints} × {arms}. "
-            "Simulate fewer runs at a time (first=), or keep fewer rounds (at=[rounds])."
-        )
-
-
 MOST_RUNS = 10**9
 """The most runs of one simulation: each takes at least some microseconds and some bytes."""
 
@@ -104,7 +92,12 @@ def kept_rounds(policy: Policy, rounds: int, runs: int, at: Sequence[int] | None
         if at is None
         else np.unique(np.append(checked_rounds(at, rounds), rounds))
     )
-    require_memory(runs, len(checkpoints), policy.arms)
+    if runs * len(checkpoints) * policy.arms > MOST_COUNTS:
+        raise ValueError(
+            f"Expected runs × kept rounds × arms to stay below {MOST_COUNTS:_}, got {runs} × "
+            f"{len(checkpoints)} × {policy.arms}. "
+            "Simulate fewer runs at a time (first=), or keep fewer rounds (at=[rounds])."
+        )
     return checkpoints
 
 
@@ -235,7 +228,7 @@ def simulate(
     workers, first = checked_workers(workers), whole_number(first, "first")
     checkpoints = kept_rounds(policy, rounds, runs, at)
     require_contexts(policy, environment, plain=delay is None and not shuffle)
-    host = None if delay is None else partial(play_delayed, delay=checked_delay(delay))
+    host = None if delay is None else partial(play_rounds, delay=checked_delay(delay))
     player, threads = choose_player(policy, environment, rounds, seed, compiled, host)
     if shuffle:
         if problem_of(policy) is not None:
@@ -244,59 +237,21 @@ def simulate(
                 "names arms by their numbers."
             )
         player = partial(play_shuffled, policy, environment, rounds, seed, compiled, host)
-    play = partial(play_all, player, runs=runs, workers=workers, threads=threads, first=first)
-
-    again = Replay(
-        policy, environment, rounds, runs, seed, workers, compiled, first, shuffle, delay
-    )
-    return runs_made(policy, environment, rounds, seed, checkpoints, play(checkpoints), again)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Replay:
-    """Plays the runs of a simulation again, with other checkpoints. It can be pickled."""
-
-    policy: Policy
-    environment: Environment
-    rounds: int
-    runs: int
-    seed: int
-    workers: int | None
-    compiled: bool
-    first: int
-    shuffle: bool
-    delay: int | DelayLaw | None
-
-    def __call__(self, marks: Integers) -> Kept:
-        found = simulate(
-            self.policy,
-            self.environment,
-            self.rounds,
-            runs=self.runs,
-            seed=self.seed,
-            workers=self.workers,
-            at=marks.tolist(),
-            compiled=self.compiled,
-            first=self.first,
-            shuffle=self.shuffle,
-            delay=self.delay,
-        )
-        kept = Kept(found.counts, found.earned, found.rewards)
-        return at_checkpoints(kept, np.searchsorted(found.checkpoints, marks))
-
-
-def runs_made(
-    policy: Policy,
-    environment: Environment,
-    rounds: int,
-    seed: int,
-    checkpoints: Integers,
-    paths: list[Path],
-    recompute: Recompute,
-) -> Runs:
-    """Return the result of `simulate` from the paths of all runs."""
+    paths = play_all(player, checkpoints, runs=runs, workers=workers, threads=threads, first=first)
     kept = stacked(paths)
+    again = partial(
+        simulate,
+        policy,
+        environment,
+        rounds,
+        runs=runs,
+        seed=seed,
+        workers=workers,
+        compiled=compiled,
+        first=first,
+        shuffle=shuffle,
+        delay=delay,
+    )
     return Runs(
         policy=policy,
         environment=environment,
@@ -310,8 +265,15 @@ def runs_made(
         acceptance=np.array([p.acceptance for p in paths]) if environment.logged else None,
         earned=kept.earned,
         rewards=kept.rewards,
-        recompute=recompute,
+        recompute=partial(played_again, again),
     )
+
+
+def played_again(simulation: Callable[..., Runs], marks: Integers) -> Kept:
+    """Play the runs of a simulation again, with other checkpoints."""
+    found = simulation(at=marks.tolist())
+    kept = Kept(found.counts, found.earned, found.rewards)
+    return at_checkpoints(kept, np.searchsorted(found.checkpoints, marks))
 
 
 def stacked(paths: list[Path]) -> Kept:

@@ -14,7 +14,7 @@ from dpbandits.core.inputs import Integers
 from dpbandits.environments.changing import ChangingMeans
 from dpbandits.policies.changing import IN_A_ROW, UNKNOWN_MEAN, KalmanPolicy
 from dpbandits.policies.formulas.indices import LARGEST_VARIANCE
-from dpbandits.simulation.compiled.driver import Kernel
+from dpbandits.simulation.compiled.driver import Kernel, generator
 from dpbandits.simulation.compiled.jit import (
     block_variance,
     gain_of,
@@ -179,7 +179,6 @@ def play_changing(
     checkpoints: Integers,
     run: int,
 ) -> Path:
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
     out = np.empty((len(checkpoints), policy.arms), np.int64)
     steps, worth = policy.reader.grid.steps, np.zeros(len(checkpoints) + 1)
     chances = environment.pieces
@@ -192,7 +191,7 @@ def play_changing(
         environment.starts,
         rounds,
         checkpoints,
-        rng,
+        generator(seed, run),
         out,
         worth,
     )

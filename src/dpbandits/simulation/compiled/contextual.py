@@ -23,6 +23,7 @@ from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextState, ContextualPolicy, ExactLinear, LinearLaw
 from dpbandits.policies.contract import Release, begin_step, step_after
 from dpbandits.simulation.compiled.jit import jit
+from dpbandits.simulation.contexts import Marks
 from dpbandits.simulation.plain import Path
 
 
@@ -122,47 +123,9 @@ def play_vectors(
     earned: Any,
     rng: Any,
 ) -> tuple[int, int]:
-    """As `play_cells`, of blocks that are vectors."""
-    theta, roots, sampled = law
-    sums, counts, directions = blocks
-    p = contexts.shape[1]
-    while t < stop:
-        row = next_row(t, len(contexts), in_order, rng)
-        x = contexts[row]
-        arm = best_arm(x, theta, roots, sampled, rng)
-        chance = chances[row, arm]
-        reward = rng.random() < chance
-        earned[0] += chance
-        plays[arm] += 1
-        t += 1
-        for i in range(p):
-            if reward:
-                sums[arm, i] += grid * int(x[i] * FINE)
-            for j in range(p):
-                directions[arm, i, j] += x[i] * x[j]
-        counts[arm] += 1
-        limits[arm] -= 1
-        if limits[arm] == 0:
-            return t, arm
-    return t, -1
-
-
-@jit
-def play_shaped(
-    t: int,
-    stop: int,
-    contexts: Any,
-    chances: Any,
-    in_order: bool,
-    law: Any,
-    blocks: Any,
-    limits: Any,
-    grid: int,
-    plays: Any,
-    earned: Any,
-    rng: Any,
-) -> tuple[int, int]:
-    """As `play_vectors`, with the reach of each matrix, and the newest contexts."""
+    """As `play_cells`, of blocks that are vectors, with the reach of each matrix; for the layout
+    "vector" there are none.
+    """
     theta, roots, sampled, matrices, several = law
     sums, counts, directions, reach, recent, seen = blocks
     p, kept = contexts.shape[1], recent.shape[1]
@@ -353,8 +316,9 @@ class ContextPlayer:
                 kept_of = [rows_in_order(recent[arm], int(seen[arm])) for arm in range(arms)]
             block: Any = Block(due, sums, counts)
             if policy.layout == "shaped":
-                shapes = self._shapes(current.state, blocks, kept_of, due)
-                block = ShapedBlock(due, sums, counts, shapes)
+                fits, shape_of = current.state.fits, policy.shape_of
+                shapes = (shape_of(fits[arm], blocks[arm][1], kept_of[arm]) for arm in due)
+                block = ShapedBlock(due, sums, counts, tuple(shapes))
             memory, answers = mechanism.answer(memory, block, noise)
             found = [
                 context_answer(answer, blocks[arm][1], kept_of[arm], p)
@@ -370,18 +334,11 @@ class ContextPlayer:
     def _loop(self, law: LinearLaw, stacked: Any, newest: Any) -> tuple[Any, Any, Any]:
         """The loop that plays this layout, what it needs of the law, and the blocks."""
         sums, counts, negatives, directions, reach = stacked
-        match self.policy.layout:
-            case "cells":
-                blocks = sums, counts, negatives, directions, *newest
-                return play_cells, stacked_books(law.books), blocks
-            case "shaped":
-                blocks = sums, counts[:, 0], directions, reach, *newest
-                return play_shaped, stacked_matrices(law.books), blocks
-        return play_vectors, (), (sums, counts[:, 0], directions)
-
-    def _shapes(self, state: Any, blocks: Any, recent: Any, due: Any) -> Any:
-        fits, shape_of = state.fits, self.policy.shape_of
-        return tuple(shape_of(fits[arm], blocks[arm][1], recent[arm]) for arm in due)
+        if self.policy.layout == "cells":
+            blocks = sums, counts, negatives, directions, *newest
+            return play_cells, stacked_books(law.books), blocks
+        blocks = sums, counts[:, 0], directions, reach, *newest
+        return play_vectors, stacked_matrices(law.books), blocks
 
     def _pilot(self, kept: Marks, rng: Any) -> Any:
         """Visitors who get a random arm; their contexts."""
@@ -392,42 +349,13 @@ class ContextPlayer:
             rows = len(environment.contexts)
             row = kept.t if environment.in_order else int(rng.integers(rows))
             arm = int(rng.integers(self.policy.arms))
-            kept.plays[arm] += 1
-            kept.earned[0] += environment.chances[row, arm]
-            kept.t += 1
-            kept.keep()
+            kept.play(arm, environment.chances[row, arm])
             found.append(environment.contexts[row])
         return np.array(found)
 
     def _empty(self, arm: int, law: Any) -> tuple[Any, PublicCounts]:
         counts = no_counts(self.policy.layout, law.books[arm], self.policy.dimension)
         return np.zeros(len(counts.directions), np.int64), counts
-
-
-class Marks:
-    """Plays and what they earned so far, and at each checkpoint."""
-
-    def __init__(self, marks: Integers, arms: int) -> None:
-        self.marks, self.at, self.t = marks, 0, 0
-        self.plays, self.earned = np.zeros(arms, np.int64), np.zeros(1)
-        self.plays_at = np.zeros((len(marks), arms), np.int64)
-        self.earned_at = np.zeros(len(marks))
-
-    @property
-    def left(self) -> bool:
-        return self.at < len(self.marks)
-
-    @property
-    def next(self) -> int:
-        return int(self.marks[self.at])
-
-    def keep(self) -> None:
-        while self.left and self.t >= self.next:
-            self.plays_at[self.at], self.earned_at[self.at] = self.plays, self.earned[0]
-            self.at += 1
-
-    def path(self, releases: int, state: ContextState | None = None) -> Path:
-        return Path(self.plays_at, self.t, releases, self.t, state=state, earned=self.earned_at)
 
 
 def stacked_books(books: Any) -> tuple[Any, Any]:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from dpbandits.core.inputs import Floats, Integers
+from dpbandits.environments.base import Environment
+from dpbandits.policies.base import Identified
+from dpbandits.policies.contract import Policy
 from dpbandits.simulation.compiled.jit import inline, jit, specialised
 from dpbandits.simulation.compiled.parts import (
     binomial,
@@ -18,6 +24,7 @@ from dpbandits.simulation.compiled.parts import (
     seated,
     seats_of,
 )
+from dpbandits.simulation.plain import Path
 
 Kernel = Callable[..., Any]
 """Called as kernel(values, probabilities, rounds, checkpoints, rng, out); returns (releases,
@@ -43,6 +50,15 @@ A kernel that identifies the best arm appends (arm, its number of rounds), arm �
 # p: the policy's numbers, a named tuple of the player's class `Numbers`. IN_TURN: arms are played
 # one after the other, as by `Cycle`, and not together. TOGETHER: the blocks of an event are one
 # release.
+#
+# A run is played by a law for each arm or, where the rewards of one round are dependent, on the
+# rows of a table (`SHARED`). Then sums are added as rounds are played, because no law of an arm
+# determines that of a block: in place of levels and probabilities the loop has the rows and the
+# sums of open blocks, and these parts:
+#
+# * `add_rows(rows, times, observed, count, sums, rng)`: add the sums of `times` rounds for the
+#   first `count` arms of `observed`.
+# * `block_total(rng, arm, n, rows, sums)`: return the sum of an arm's open block, which is emptied.
 
 
 UNLIMITED = 2**62
@@ -99,12 +115,20 @@ def named(p: Any, s: Any, state: Any) -> tuple[int, int]:
     return -1, 0
 
 
+@inline
+def no_rows(rows: Any, times: int, observed: Any, count: int, sums: Any, rng: Any) -> None:
+    pass
+
+
+add_rows: Any = no_rows
+block_total: Any = block_sum
+
 Numbers: Any = None
 choose: Any = None
 batch: Any = None
 """Every player defines these three."""
 
-IN_TURN, TOGETHER = False, False
+IN_TURN, TOGETHER, SHARED = False, False, False
 
 
 def drive(
@@ -120,7 +144,8 @@ def drive(
     results: Any,
 ) -> None:
     """Play one run after the other. `results` gets for each (releases, events, the identified arm
-    or −1, its number of rounds).
+    or −1, its number of rounds). If SHARED, `values` are rows, and `probabilities` has an entry for
+    each arm.
 
     `numbers` is a plain tuple, whose type is determined ten times as fast as a named one's. `rng`
     is a generator of the kind of those at the runs' seats.
@@ -131,7 +156,11 @@ def drive(
         s = Arms(counts[0], counts[1], counts[2], counts[3], counts[4], np.zeros(arms), counts[5])
         p = Numbers(*numbers)
         state, kept = start(p, s), (checkpoints, outs[run])
-        law, run_rng = (values, probabilities), seated(rng, seats[run])
+        if SHARED:
+            law = values, np.zeros(arms, np.int64)
+        else:
+            law = values, probabilities
+        run_rng = seated(rng, seats[run])
         result = run_events(p, s, state, steps, law, rounds, kept, run_rng)
         results[run, 0], results[run, 1], results[run, 2], results[run, 3] = result
 
@@ -139,8 +168,8 @@ def drive(
 def run_events(
     p: Any, s: Any, state: Any, steps: int, law: Any, rounds: int, kept: Any, rng: Any
 ) -> tuple[int, int, int, int]:
-    """Run one simulation. `law` has levels and their probabilities; `kept` has the rounds at which
-    play counts are kept, and the array for them.
+    """Run one simulation. `law` has levels and their probabilities, or rows and sums; `kept` has
+    the rounds at which play counts are kept, and the array for them.
     """
     p, s, state, rng = borrowed(p), borrowed(s), borrowed(state), borrowed(rng)
     (values, probabilities), (checkpoints, out) = borrowed(law), borrowed(kept)
@@ -162,12 +191,13 @@ def run_events(
             times = min(times, rounds - t)
             at = play_together(s.chosen, size, times, t, s.plays, checkpoints, out, at)
             t, events = t + times, events + 1
+        add_rows(values, times, observed, count, probabilities, rng)
         before = releases
         for i in range(count):
             arm = observed[i]
             s.open_[arm] += times
             if s.open_[arm] >= batch(p, s, state, arm):
-                total = block_sum(rng, arm, s.open_[arm], values, probabilities)
+                total = block_total(rng, arm, s.open_[arm], values, probabilities)
                 read(p, s, state, arm, total, rng)
                 s.means[arm] = s.totals[arm] / (steps * s.n[arm])
                 s.open_[arm], releases = 0, releases + 1
@@ -205,13 +235,11 @@ def player(name: str, **parts: Any) -> EventPlayer:
     return EventPlayer(specialised(drive, name, **parts))
 
 
-# The same loop for dependent rewards of one round: a random row of a table each round. Sums are
-# added as rounds are played, because the law of a block does not determine them. Its parts are
-# those of the policy's other player, and `add_rows`.
+# The parts for a random row of a table each round.
 
 
 @jit
-def add_rows(rows: Any, times: int, observed: Any, count: int, sums: Any, rng: Any) -> None:
+def add_random_rows(rows: Any, times: int, observed: Any, count: int, sums: Any, rng: Any) -> None:
     """Add the sums of `times` random rows for the first `count` arms of `observed`."""
     people = len(rows)
     if times < people:
@@ -228,49 +256,85 @@ def add_rows(rows: Any, times: int, observed: Any, count: int, sums: Any, rng: A
         left -= played
 
 
-def drive_together(
-    numbers: Any, steps: int, rows: Any, rounds: int, checkpoints: Any, rng: Any, out: Any
-) -> tuple[int, int]:
-    """Play one run; return (releases, events)."""
-    counts = np.zeros((7, rows.shape[1]), np.int64)
-    s = Arms(
-        counts[0], counts[1], counts[2], counts[3], counts[4], np.zeros(rows.shape[1]), counts[5]
-    )
-    p = Numbers(*numbers)
-    state = start(p, s)
-    return run_together(p, s, state, steps, (rows, counts[6]), rounds, (checkpoints, out), rng)
+@inline
+def taken(rng: Any, arm: int, n: int, rows: Any, sums: Any) -> int:
+    total = sums[arm]
+    sums[arm] = 0
+    return total
 
 
-def run_together(
-    p: Any, s: Any, state: Any, steps: int, world: Any, rounds: int, kept: Any, rng: Any
-) -> tuple[int, int]:
-    """Run the loop. `world` has rows, and the sums of open blocks; `kept` has the rounds at which
-    play counts are kept, and the array for them.
+def player_together(name: str, rows: Any = add_random_rows, **parts: Any) -> EventPlayer:
+    """Return the loop with these parts, for dependent rewards of one round."""
+    shared = {"SHARED": True, "add_rows": rows, "block_total": taken}
+    return player(f"{name}_together", **parts, **shared)
+
+
+# Players of runs.
+
+
+def law_of(policy: Policy, environment: Environment) -> tuple[Integers, Floats] | None:
+    """Return the levels of rewards and their probabilities, shapes (levels,) and (arms, levels);
+    None without them.
     """
-    p, s, state, rng = borrowed(p), borrowed(s), borrowed(state), borrowed(rng)
-    (rows, sums), (checkpoints, out) = borrowed(world), borrowed(kept)
-    t, at, releases, events = 0, 0, 0, 0
-    while t < rounds:
-        size, times = choose(p, s, state, t + 1, rng)
-        observed, count = observe(p, s, state, size)
-        for i in range(count):
-            times = min(times, batch(p, s, state, observed[i]) - s.open_[observed[i]])
-        times = min(times, rounds - t)
-        at = play_together(s.chosen, size, times, t, s.plays, checkpoints, out, at)
-        add_rows(rows, times, observed, count, sums, rng)
-        t, events = t + times, events + 1
-        for i in range(count):
-            arm = observed[i]
-            s.open_[arm] += times
-            if s.open_[arm] >= batch(p, s, state, arm):
-                read(p, s, state, arm, sums[arm], rng)
-                s.means[arm] = s.totals[arm] / (steps * s.n[arm])
-                s.open_[arm], sums[arm], releases = 0, 0, releases + 1
-        learn(p, s, state, t)
-    return releases, events
+    lattice = environment.lattice(policy.reader.grid)
+    if lattice is None:
+        return None
+    return (
+        np.ascontiguousarray(lattice.values, np.int64),
+        np.ascontiguousarray(lattice.probabilities, np.float64),
+    )
 
 
-def player_together(name: str, **parts: Any) -> Any:
-    """Return the loop with these parts, compiled at its first call."""
-    parts["run_together"] = specialised(run_together, name, **parts)
-    return specialised(drive_together, name, **parts)
+def generator(seed: int, run: int) -> np.random.Generator:
+    """Return the generator of a run."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
+
+
+@final
+@dataclass(frozen=True)
+class RunPlayer:
+    """Plays runs by a kernel with the law of the rewards and the number of rounds. `kind` is the
+    type of its counts.
+    """
+
+    kernel: partial[Any]
+    arms: int
+    kind: type[np.number[Any]]
+    rounds: int
+    seed: int
+
+    def __call__(self, checkpoints: Integers, run: int) -> Path:
+        return self.several(checkpoints, range(run, run + 1))[0]
+
+    @property
+    def in_one_call(self) -> bool:
+        """True if the kernel plays several runs at once."""
+        return isinstance(self.kernel.func, EventPlayer)
+
+    def several(self, checkpoints: Integers, runs: range) -> list[Path]:
+        """Play these runs, in one call if possible."""
+        outs = np.empty((len(runs), len(checkpoints), self.arms), self.kind)
+        rngs = [generator(self.seed, run) for run in runs]
+        play: Any = self.kernel.func
+        if self.in_one_call:
+            bits = [rng.bit_generator for rng in rngs]
+            results = play.together(*self.kernel.args, checkpoints, bits, outs)
+        else:
+            results = [
+                self.kernel(checkpoints, rng, out) for rng, out in zip(rngs, outs, strict=True)
+            ]
+        return [
+            Path(out, self.rounds, releases, events, found=identified_in(identified))
+            for out, (releases, events, *identified) in zip(outs, results, strict=True)
+        ]
+
+
+def identified_in(identified: list[int]) -> Identified | None:
+    return Identified(*identified) if identified and identified[0] >= 0 else None
+
+
+def on_rows(kernel: Kernel, rows: Integers | Floats, rounds: int, seed: int) -> RunPlayer:
+    """Return the player of runs on rows, shape (…, arms), whose order does not matter."""
+    arms = rows.shape[1]
+    bound = partial(kernel, np.ascontiguousarray(rows), np.zeros(arms), rounds)
+    return RunPlayer(bound, arms, np.int64, rounds, seed)

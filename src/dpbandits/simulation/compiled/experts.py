@@ -5,7 +5,6 @@ rewards by their laws, or for whole records.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from dpbandits.policies import (
     TreeFTRL,
 )
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.compiled.driver import Kernel
+from dpbandits.simulation.compiled.driver import Kernel, RunPlayer, generator, on_rows
 from dpbandits.simulation.compiled.jit import ftrl_rate, hedge_rate, inline, jit
 from dpbandits.simulation.compiled.matroid import RULES, on_matroid
 from dpbandits.simulation.compiled.parts import (
@@ -462,7 +461,7 @@ def every_record(numbers: Any, world: Any, values: Any, probabilities: Any, *res
 
 def record_player(
     policy: Policy, environment: Environment, rounds: int, seed: int
-) -> partial[Path] | None:
+) -> RunPlayer | partial[Path] | None:
     """Return a function of (checkpoints, run) that plays one run on the environment's records; None
     without records or a compiled player.
     """
@@ -477,23 +476,7 @@ def record_player(
     if not records.drawn or type(policy) not in (*RULES, *OPTIMISTIC):
         return None
     loop = build(policy, grid.steps, together=True)
-    return None if loop is None else partial(play_rows, loop, records.steps, rounds, seed)
-
-
-def play_rows(
-    loop: Callable[..., Any],
-    world: Integers | Floats,
-    rounds: int,
-    seed: int,
-    checkpoints: Integers,
-    run: int,
-) -> Path:
-    """Play one run in a world without an order, shape (…, arms), such as random rows."""
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
-    rows = np.ascontiguousarray(world)
-    out = np.empty((len(checkpoints), rows.shape[1]), np.int64)
-    releases, events = loop(rows, rounds, checkpoints, rng, out)
-    return Path(out, rounds, releases, events)
+    return None if loop is None else on_rows(loop, records.steps, rounds, seed)
 
 
 def play_records(
@@ -505,7 +488,7 @@ def play_records(
     checkpoints: Integers,
     run: int,
 ) -> Path:
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
+    rng = generator(seed, run)
     kind: type[np.number[Any]] = np.float64 if weighted else np.int64
     out: Any = np.empty((len(checkpoints), records.steps.shape[1]), kind)
     gained: Floats = np.zeros(0 if records.drawn else len(checkpoints))

@@ -34,7 +34,7 @@ SHARP, LEVEL, PROVED = range(3)
 
 class Numbers(NamedTuple):
     """The constants of the policy: `steps` are grid steps per unit, `unseen` is the weight of an
-    arm without a release, and table, start and prime are the matroid's tableau.
+    arm without a release, and `problem` is the matroid's tableau.
     """
 
     preset: int
@@ -44,9 +44,7 @@ class Numbers(NamedTuple):
     alpha: float
     steps: int
     unseen: float
-    table: Any
-    start: Any
-    prime: int
+    problem: Any
 
 
 class Known(NamedTuple):
@@ -79,10 +77,11 @@ COUNT, ROUNDS, RADIUS, ROUND = range(4)
 
 @jit
 def start(p: Any, s: Any) -> Any:
-    arms, rank = p.table.shape
+    greedy = begin(p, s)
+    arms, rank = greedy.table.shape
     drawn, released = np.zeros((arms, rank + 1), np.int64), np.zeros(rank, np.int64)
     sums, now = np.zeros((3, arms)), np.zeros(4, np.int64)
-    return Known(begin(p, s), np.zeros(3), sums[0], sums[1], sums[2], drawn, released, now)
+    return Known(greedy, np.zeros(3), sums[0], sums[1], sums[2], drawn, released, now)
 
 
 @jit
@@ -152,7 +151,7 @@ def explore_few(p: Any, s: Any, state: Any, basis: Any) -> None:
         elif not kept:
             known = state.weighted[e], state.precisions[e]
             greedy.weights[e] = normal_bound(known[0], known[1], 0.0, centre, spread, 0.0)
-    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
+    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, greedy.prime)
     state.now[COUNT] = few
     for f in basis:
         if s.n[f] == 0 and greedy.weights[f] < p.unseen:
@@ -163,9 +162,10 @@ def explore_few(p: Any, s: Any, state: Any, basis: Any) -> None:
 @jit
 def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
     """Choose the greedy basis for upper bounds, until its batch is full."""
-    basis, greedy = s.chosen[: p.table.shape[1]], state.greedy
+    greedy = state.greedy
+    basis = s.chosen[: greedy.table.shape[1]]
     set_bounds(p, s, state, t)
-    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
+    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, greedy.prime)
     unseen = set_released(p, s, state, basis)
     if state.now[COUNT] == 0:
         return len(basis), max(1, int((p.alpha - 1.0) * (t - 1)))
@@ -237,6 +237,6 @@ def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
         float(policy.alpha),
         steps,
         UNSEEN,
-        *coordinates,
+        coordinates,
     )
     return partial(play_joint, tuple(numbers), steps)

@@ -12,51 +12,28 @@ import numpy as np
 
 from dpbandits.core.inputs import Floats, Integers
 from dpbandits.environments.base import Environment
-from dpbandits.environments.laws import SharedCoins
 from dpbandits.oracles.matroids import GraphicMatroid, SpanningTrees, TopKMax
 from dpbandits.oracles.sets import ExplicitSet
 from dpbandits.policies import CUCBLDP2, DPKLCUCB, DPKLMAT, KLOSM, OMM, CUCBDPMax
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.compiled import matroid, super_arms
-from dpbandits.simulation.compiled.driver import UNLIMITED, player, player_together
-from dpbandits.simulation.compiled.experts import play_rows
+from dpbandits.simulation.compiled.driver import (
+    UNLIMITED,
+    RunPlayer,
+    generator,
+    law_of,
+    on_rows,
+    player,
+    player_together,
+)
 from dpbandits.simulation.compiled.jit import inline, jit, joint_level, report_square
 from dpbandits.simulation.compiled.matroid import index_numbers
 from dpbandits.simulation.compiled.parts import binomial
 from dpbandits.simulation.compiled.super_arms import OPTIMISTIC, optimistic_numbers
 from dpbandits.simulation.plain import Path
 
-
-class Optimistic(NamedTuple):
-    """As in `super_arms.py`. `sets` are the super arms, `worth` their values."""
-
-    spread: float
-    spread_t: float
-    square: float
-    noise: float
-    noise_t: float
-    laplace: float
-    first: int
-    scale: float
-    tree: bool
-    half: int
-    slots: int
-    ask: int
-    sets: Any
-    worth: Any
-
-
-class Indices(NamedTuple):
-    """As in `matroid.py`. `sets` and `worth` as above."""
-
-    rule: int
-    eps: float
-    constant: float
-    first: int
-    alpha: float
-    scale: float
-    sets: Any
-    worth: Any
+# The constants of a policy are those of `super_arms.py` or `matroid.py`. Their `problem` are the
+# super arms and their values: the fields of `Sets` and of `Worth`.
 
 
 class Sets(NamedTuple):
@@ -194,14 +171,14 @@ def best(given: Any, weights: Any, chosen: Any) -> int:
 @inline
 def choose_optimistic(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
     super_arms.set_optimistic_weights(p, t, s, state.weights, state.lower)
-    state.size[0] = best(p.sets, state.weights, s.chosen)
+    state.size[0] = best(p.problem[0], state.weights, s.chosen)
     return state.size[0], UNLIMITED
 
 
 @jit
 def is_still_best(p: Any, s: Any, state: Any, size: int) -> bool:
     """Return whether the played super arm is still the oracle's answer."""
-    return best(p.sets, state.weights, state.other) == size and np.array_equal(
+    return best(p.problem[0], state.weights, state.other) == size and np.array_equal(
         state.other[:size], s.chosen[:size]
     )
 
@@ -247,8 +224,8 @@ def choose_index(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int
     matroid.set_scores(p.rule, t, 1, s.means, s.n, p.eps, p.constant, state.weights)
     for arm in range(len(s.n)):
         if s.n[arm] == 0:
-            state.weights[arm] = Sets(*p.sets).unseen
-    state.size[0] = best(p.sets, state.weights, s.chosen)
+            state.weights[arm] = Sets(*p.problem[0]).unseen
+    state.size[0] = best(p.problem[0], state.weights, s.chosen)
     return state.size[0], UNLIMITED
 
 
@@ -257,7 +234,7 @@ def learn(p: Any, s: Any, state: Any, t: int) -> None:
     """Add the value of the super arm until round t: the probability that one of its arms gives
     1.
     """
-    means, marks, earned = p.worth
+    means, marks, earned = p.problem[1]
     if len(marks) > 0:
         none = 1.0
         for arm in s.chosen[: state.size[0]]:
@@ -273,7 +250,7 @@ def learn(p: Any, s: Any, state: Any, t: int) -> None:
 LISTED_OPTIMISTIC = {
     "start": start,
     "learn": learn,
-    "Numbers": Optimistic,
+    "Numbers": super_arms.Numbers,
     "choose": choose_optimistic,
     "batch": super_arms.batch,
     "observe": observe,
@@ -282,7 +259,7 @@ LISTED_OPTIMISTIC = {
 LISTED_INDICES = {
     "start": start_without_trees,
     "learn": learn,
-    "Numbers": Indices,
+    "Numbers": matroid.Numbers,
     "choose": choose_index,
     "batch": matroid.batch,
     "read": matroid.fold_block,
@@ -304,8 +281,7 @@ class JointRadius(NamedTuple):
         scale: of a report's noise, in grid steps.
         cover: super arms that contain all arms except loops, in a row, and the start of each and
             the end of the last.
-        sets: as in `listed.py`.
-        worth: as in `listed.py`.
+        problem: see above.
     """
 
     eps: float
@@ -313,8 +289,7 @@ class JointRadius(NamedTuple):
     size: int
     scale: float
     cover: Any
-    sets: Any
-    worth: Any
+    problem: Any
 
 
 class Radii(NamedTuple):
@@ -348,7 +323,7 @@ def best_rooted(p: Any, s: Any, squares: Any) -> int:
     """Write the first super arm with the largest sum of means plus root of squares into `s.chosen`;
     return its size.
     """
-    sets = Sets(*p.sets)
+    sets = Sets(*p.problem[0])
     best, most = 0, -math.inf
     for i in range(len(sets.starts) - 1):
         total, square = 0.0, 0.0
@@ -416,7 +391,7 @@ def sets_of(problem: object) -> Sets | None:
 
 
 def rooted_numbers(policy: CUCBLDP2, steps: int) -> tuple[Any, ...]:
-    """Return the policy's part of `rooted.JointRadius`."""
+    """Return the policy's part of `JointRadius`."""
     rows, eps = policy.problem.cover(), float(policy.budget)
     arms = np.concatenate([np.array(row, np.int64) for row in rows])
     starts = np.cumsum([0, *map(len, rows)]).astype(np.int64)
@@ -427,62 +402,71 @@ BY_INDEX = (DPKLCUCB, DPKLMAT, KLOSM, OMM)
 """DPUCB-MAT is not among these: it plays its basis until another one overtakes it."""
 
 
+ONE_ARM = (CUCBLDP2, CUCBDPMax)
+"""These use one reward a round, so equal and independent rewards of one round are the same to them,
+and each arm's law is enough.
+"""
+
+
 def set_player(
-    policy: Policy, environment: Environment, rounds: int, seed: int
-) -> partial[Path] | None:
+    policy: Policy, environment: Environment, rounds: int, seed: int, *, coins: bool = False
+) -> RunPlayer | partial[Path] | None:
     """Return a function of (checkpoints, run) that plays one run; None for other problems, and
     policies or environments without a law.
 
-    The environment's arms must be independent, or the policy must use one of them a round.
+    The environment's arms are independent, or share `coins`; then there are players for lists of
+    super arms whose values are sums.
     """
-    steps, law = policy.reader.grid.steps, environment.lattice(policy.reader.grid)
-    problem = problem_of(policy)
+    steps, problem = policy.reader.grid.steps, problem_of(policy)
     sets = sets_of(problem)
-    if sets is None or problem is None or law is None:
+    if sets is None or problem is None or (coins and not (problem.linear and len(sets.starts))):
         return None
+    together = coins and type(policy) not in ONE_ARM
     if type(policy) is CUCBLDP2 and policy.radius == "joint":
         if not len(sets.starts):
             return None
         loop, numbers = play_rooted, rooted_numbers(policy, steps)
     elif type(policy) in BY_INDEX:
-        loop, numbers = play_listed_indices, index_numbers(policy, steps)
+        loop = play_coins_by_index if together else play_listed_indices
+        numbers = index_numbers(policy, steps)
     elif type(policy) in OPTIMISTIC:
-        loop, numbers = play_listed, optimistic_numbers(policy, steps)
+        loop = play_coins if together else play_listed
+        numbers = optimistic_numbers(policy, steps)
     else:
         return None
-    means = None if problem.linear else np.ascontiguousarray(environment.means, np.float64)
-    values = np.ascontiguousarray(law.values, np.int64)
-    known = values, np.ascontiguousarray(law.probabilities, np.float64), rounds
-    return partial(play_sets, loop, numbers, tuple(sets), means, steps, known, seed)
+    nothing = Worth(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
+    kernel = partial(loop, (*numbers, (tuple(sets), tuple(nothing))), steps)
+    if together:
+        return on_rows(kernel, coin_rows(environment, steps), rounds, seed)
+    law = law_of(policy, environment)
+    if law is None:
+        return None
+    if problem.linear:
+        return RunPlayer(partial(kernel, *law, rounds), policy.arms, np.int64, rounds, seed)
+    means = np.ascontiguousarray(environment.means, np.float64)
+    return partial(play_sets, loop, numbers, tuple(sets), means, steps, (*law, rounds), seed)
 
 
 def play_sets(
     loop: Any,
     numbers: tuple[Any, ...],
     sets: tuple[Any, ...],
-    means: Any,
+    means: Floats,
     steps: int,
     known: tuple[Any, ...],
     seed: int,
     checkpoints: Integers,
     run: int,
 ) -> Path:
-    """Play one run. `means` are expected rewards, if super arms have another value than the sum of
-    theirs.
-    """
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
-    arms = known[1].shape[0]
-    out = np.empty((len(checkpoints), arms), np.int64)
-    earned = np.zeros(0 if means is None else len(checkpoints))
-    marks = np.asarray(checkpoints[: len(earned)], np.int64)
-    worth = Worth(np.zeros(0) if means is None else means, marks, earned)
-    releases, events, *_ = loop(
-        (*numbers, sets, tuple(worth)), steps, *known, checkpoints, rng, out
-    )
-    return Path(out, known[2], releases, events, earned=None if means is None else earned)
+    """Play one run, and keep the values of super arms that are not sums of their arms' `means`."""
+    out = np.empty((len(checkpoints), len(means)), np.int64)
+    worth = Worth(means, np.asarray(checkpoints, np.int64), np.zeros(len(checkpoints)))
+    given = (*numbers, (sets, tuple(worth))), steps, *known
+    releases, events, *_ = loop(*given, checkpoints, generator(seed, run), out)
+    return Path(out, known[2], releases, events, earned=worth.earned)
 
 
-# The loop of `driver.run_together` for arms that share coins (`SharedCoins`) and listed super arms.
+# Arms that share coins (`SharedCoins`).
 #
 # A world has three rows and a column for each arm: its coin's number, that coin's success
 # probability, and the grid steps of a reward of 1.
@@ -504,41 +488,11 @@ def add_coins(rows: Any, times: int, observed: Any, count: int, sums: Any, rng: 
                     sums[observed[j]] += total
 
 
-play_coins = player_together("coins", add_rows=add_coins, **LISTED_OPTIMISTIC)
-play_coins_by_index = player_together("coins_by_index", add_rows=add_coins, **LISTED_INDICES)
+play_coins = player_together("coins", add_coins, **LISTED_OPTIMISTIC)
+play_coins_by_index = player_together("coins_by_index", add_coins, **LISTED_INDICES)
 
 
-ONE_ARM = (CUCBLDP2, CUCBDPMax)
-"""These use one reward a round, so equal and independent rewards of one round are the same to them,
-and each arm's law is enough.
-"""
-
-
-def coin_player(
-    policy: Policy, environment: SharedCoins, rounds: int, seed: int
-) -> partial[Path] | None:
-    """Return a function of (checkpoints, run) that plays one run; None for problems without a list
-    of super arms, and policies without a loop.
-    """
-    problem = problem_of(policy)
-    sets = sets_of(problem)
-    if sets is None or problem is None or not problem.linear or not len(sets.starts):
-        return None
-    if type(policy) in ONE_ARM:
-        return set_player(policy, environment, rounds, seed)
-    steps = policy.reader.grid.steps
-    if type(policy) in BY_INDEX:
-        loop, numbers = play_coins_by_index, index_numbers(policy, steps)
-    elif type(policy) in OPTIMISTIC:
-        loop, numbers = play_coins, optimistic_numbers(policy, steps)
-    else:
-        return None
-    nothing = Worth(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
-    whole = partial(loop, (*numbers, tuple(sets), tuple(nothing)), steps)
-    return partial(play_rows, whole, coin_rows(environment, steps), rounds, seed)
-
-
-def coin_rows(environment: SharedCoins, steps: int) -> Floats:
+def coin_rows(environment: Any, steps: int) -> Floats:
     """Return a world of this module, shape (3, arms)."""
     every = np.full(environment.arms, float(steps))
     return np.stack([environment.coins.astype(np.float64), environment.means, every])

@@ -50,7 +50,7 @@ UNSEEN = 1e15  # as in `policies/matroid.py`
 
 class Numbers(NamedTuple):
     """The constants of a policy: `eps` is an element's share of the budget, `scale` that of its
-    noise in grid steps; table, start and prime are the matroid's tableau.
+    noise in grid steps; `problem` is the matroid's tableau (`known`), or what `listed.py` says.
     """
 
     rule: int
@@ -59,9 +59,7 @@ class Numbers(NamedTuple):
     first: int
     alpha: float
     scale: float
-    table: Any
-    start: Any
-    prime: int
+    problem: Any
 
 
 class Greedy(NamedTuple):
@@ -71,6 +69,7 @@ class Greedy(NamedTuple):
     column: Any
     order: Any
     weights: Any
+    prime: int
 
 
 class Samples(NamedTuple):
@@ -86,19 +85,20 @@ class Samples(NamedTuple):
 @jit
 def begin(p: Any, s: Any) -> Any:
     """Return the tableau with its first basis."""
-    arms, rank = p.table.shape
+    table, first, prime = p.problem
+    arms, rank = table.shape
     column = np.full(arms, -1)
     for j in range(rank):
-        s.chosen[j], column[p.start[j]] = p.start[j], j
-    return Greedy(p.table.copy(), column, np.arange(arms), np.zeros(arms))
+        s.chosen[j], column[first[j]] = first[j], j
+    return Greedy(table.copy(), column, np.arange(arms), np.zeros(arms), prime)
 
 
 @jit
 def start(p: Any, s: Any) -> Any:
-    arms, unseen = len(s.n), np.zeros(1, np.int64)
+    arms, unseen, greedy = len(s.n), np.zeros(1, np.int64), begin(p, s)
     for e in range(arms):
-        unseen[0] += int(np.any(p.table[e] != 0.0))
-    return Samples(begin(p, s), np.zeros(arms), unseen)
+        unseen[0] += int(np.any(greedy.table[e] != 0.0))
+    return Samples(greedy, np.zeros(arms), unseen)
 
 
 @inline
@@ -175,9 +175,10 @@ def first_swap(greedy: Any, basis: Any, means: Any, n: Any, t: int, rounds: int,
 @inline
 def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
     """Choose the greedy basis for indices, or for weights that cover unseen elements."""
-    basis, greedy = s.chosen[: p.table.shape[1]], state.greedy
+    greedy = state.greedy
+    basis = s.chosen[: greedy.table.shape[1]]
     set_scores(p.rule, t, len(basis), s.means, s.n, p.eps, p.constant, greedy.weights)
-    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
+    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, greedy.prime)
     if p.rule != DP_UCB:
         return len(basis), UNLIMITED
     times = UNLIMITED
@@ -191,12 +192,13 @@ def choose_sampled(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, i
     """Choose the greedy basis for samples, drawn every round; before that, a basis that covers new
     elements.
     """
-    basis, greedy = s.chosen[: p.table.shape[1]], state.greedy
+    greedy = state.greedy
+    basis = s.chosen[: greedy.table.shape[1]]
     if state.unseen[0] > 0 and p.rule != BETA:
         return choose(p, s, state, t, rng)
     set_samples(p.rule, t, len(basis), s.means, s.n, state.sds, p.eps, greedy.weights, rng)
     order = np.argsort(-greedy.weights)
-    improve(greedy.table, basis, greedy.column, greedy.weights, order, p.prime)
+    improve(greedy.table, basis, greedy.column, greedy.weights, order, greedy.prime)
     return len(basis), 1
 
 
@@ -213,7 +215,7 @@ def fold_block(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> No
 @inline
 def learn_samples(p: Any, s: Any, state: Any, t: int) -> None:
     """Update the standard deviations of samples of released elements."""
-    for arm in s.chosen[: p.table.shape[1]]:
+    for arm in s.chosen[: state.greedy.table.shape[1]]:
         if s.open_[arm] > 0:
             continue
         state.unseen[0] -= int(s.draws[arm] == 1)
@@ -271,7 +273,7 @@ def on_matroid(policy: Any, steps: int, together: bool = False) -> Callable[...,
     coordinates = known(policy.problem)
     if coordinates is None:
         return None
-    numbers = (*index_numbers(policy, steps), *coordinates)
+    numbers = (*index_numbers(policy, steps), coordinates)
     if numbers[0] >= BETA:
         loop = play_samples_together if together else play_samples
     else:

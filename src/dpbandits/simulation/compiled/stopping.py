@@ -13,6 +13,7 @@ import numpy as np
 from dpbandits.core.inputs import Integers
 from dpbandits.environments.base import Environment
 from dpbandits.policies.stopping import DPExponentialNAS, StoppingRule, Watching
+from dpbandits.simulation.compiled.driver import generator, law_of
 from dpbandits.simulation.compiled.jit import inline, nas_bar, private_bar, specialised
 from dpbandits.simulation.compiled.parts import block_sum, laplace, reward
 from dpbandits.simulation.plain import Path
@@ -135,19 +136,14 @@ def stopping_player(
     """Return a function of (checkpoints, run) that plays one run to its end; None if it cannot be
     compiled.
     """
-    run, lattice = loop(policy), environment.lattice(policy.reader.grid)
-    if run is None or lattice is None:
+    run, law = loop(policy), law_of(policy, environment)
+    if run is None or law is None:
         return None
-    values = np.ascontiguousarray(lattice.values, np.int64)
-    probabilities = np.ascontiguousarray(lattice.probabilities, np.float64)
-    return partial(
-        stop_run, policy.mechanism().mean, partial(run, values, probabilities, policy.cap), seed
-    )
+    return partial(stop_run, policy.mechanism().mean, partial(run, *law, policy.cap), seed)
 
 
 def stop_run(mean: Any, stop: Any, seed: int, checkpoints: Integers, run: int) -> Path:
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
-    read, total, capped, tests = stop(rng)
+    read, total, capped, tests = stop(generator(seed, run))
     return Path(
         np.array([[read]]),
         read,

@@ -43,9 +43,7 @@ class Numbers(NamedTuple):
         slots: numbers of a tree's noise.
         ask: ALL, or the one arm of a super arm that is recorded: the LEAST seen one, or that of the
             UNDECIDED ones.
-        table: of the matroid's tableau.
-        start: of the matroid's tableau.
-        prime: of the matroid's tableau.
+        problem: as in `matroid.Numbers`.
     """
 
     spread: float
@@ -60,9 +58,7 @@ class Numbers(NamedTuple):
     half: int
     slots: int
     ask: int
-    table: Any
-    start: Any
-    prime: int
+    problem: Any
 
 
 class Forest(NamedTuple):
@@ -108,9 +104,10 @@ def set_optimistic_weights(p: Any, t: int, s: Any, weights: Any, lower: Any) -> 
 @inline
 def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
     """Choose the oracle's super arm, until one of its batches is full."""
-    basis, greedy = s.chosen[: p.table.shape[1]], state.greedy
+    greedy = state.greedy
+    basis = s.chosen[: greedy.table.shape[1]]
     set_optimistic_weights(p, t, s, greedy.weights, state.lower)
-    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, p.prime)
+    improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, greedy.prime)
     return len(basis), UNLIMITED
 
 
@@ -211,7 +208,7 @@ def optimistic(policy: Any, steps: int, together: bool = False) -> Callable[...,
     coordinates = known(policy.problem)
     if coordinates is None or getattr(policy, "radius", "sum") == "joint":
         return None
-    numbers = (*optimistic_numbers(policy, steps), *coordinates)
+    numbers = (*optimistic_numbers(policy, steps), coordinates)
     return partial(play_optimistic_together if together else play_optimistic, numbers, steps)
 
 
