@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.auditing.contexts import joint_level
+from dpbandits.auditing.contexts import context_level
 from dpbandits.checks.examples import examples
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.cells import Histograms
@@ -137,7 +137,9 @@ TWINS = [
 
 def level(host: type[JointDPSession], replays: int) -> Any:
     policy = example()
-    return joint_level(policy, policy.budget, None, replays=replays, budget=None, seed=3, host=host)
+    return context_level(
+        policy, policy.budget, None, replays=replays, budget=None, seed=3, host=host
+    )
 
 
 def test_a_record_costs_exactly_epsilon_and_changes_nothing_else() -> None:

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dpbandits.auditing.contexts import NOT_COUNTED, context_level, joint_level
+from dpbandits.auditing.contexts import NOT_COUNTED, context_level
 from dpbandits.auditing.effort import clock
 from dpbandits.auditing.foreign import (
     ARMS,
@@ -175,19 +175,7 @@ def why_no_claim(made: Any) -> str:
 
 
 def guarantee_of(made: Any) -> Any:
-    return (
-        made.guarantee
-        if isinstance(made, Policy)
-        else made.guarantee
-        if isinstance(made, (Mechanism, Randomizer))
-        else None
-    )
-
-
-def title_of(made: Any) -> str:
-    if isinstance(made, WHITE):
-        return repr(made)
-    return str(getattr(made, "name", None) or getattr(made, "__name__", type(made).__name__))
+    return made.guarantee if isinstance(made, WHITE) else None
 
 
 class AuditSetting(NamedTuple):
@@ -343,8 +331,11 @@ def audit(
 
 
 def title_given(subject: object, made: Any) -> str:
-    named = isinstance(subject, str) and not isinstance(made, Policy)
-    return str(subject) if named else title_of(made)
+    if isinstance(subject, str) and not isinstance(made, Policy):
+        return subject
+    if isinstance(made, WHITE):
+        return repr(made)
+    return str(getattr(made, "name", None) or getattr(made, "__name__", type(made).__name__))
 
 
 def how_made(subject: object, epsilon: Real | None) -> dict[str, Any]:
@@ -418,58 +409,36 @@ def run_level(
     randomizer = made.randomizer() if isinstance(made, Policy) else None
     randomizer = made if isinstance(made, Randomizer) else randomizer
     central = isinstance(policy, Policy) and randomizer is None
-    if isinstance(policy, (ContextualPolicy, JointDPLinTS)):
-        is_local = level == "randomised response"
-        return [] if is_local else [level_in_contexts(level, policy, claim, budget, how)]
+    by_contexts = isinstance(policy, (ContextualPolicy, JointDPLinTS))
     match level:
         case "randomised response" if isinstance(randomizer, Randomizer):
             return [randomised_response_level(randomizer, claim)]
         case "transcript" if central:
-            seconds, replays = (
-                (budget, REPLAYS) if how.runs is None else (None, replays_for(how.runs))
-            )
-            found = transcript_level(
-                policy, claim, replays=replays, budget=seconds, seed=how.seed, rho=how.rho
-            )
-            if how.delta and found.outcome == "failed":
-                said = f"A claim with a δ is not refuted by that: {found.evidence}"
-                found = replace(found, outcome="not applicable", evidence=said)
-            return [replace(found, lower_bound=0.0) if how.delta else found]
+            return [replayed_level(policy, claim, budget, how)]
+        case "statistical" if by_contexts:
+            return [LevelResult(level, "not applicable", evidence=NOT_COUNTED)]
         case "statistical":
             return [counted_level(made, policy if central else None, claim, budget, how)]
     return []
 
 
-def level_in_contexts(
-    level: str,
-    policy: ContextualPolicy | JointDPLinTS,
-    claim: Fraction | None,
-    budget: float,
-    how: AuditSetting,
+def replayed_level(
+    policy: Policy, claim: Fraction | None, budget: float, how: AuditSetting
 ) -> LevelResult:
-    """The verdict on a policy that decides by contexts."""
-    if level != "transcript":
-        return LevelResult(level, "not applicable", evidence=NOT_COUNTED)
-    replays = REPLAYS if how.runs is None else replays_for(how.runs)
-    seconds = budget if how.runs is None else None
-    work: dict[str, Any] = {"replays": replays, "budget": seconds, "seed": how.seed}
-    if isinstance(policy, JointDPLinTS):
-        found = joint_level(policy, claim, how.rho, **work)
-    else:
-        found = context_level(policy, claim, how.rho, **work)
-    if how.delta:
-        outcome = "not applicable" if found.outcome == "failed" else found.outcome
-        said = f"A claim with a δ is not refuted by that: {found.evidence}"
-        said = said if found.outcome == "failed" else found.evidence
-        return replace(found, outcome=outcome, lower_bound=0.0, evidence=said)
-    return found
-
-
-def replays_for(runs: int) -> int:
-    """Neighbours to replay of every written run. A replay is longer than a counted run, and has as
-    many decisions as dozens of them.
+    """Of replays. A replay is longer than a counted run, and has as many decisions as dozens of
+    them: where runs are counted, this tells how many neighbours of every written run are replayed.
     """
-    return max(REPLAYS, runs // RUNS_A_REPLAY)
+    replays = REPLAYS if how.runs is None else max(REPLAYS, how.runs // RUNS_A_REPLAY)
+    seconds = budget if how.runs is None else None
+    work: dict[str, Any] = {"replays": replays, "budget": seconds, "seed": how.seed, "rho": how.rho}
+    if isinstance(policy, (ContextualPolicy, JointDPLinTS)):
+        found = context_level(policy, claim, **work)
+    else:
+        found = transcript_level(policy, claim, **work)
+    if how.delta and found.outcome == "failed":
+        said = f"A claim with a δ is not refuted by that: {found.evidence}"
+        found = replace(found, outcome="not applicable", evidence=said)
+    return replace(found, lower_bound=0.0) if how.delta else found
 
 
 def counted_level(

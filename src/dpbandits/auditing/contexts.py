@@ -31,39 +31,7 @@ NOT_COUNTED = (
 
 
 def context_level(
-    policy: ContextualPolicy,
-    claim: Fraction | None,
-    rho: Fraction | None,
-    *,
-    replays: int,
-    budget: float | None,
-    seed: int,
-) -> LevelResult:
-    """Replay runs of made-up visitors, with and without an attribution window.
-
-    Everything public is compared: decisions, releases, the policy's state, counts and contexts. If
-    all of it is the same, the loss is exact: by how much the noise of each value has to move. Every
-    noised value is released, so such an outcome exists for each loss.
-
-    Args:
-        claim: an epsilon. rho: of zCDP, in place of a claim.
-        replays: of every run, at most.
-        budget: seconds, in place of a number of replays.
-    """
-    start = clock()
-    if claim is None and rho is None:
-        return LevelResult(LEVEL, "not applicable", evidence="It claims no privacy.")
-
-    def has_time() -> bool:
-        return budget is None or clock() - start < budget
-
-    runs = list(runs_of(policy, seed))
-    found = largest_loss_in_contexts(runs, replays if budget is None else 10**9, has_time)
-    return replace(verdict(found, runs, claim, rho), seconds=clock() - start)
-
-
-def joint_level(
-    policy: JointDPLinTS,
+    policy: ContextualPolicy | JointDPLinTS,
     claim: Fraction | None,
     rho: Fraction | None,
     *,
@@ -72,21 +40,35 @@ def joint_level(
     seed: int,
     host: Host = JointDPSession,
 ) -> LevelResult:
-    """Outputs are releases: replay runs with one visitor's whole record replaced (context, answer,
-    and when it comes). All that is shown to others is compared.
+    """Replay runs of made-up visitors, with and without an attribution window.
+
+    Everything public is compared: decisions, releases, the policy's state, counts and contexts. If
+    all of it is the same, the loss is exact: by how much the noise of each value has to move. Every
+    noised value is released, so such an outcome exists for each loss.
+
+    Where contexts and decisions are private, too, outputs are releases: one visitor's whole record
+    is replaced (context, answer, and when it comes), and all that is shown to others is compared.
 
     Args:
-        claim, rho, replays, budget: see `context_level`.
-        host: what plays it.
+        claim: an epsilon. rho: of zCDP, in place of a claim.
+        replays: of every run, at most.
+        budget: seconds, in place of a number of replays.
+        host: what plays policies whose contexts are private.
     """
-    start = clock()
+    start, most = clock(), replays if budget is None else 10**9
+    if claim is None and rho is None:
+        return LevelResult(LEVEL, "not applicable", evidence="It claims no privacy.")
 
     def has_time() -> bool:
         return budget is None or clock() - start < budget
 
-    runs = joint_runs_of(policy, seed, host)
-    found = largest_joint_loss(runs, replays if budget is None else 10**9, has_time)
-    result = verdict(found, runs, claim, rho, "record", "late answers")
+    if isinstance(policy, JointDPLinTS):
+        whole = joint_runs_of(policy, seed, host)
+        found = largest_joint_loss(whole, most, has_time)
+        result = verdict(found, whole, claim, rho, "record", "late answers")
+    else:
+        runs = list(runs_of(policy, seed))
+        result = verdict(largest_loss_in_contexts(runs, most, has_time), runs, claim, rho)
     return replace(result, seconds=clock() - start)
 
 

@@ -8,6 +8,7 @@ coin, however narrow, are.
 
 import math
 import random
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, partial
@@ -116,11 +117,9 @@ def switching_point(report: ReportFunction, first: tuple[int, ...], low: int, hi
     """The first throw above `low` with another outcome, if there is one switch between; one of the
     switches otherwise.
     """
-    here = shape(report, (*first, low))
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if shape(report, (*first, middle)) == here else (low, middle)
-    return high
+    here, throws = shape(report, (*first, low)), range(low + 1, high)
+    differs = bisect_left(throws, True, key=lambda coin: shape(report, (*first, coin)) != here)
+    return low + 1 + differs
 
 
 def shape(report: ReportFunction, first: tuple[int, ...]) -> tuple[int, ...]:

@@ -239,12 +239,11 @@ def mixed(
     return [
         pair
         for at in range(max(len(short), often * len(long)))
-        for pair in (*short[at : at + 1], *at_turn(long, at, often))
+        for pair in (
+            *short[at : at + 1],
+            *(long[at // often : at // often + 1] if at % often == often - 1 else ()),
+        )
     ]
-
-
-def at_turn(late: Sequence[Neighbours], at: int, often: int) -> Sequence[Neighbours]:
-    return late[at // often : at // often + 1] if at % often == often - 1 else ()
 
 
 def late_tapes(arms: int, rounds: int, whole: bool, apart: bool = False) -> list[Neighbours]:

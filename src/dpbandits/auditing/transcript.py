@@ -301,7 +301,12 @@ def verdict_of_runs(runs: list[Found], claim: Fraction, unit: str) -> LevelResul
         return of_gaussians(looked)
     found = priced(looked)
     bound = certified_loss(looked, found) if unit == "epsilon" else 0.0
-    outcome, evidence = verdict_on(found, claim), largest_loss_sentence(runs, found, unit)
+    outcome: Outcome = "not applicable"
+    if found.least > claim:
+        outcome = "failed"
+    elif found.most is not None and found.most <= claim:
+        outcome = "passed"
+    evidence = largest_loss_sentence(runs, found, unit)
     if families & {"laplace", "joint"} and unit == "rho":
         outcome, evidence = "not applicable", "It draws noise that is not priced in rho."
     if unclear:
@@ -321,12 +326,6 @@ def of_gaussians(runs: list[Found]) -> LevelResult:
         f"{runs[0].worst[0].round}."
     )
     return LevelResult(LEVEL, "failed", float("inf"), evidence=evidence)
-
-
-def verdict_on(found: Priced, claim: Fraction) -> Outcome:
-    if found.least > claim:
-        return "failed"
-    return "passed" if found.most is not None and found.most <= claim else "not applicable"
 
 
 def largest_loss_sentence(runs: list[Found], found: Priced, unit: str) -> str:
