@@ -299,11 +299,8 @@ class Around(Mechanism):
     grid: Grid = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "grid", self.inner.grid)
-        object.__setattr__(self, "together", self.inner.together)
-        object.__setattr__(self, "compares", self.inner.compares)
-        object.__setattr__(self, "public_memory", self.inner.public_memory)
-        object.__setattr__(self, "ahead", self.inner.ahead)
+        for name in ("grid", "together", "compares", "public_memory", "ahead"):
+            object.__setattr__(self, name, getattr(self.inner, name))
 
     @property
     def guarantee(self) -> Guarantee | None:

@@ -68,8 +68,7 @@ class PublicCounts(NamedTuple):
         counts: records by cell, shape (cells,); of a vector shape (1,).
         negatives: of them, those that added 1 − r.
         directions: B, shape (cells, features): by cell the sum of ±x; of a vector Σ x xᵀ.
-        reach: of "shaped", by matrix A the largest `squared_reach` of a context in the block;
-            else empty.
+        reach: of "shaped", by matrix A the `largest_reach` of the block's contexts; else empty.
     """
 
     counts: Integers
@@ -83,7 +82,7 @@ class Shape(NamedTuple):
 
     Args:
         matrix: A, whole numbers, shape (features, features).
-        reach: the largest `squared_reach` of a context in the block.
+        reach: the `largest_reach` of the block's contexts.
     """
 
     matrix: Integers
@@ -151,22 +150,14 @@ def cell_of(book: Floats, context: Floats) -> tuple[int, bool]:
     return cell, bool(along[cell] < 0.0)
 
 
-def squared_reach(matrices: Integers, context: Integers) -> Integers:
-    """Upper bounds of ‖A·x‖² in units of 2^(2·SHIFT) steps, exact whole numbers, one a matrix.
+def largest_reach(matrices: Integers, contexts: Integers) -> Integers:
+    """The largest upper bounds of ‖A·x‖² in units of 2^(2·SHIFT) steps, exact whole numbers, one a
+    matrix.
 
     Args:
         matrices: matrices A one below the other, shape (matrices · features, features), whose rows
             have a norm of at most `ROW`.
-        context: in whole steps of 2^−20, shape (features,).
-    """
-    return largest_reach(matrices, context[None])
-
-
-def largest_reach(matrices: Integers, contexts: Integers) -> Integers:
-    """The largest `squared_reach` of several contexts, one a matrix.
-
-    Args:
-        matrices: as there. contexts: shape (contexts, features).
+        contexts: in whole steps of 2^−20, shape (contexts, features).
     """
     features = contexts.shape[1]
     turned = (np.abs(contexts @ matrices.T) >> SHIFT) + 1
@@ -369,7 +360,7 @@ class OpenContexts:
             counts.counts[0] += 1
             counts.directions[:] += np.outer(context, context)
             if self.layout == "shaped":
-                reach = squared_reach(self._matrices[arm], whole)
+                reach = largest_reach(self._matrices[arm], whole[None])
                 np.maximum(counts.reach, reach, out=counts.reach)
         self.sums[arm] = count + 1, sums
         if self.kept:

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import count, pairwise
 from operator import mul
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 
 from dpbandits.core.errors import HorizonError
-from dpbandits.core.inputs import MOST_ARMS, whole_number
+from dpbandits.core.inputs import MOST_ARMS, has_form_of, whole_number
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction, printed
 from dpbandits.mechanisms.base import (
     Answer,
@@ -163,19 +163,13 @@ class BinaryTree(PureDP, ArmTrees):
         return TreeMemory(0, 0, *empty_nodes(self.levels))
 
     def fits(self, memory: Any, read: Readings) -> bool:
-        if (
-            not isinstance(memory, list)
-            or len(memory) != 4
-            or memory[:2] != [read.releases, read.rewards]
-        ):
-            return False
-        leaf, rounds, exact, noised = memory
-        whole = (
-            type(leaf) is type(rounds) is int
-            and leaf <= self.leaves
-            and read.nodes_fit(exact, noised, self.levels, leaf)
+        return (
+            has_form_of(memory, self.start())
+            and memory[:2] == [read.releases, read.rewards]
+            and memory[0] <= self.leaves
+            and read.nodes_fit(*memory[2:], self.levels, memory[0])
+            and read.sum_fits(sum(memory[2]), memory[1])
         )
-        return whole and read.sum_fits(sum(exact), rounds)
 
     def step(
         self, memory: TreeMemory, total: int, count: int, noise: Noise
@@ -493,10 +487,7 @@ def reach(base: int, levels: int) -> int:
 
 def levels_of(leaves: int, base: int) -> int:
     """Return the number of signed digits that numbers up to `leaves` have to an odd base."""
-    levels = 1
-    while reach(base, levels) < leaves:
-        levels += 1
-    return levels
+    return next(levels for levels in count(1) if reach(base, levels) >= leaves)
 
 
 def best_base(leaves: int, fewest: int = 0) -> int:

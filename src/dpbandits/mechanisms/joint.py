@@ -26,8 +26,6 @@ from dpbandits.mechanisms.base import (
     NoisedSum,
     PureDP,
     Readings,
-    noised_fits,
-    whole_numbers,
 )
 from dpbandits.noise.protocol import Noise
 
@@ -198,13 +196,8 @@ class GuardedBatches(Around):
         return self.inner.widened(memory, coordinates)
 
     def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        if isinstance(self.inner, LazyForgetful):
-            return self.inner.remembers(memory, readings)
-        return (
-            isinstance(memory, list)
-            and len(memory) == len(readings)
-            and all(map(self._fits, memory, readings))
-        )
+        twice = [read._replace(releases=BOTH * read.releases) for read in readings]
+        return self.inner.remembers(memory, twice)
 
     def answer(
         self, memory: list[Any], block: Block, noise: Noise
@@ -226,11 +219,3 @@ class GuardedBatches(Around):
         noisy, rounds, draws = memory
         memory = [noisy + reward, rounds + count, draws + BOTH]
         return memory, Guarded(Answer(memory[0] / steps, *memory[1:]), of_harm)
-
-    @staticmethod
-    def _fits(memory: Any, read: Readings) -> bool:
-        return (
-            whole_numbers(memory, 3)
-            and memory[1:] == [read.rewards, BOTH * read.releases]
-            and noised_fits(memory[0], BOTH * read.releases)
-        )

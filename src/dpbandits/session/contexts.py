@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 MOST_REACH = 2**62
-"""No `squared_reach` is larger."""
+"""No `largest_reach` is larger."""
 
 
 class Contexts(NamedTuple):
