@@ -322,7 +322,8 @@ def tableau(matroid: Matroid) -> Tableau | None:
     """
     if matroid.arms * matroid.rank > LARGEST_TABLE:
         return None
-    represented = representation(matroid)
+    represent = REPRESENTED.get(type(matroid))
+    represented = None if represent is None else represent(matroid)
     if represented is None:
         return None
     vectors, prime = represented
@@ -332,14 +333,6 @@ def tableau(matroid: Matroid) -> Tableau | None:
     coordinates = table[np.argsort(basis)].T
     balanced = (coordinates - prime * (2 * coordinates > prime)).astype(np.float64)
     return Tableau(balanced, sorted_arms(basis), prime)
-
-
-def representation(matroid: Matroid) -> tuple[Residues, int] | None:
-    """Return vectors of residues, shape (arms, rank or more), and the prime; None if the matroid
-    has no representation here.
-    """
-    represent = REPRESENTED.get(type(matroid))
-    return None if represent is None else represent(matroid)
 
 
 def prime_from(number: int) -> int:
@@ -407,6 +400,7 @@ REPRESENTED: dict[type[Matroid], Callable[[Any], tuple[Residues, int] | None]] =
     TopK: uniform,
     PartitionMatroid: partition,
 }
-"""By exact type: a subclass may hold other sets to be independent, and these vectors would be
-another matroid's.
+"""By exact type, functions that return vectors of residues, shape (arms, rank or more), and the
+prime; None if the matroid has no representation here. A subclass may hold other sets to be
+independent, and these vectors would be another matroid's.
 """

@@ -582,21 +582,13 @@ class GraphicMatroid(Matroid):
         """Return which basis edges lie between each node and the root of its tree, shape (nodes,
         rank).
         """
-        table = adjacency(self._ends, len(self._labels), directed=False, arms=basis)
+        above, edge, depth = self._rooted(basis)
         column = {arm: j for j, arm in enumerate(basis)}
         paths = np.zeros((len(self._labels), len(basis)), dtype=bool)
-        seen: set[int] = set()
-        for root in range(len(self._labels)):
-            stack = [] if root in seen else [root]
-            seen.add(root)
-            while stack:
-                node = stack.pop()
-                for arm, other in table[node]:
-                    if other not in seen:
-                        seen.add(other)
-                        stack.append(other)
-                        paths[other] = paths[node]
-                        paths[other, column[arm]] = True
+        for node in np.argsort(depth).tolist():
+            if depth[node]:
+                paths[node] = paths[above[node]]
+                paths[node, column[edge[node]]] = True
         return paths
 
 
