@@ -82,7 +82,20 @@ class ProblemPolicy(Policy):
     arms: ArmsField = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_problem(self.problem, matroid=self.about.matroid)
+        problem: object = self.problem
+        if self.about.matroid and not isinstance(problem, Matroid):
+            given = shown(problem) if isinstance(problem, type) else f"a {type(problem).__name__}"
+            raise TypeError(
+                "Expected problem= to be a matroid such as dpbandits.UniformMatroid(arms=5, "
+                f"rank=2), got {given}. "
+                "For other decision sets use semi-bandit policies: DPJointCUCB or DPKLCUCB; CUCB "
+                "is not private."
+            )
+        if not isinstance(problem, DecisionSet):
+            raise TypeError(
+                "Expected problem= to be a decision set such as "
+                f"dpbandits.UniformMatroid(arms=5, rank=2), got {type(problem).__name__}."
+            )
         object.__setattr__(self, "arms", self.problem.arms)
         super().__post_init__()
 
@@ -94,7 +107,19 @@ class ProblemPolicy(Policy):
             ValueError: not a sorted tuple of different arms, or longer than the problem's `size`,
                 which scales the noise.
         """
-        return checked_answer(self.problem, self.problem.best(weights))
+        problem, action = self.problem, self.problem.best(weights)
+        if (
+            type(action) is not tuple
+            or not 1 <= len(action) <= problem.size
+            or not all(map(lt, action, action[1:]))
+        ):
+            raise ValueError(
+                f"Expected the oracle {type(problem).__name__} to answer a super arm, a sorted "
+                f"tuple of 1 to size={problem.size} different "
+                f"arms; got {shortened(action)}. Correct its _best, or its size; "
+                "dpbandits.oracles.check_decision_set checks both."
+            )
+        return action
 
 
 @policy_dataclass
@@ -201,38 +226,6 @@ class OptimisticSuperArms(SuperArmPolicy):
         sum of so many rewards.
         """
         return lambda n, last: 2.0 * self.bonus(n, counted(most, last), rounds)
-
-
-def check_problem(problem: object, *, matroid: bool) -> None:
-    if matroid and not isinstance(problem, Matroid):
-        given = shown(problem) if isinstance(problem, type) else f"a {type(problem).__name__}"
-        raise TypeError(
-            "Expected problem= to be a matroid such as dpbandits.UniformMatroid(arms=5, "
-            f"rank=2), got {given}. "
-            "For other decision sets use semi-bandit policies: DPJointCUCB or DPKLCUCB; CUCB is "
-            "not private."
-        )
-    if not isinstance(problem, DecisionSet):
-        raise TypeError(
-            "Expected problem= to be a decision set such as "
-            f"dpbandits.UniformMatroid(arms=5, rank=2), got {type(problem).__name__}."
-        )
-
-
-def checked_answer(problem: DecisionSet, action: tuple[int, ...]) -> tuple[int, ...]:
-    """Return an oracle's super arm after validation."""
-    if (
-        type(action) is not tuple
-        or not 1 <= len(action) <= problem.size
-        or not all(map(lt, action, action[1:]))
-    ):
-        raise ValueError(
-            f"Expected the oracle {type(problem).__name__} to answer a super arm, a sorted tuple "
-            f"of 1 to size={problem.size} different "
-            f"arms; got {shortened(action)}. Correct its _best, or its size; "
-            "dpbandits.oracles.check_decision_set checks both."
-        )
-    return action
 
 
 @policy_dataclass
@@ -730,17 +723,6 @@ def every_set(problem: DecisionSet) -> ListedSuperArms | None:
     return ListedSuperArms(tuple(rows), np.concatenate([np.array(row) for row in rows]), starts)
 
 
-def check_exact_sums(problem: DecisionSet) -> None:
-    """Refuse problems that are solved approximately, or whose value is not the sum of their
-    arms.
-    """
-    if not problem.linear or problem.alpha != 1 or problem.beta < 1:
-        raise ValueError(
-            'Expected radius="sum" for a problem whose value is no sum of means, or whose oracle '
-            f'is not exact; got radius="joint" for {problem!r}.'
-        )
-
-
 def ceiling_factor(problem: DecisionSet) -> float:
     """Return the factor of the approximation: if the best super arm's radius is √Σq, this factor
     times the largest √q of the played one covers it. √K if all are tried, 2√K by exchanges, else at
@@ -991,7 +973,11 @@ class CUCBLDP2(ReportingSuperArms):
                     'Expected preset="valid" or "sharp", and ask="least", with radius="joint"; got '
                     f"preset={self.preset!r}, ask={self.ask!r}."
                 )
-            check_exact_sums(self.problem)
+            if not self.problem.linear or self.problem.alpha != 1 or self.problem.beta < 1:
+                raise ValueError(
+                    'Expected radius="sum" for a problem whose value is no sum of means, or whose '
+                    f'oracle is not exact; got radius="joint" for {self.problem!r}.'
+                )
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         if self.radius == "joint":
