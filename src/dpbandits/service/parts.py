@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, NamedTuple, final
 
+import msgspec
+
 from dpbandits.core.errors import (
     DamagedSessionError,
     EditedRowsError,
@@ -494,8 +496,8 @@ def leave_due(session: Session, error: Exception) -> None:
 
 
 def compact(data: Any) -> str:
-    """Data as JSON, in one way only."""
-    return json.dumps(data, separators=(",", ":"), sort_keys=True, default=plain_number)
+    """Data as JSON."""
+    return msgspec.json.encode(data, enc_hook=plain_number).decode()
 
 
 def plain_number(value: Any) -> Any:

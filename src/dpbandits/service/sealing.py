@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, final
 
+import msgspec
 import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import Cipher
@@ -30,8 +31,6 @@ PLAIN, SEALED = b"p", b"s"
 
 NUMBER = re.compile(rb"(?<=[\[,:])-?\d[\d.eE+-]*")
 """A number in compact JSON."""
-
-as_json = json.JSONEncoder(separators=(",", ":")).encode
 
 WIDTH = 20
 """Characters that a number takes: enough for every sum of rewards and for noise of 64 bits."""
@@ -70,7 +69,7 @@ def of_one_length(data: Any) -> bytes:
     """Data as JSON whose length depends on its form alone: on how many numbers there are, not on
     which. A number that is longer than any sum widens all of them.
     """
-    text, width = as_json(data).encode(), WIDTH
+    text, width = msgspec.json.encode(data), WIDTH
     numbers = NUMBER.findall(text)
     longest, together = max(map(len, numbers), default=0), sum(map(len, numbers))
     while width < longest:
@@ -300,7 +299,8 @@ class DecisionNames:
     """
 
     def __init__(self, key: bytes) -> None:
-        self._cipher = Cipher(AES(key), ECB())  # one block each, none twice
+        cipher = Cipher(AES(key), ECB())  # one block each, none twice
+        self._named, self._opened = cipher.encryptor().update, cipher.decryptor().update
         self.key = key
 
     def __repr__(self) -> str:
@@ -314,7 +314,7 @@ class DecisionNames:
         """The names of these decisions, which one transaction made."""
         head = nonce.to_bytes(8, signed=True) + generation.to_bytes(2)
         plain = b"".join(head + seq.to_bytes(6) for seq in seqs)
-        text = self._cipher.encryptor().update(plain).hex()
+        text = self._named(plain).hex()
         return [text[at : at + 32] for at in range(0, len(text), 32)]
 
     def opened(self, names: Iterable[object]) -> list[OpenedName | None]:
@@ -322,7 +322,7 @@ class DecisionNames:
         too, and its nonce is that of no row, but for one in 2^64.
         """
         blocks = [name_bytes(name) for name in names]
-        plain = self._cipher.decryptor().update(b"".join(block or NO_NAME for block in blocks))
+        plain = self._opened(b"".join(block or NO_NAME for block in blocks))
         opened = list[OpenedName | None]()
         for at, block in enumerate(blocks):
             part = plain[16 * at : 16 * at + 16]
@@ -341,7 +341,7 @@ class DecisionNames:
         Args:
             blocks: names as bytes, 16 each.
         """
-        plain = np.frombuffer(self._cipher.decryptor().update(blocks), OPENED)
+        plain = np.frombuffer(self._opened(blocks), OPENED)
         seqs = plain["high"].astype(np.int64) << 32 | plain["low"]
         fits = (plain["generation"] <= generation) & (seqs <= asked)
         return [int(at) for at in np.flatnonzero(fits)]
@@ -404,7 +404,7 @@ class PendingRows:
     def __init__(self, key: bytes) -> None:
         self.rows: dict[int, PendingRow] = {}
         self.total = 0
-        self._blocks = Cipher(AES(part_of(key, b"blocks")), ECB())
+        self._encrypted = Cipher(AES(part_of(key, b"blocks")), ECB()).encryptor().update
         self._marks = part_of(key, b"marks")
         self._plays, self._nonces = dict[PlayTexts, int](), dict[int, int]()
         self._shared_nonce, self._shared = 0, dict[PlayTexts, PendingRow]()
@@ -463,7 +463,7 @@ class PendingRows:
             ((seq << 80 | row.play << 40 | row.owner) ^ self._of_nonce(row.nonce)).to_bytes(BLOCK)
             for seq, row in rows
         )
-        text = self._blocks.encryptor().update(plain)
+        text = self._encrypted(plain)
         places = range(0, len(text), BLOCK)
         return sum(int.from_bytes(text[at : at + BLOCK]) for at in places)
 

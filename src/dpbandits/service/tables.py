@@ -7,7 +7,6 @@ can show nothing private.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+import msgspec
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -278,7 +278,7 @@ class HeadRow(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _parsed(public: str) -> Mapping[str, Any]:
-    return MappingProxyType(json.loads(public))
+    return MappingProxyType(msgspec.json.decode(public))
 
 
 class DecisionRow(NamedTuple):

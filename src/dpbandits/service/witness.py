@@ -44,6 +44,7 @@ from dpbandits.service.database import (
     LiteConnections,
     make_private_file,
     require_durable,
+    run,
     server_engine,
     sqlite_engine,
 )
@@ -118,8 +119,11 @@ class Mark(NamedTuple):
 MARKS = select(
     mark_table.c.campaign, mark_table.c.generation, mark_table.c.step, mark_table.c.chain
 )
-NEWEST = (
-    MARKS.where(mark_table.c.campaign == bindparam("of")).order_by(mark_table.c.id.desc()).limit(1)
+NEWEST = MARKS.where(
+    mark_table.c.id
+    == select(func.max(mark_table.c.id))
+    .where(mark_table.c.campaign == bindparam("of"))
+    .scalar_subquery()
 )
 """Of one campaign, which every call asks for: made once, for to make it takes longer."""
 
@@ -273,8 +277,9 @@ class Witness:
         with self._connected("read") as connection:
             if connection is None:
                 return {}
-            rows = connection.execute(NEWEST, {"of": uids[0]})
-            if len(uids) > 1:  # in one state of the rows
+            if len(uids) == 1:
+                rows: Any = run(connection, NEWEST, ("of",), uids)
+            else:  # in one state of the rows
                 c = mark_table.c
                 newest = select(func.max(c.id)).where(c.campaign.in_(uids)).group_by(c.campaign)
                 rows = connection.execute(MARKS.where(c.id.in_(newest)))
