@@ -218,6 +218,7 @@ class OperationModel(BaseModel):
     role: ClassVar[Role] = "admin"
     reply: ClassVar[type[Reply]] = Done
     passes: ClassVar[tuple[type[Exception], ...]] = ()
+    """The errors of releases that are due in spite of which it is done."""
     key: Key = None
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
@@ -227,11 +228,11 @@ class OperationModel(BaseModel):
         return tx.parts()
 
     def settles(self, part: Part) -> bool:
-        """Whether what is due is made before it."""
+        """Whether what is due is made before it; that stands even if it is refused."""
         return True
 
     def run(self, tx: Transaction, by: str) -> Any:
-        """Change the campaign; returns the answer."""
+        """Change the campaign; returns the answer. If it is refused, nothing was changed."""
         raise NotImplementedError
 
     def identity(self) -> str:

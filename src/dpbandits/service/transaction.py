@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from dpbandits.core.errors import (
     EditedRowsError,
@@ -58,6 +58,9 @@ from dpbandits.session.storing import (
     window_of,
 )
 
+if TYPE_CHECKING:
+    from dpbandits.service.operations import OperationModel
+
 MOST_TOGETHER = 256
 """The most calls that one transaction runs."""
 
@@ -84,36 +87,6 @@ UPDATE_FAILED = (
 )
 
 Value = TypeVar("Value")
-
-
-class Operation(Protocol):
-    """A call. If it is refused, nothing was changed."""
-
-    @property
-    def key(self) -> str | None:
-        """The idempotency key: a repeated call with this key gets the first reply."""
-
-    def parts(self, tx: Transaction) -> Sequence[Part]:
-        """Return the parts of the campaign that it touches."""
-
-    @property
-    def passes(self) -> tuple[type[Exception], ...]:
-        """The errors of releases that are due in spite of which it is done."""
-
-    def settles(self, part: Part) -> bool:
-        """Return whether due releases are made first; they stand even if the call is refused."""
-
-    def run(self, tx: Transaction, by: str) -> Any:
-        """Change the campaign, and return the answer."""
-
-    def identity(self) -> str:
-        """Return a text that differs for different calls with the same key."""
-
-    def kept(self, answer: Any) -> Any:
-        """Return the answer as JSON, for repeated calls."""
-
-    def restored_answer(self, kept: Any, tx: Transaction) -> Any:
-        """Return the answer to a repeated call."""
 
 
 @final
@@ -200,7 +173,7 @@ class Transaction:
             for name, part in self.loaded.items()
         )
 
-    def run(self, op: Operation, by: str) -> Any:
+    def run(self, op: OperationModel, by: str) -> Any:
         """Run a call, or return the stored answer to its key.
 
         Raises:
@@ -340,7 +313,7 @@ class QueuedCall:
 
     __slots__ = ("by", "error", "is_done", "is_run", "op", "refused", "value")
 
-    def __init__(self, op: Operation, by: str = "") -> None:
+    def __init__(self, op: OperationModel, by: str = "") -> None:
         self.op, self.by, self.is_done, self.is_run = op, by, False, False
         self.value: Any = None
         self.error: Exception | None = None
@@ -410,7 +383,7 @@ class Host:
 
     # Calls
 
-    def do(self, op: Operation, by: str = "") -> Any:
+    def do(self, op: OperationModel, by: str = "") -> Any:
         """Run a call together with queued ones. Returns once it is committed and witnessed."""
         if self._setting.looking:
             raise RuntimeError(
