@@ -14,6 +14,7 @@ from dpbandits.core.errors import OracleCheckFailed
 from dpbandits.core.inputs import Floats
 from dpbandits.oracles.base import DecisionSet, SuperArm, checked_weights, largest_first
 from dpbandits.oracles.matroids import Matroid
+from dpbandits.oracles.sets import axiom_that_fails
 
 LIMIT = 12  # the most arms of which all subsets are listed
 
@@ -47,7 +48,8 @@ def check_matroid(matroid: Matroid) -> None:
             "smaller instance."
         )
     independent = {frozenset(arms) for arms in subsets(matroid.arms) if matroid.independent(arms)}
-    check_axioms(independent, matroid.arms)
+    flaw = axiom_that_fails(independent)
+    require(not flaw, flaw)
     rank = max(map(len, independent))
     require(
         matroid.rank == matroid.size == rank,
@@ -72,34 +74,6 @@ def check_matroid(matroid: Matroid) -> None:
             f"best({weights.tolist()}) is {best}, but the greedy's basis is {expected}.",
         )
     check_decision_set(matroid)
-
-
-def check_axioms(independent: set[frozenset[int]], arms: int) -> None:
-    """Verify that the empty set is independent, that subsets of independent sets are, and that a
-    smaller set can be grown from a larger one.
-    """
-    require(frozenset() in independent, "The empty set is not independent.")
-    for large in independent:
-        for arm in large:
-            require(
-                large - {arm} in independent,
-                f"Heredity: {sorted(large)} is independent, {sorted(large - {arm})} is not.",
-            )
-    growths = {
-        small: {arm for arm in range(arms) if arm not in small and small | {arm} in independent}
-        for small in independent
-    }
-    # Given heredity, sizes that differ by one are enough.
-    by_size: dict[int, list[frozenset[int]]] = {}
-    for arms_ in independent:
-        by_size.setdefault(len(arms_), []).append(arms_)
-    for size, smaller in by_size.items():
-        for large in by_size.get(size + 1, []):
-            for small in smaller:
-                require(
-                    not growths[small].isdisjoint(large),
-                    f"Augmentation: {sorted(small)} cannot be grown from {sorted(large)}.",
-                )
 
 
 def check_circuits(matroid: Matroid, bases: list[SuperArm]) -> None:

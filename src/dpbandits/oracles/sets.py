@@ -5,7 +5,7 @@ oracles.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
+from itertools import groupby
 from typing import Any, Literal, NoReturn, SupportsIndex, final
 
 import numpy as np
@@ -208,30 +208,41 @@ def check_exchange(bases: FeasibleSets) -> None:
 
 def maximal(independent: FeasibleSets) -> FeasibleSets:
     """Return the bases, after verifying the three axioms of independence."""
-    if frozenset() not in independent:
-        raise ValueError(
-            "Not a matroid: the empty set must be independent. Add () to independent_sets."
-        )
-    for large in sorted(independent, key=sorted):
-        for x in sorted(large):
-            if large - {x} not in independent:
-                raise ValueError(
-                    f"Not a matroid, heredity fails: {sorted(large)} is independent, but its "
-                    f"subset {sorted(large - {x})} is not."
-                )
-    growths = {
-        small: {x for x in frozenset().union(*independent) - small if small | {x} in independent}
-        for small in independent
-    }
-    for small, large in combinations(sorted(independent, key=lambda s: (len(s), sorted(s))), 2):
-        if len(small) < len(large) and growths[small].isdisjoint(large):
-            raise ValueError(
-                f"Not a matroid, augmentation fails: {sorted(small)} and {sorted(large)} are "
-                "independent, "
-                "but no arm of the second can be added to the first."
-            )
+    flaw = axiom_that_fails(independent)
+    if flaw:
+        raise ValueError(f"Not a matroid. {flaw}")
     rank = max(map(len, independent))
     return {s for s in independent if len(s) == rank}
+
+
+def axiom_that_fails(independent: FeasibleSets) -> str:
+    """Return which axiom of independence these sets violate, and where; an empty text for none: the
+    empty set is independent, subsets of independent sets are, and a smaller set can be grown from a
+    larger one.
+    """
+    if frozenset() not in independent:
+        return "The empty set must be independent: add ()."
+    ordered = sorted(independent, key=lambda s: (len(s), sorted(s)))
+    for large in ordered:
+        for x in sorted(large):
+            if large - {x} not in independent:
+                return (
+                    f"Heredity fails: {sorted(large)} is independent, but its subset "
+                    f"{sorted(large - {x})} is not."
+                )
+    arms = frozenset().union(*independent)
+    # given heredity, sizes that differ by one are enough
+    for size, smaller in groupby(ordered, key=len):
+        larger = [large for large in ordered if len(large) == size + 1]
+        for small in smaller:
+            growth = {x for x in arms - small if small | {x} in independent}
+            for large in larger:
+                if growth.isdisjoint(large):
+                    return (
+                        f"Augmentation fails: {sorted(small)} and {sorted(large)} are independent, "
+                        "but no arm of the second can be added to the first."
+                    )
+    return ""
 
 
 @final
