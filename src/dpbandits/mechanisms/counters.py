@@ -167,7 +167,7 @@ class BinaryTree(PureDP, ArmTrees):
             has_form_of(memory, self.start())
             and memory[:2] == [read.releases, read.rewards]
             and memory[0] <= self.leaves
-            and read.nodes_fit(*memory[2:], self.levels, memory[0])
+            and read.nodes_fit(memory[2], memory[3], self.levels, memory[0])
             and read.sum_fits(sum(memory[2]), memory[1])
         )
 

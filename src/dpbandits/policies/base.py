@@ -296,8 +296,8 @@ class StatisticsPolicy(Policy):
     @final
     def widened(self, state: Statistics, arms: int) -> Statistics:
         more = (0,) * (arms - len(state.rounds))
-        counts = (each + more for each in (state.rounds, state.draws, state.pulls, state.open))
-        return Statistics(state.totals + (0.0,) * len(more), *counts, state.t)
+        released = state.totals + (0.0,) * len(more), state.rounds + more, state.draws + more
+        return Statistics(*released, state.pulls + more, state.open + more, state.t)
 
     @final
     def among(self, state: Statistics, arms: Collection[int] | None) -> Statistics:
