@@ -237,11 +237,10 @@ def hybrid_leaf(
 @inline
 def popcount(n: int) -> int:
     """Return the number of noise draws in a tree's prefix sum of n leaves."""
-    bits = 0
-    while n:
-        n &= n - 1
-        bits += 1
-    return bits
+    n -= (n >> 1) & 0x5555555555555555
+    n = (n & 0x3333333333333333) + ((n >> 2) & 0x3333333333333333)
+    n = (n + (n >> 4)) & 0x0F0F0F0F0F0F0F0F
+    return (n * 0x0101010101010101) >> 56
 
 
 # The greedy basis of a matroid, updated by exchanges on a tableau modulo a prime
