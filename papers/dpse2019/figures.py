@@ -11,6 +11,7 @@ from papers.drawing import DOTTED, Drawing, regret_grid
 
 BUDGETS = (0.1, 0.25, 0.5, 1.0)
 ARMS = (3, 5, 10, 20)
+ROUNDS, QUICK = 50_000_000, "; 10,000,000 of 50,000,000 rounds"  # of sweep.toml
 PAIRS = ((0.5, 1.0), (0.1, 0.25))
 
 
@@ -18,16 +19,17 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     settings = ("C1", "C2", "C3", "C4")
     if "dpse2019" in results:
         sweep = results["dpse2019"]
+        size = QUICK if sweep.config.rounds < ROUNDS else ""
         for number, name in enumerate(settings, start=1):
             row = [Panel(f"{name}, K = 5", epsilon) for epsilon in BUDGETS]
-            caption = f"Figure {number}: {name} with K = 5, every ε. {DOTTED}"
+            caption = f"Figure {number}: {name} with K = 5, every ε{size}. {DOTTED}"
             figure = regret_grid(sweep, [row])
             yield Drawing(f"figure-{number:02}", caption, figure, shown=number == 2)
         pairs = [(name, pair) for name in settings for pair in PAIRS]
         for number, (name, pair) in enumerate(pairs, start=5):
             rows = [[Panel(f"{name}, K = {arms}", epsilon) for arms in ARMS] for epsilon in pair]
             budgets = " and ".join(map(printed_epsilon, pair))
-            caption = f"Figure {number}: {name} with ε = {budgets}, every K. {DOTTED}"
+            caption = f"Figure {number}: {name} with ε = {budgets}, every K{size}. {DOTTED}"
             yield Drawing(f"figure-{number:02}", caption, regret_grid(sweep, rows), shown=False)
     if "dpse2019-attempts" in results:
         panels = [

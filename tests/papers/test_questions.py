@@ -21,10 +21,10 @@ def test_every_paper_has_questions_and_algorithms(key: str) -> None:
     assert found.questions
     assert algorithms_of(found.authors)
     for question in found.questions:
-        for page in re.findall(r"(?:proofs|docs)/[\w/]+\.md", question.answer):
+        for page in re.findall(r"(?:proofs|docs|decisions)/[\w/]+\.md", question.answer):
             assert (REPOSITORY / page).is_file(), page
-        for number in re.findall(r"decision (\d{4})", question.answer):
-            assert list((REPOSITORY / "decisions").glob(f"{number}-*.md")), number
+        for number in re.findall(r"decision (\d+)", question.answer):
+            assert list((REPOSITORY / "decisions").glob(f"{int(number):04}-*.md")), number
 
 
 def test_mistakes_in_the_file_are_named(tmp_path: Path) -> None:
