@@ -46,16 +46,18 @@ def test_lists_of_special_sets_have_their_closed_forms(epsilon: float | None) ->
     assert lower_constant(paths, (0.5,) * 3 + (0.3,) * 3, epsilon) == pytest.approx(each, rel=1e-3)
 
 
-def on_a_grid(sets: list[tuple[int, ...]], means: np.ndarray, epsilon: float | None) -> float:
+def on_a_grid(
+    sets: list[tuple[int, ...]], means: np.ndarray, epsilon: float | None, parts: int = 40
+) -> float:
     """Return the value of one linear program: a constraint for each way to divide a gap into
-    fortieths among the arms of its set that are in no best one, which come first in `means`.
+    equal parts among the arms of its set that are in no best one, which come first in `means`.
     """
     holds = np.array([[arm in chosen for arm in range(len(means))] for chosen in sets], float)
     gaps = (holds @ means).max() - holds @ means
     rows = []
     for chosen, gap in zip(sets, gaps.tolist(), strict=True):
-        for cuts in combinations_with_replacement(range(41), len(chosen) - 1):
-            raised = np.diff([0, *cuts, 40]) * gap / 40 + means[list(chosen)]
+        for cuts in combinations_with_replacement(range(parts + 1), len(chosen) - 1):
+            raised = np.diff([0, *cuts, parts]) * gap / parts + means[list(chosen)]
             if gap > 0 and (raised < 1).all():
                 row = np.zeros(len(means))
                 row[list(chosen)] = [
@@ -80,6 +82,17 @@ def test_sets_that_share_arms_at_random_have_the_value_of_a_plain_program(
     sets = [*dict.fromkeys(wrong), tuple(range(8, 8 + size))]
     found = lower_constant(dpb.ExplicitSet(sets), tuple(means.tolist()), epsilon)
     assert found == pytest.approx(on_a_grid(sets, means, epsilon), rel=2e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.3])
+def test_means_near_one_have_the_value_of_a_plain_program(epsilon: float) -> None:
+    """The nearest alternatives raise some arms to 1, where what plays show of them has a kink."""
+    rng = np.random.default_rng(2)
+    means = np.concatenate([rng.uniform(0.6, 0.97, 8), [0.99] * 2])
+    wrong = [tuple(sorted(rng.choice(8, 2, replace=False).tolist())) for _ in range(12)]
+    sets = [*dict.fromkeys(wrong), (8, 9)]
+    found = lower_constant(dpb.ExplicitSet(sets), tuple(means.tolist()), epsilon)
+    assert found == pytest.approx(on_a_grid(sets, means, epsilon, 4_000), rel=2e-3)
 
 
 def test_public_arms_cost_their_number_of_sets() -> None:
