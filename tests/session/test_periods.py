@@ -222,6 +222,30 @@ def test_what_was_drawn_by_other_shares_is_not_compared() -> None:
 
 
 @pytest.mark.parametrize("window", [None, timedelta(seconds=30)])
+def test_who_keeps_an_arm_is_learned_from_when_it_was_drawn(window: Any) -> None:
+    """Both arms are equal. People who got the first one, and no others, come back: learned from
+    again, they would be evidence for it.
+    """
+    people: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 9, "sticky": True}
+    s, clock = session(user_key=bytes(32), attribution_window=window, **people)
+    for user in range(600):
+        first = s.ask(user=user)
+        visits = [first, *(s.ask(user=user) for _ in range(8 if first.label == "a" else 0))]
+        assert {visit.label for visit in visits} == {first.label}
+        assert [visit.learn for visit in visits] == [True, *[False] * (len(visits) - 1)]
+        for visit in visits:
+            s.tell(visit, 1.0)
+        clock.now += 1
+        assert not s._current.period.mixed
+    clock.now += 200
+    s.settle()
+    within = s._state.history.within
+    assert within.last != ((0.0, 0), (0.0, 0))
+    assert sum(row.people for row in s.beliefs()) == 600
+    assert s.beliefs().best is None
+
+
+@pytest.mark.parametrize("window", [None, timedelta(seconds=30)])
 def test_a_saved_session_goes_on_as_if_it_had_not_been(window: Any) -> None:
     options = {} if window is None else {"attribution_window": window}
     s, clock = session(**options)
@@ -309,15 +333,6 @@ REFUSED: dict[str, tuple[Any, dict[str, Any]]] = {
     "nothing": (KL, {"period": timedelta(0)}),
     "a number": (KL, {"period": 7}),
     "a microsecond": (KL, {"period": timedelta(microseconds=1)}),
-    "arms that people keep": (
-        KL,
-        {
-            "privacy_unit": "user",
-            "max_contributions": 2,
-            "user_key": bytes(32),
-            "sticky": True,
-        },
-    ),
     "many arms": (dpb.DPKLUCB(arms=MOST_COMPARED + 1, epsilon=1), {"min_share": 0.01}),
 }
 

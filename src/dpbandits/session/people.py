@@ -34,7 +34,7 @@ from dpbandits.core.inputs import (
 )
 from dpbandits.core.privacy import Guarantee, as_fraction, read_exactly
 from dpbandits.policies.contract import Policy
-from dpbandits.session.times import Clock, SteadyClock
+from dpbandits.session.times import Clock, SteadyClock, length_words
 
 LONGEST_NAME = 1_000
 """Characters by which a person is named."""
@@ -178,7 +178,7 @@ class Register:
         """How long a window is, in words; None: one cap for ever."""
         if self.window is None:
             return None
-        return str(timedelta(seconds=self.window)).removesuffix(", 0:00:00")
+        return length_words(self.window)
 
     @property
     def words(self) -> str:

@@ -125,6 +125,7 @@ from dpbandits.session.times import (
     Clock,
     OpenPeriod,
     attribution_of,
+    length_words,
     periods_of,
     require_clock,
     require_few,
@@ -216,7 +217,8 @@ class Session:
         user_key: a secret of at least 16 bytes under which users are known. Needed to save.
         sticky: with "user" and a `user_key`, True to show a person the same arm at every visit, as
             long as it is in play and `eligible`. Repeated visits are learned from, within the cap,
-            where the policy takes `eligible=`; elsewhere `learn` is False. An arm that is paused,
+            where the policy takes `eligible=` and there is no `period`, within which only arms that
+            were drawn are compared; elsewhere `learn` is False. An arm that is paused,
             suspended or retired ends it: the person's next arm is the one they keep. For policies
             that play one arm at a time. Which arm is chosen never depends on the person's own
             outcomes but through what was released, so it costs no privacy.
@@ -293,11 +295,6 @@ class Session:
         attribution = attribution_of(attribution_window, clock)
         waits = None if attribution is None else attribution.seconds
         periods = periods_of(period, clock, policy, self._assignment, waits)
-        if periods is not None and people is not None and people.kept is not None:
-            raise ValueError(
-                "Expected sticky=False with period=: who comes back keeps an arm that was drawn by "
-                "other shares, so arms could not be compared within periods."
-            )
         self._tables = Tables(people, attribution, periods)
         self._log, rng = opened(self.seed, self._first_state(policy), [])
         self._open(View(self.seed, self._log, self._tables, rng))
@@ -593,13 +590,14 @@ class Session:
         taken = 0 if people is None or who is None else people.taken(who, period)
         number = self._period_now()
         own = self._kept_arm(who, among)
+        learns_again = self.policy.chooses and number is None
         view.begin_batch()
         for at in range(count):
             chosen = arms if own is None else (own,)
             is_full = people is not None and taken >= people.cap
             if contexts is not None:
                 event = view.next_in_context(contexts[at], arms, not is_full)
-            elif is_full or (own is not None and not self.policy.chooses):
+            elif is_full or (own is not None and not learns_again):
                 event = view.next_unread(chosen)
             elif draws and own is None:
                 assert assignment is not None
@@ -2038,8 +2036,8 @@ class Session:
         if periods is None:
             return said
         return (
-            f"{said}. Shares stand still within each period of {periods.words}; at its end all "
-            "open blocks are released"
+            f"{said}. Shares stand still within each period of {length_words(periods.seconds)}; at "
+            "its end all open blocks are released"
         )
 
     def _results(self) -> str:

@@ -13,6 +13,7 @@ from dpbandits.core.privacy import Entry, Guarantee, printed
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift
+from dpbandits.session.times import length_words
 from dpbandits.version import __version__
 
 WIDTH = 88
@@ -198,7 +199,7 @@ def stored_words(facts: StatementFacts) -> str:
     ]
     if facts.waits is not None:
         items = [
-            f"single answers are held for {facts.waits / 86_400:,.4g} days, until their time has "
+            f"single answers are held for {length_words(facts.waits)}, until their time has "
             "passed, and then kept as sums of open blocks, until these are released or dropped"
         ]
     items.append(f"decisions with their probabilities, as long as the {life}")
@@ -290,11 +291,7 @@ def participant_text(facts: StatementFacts) -> str:
         "Who sees your outcome. "
         + (
             "Our own server gets it, and adds it to a sum. It does not keep single outcomes"
-            + (
-                "."
-                if facts.waits is None
-                else f" for longer than {facts.waits / 86_400:,.4g} days."
-            )
+            + ("." if facts.waits is None else f" for longer than {length_words(facts.waits)}.")
             if central
             else "Nobody. Your own device changes it at random before it is sent."
         )
@@ -422,8 +419,8 @@ def choice_words(facts: StatementFacts) -> str:
     if facts.sticky:
         sentences.append(
             "A user gets the same arm at every visit, as long as it is in play; chance and least "
-            "shares are about first visits. So an arm's mean weighs users who return more often, "
-            "up to the cap."
+            "shares are about first visits. Who returns is learned from again up to the cap, where "
+            "the policy takes eligible= and there are no periods, and so counts more in a mean."
         )
     if facts.chooses:
         sentences.append(
@@ -462,7 +459,7 @@ def window_words(waits: float | None, default: float) -> str:
     if waits is None:
         return ""
     return (
-        f"Answers are waited for {waits / 86_400:,.4g} days; whoever gave none by "
+        f"Answers are waited for {length_words(waits)}; whoever gave none by "
         f"then counts with {default:g}, as was declared. Who answered is as private as the "
         "answer."
     )

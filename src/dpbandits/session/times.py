@@ -35,6 +35,18 @@ EARLIEST = -1e15
 """Seconds: before every time that a clock says."""
 
 
+def length_words(seconds: float) -> str:
+    """Return a length of time in words.
+
+    >>> [length_words(seconds) for seconds in (604_800, 86_400, 5_400, 4, 0.5)]
+    ['7 days', '1 day', '1.5 hours', '4 seconds', '0.5 seconds']
+    """
+    units = (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")
+    size, unit = next((each for each in units if seconds >= each[0]), units[-1])
+    many = f"{seconds / size:,.4g}"
+    return f"{many} {unit}" + "s" * (many != "1")
+
+
 def seconds_of(now: object) -> float:
     """A time in seconds."""
     if isinstance(now, datetime):
@@ -318,11 +330,6 @@ class Periods:
     def after(self, number: int, time: float) -> int:
         """Return the period whose blocks are open at a time, once those of another closed."""
         return max(number + 1, self.number(time - self.waits))
-
-    @property
-    def words(self) -> str:
-        """How long a period is, in words."""
-        return str(timedelta(seconds=self.seconds)).removesuffix(", 0:00:00")
 
     def to_data(self, period: OpenPeriod) -> PeriodsData:
         """Plain data, for JSON."""
