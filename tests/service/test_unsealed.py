@@ -4,6 +4,7 @@ in clear, unless its owner said so.
 
 from __future__ import annotations
 
+import warnings
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,31 @@ def test_without_a_key_a_window_is_refused(make: Open, parts: Any) -> None:
             store.create("c", ARMS, **LATE, **parts, **said)
     assert list(store) == []
     store.create("c", ARMS, **parts)  # without a window there are sums only
+
+
+@PARTS
+def test_a_campaign_with_people_s_data_and_without_a_key_is_warned_of(
+    tmp_path: Path, parts: Any
+) -> None:
+    def store(name: str, key: bytes | None = None, noise: Any = None) -> Any:
+        where = f"sqlite:///{tmp_path}/{name}.db"
+        return dpb.open_store(where, witness=tmp_path / name, key=key, noise=noise)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dpb.PrivacyWarning)
+        for index, quiet in enumerate(
+            (
+                dpb.open_store("memory:"),
+                store("sealed", key=bytes(16)),
+                store("simulated", noise=dpb.SimulatedNoise(1)),
+            )
+        ):
+            quiet.create(f"c{index}", ARMS, **parts)
+        clear = store("clear")
+        with pytest.raises(dpb.PrivacyWarning, match="no key.*DPBANDITS_KEY"):
+            clear.create("c", ARMS, **parts)
+        assert list(clear) == []
+        clear.create("c", ARMS, **parts, unsealed=True)
 
 
 @PARTS

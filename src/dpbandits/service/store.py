@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any, Self, final
 
-from dpbandits.core.errors import NameTakenError, UnknownCampaignError
+from dpbandits.core.errors import NameTakenError, PrivacyWarning, UnknownCampaignError
 from dpbandits.core.inputs import checked_name, is_line, shown
 from dpbandits.core.privacy import Guarantee, as_fraction, printed
 from dpbandits.noise.protocol import Noise
@@ -42,7 +43,13 @@ from dpbandits.session.options import require_policy
 from dpbandits.session.people import HoldoutRule
 from dpbandits.session.saving import require_readable
 from dpbandits.session.session import Session
-from dpbandits.session.times import Clock, seconds_of
+from dpbandits.session.times import Clock, length_words, seconds_of
+
+NO_KEY = (
+    "This store has no key: sums that are not released yet lie in its database in clear, and "
+    "whoever reads its files sees single rewards. A store gets its key before its first campaign: "
+    "open_store(url, key=…), or DPBANDITS_KEY, 64 digits that secrets.token_hex(32) makes."
+)
 
 
 @final
@@ -219,6 +226,12 @@ class CampaignStore:
         responses = {}
         if key is not None:
             responses[self._seal.call_place(uid, by or "", key)] = mark
+        if (
+            guarantee is not None
+            and guarantee.noise == "secure"
+            and not (unsealed is True or self._hides)
+        ):
+            warnings.warn(NO_KEY, PrivacyWarning, stacklevel=3)
         rows = [layout.row, *(row for row in layout.parts.values() if row != layout.row)]
         join = self._joining(name, guarantee, options.get("window"))
         try:
@@ -233,14 +246,18 @@ class CampaignStore:
                 raise
         return self.open(name, policy=type(policy))
 
+    @property
+    def _hides(self) -> bool:
+        """Whether private rows are sealed, or never on a disk."""
+        return self._seal.has_key or not self.database.is_durable
+
     def _is_in_clear(self, options: dict[str, Any], unsealed: object) -> bool:
         """Whether single people's outcomes will lie in the database as they are.
 
         Raises:
             ValueError: they would, and it is not said that they may. Nothing was created.
         """
-        held = options.get("attribution_window") is not None
-        if not held or not self.database.is_durable or self._seal.has_key:
+        if options.get("attribution_window") is None or self._hides:
             return False
         if unsealed is not True:
             raise refusal("in_clear")
@@ -388,5 +405,5 @@ def words_of(kind: ScopeKind) -> str:
     """
     span = ""
     if kind.window is not None:
-        span = f" and window of {timedelta(seconds=kind.window)}".removesuffix(", 0:00:00")
+        span = f" and window of {length_words(kind.window)}"
     return f"per {kind.unit}{span}, {kind.trust} trust, {kind.noise} noise"
