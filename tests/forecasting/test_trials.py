@@ -129,6 +129,40 @@ def test_kept_rounds_and_losses_add_up() -> None:
         assert ((found.widths > 0) & (found.widths <= 1)).all()
 
 
+@pytest.mark.parametrize("more", [{}, {"period": 100, "delay": LATE}], ids=["blocks", "periods"])
+def test_arms_come_and_go(more: dict[str, Any]) -> None:
+    """Losses are against the best arm in play: .6 for 200 people, then .3."""
+    how = Conditions(400, SHARED, present=((0, 400), (0, 200), (100, 400)), **more)
+    found = play_trial(POLICY, MEANS, np.array([100, 200, 400]), how, 3, 0.05)
+    assert found.plays.sum(axis=1).tolist() == [100, 200, 400]
+    assert found.plays[0, 2] == 0 < found.plays[1, 2] < found.plays[2, 2]
+    assert found.plays[1, 1] == found.plays[2, 1]
+    assert found.loss == pytest.approx(200 * 0.6 + 200 * 0.3 - float(found.plays[-1] @ MEANS))
+
+
+def test_the_best_arm_in_play_is_named() -> None:
+    """A better one has left, and is not missed. Equal shares are 50 people an arm, then 34, 33 and
+    33, then 150 each of the two that are left.
+    """
+    found = dpb.forecast(
+        [0.1, 0.95, 0.8],
+        600,
+        8,
+        arms=["old", "gone", "new"],
+        present={"gone": (0, 300), "new": (200, 600)},
+        min_share=0.1,
+        draws=3,
+    )
+    plays = np.array([100 + 34 + 150, 100 + 33, 33 + 150])
+    best = 300 * 0.95 + 300 * 0.8
+    assert found.row(EQUAL).loss == pytest.approx(best - float(plays @ [0.1, 0.95, 0.8]))
+    assert "'gone': (0, 300)" in found.about
+    assert all((row.chance_named, row.leads) == (1.0, 1.0) for row in found)
+    named = found.rows[0].named
+    assert named is not None
+    assert named > 300
+
+
 def test_a_common_drift_leaves_the_loss() -> None:
     """What is added to all arms alike is lost by nobody: the loss is that of the plays, but for
     when they came.
@@ -225,6 +259,15 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"period": 101, "min_share": 0.1}, "period"),
     ({"period": 50, "min_share": 0.1, "policies": "LazyDPTS"}, "period= is not for"),
     ({"period": 50, "min_share": 0.1, "features": 3}, "features="),
+    ({"present": {0: (0, 101)}}, "for which visitors an arm is in play.*0: .0, 50"),
+    ({"present": {0: (5, 5)}}, "within the trial's 100"),
+    ({"present": {"a": (0, 5)}}, "by its name or number"),
+    ({"present": [(0, 5)]}, "by its name or number"),
+    ({"present": {0: (5, 100)}}, "added arms last"),
+    ({"present": {0: (0, 50), 1: (51, 100)}}, "an arm in play for everybody"),
+    ({"present": {1: (5, 100)}, "min_share": {1: 0.3}}, "without a least share"),
+    ({"present": {1: (5, 100)}, "lasting": 50}, "present= and sd="),
+    ({"present": {1: (5, 100)}, "policies": "DPUCB"}, "does not"),
     ({"silent": 1.0}, "silent"),
     ({"silent": "some"}, "silent"),
     ({"drift": 0.1}, "dpbandits.Drift"),

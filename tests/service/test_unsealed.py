@@ -55,7 +55,7 @@ def test_a_campaign_with_people_s_data_and_without_a_key_is_warned_of(
         ):
             quiet.create(f"c{index}", ARMS, **parts)
         clear = store("clear")
-        with pytest.raises(dpb.PrivacyWarning, match="no key.*DPBANDITS_KEY"):
+        with pytest.raises(dpb.PrivacyWarning, match=r"no key.*DPBANDITS_KEY"):
             clear.create("c", ARMS, **parts)
         assert list(clear) == []
         clear.create("c", ARMS, **parts, unsealed=True)

@@ -18,6 +18,7 @@ from dpbandits.core.inputs import (
     MOST,
     Floats,
     Integers,
+    as_int,
     real_number,
     shown,
     whole_number,
@@ -410,6 +411,11 @@ class ForecastTrial(NamedTuple):
     how: Conditions
     first: Floats
 
+    @property
+    def stay(self) -> list[int]:
+        """The arms in play at the end."""
+        return self.how.in_play(self.means.shape[1], self.visitors - 1)
+
 
 def forecast(
     rates: Prior | Sequence[RateSpan],
@@ -422,6 +428,7 @@ def forecast(
     silent: float = 0.0,
     drift: Drift | None = None,
     period: int | None = None,
+    present: Mapping[Any, tuple[int, int]] | None = None,
     arms: Sequence[str] | None = None,
     max_contributions: int | None = None,
     seed: int = 0,
@@ -438,9 +445,8 @@ def forecast(
     simulation over draws of what the rates may be.
 
     The noise is simulated, and nobody's data is read. Where all rates are given as numbers, run d
-    is that of `simulate(policy, Bernoulli(rates), visitors, seed=seed)`. All arms are there from
-    the first visitor to the last: arms that are added, paused or retired are not played (forecast
-    the trial before and after), nor are guardrails (see `Guardrail.people`).
+    is that of `simulate(policy, Bernoulli(rates), visitors, seed=seed)`. Guardrails are not played
+    (see `Guardrail.people`).
 
     Args:
         rates: a number, or a range (low, high), for each arm; or a `Prior`.
@@ -459,8 +465,14 @@ def forecast(
             end. With any of these four, policies have to release single arms with noise that is
             never drawn anew. With a `delay`, too, but without periods, a draw with 3,000 visitors
             takes about a second.
-        arms: their names, of which `min_share` may speak; in the order of `rates`. With a `Prior`
-            they are named there, the one of today first.
+        present: arms that are added or retired, by their names or numbers: for which visitors each
+            is in play, such as {"usual": (0, 2_000), "new": (500, 3_000)}, from the 501st to the
+            3,000th. Losses are then against the best arm in play, a name is one among them once all
+            have come, and with periods what has no privacy reads each answer as it comes. An added
+            arm has no least share of its own. A draw takes as long as with a `delay`.
+        arms: their names, of which `min_share` and `present` may speak; in the order of `rates`,
+            added ones last, as they come. With a `Prior` they are named there, the one of today
+            first.
         max_contributions: of people who come back, the most rounds in which one is learned from, as
             of a session with privacy_unit="user": ε is then what is promised to a user, and each
             round is played with that share of it. `visitors` are the rounds that are learned from;
@@ -508,7 +520,9 @@ def forecast(
     law = None if delay is None else checked_delay(delay)
     shares = shares_given(min_share, prior)
     how = conditions_of(visitors, shares, silent, drift, law, period, ruler)
-    how = how._replace(sd=spread_given(sd, prior, ruler))
+    how = how._replace(
+        sd=spread_given(sd, prior, ruler), present=present_given(present, prior, visitors, shares)
+    )
     if units is None:
         units = "conversions" if rewards is None else "units of reward"
     apart = features is not None or lasting is not None
@@ -523,7 +537,8 @@ def forecast(
         if delay is not None or sd is not None or not how.are_plain or both:
             raise ValueError(
                 "Expected features= or lasting= alone, without one another and without delay=, "
-                "min_share=, silent=, drift=, period= and sd=: such trials are not forecast."
+                "min_share=, silent=, drift=, period=, present= and sd=: such trials are not "
+                "forecast."
             )
         among: Visitors | Lasting
         if lasting is None:
@@ -553,8 +568,44 @@ def forecast(
     about += f"; {drift}" if drift is not None else ""
     about += f"; answers come late: {delay}" if delay is not None else ""
     about += f"; periods of {period:,} visitors" if period else ""
+    about += f"; in play for visitors {shown(dict(present))}" if present else ""
     played_as = played_words(rewards, sd)
     return Forecast(rows, visitors, draws, prior.size, seed, units, about, cap, played_as)
+
+
+def present_given(
+    present: object, prior: Prior | EachRate, visitors: int, shares: Assignment | None
+) -> tuple[tuple[int, int], ...]:
+    """For which visitors each arm is in play; empty: all are for everybody.
+
+    Raises:
+        ValueError: no such visitors, or an arm that cannot come then.
+    """
+    if present is None:
+        return ()
+    known = dict(enumerate(prior.labels or range(prior.size)))
+    times = dict.fromkeys(known, (0, visitors))
+    for name, given in present.items() if isinstance(present, Mapping) else [(None, None)]:
+        arm = next((arm for arm in known if name in (arm, known[arm])), None)
+        pair = given if isinstance(given, (tuple, list)) and len(given) == 2 else (None, None)
+        since, until = map(as_int, pair)
+        if arm is None or since is None or until is None or not 0 <= since < until <= visitors:
+            raise ValueError(
+                f"Expected present={shown(present)} to say for which visitors an arm is in play, "
+                f"by its name or number, such as {{{known[0]!r}: (0, {visitors // 2})}}, within "
+                f"the trial's {visitors:,}."
+            )
+        times[arm] = since, until
+    found = Conditions(visitors, present=tuple(times.values()))
+    starts = [since for since, _ in found.present]
+    ever = all(found.in_play(prior.size, start) for start, _ in found.stretches)
+    single = {} if shares is None else shares.shares
+    if starts != sorted(starts) or not ever or any(starts[arm] for arm, _ in single):
+        raise ValueError(
+            f"Expected present={shown(present)} to leave an arm in play for everybody, with added "
+            "arms last in rates, as they come, and without a least share of their own."
+        )
+    return found.present
 
 
 def spread_given(sd: object, prior: Prior | EachRate, ruler: Range) -> Floats | None:
@@ -717,9 +768,9 @@ def require_played(entrant: Entrant, how: Conditions) -> None:
     """
     if not (is_played(entrant.policy) and entrant.policy.chooses):
         raise ValueError(
-            "min_share=, silent=, drift= and period= are for policies that release blocks of "
-            f"single arms, such as {DEFAULT[0]}; {entrant.label} does not. Leave them out, or name "
-            "other policies."
+            "min_share=, silent=, drift=, period= and present= are for policies that release "
+            f"blocks of single arms, such as {DEFAULT[0]}; {entrant.label} does not. Leave them "
+            "out, or name other policies."
         )
     if how.period:
         require_comparable(entrant.policy, how.assignment)
@@ -747,14 +798,15 @@ def names_played(found: Sequence[PlayedTrial], trial: ForecastTrial) -> Names:
     when = list[float]()
     for draw, each in enumerate(found):
         means = trial.means[draw]
-        is_right = each.named is not None and is_best_alone(means, each.named[0])
+        is_right = each.named is not None and is_best_alone(means, *each.named, trial.how)
         when.append(float(each.named[1]) if each.named is not None and is_right else np.inf)
     width = float(np.mean([each.widths.mean() for each in found]))
     return Names(middle_of(when), float(np.isfinite(when).mean()), width)
 
 
-def is_best_alone(means: Floats, arm: int) -> bool:
-    return bool(means[arm] == means.max() and (means == means.max()).sum() == 1)
+def is_best_alone(means: Floats, arm: int, people: int, how: Conditions) -> bool:
+    among = means[how.in_play(len(means), people - 1)]
+    return bool(means[arm] == among.max() and (among == among.max()).sum() == 1)
 
 
 def middle_of(when: Sequence[float]) -> float:
@@ -767,7 +819,8 @@ def names_expected(schedule: Schedule | None, plays: Integers, trial: ForecastTr
     if schedule is None:
         return Names(np.inf, None, None)
     answered = np.floor(plays * (1.0 - trial.how.silent)).astype(np.int64)
-    when = named_after(schedule, answered, trial.means, trial.kept)
+    stay = trial.stay
+    when = named_after(schedule, answered[:, :, stay], trial.means[:, stay], trial.kept)
     low, high = expected_bounds(schedule, answered[:, -1:], trial.means)
     return Names(
         middle_of(when.tolist()), float(np.isfinite(when).mean()), float((high - low).mean())
@@ -815,7 +868,8 @@ def standard_error(each: Floats) -> float:
 def losses(plays: Integers, trial: ForecastTrial) -> Floats:
     """What each draw lost by the end, in the user's units, shape (draws,)."""
     gaps = trial.means.max(axis=1, keepdims=True) - trial.means
-    return np.asarray((gaps * plays[:, -1]).sum(axis=1) * trial.span)
+    out_of_reach = np.array([trial.how.out_of_reach(means) for means in trial.means])
+    return np.asarray(((gaps * plays[:, -1]).sum(axis=1) - out_of_reach) * trial.span)
 
 
 def highest_mean(plays: Integers, trial: ForecastTrial) -> float:
@@ -830,14 +884,18 @@ def highest_mean(plays: Integers, trial: ForecastTrial) -> float:
 
 
 def share_of_best(trial: ForecastTrial, scores: Any) -> float:
-    best = trial.means == trial.means.max(axis=1, keepdims=True)
+    means, scores = trial.means[:, trial.stay], scores[:, trial.stay]
+    best = means == means.max(axis=1, keepdims=True)
     return float(best[np.arange(len(scores)), scores.argmax(axis=1)].mean())
 
 
 def equal_shares(trial: ForecastTrial) -> Integers:
     """Play counts of an A/B test: arms in turn."""
-    arms = trial.means.shape[1]
-    counts = (trial.kept[:, None] + np.arange(arms - 1, -1, -1)) // arms
+    counts = np.zeros((len(trial.kept), trial.means.shape[1]), np.int64)
+    for start, stop in trial.how.stretches:
+        among = trial.how.in_play(trial.means.shape[1], start)
+        many = np.clip(trial.kept - start, 0, stop - start)[:, None]
+        counts[:, among] += (many + np.arange(len(among) - 1, -1, -1)) // len(among)
     return np.broadcast_to(counts, (len(trial.means), *counts.shape))
 
 

@@ -1,9 +1,10 @@
 """Trials that are played to see what they lose and when a winner is named: with least shares of
-arms, rates that change, people who never answer, late answers, and periods.
+arms, rates that change, people who never answer, late answers, periods, and arms that come and go.
 
 Whole blocks are played at once where answers come at once, whole periods where shares stand still
-within them; late answers without periods are played in a `Session`, person by person. The rewards
-are drawn, the noise is simulated, and the evidence is that of `beliefs`.
+within them; late answers without periods, and arms that come and go, are played in a `Session`,
+person by person. The rewards are drawn, the noise is simulated, and the evidence is that of
+`beliefs`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -89,6 +91,8 @@ class Conditions(NamedTuple):
         delay: after how many further people answers come; None: at once.
         period: people in a period; 0: there are none.
         sd: the standard deviation of an arm's single rewards, shape (arms,); None: they are 0 or 1.
+        present: by arm, the visitors who come before it, and those who come before it goes; empty:
+            all arms stay.
     """
 
     visitors: int
@@ -98,6 +102,28 @@ class Conditions(NamedTuple):
     delay: DelayLaw | None = None
     period: int = 0
     sd: Floats | None = None
+    present: tuple[tuple[int, int], ...] = ()
+
+    def in_play(self, arms: int, before: int) -> list[int]:
+        """Return the arms in play for the visitor whom so many came before."""
+        present = self.present or ((0, self.visitors),) * arms
+        return [arm for arm, (since, until) in enumerate(present) if since <= before < until]
+
+    @property
+    def stretches(self) -> list[tuple[int, int]]:
+        """Visitors before the first, and up to the last one, of each stretch of the same arms."""
+        ends = {time for times in self.present for time in times}
+        return list(pairwise(sorted({0, self.visitors, *ends})))
+
+    def out_of_reach(self, means: Floats) -> float:
+        """Return by how much the best of arms with these means is better than the best one in play,
+        added up over all visitors.
+        """
+        each = [
+            (stop - start) * float(means.max() - means[self.in_play(len(means), start)].max())
+            for start, stop in self.stretches
+        ]
+        return sum(each)
 
     def rewards(self, means: Any, arms: Any, luck: Any, steps: int) -> Any:
         """Return rewards of arms with these means, in steps of a grid, by even luck in [0, 1]."""
@@ -108,7 +134,7 @@ class Conditions(NamedTuple):
     @property
     def are_plain(self) -> bool:
         """Whether nothing but answers that are late sets the trial apart from a simulation."""
-        return not (self.assignment or self.silent or self.drift or self.period)
+        return not (self.assignment or self.silent or self.drift or self.period or self.present)
 
     def rates(self, means: Floats) -> Floats:
         """Return the means over the trial, shape (parts, arms): of one part where they stay.
@@ -141,7 +167,8 @@ class PlayedTrial(NamedTuple):
 
     Args:
         plays: how often each arm was shown by each kept round, shape (rounds, arms).
-        loss: against the arm that is best over the trial for everybody, in mean rewards.
+        loss: against the arm that is best over the trial of those in play, for everybody, in mean
+            rewards.
         named: the arm that was named first, and after how many people; None: none was.
         widths: of the final intervals, shape (arms,); 1 where nothing was released.
     """
@@ -164,8 +191,8 @@ def play_trial(
     """
     rates, arms = how.rates(means), len(means)
     kept, shown_at = np.zeros((len(at), arms), np.int64), np.zeros(arms, np.int64)
-    best, earned, people, place, named = rates.mean(axis=0).max(), 0.0, 0, 0, None
-    known = ReleaseHistory.of(policy)
+    earned, people, place, named = 0.0, 0, 0, None
+    known, came = ReleaseHistory.of(policy), max((since for since, _ in how.present), default=0)
     for asked, worth, history in turns_of(policy, rates, at, how, seed):
         before, people = people, people + int(asked.sum())
         while place < len(at) and at[place] <= people:  # a block of one arm, as a rule
@@ -176,12 +203,15 @@ def play_trial(
         earned += worth
         if history is not None:
             known = history
-            found = None if named is not None else best_compared(known, range(arms), delta)
+            among, is_open = how.in_play(arms, people - 1), named is None and people > came
+            found = best_compared(known, among, delta) if is_open else None
             if found is not None and (known.within is not None or not has_changed(known, delta)):
                 named = found, people
     kept[place:] = shown_at
     widths = np.ones(arms) if policy.guarantee is None else final_widths(known, delta)
-    return PlayedTrial(kept, float(best) * people - earned, named, widths)
+    average = rates.mean(axis=0)
+    loss = float(average.max()) * people - how.out_of_reach(average) - earned
+    return PlayedTrial(kept, loss, named, widths)
 
 
 class Turn(NamedTuple):
@@ -203,6 +233,8 @@ def turns_of(
 ) -> Iterator[Turn]:
     """Play a trial in the way that is fastest for it."""
     policy = with_compiled_formulas(policy)
+    if how.present:
+        return in_a_session(policy, rates, at, how, seed)
     if how.period:
         return in_periods(policy, rates, at, how, seed)
     if how.delay is not None:
@@ -228,21 +260,33 @@ def with_compiled_formulas(policy: Any) -> Any:
 def in_a_session(
     policy: Policy, rates: Floats, at: Integers, how: Conditions, seed: int
 ) -> Iterator[Turn]:
-    """Play a trial person by person, as `Session` does."""
+    """Play a trial person by person, as `Session` does. A policy without privacy, which no session
+    plays in periods, reads each answer as it comes.
+    """
     rng, options = np.random.default_rng([seed, COINS]), dict[str, Any]()
     if how.assignment is not None:
         shares = how.assignment.shares
         options["min_share"] = dict(shares) if shares else how.assignment.min_share
     noise, people, steps = SimulatedNoise(seed), how.visitors, policy.reader.grid.steps
+    t, arms = 0, policy.arms
+    if how.period and policy.guarantee is not None:
+        options |= {"period": timedelta(seconds=how.period), "clock": lambda: t}
+    if how.present:
+        policy = replace(policy, arms=len(how.in_play(arms, 0)))
     session = Session(policy, noise=noise, seed=seed, max_pending=10**7, **options)
     luck, comes, late = (
         rng.random(people),
         answers_of(how, rng),
         list[tuple[int, int, Any, float]](),
     )
-    asked, worth, releases = np.zeros(policy.arms, np.int64), 0.0, 0
+    asked, worth, releases = np.zeros(arms, np.int64), 0.0, 0
     ends = set(at.tolist())
     for t in range(people):
+        for arm, (since, until) in enumerate(how.present):
+            if since == t > 0:
+                session.add_arm()
+            if until == t:
+                session.retire_arm(arm)
         decision = session.ask()
         means = rates[t * len(rates) // people]
         mean = float(means[decision.action])
@@ -257,7 +301,7 @@ def in_a_session(
         if news or t + 1 in ends:
             releases = session.releases
             yield Turn(asked, worth, session._state.history if news else None)
-            asked, worth = np.zeros(policy.arms, np.int64), 0.0
+            asked, worth = np.zeros(arms, np.int64), 0.0
 
 
 def one_by_one(
