@@ -511,6 +511,14 @@ def forecast(
     >>> found = forecast([.2, .5], visitors=3000, epsilon=1, min_share=.05, draws=10)
     >>> found.row("DPRateIMED", 1.0).chance_named > .5
     True
+    >>> points = {"rewards": Range(0, 60), "sd": [5, 8], "units": "points"}
+    >>> forecast([40, 30], 300, 1, policies="DPKLUCB", draws=2, **points).title
+    'Expected loss in points, 300 visitors, 2 arms, 2 draws'
+    >>> done = []
+    >>> told = lambda runs, of: done.append((runs, of))
+    >>> found = forecast([.2, .3], 300, 1, features=3, spread=.3, draws=2, progress=told)
+    >>> done[0][0], done[-1][0] == done[-1][1]
+    (0, True)
     >>> found = forecast([.5, .4], visitors=2000, epsilon=[.5, 1], draws=10)
     >>> [(row.policy, row.epsilon) for row in found]
     [('DPRateIMED', 0.5), ('DPRateIMED', 1.0), ('KLUCB', None), ('equal shares', None)]

@@ -127,6 +127,12 @@ def recommend(
     Example:
         >>> recommend(arms=5, epsilon=1).name
         'DPRateIMED'
+        >>> recommend(arms=5, epsilon=1, feedback="full").name
+        'RNMFTNL'
+        >>> public = [[0.5, -0.5], [0.1, 0.6], [0.3, 0.2], [-0.2, 0.4]]
+        >>> everything = {"features": 2, "private": "everything", "public_contexts": public}
+        >>> recommend(arms=5, epsilon=1, **everything).name
+        'JointDPLinTS'
     """
     _check(arms, problem, horizon, model, feedback, goal)
     steps: dict[str, Any] = {} if grid is None else {"grid": grid}

@@ -281,6 +281,14 @@ class Campaign:
 
         Raises:
             ValueError: with an attribution window, decisions are resolved as their time passes.
+
+        Example:
+            >>> from dpbandits import DPKLUCB, SimulatedNoise, open_store
+            >>> store = open_store("memory:", noise=SimulatedNoise(1))
+            >>> trial = store.create("c", DPKLUCB(arms=2, epsilon=1), segments=["DE", "FR"])
+            >>> decisions = trial.ask(5, segment="DE")
+            >>> [each.round for each in trial.pending(after=2, limit=2, segment="DE")]
+            [3, 4]
         """
         found, many = list[CampaignDecision](), PAGE_ROWS if limit is None else limit
         while True:

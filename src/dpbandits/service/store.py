@@ -200,6 +200,20 @@ class CampaignStore:
                 another kind of guarantee. Nothing was created.
             StoreError: another key has been at work since this store was opened, or the database
                 cannot be written.
+
+        Example:
+            >>> from dpbandits import DPKLUCB, SimulatedNoise, open_store
+            >>> now = [0.0]
+            >>> store = open_store("memory:", clock=lambda: now[0])
+            >>> week = timedelta(days=7)
+            >>> options = {"attribution_window": week, "unsealed": True, "by": "ada"}
+            >>> policy = DPKLUCB(arms=["a", "b"], epsilon=1)
+            >>> trial = store.create("c", policy, noise=SimulatedNoise(1), **options)
+            >>> decisions = trial.ask(2)
+            >>> now[0] += 8 * 86_400
+            >>> trial.settle()                      # nobody answered: 0 counts for both
+            >>> trial.summary().asked
+            2
         """
         require_creatable(name, noise, options)
         require_policy(policy)

@@ -71,8 +71,8 @@ class Guardrail:
     Raises:
         ValueError: a limit that nothing can pass, or numbers outside [0, 1].
 
-    >>> Guardrail("refunds", limit=.02)
-    Guardrail(name='refunds', limit=0.02, confidence=0.95, default=0.0)
+    >>> Guardrail("refunds", limit=.02, confidence=.99, default=.01)
+    Guardrail(name='refunds', limit=0.02, confidence=0.99, default=0.01)
     """
 
     name: str

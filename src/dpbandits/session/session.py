@@ -238,6 +238,23 @@ class Session:
 
     Raises:
         ValueError: policy, mechanism and guarantee do not agree, or options contradict each other.
+
+    Example:
+        >>> from dpbandits import DPKLUCB, Range, SimulatedNoise
+        >>> trial = Session(
+        ...     DPKLUCB(arms=["letter", "call"], epsilon=1),
+        ...     noise=SimulatedNoise(1),
+        ...     rewards=Range(0, 60),
+        ...     default=30,
+        ...     max_pending=2,
+        ...     responsible="Dr Ada Kim, ada@clinic.example",
+        ... )
+        >>> first, second = trial.ask(2)
+        >>> trial.tell(first, 45)
+        >>> trial.expire(second)                # nobody answered: 30 points are recorded
+        >>> trial.close("too few people", read=False)
+        >>> trial.resolved, trial.releases
+        (2, 0)
     """
 
     def __init__(
