@@ -14,7 +14,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.operations import Ask
-from tests.service.conftest import KEY
+from tests.service.conftest import KEY, Open
 
 WORD, WHO = "anna@example.org", "the-web-shop"
 OPTIONS = {"": {}, "segments": {"segments": ["DE", "FR"]}}
@@ -92,3 +92,17 @@ def test_callers_with_one_word_are_apart(tmp_path: Path) -> None:
         other = campaign.do(Ask(key="visit"), by="b")
         assert one != other
         assert campaign.do(Ask(key="visit"), by="a") == one
+
+
+@pytest.mark.parametrize("by", ["a\nb", "x" * 201, 10**30, True, [1, 2]])
+def test_who_calls_is_a_name(make: Open, by: Any) -> None:
+    store = make()
+    with pytest.raises(ValueError, match=r"by=.*Nothing was"):
+        store.create("trial", dpb.DPKLUCB(arms=["a", "b"], epsilon=1), by=by)
+    assert list(store) == []
+    campaign = store.create("trial", dpb.DPKLUCB(arms=["a", "b"], epsilon=1))
+    for call in (campaign.add_arm, campaign.pause_arm, campaign.close):
+        with pytest.raises(ValueError, match=r"by=.*Nothing was"):
+            call("b", by=by)
+    assert campaign.arms == (("a", "active"), ("b", "active"))
+    assert not campaign.events()

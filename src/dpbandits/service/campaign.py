@@ -27,7 +27,13 @@ from dpbandits.service.models import (
     Summary,
     TellStatus,
 )
-from dpbandits.service.operations import OperationModel, id_of, made, required_id
+from dpbandits.service.operations import (
+    OperationModel,
+    checked_caller,
+    id_of,
+    made,
+    required_id,
+)
 from dpbandits.service.refusals import refusal
 from dpbandits.service.transaction import Host
 from dpbandits.service.views import VIEWS
@@ -152,7 +158,7 @@ class Campaign:
     def _do(self, op: OperationModel, by: str | None = None, then: Then = None) -> Any:
         if self._segment is not None and not isinstance(op, OF_PARTS):
             raise refusal("whole_needed")
-        return self._calls.do(op, by or "", then)
+        return self._calls.do(op, checked_caller(by), then)
 
     @overload
     def ask(

@@ -1118,6 +1118,20 @@ OPERATIONS: dict[str, type[OperationModel]] = {
 ID = re.compile(r"[0-9a-f]{32}")
 
 
+def checked_caller(by: str | None) -> str:
+    """Return who makes a call; empty where nobody says.
+
+    Raises:
+        ValueError: no name that can be printed and kept.
+    """
+    if by is None or (isinstance(by, str) and not by) or is_line(by, LONGEST_KEY):
+        return by or ""
+    raise ValueError(
+        f"Expected by={shown(by)} to be a name of at most {LONGEST_KEY} characters that can be "
+        "printed. Nothing was changed."
+    )
+
+
 def id_of(decision: object) -> str:
     """Return the id of a decision, or of what is one already.
 

@@ -32,7 +32,7 @@ from dpbandits.service.creation import (
 )
 from dpbandits.service.database import Database, no_scope
 from dpbandits.service.models import Scope, Summaries
-from dpbandits.service.operations import LONGEST_KEY
+from dpbandits.service.operations import LONGEST_KEY, checked_caller
 from dpbandits.service.parts import Setting
 from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import StoreSeal
@@ -219,6 +219,7 @@ class CampaignStore:
         require_policy(policy)
         require_few_arms(policy.arms)
         require_readable(policy)
+        caller = checked_caller(by)
         budget = None if scope is None else str(getattr(scope, "name", scope))
         if budget is not None and not is_line(budget, LONGEST_NAME):
             raise no_scope(budget)
@@ -239,7 +240,7 @@ class CampaignStore:
         mark = creation_mark(policy, layout.row, budget)
         responses = {}
         if key is not None:
-            responses[self._seal.call_place(uid, by or "", key)] = mark
+            responses[self._seal.call_place(uid, caller, key)] = mark
         if (
             guarantee is not None
             and guarantee.noise == "secure"
@@ -256,7 +257,7 @@ class CampaignStore:
             joining = None if budget is None else (budget, join)
             self.database.create(rows, changes, responses, joining)
         except NameTakenError:
-            if key is None or self._said_of(name, by or "", key) != mark:
+            if key is None or self._said_of(name, caller, key) != mark:
                 raise
         return self.open(name, policy=type(policy))
 

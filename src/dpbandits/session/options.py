@@ -73,8 +73,8 @@ LONGEST_WHY, LONGEST_KEY = 500, 200
 
 def checked_why(why: object) -> str:
     """Return why a session is closed, as one line."""
-    if why == "" or (isinstance(why, str) and is_line(why, LONGEST_WHY)):
-        return str(why)
+    if isinstance(why, str) and (not why or is_line(why, LONGEST_WHY)):
+        return why
     raise ValueError(
         f"Expected why={shown(why)} to be a text of at most {LONGEST_WHY} characters that can be "
         "printed. Nothing was changed."
