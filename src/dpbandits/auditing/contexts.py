@@ -7,17 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from dpbandits.auditing.effort import clock
 from dpbandits.auditing.replays import as_float
 from dpbandits.auditing.report import LevelResult, Outcome
-from dpbandits.checks.contexts import (
-    ContextLoss,
-    ContextRun,
-    largest_loss_in_contexts,
-    runs_of,
-)
-from dpbandits.checks.joint_contexts import Host, JointRun, joint_runs_of, largest_joint_loss
+from dpbandits.checks.contexts import ContextLoss, largest_loss_in_contexts, runs_of
+from dpbandits.checks.joint_contexts import Host, joint_runs_of
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.releases_only import JointDPSession
@@ -62,23 +58,23 @@ def context_level(
     def has_time() -> bool:
         return budget is None or clock() - start < budget
 
+    runs: Sequence[Any]
     if isinstance(policy, JointDPLinTS):
-        whole = joint_runs_of(policy, seed, host)
-        found = largest_joint_loss(whole, most, has_time)
-        result = verdict(found, whole, claim, rho, "record", "late answers")
+        runs, kind = joint_runs_of(policy, seed, host), ("record", "late answers")
     else:
-        runs = list(runs_of(policy, seed))
-        result = verdict(largest_loss_in_contexts(runs, most, has_time), runs, claim, rho)
+        runs, kind = list(runs_of(policy, seed)), ("answer", "an attribution window")
+    found = largest_loss_in_contexts(runs, most, has_time)
+    result = verdict(found, runs, claim, rho, *kind)
     return replace(result, seconds=clock() - start)
 
 
 def verdict(
     found: ContextLoss,
-    runs: Sequence[ContextRun] | Sequence[JointRun],
+    runs: Sequence[Any],
     claim: Fraction | None,
     rho: Fraction | None,
-    replaced: str = "answer",
-    kinds: str = "an attribution window",
+    replaced: str,
+    kinds: str,
 ) -> LevelResult:
     """What the replays say.
 

@@ -13,11 +13,7 @@ from dpbandits.checks.checks import (
     loss_within_claim,
     replay_is_blind,
 )
-from dpbandits.checks.contexts import (
-    contexts_come_late,
-    contexts_loss_within_claim,
-    contexts_survive_json,
-)
+from dpbandits.checks.contexts import contexts_come_late, contexts_loss_within_claim
 from dpbandits.checks.environment import check_environment
 from dpbandits.checks.examples import examples
 from dpbandits.checks.joint_contexts import outputs_are_releases, releases_survive_json
@@ -56,7 +52,7 @@ CHECKS: dict[str, Callable[[Policy], None]] = {
 
 CONTEXT_CHECKS: dict[str, Callable[[ContextualPolicy], None]] = {
     check.__name__: check
-    for check in (contexts_loss_within_claim, contexts_survive_json, contexts_come_late)
+    for check in (contexts_loss_within_claim, survives_json, contexts_come_late)
 }
 """Of policies that decide by contexts."""
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from dpbandits.checks.campaigns import open_rewards, require_consistent_ledger
 from dpbandits.checks.checks import require
-from dpbandits.checks.sessions import content, require_refusals
-from dpbandits.checks.tape import Recorder
+from dpbandits.checks.sessions import require_refusals
+from dpbandits.checks.tape import Recorder, visitors
 from dpbandits.core.errors import Diverged
-from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms.cells import STEPS
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
@@ -35,17 +34,6 @@ LONGEST = 20_000
 
 Answers = tuple[float | None, ...]
 """What each visitor answered; None: nothing."""
-
-
-def visitors(features: int, many: int, seed: int) -> Floats:
-    """Contexts of norm at most 1, shape (many, features). In every second pair the one is the
-    other one turned round, so that both signs of a cell are met.
-    """
-    rng = np.random.default_rng([seed, 17])
-    rows = rng.normal(size=(many, features)) + 0.5
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * rng.uniform(1.0, 1.5, (many, 1))
-    rows[1::4] = -rows[0 : len(rows[1::4]) * 4 : 4]
-    return rows
 
 
 class PublicRun(NamedTuple):
@@ -173,7 +161,7 @@ class ContextLoss(NamedTuple):
     Args:
         worst: the largest loss; None: something public changed, whatever the noise.
         outcome: the largest log-ratio of releases as they were.
-        round: the visitor whose answer was replaced.
+        round: the visitor whose answer, or record, was replaced.
         replays: how many.
     """
 
@@ -191,11 +179,12 @@ def runs_of(policy: ContextualPolicy, seed: int) -> Iterator[ContextRun]:
 
 
 def largest_loss_in_contexts(
-    runs: Sequence[ContextRun], most: int, left: Callable[[], bool]
+    runs: Sequence[Any], most: int, left: Callable[[], bool]
 ) -> ContextLoss:
-    """Replace answers one by one, at most so many in each run.
+    """Replace what visitors bring one by one, at most so often in each run.
 
     Args:
+        runs: `ContextRun`s, or the like with whole records to replace.
         left: returns whether there is time for one more than `LEAST`.
     """
     worst, outcome, round, replays = Fraction(0), Fraction(0), 0, 0
@@ -251,30 +240,6 @@ def contexts_loss_within_claim(policy: ContextualPolicy) -> None:
             f"One reward can cost {found.worst}, the claim is {guarantee.cost}.",
         )
         require(found.worst > 0, "No change of a reward changes any release: nothing was seen.")
-
-
-def contexts_survive_json(policy: ContextualPolicy) -> None:
-    """A session that is saved and restored at any point decides and releases as the uninterrupted
-    one does.
-    """
-    many = policy.pilot_visitors + 250
-    rng, rows = np.random.default_rng(40), visitors(policy.dimension, many, 41)
-    whole, broken = (Session(policy, noise=SimulatedNoise(42), seed=43) for _ in range(2))
-    for at, context in enumerate(rows):
-        if at % 61 == 5 or at < 3:
-            text = broken.to_json()
-            broken = Session.from_json(text, policy=policy, noise=SimulatedNoise(42))
-            require(
-                content(text) == content(broken.to_json()),
-                f"A loaded session saves differently at round {at}.",
-            )
-        decisions = whole.ask(context=context), broken.ask(context=context)
-        require(decisions[0] == decisions[1], f"After loading, decision {at + 1} differs.")
-        reward = float(rng.integers(2))
-        for session, decision in zip((whole, broken), decisions, strict=True):
-            session.tell(decision, reward)
-    require(whole.state == broken.state, "After loading, the state differs.")
-    require(whole.ledger == broken.ledger, "After loading, the ledger differs.")
 
 
 def contexts_come_late(policy: ContextualPolicy) -> None:

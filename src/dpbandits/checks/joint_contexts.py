@@ -7,14 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from dpbandits.checks.checks import require
-from dpbandits.checks.contexts import LEAST, ContextLoss, seen_loss, visitors
-from dpbandits.checks.tape import Recorder
+from dpbandits.checks.contexts import LEAST, largest_loss_in_contexts
+from dpbandits.checks.tape import Recorder, visitors
 from dpbandits.core.errors import ClosedError, DecisionError, Diverged, NotRecordedError
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.joint_contexts import JointDPLinTS
@@ -160,29 +159,6 @@ def joint_runs_of(policy: JointDPLinTS, seed: int, host: Host = JointDPSession) 
     return [JointRun(policy, seed + late, late=bool(late), host=host) for late in (0, 1)]
 
 
-def largest_joint_loss(
-    runs: Sequence[JointRun], most: int, left: Callable[[], bool]
-) -> ContextLoss:
-    """Replace visitors one by one, at most so many in each run.
-
-    Args:
-        left: returns whether there is time for one more than `LEAST`.
-    """
-    worst, outcome, round, replays = Fraction(0), Fraction(0), 0, 0
-    for run in runs:
-        for done, (at, visitor) in enumerate(run.neighbours()):
-            if done >= most or (done >= LEAST and not left()):
-                break
-            replays += 1
-            found = run.replaced(at, visitor)
-            if found is None:
-                return ContextLoss(None, outcome, at + 1, replays)
-            outcome = max(outcome, seen_loss(run.recorder, found))
-            if found.loss() > worst:
-                worst, round = found.loss(), at + 1
-    return ContextLoss(worst, outcome, round, replays)
-
-
 # Checks
 
 
@@ -190,7 +166,7 @@ def outputs_are_releases(policy: JointDPLinTS, host: Host = JointDPSession) -> N
     """Replace a visitor's context, answer and waiting time: with the same noised counts all that is
     shown is the same, and the exact loss of all releases together is within the guarantee.
     """
-    found = largest_joint_loss(joint_runs_of(policy, 6, host), LEAST, lambda: True)
+    found = largest_loss_in_contexts(joint_runs_of(policy, 6, host), LEAST, lambda: True)
     require(
         found.worst is not None,
         f"With the record of visitor {found.round} replaced, and the noise that gives the same "

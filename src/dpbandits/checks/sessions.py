@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from dpbandits.checks.checks import horizon_of, require
-from dpbandits.checks.tape import random_tape
+from dpbandits.checks.tape import random_tape, visitors
 from dpbandits.core.errors import CheckFailed, DecisionError
 from dpbandits.core.privacy import spent
 from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.session.decisions import Decision
 from dpbandits.session.session import Session
@@ -23,7 +24,10 @@ def survives_json(policy: Policy) -> None:
     """A session that is saved and restored at any point decides and releases as the uninterrupted
     one does.
     """
-    rounds = min(400, horizon_of(policy))
+    rounds, given = min(400, horizon_of(policy)), list[dict[str, Any]]()
+    if isinstance(policy, ContextualPolicy):
+        rounds = policy.pilot_visitors + 250
+        given = [{"context": row} for row in visitors(policy.dimension, rounds, 41)]
     tape = random_tape(policy.arms, rounds, seed=12)
     whole, broken = (Session(policy, noise=SimulatedNoise(13), seed=14) for _ in range(2))
     worlds = tape.fresh(), tape.fresh()
@@ -36,7 +40,8 @@ def survives_json(policy: Policy) -> None:
                 content(text) == content(broken.to_json()),
                 f"A loaded session saves differently at round {t}.",
             )
-        decisions = whole.ask(), broken.ask()
+        options = given[t] if given else {}
+        decisions = whole.ask(**options), broken.ask(**options)
         require(
             decisions[0] == decisions[1],
             f"After loading, decision {t + 1} differs from the uninterrupted session's.",

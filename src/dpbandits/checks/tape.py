@@ -1,4 +1,4 @@
-"""Fixed rewards and recorded noise, for the checks of policies."""
+"""Fixed rewards, made-up visitors and recorded noise, for the checks of policies."""
 
 from __future__ import annotations
 
@@ -65,6 +65,17 @@ def random_tape(arms: int, length: int, seed: int) -> Tape:
     rng = np.random.default_rng(seed)
     means = np.linspace(0.8, 0.2, arms) if arms > 1 else np.array([0.5])
     return Tape((rng.random((arms, length)) < means[:, None]).astype(float))
+
+
+def visitors(features: int, many: int, seed: int) -> Floats:
+    """Contexts of norm at most 1, shape (many, features). In every second pair the one is the
+    other one turned round, so that both signs of a cell are met.
+    """
+    rng = np.random.default_rng([seed, 17])
+    rows = rng.normal(size=(many, features)) + 0.5
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * rng.uniform(1.0, 1.5, (many, 1))
+    rows[1::4] = -rows[0 : len(rows[1::4]) * 4 : 4]
+    return rows
 
 
 class RecordedDraw(NamedTuple):
