@@ -1,6 +1,4 @@
-"""Is it really epsilon-private? `dpbandits.audit(subject)` asks at several levels and returns a
-report.
-"""
+"""Tests of privacy claims: `dpbandits.audit(subject)` looks at several levels and reports."""
 
 from dpbandits.auditing.laws import noisy_max_loss
 from dpbandits.auditing.report import AuditReport, LevelResult, Verified, verify

@@ -287,8 +287,7 @@ def audit(
     delta: float = 0.0,
     rho: Real | None = None,
 ) -> AuditReport:
-    """Is it really epsilon-private, and what is the largest epsilon that can be certified against
-    it?
+    """Test a privacy claim, and certify the largest epsilon that the subject is shown to leak.
 
     Args:
         subject: a policy, mechanism or local randomizer, its class, or a function that makes one; a

@@ -56,7 +56,7 @@ class LevelResult:
 @final
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """The verdict on one policy, mechanism or foreign object.
+    """The verdict on one policy, mechanism or third-party object.
 
     subject: what was audited.
     claim: the epsilon it claims; None if it claims no privacy.

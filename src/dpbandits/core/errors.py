@@ -115,8 +115,8 @@ class TooManyPendingError(Error, RuntimeError):
 
 
 class PrivacyWarning(UserWarning):
-    """A session for people's data promises little or nothing: its ε is very large, it has none, or
-    there is nothing to decide.
+    """A session for people's data guarantees little or nothing: its ε is very large, it has none,
+    or there is nothing to decide.
     """
 
 

@@ -441,8 +441,8 @@ def forecast(
     spread: float = 0.5,
     lasting: int | None = None,
 ) -> Forecast:
-    """What a trial is expected to lose to privacy, to learning and to equal shares, by exact
-    simulation over draws of what the rates may be.
+    """Forecast what a trial loses to privacy, to learning and to equal shares, by exact simulation
+    over draws of the expected rates.
 
     The noise is simulated, and nobody's data is read. Where all rates are given as numbers, run d
     is that of `simulate(policy, Bernoulli(rates), visitors, seed=seed)`. Guardrails are not played

@@ -181,8 +181,8 @@ RATES = 2
 @final
 @dataclass(frozen=True)
 class Prior:
-    """What is said of rates in a sentence: base 3 %, the best +20 %, 4 arms. One arm has the base
-    rate, one is the best, the others lie anywhere between. In each draw the arms come in a random
+    """Expected rates in a sentence: base 3 %, the best +20 %, 4 arms. One arm has the base rate,
+    one is the best, the others lie anywhere between. In each draw the arms come in a random
     order.
 
     Args:
@@ -331,7 +331,7 @@ def checked_span(value: object, name: str) -> RateSpan:
 @final
 @dataclass(frozen=True, repr=False)
 class Forecast(Tabular):
-    """What a trial is expected to lose, by policy and ε. Iterate over it for its rows.
+    """The expected loss of a trial: a row for each policy and ε; iterate over it.
 
     rows: policies, small ε first, then what they are compared with: the same without privacy, and
     equal shares. units: what losses are counted in. max_contributions: the most rounds in which one

@@ -490,7 +490,7 @@ class LinTS(FixedWidth, ExactLinear):
 
 @policy_dataclass
 class LinUCB(FixedWidth, ExactLinear):
-    """Optimism with linear laws, without privacy.
+    """Linear UCB: optimism for linear rewards, without privacy.
 
     Source: Li, Chu, Langford and Schapire 2010, Algorithm 1 (disjoint). Guarantee: none.
     Regret: Õ(√(dT)) for a variant of it (Chu, Li, Reyzin and Schapire 2011).
@@ -516,7 +516,7 @@ class LinUCB(FixedWidth, ExactLinear):
 
 @policy_dataclass
 class AdaCOFUL(ContextualPolicy):
-    """The published way: Gaussian noise on every number of Σ r·x, and all noisy sums added up.
+    """The published algorithm: Gaussian noise on every number of Σ r·x; all noisy sums add up.
 
     Source: after Azize and Basu 2024, AdaC-OFUL, for comparison: a law of its own for each arm,
     batches for all arms at once that grow by a public factor, and sampling with the covariance

@@ -439,7 +439,7 @@ class Campaign:
 
     @property
     def spent(self) -> Fraction | None:
-        """The ledger's exact total for the worst-off record (see `Session.spent`)."""
+        """The exact privacy cost to the record charged most (see `Session.spent`)."""
         return self._view("spent")  # type: ignore[no-any-return]
 
     @property

@@ -966,7 +966,7 @@ class Belief(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Beliefs(Tabular):
-    """A row for each arm, in their order; iterate over it.
+    """Estimates of the arms' means, a row for each arm in their order; iterate over it.
 
     best: the label of the arm that is named the best with this confidence; None: not yet.
     more: about how many more people that takes, as people are allocated: more in half of the cases.

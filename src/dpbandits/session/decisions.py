@@ -46,11 +46,12 @@ Eligible = Iterable[str | int] | None
 
 
 class Decision(NamedTuple):
-    """Public: play `action` in round `round` (counted from 1) and tell the reward under `id`.
+    """A requested decision: play `action`, and record the reward under `id`. Public.
 
     action: an arm's number; of a super arm the numbers of its arms, a tuple; for a policy that
         spreads its stake (`weighted`) the weight of every arm, a tuple.
     observe: after a super arm, the arms whose rewards are to be told, in this order; else None.
+    round: counted from 1.
     campaign: the session that asked; another one does not take it.
     label: the name of the arm; of a super arm a tuple of names; None where arms have no names.
     learn: whether its reward counts; one that does not is taken and never read.

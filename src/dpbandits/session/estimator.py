@@ -18,8 +18,8 @@ from dpbandits.session.session import Session
 
 
 class Estimate(NamedTuple):
-    """Public: the estimated mean, the values behind it, whether the cap or the stream's end came
-    first, and what is promised.
+    """A stopping rule's estimate: the mean, the number of values, whether the cap or the stream's
+    end came first, and the guarantee. Public.
 
     value: within alpha·|mean| of the mean with probability 1 − beta, if not capped.
     guarantee: of the estimate, the number of values and `capped` together; None without privacy.
@@ -153,8 +153,8 @@ def required(rule: object) -> StoppingRule:
 
 
 def estimate(rule: StoppingRule, stream: Iterable[object], *, noise: Noise) -> Estimate:
-    """The rule's estimate of a stream's mean: an iterator is read until the rule stops or the
-    stream ends, and no further.
+    """Return the rule's estimate of a stream's mean. An iterator is read until the rule stops or
+    the stream ends, and no further.
 
     stream: numbers in [low, high]. A list or an array (shape (values,)) is checked whole first, an
         iterator as it is read.

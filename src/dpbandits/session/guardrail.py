@@ -54,7 +54,7 @@ def within_one(value: object, name: str) -> float:
 @final
 @dataclass(frozen=True)
 class Guardrail:
-    """What is to be watched beside the reward: `Session(…, guardrail=Guardrail("refunds", .02))`.
+    """A number to watch beside the reward, and its limit: `guardrail=Guardrail("refunds", .02)`.
 
     Each decision is told as a pair then, (reward, harm), harm in [0, 1]. An arm is suspended (its
     status is "paused") by a release after which it is known, at this confidence, that its mean harm

@@ -51,7 +51,7 @@ class SegmentLift(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Lift(Tabular):
-    """Every other arm against the control arm: a row each, in their order; iterate over it.
+    """Differences to the control arm: a row for each other arm, in their order; iterate over it.
 
     control: the control arm's label.
     confidence: that all intervals hold, of all arms and at all times at once.
@@ -160,7 +160,7 @@ class ArmPart(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Shares(Tabular):
-    """How to share out the next people: a row for each arm in play; iterate over it.
+    """The split of the next people: a row for each arm in play; iterate over it.
 
     people: how many they are.
     """

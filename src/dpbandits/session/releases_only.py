@@ -250,7 +250,7 @@ def busy() -> Exception:
 
 
 class JointDPSession:
-    """A policy at work on people's data whose contexts and decisions are private, too.
+    """Runs a policy on people's data whose contexts and decisions are private, too.
 
     Everything that it shows but for decisions, each to its own person, is epsilon-DP in one ask's
     record: its context, its decision, its answer, and whether and when the answer came. Blocks end

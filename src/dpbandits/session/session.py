@@ -181,7 +181,7 @@ class OneCall(Call):
 
 @final
 class Session:
-    """A policy at work on people's data.
+    """Runs a policy on people's data: `ask` requests decisions, `tell` records rewards.
 
     Every decision is resolved exactly once: told, expired, or void. Rewards may be told late and in
     any order: a reward enters the block of its arm that is open when it arrives. (With joint
@@ -1688,7 +1688,7 @@ class Session:
 
     @property
     def spent(self) -> Fraction | None:
-        """The ledger's exact total for the worst-off record; None if anything was read without
+        """The exact privacy cost to the record charged most; None if anything was read without
         noise.
         """
         return spent_of(self.ledger)

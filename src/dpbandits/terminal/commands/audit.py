@@ -88,7 +88,7 @@ def audit_command(
     ] = False,
     verify: VerifyOption = None,
 ) -> None:
-    """Is it really ε-private? Replay its releases, and tell its runs apart.
+    """Test a privacy claim: replay its releases, and tell its runs apart.
 
     The object may be a policy, a mechanism, a randomizer, a function of data, or what makes a fresh
     object with ask and tell, or select and update. The exit code is 0 if nothing was found against

@@ -81,7 +81,7 @@ async function campaigns() {
       el("h2", {}, el("a", { href: here(each.name) }, each.name)),
       el("p", { class: "soft" }, `${each.policy}${each.closed ? ` · over: ${each.closed}` : ""}`),
       el("p", {}, await standing(each)),
-      el("p", { class: "soft" }, each.guarantee || "No privacy is promised."),
+      el("p", { class: "soft" }, each.guarantee || "No privacy is guaranteed."),
       each.overdue ? el("p", { class: "note alarm" }, `${each.overdue} of its arms wait for overdue answers.`) : null,
       figures(each))));
   const others = said.not_shown.length
@@ -120,7 +120,7 @@ async function campaign(name, segment = null) {
       (summary.closes_at ? ` · answers are waited for until ${day(summary.closes_at)} UTC` : "") +
       (summary.winner !== null ? ` · every decision shows ${summary.winner}` : "")) : null,
     el("section", { class: "promise", "aria-label": "Guarantee" },
-      el("p", { class: "lead" }, summary.guarantee || "No privacy is promised: rewards are released without noise.")),
+      el("p", { class: "lead" }, summary.guarantee || "No privacy is guaranteed: rewards are released without noise.")),
     figures(summary)];
   inner.push(...(summary.segments.length ? await parts(name, summary) : await single(name, segment, summary)));
   const text = await call(at(name, "statement", segment));
@@ -149,7 +149,7 @@ async function uplift(name, show) {
     cell(side.people, whole(side.people)), between(side.mean, side.low, side.high, show.mean)));
   const heads = [["side", ""], ["people", "number"], ["mean", "number"]];
   const difference = found.mean === null ? el("p", { class: "soft" }, "Nothing was released of both sides yet.")
-    : el("p", {}, "Policy less holdout: ", number(found.mean, show.difference(found.mean)), ", from ", number(found.low, show.difference(found.low)), " to ", number(found.high, show.difference(found.high)), show.isRate ? " points of a hundred." : ".");
+    : el("p", {}, "Policy less holdout: ", number(found.mean, show.difference(found.mean)), ", from ", number(found.low, show.difference(found.low)), " to ", number(found.high, show.difference(found.high)), show.isRate ? " percentage points." : ".");
   return part("uplift", "Policy against holdout", table("Both sides", heads, rows), difference);
 }
 
@@ -167,14 +167,14 @@ async function single(name, segment, summary) {
   const status = new Map(summary.arms.map((each) => [String(each.arm), each.status]));
   const show = scale(options);
   return [
-    spent === null ? null : el("p", {}, "Spent so far by the worst-off record (one outcome; a user may have several), as the ledger adds up: ", number(spent, spent),
-      summary.epsilon ? `; promised: ε = ${summary.epsilon}.` : "."),
+    spent === null ? null : el("p", {}, "Privacy cost so far of the outcome that cost most, by the ledger: ", number(spent, spent),
+      summary.epsilon ? `; the guarantee is ε = ${summary.epsilon}.` : "."),
     alarms.length ? part("alarms", "Alarms", alarms.map((each) => el("p", { class: "note alarm", role: "alert" }, words(each)))) : null,
     beliefs === null ? part("arms", "Arms", el("p", {}, `Decisions depend on ${whole(summary.features)} numbers that are known of each visitor, so an arm has no one mean.`),
       table("Arms", [["arm", ""], ["status", ""]], summary.arms.map((each, place) => el("tr", {}, named(String(each.arm), place), el("td", {}, each.status)))))
     : part("arms", "Who is ahead?", el("p", { class: "lead" }, ahead(history, beliefs)), arms("Arms", beliefs, show, status, lift),
-      el("p", { class: "soft" }, `Below each number: from and to, all of them right at all times at once with confidence ${fine(beliefs.confidence)}. `,
-        lift === null ? "" : `Against ${lift.control}: the mean less that of ${lift.control}${show.isRate ? ", in points of a hundred" : ""}.`),
+      el("p", { class: "soft" }, `Below each number: its interval. All intervals hold together, at all times, at confidence ${fine(beliefs.confidence)}. `,
+        lift === null ? "" : `Against ${lift.control}: the difference of the means${show.isRate ? ", in percentage points" : ""}.`),
       el("p", {}, beliefs.advice),
       beliefs.changed.length ? el("p", { class: "note" }, `The mean of ${beliefs.changed.join(", ")} has changed meanwhile.`) : null,
       beliefs.caution ? el("p", { class: "note" }, beliefs.caution) : null),
@@ -188,7 +188,7 @@ async function single(name, segment, summary) {
     part("ledger", "Ledger", readings(ledger, summary)),
     part("events", "Events", events.length ? el("ul", { class: "plain" }, events.map((each) => el("li", {}, `${day(each.at)} `,
       el("strong", {}, each.what), `${each.about === null ? "" : ` ${each.about}`}${each.by ? ` by ${each.by}` : ""}, after ${whole(each.asked)} decisions`)))
-      : el("p", { class: "soft" }, "Nothing was done besides asking and telling.")),
+      : el("p", { class: "soft" }, "No changes so far.")),
     part("options", "How it was made", el("details", {}, el("summary", {}, "Options"),
       el("dl", {}, Object.entries(options).flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, el("code", {}, typeof value === "object" ? JSON.stringify(value) : String(value)))])))),
   ];
@@ -236,7 +236,7 @@ function readings(ledger, summary) {
     el("td", {}, line.kind === "read" && summary.arms[line.coordinate] ? String(summary.arms[line.coordinate].arm) : "all"),
     el("td", { class: "number" }, line.kind === "read" ? `${whole(line.start + 1)} to ${whole(line.stop)}` : "–"),
     el("td", { class: "number" }, line.cost || "no noise"),
-    el("td", {}, (line.kind === "read" ? "released" : "lost timeline") + (line.generation > 1 ? `, generation ${line.generation}` : ""))));
+    el("td", {}, (line.kind === "read" ? "released" : "lost by a restore") + (line.generation > 1 ? `, generation ${line.generation}` : ""))));
   return [el("p", {}, number(ledger.length, whole(ledger.length)), ledger.length === 1 ? " release" : " releases",
     ledger.length > newest.length ? `; the newest ${newest.length}:` : ":"),
     table("Releases", [["arm", ""], ["rewards", "number"], ["cost", "number"], ["what", ""]], rows)];
@@ -245,12 +245,12 @@ function readings(ledger, summary) {
 function loss(name, segment) {
   const answer = el("p", { role: "status" });
   const ask = async () => {
-    answer.textContent = "It is being simulated …";
+    answer.textContent = "Simulating …";
     try {
       const found = await call(at(name, "expected_loss", segment));
-      answer.replaceChildren(...(found === null ? ["It cannot be said, as before every arm in play has a released mean."]
+      answer.replaceChildren(...(found === null ? ["Not known before every arm in play has a released mean."]
         : ["The first ", number(found.people, whole(found.people)), " people are expected to have lost ", number(found.loss, fine(found.loss)),
-          ", of which ", number(found.privacy, fine(found.privacy)), " to privacy, were the means what was released."]));
+          ", of which ", number(found.privacy, fine(found.privacy)), " to privacy, if the means are those released."]));
     } catch (error) { answer.textContent = error.message; }
   };
   return [el("button", { class: "quiet", type: "button", id: "loss", onclick: ask }, "Simulate it"), answer];
@@ -378,12 +378,12 @@ async function create() {
     field("contributions", "Decisions learned from each person", "1", "for all outcomes of one person", { type: "number", min: 1 }),
     field("window", "… in so many days", "", "empty: ever; for all outcomes of one person", { type: "number", min: 0, step: "any" }),
     field("least", "Least share of each arm, in per cent", "5", "without it a winner is seldom named", { type: "number", min: 0, max: 50, step: "any" }),
-    field("attribution", "Days until an outcome is known", "", "empty: it is told when it comes; needs the server's key", { type: "number", min: 0, step: "any" }),
+    field("attribution", "Days until an outcome is known", "", "empty: it counts when it comes; needs the server's key", { type: "number", min: 0, step: "any" }),
     field("holdout", "Holdout, in per cent", "", "people who always get the control; asks say user", { type: "number", min: 0, max: 90, step: "any" }),
     field("policy", "Policy", "DPRateIMED", "", { required: true }), field("options", "More options", "", "as JSON"), trouble,
     el("div", { class: "buttons" }, el("button", { id: "create" }, "Create")));
   return ["New campaign", [el("h1", {}, "New campaign"),
-    el("p", {}, "What a trial is expected to lose to privacy is forecast beforehand by ", el("code", {}, "dpbandits forecast"), "."), form]];
+    el("p", {}, "See beforehand what privacy is expected to cost: ", el("code", {}, "dpbandits forecast"), "."), form]];
 }
 
 async function docs() {
