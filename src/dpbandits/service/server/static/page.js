@@ -246,12 +246,14 @@ function loss(name, segment) {
   const answer = el("p", { role: "status" });
   const ask = async () => {
     answer.textContent = "Simulating …";
+    answer.ariaBusy = "true";
     try {
       const found = await call(at(name, "expected_loss", segment));
       answer.replaceChildren(...(found === null ? ["Not known before every arm in play has a released mean."]
         : ["The first ", number(found.people, whole(found.people)), " people are expected to have lost ", number(found.loss, fine(found.loss)),
           ", of which ", number(found.privacy, fine(found.privacy)), " to privacy, if the means are those released."]));
     } catch (error) { answer.textContent = error.message; }
+    answer.ariaBusy = "false";
   };
   return [el("button", { class: "quiet", type: "button", id: "loss", onclick: ask }, "Simulate it"), answer];
 }
@@ -430,7 +432,7 @@ async function show({ again = false } = {}) {
     else [title, inner] = ["Not possible", [el("h1", {}, "Not possible"), el("p", { class: "note", role: "alert" }, error.message)]];
   }
   if (hash !== location.hash) return;
-  const used = main.contains(document.activeElement) && document.activeElement !== main;
+  const used = (main.contains(document.activeElement) && document.activeElement !== main) || main.querySelector("[aria-busy=true]");
   if (inner && !(again && used)) {
     const open = [...main.querySelectorAll("details")].map((each) => each.open);
     const top = scrollY;
