@@ -475,7 +475,7 @@ RESPONSE = select(tables.request.c.response).where(
 )
 RESPOND = insert(tables.request)
 KEY = chosen(tables.access_key, KeyRow, tables.access_key.c.hash == OF)
-ANY_KEY = select(tables.access_key.c.hash).limit(1)
+ANY_KEY = select(func.min(tables.access_key.c.hash))
 RESOLVE = (
     update(tables.decision)
     .where(
@@ -1067,12 +1067,12 @@ class Database:
     def has_keys(self) -> bool:
         """Whether a bearer key was ever made."""
         with self.begun(write=False) as connection:
-            return connection.execute(ANY_KEY).first() is not None
+            return run(connection, ANY_KEY, (), ()).scalar() is not None
 
     def key(self, hash: str) -> KeyRow | None:
         """One bearer key, by its hash."""
         with self.begun(write=False) as connection:
-            row = connection.execute(KEY, {"of": hash}).first()
+            row = run(connection, KEY, ("of",), [hash]).first()
         return None if row is None else KeyRow(*row)
 
     def add_key(self, key: KeyRow) -> None:
