@@ -471,7 +471,8 @@ REASONS: dict[str, Reason] = {
         409,
         "Not possible now",
         RuntimeError,
-        "This is not possible now, or the policy cannot do this. Nothing was done.",
+        "This is not possible now, or the policy cannot do this. Of several answers some may have "
+        "been recorded: send them again, none counts twice.",
     ),
     "refused": Reason(
         422,
