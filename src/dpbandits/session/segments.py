@@ -33,7 +33,7 @@ from dpbandits.session.options import (
 )
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
 from dpbandits.session.session import OneCall, Session, checked_tells, require_restart
-from dpbandits.session.statement import people_words
+from dpbandits.session.statement import people_words, statement
 
 SEGMENTS_VERSION = 2
 
@@ -259,7 +259,7 @@ class SegmentedSession(Mapping[str, Session]):
         head, people = [ONE_SEGMENT], self._first._tables.people  # one register for all
         if people is not None and people.people is not None:
             head.append(f"{OVER_ALL} {people_words(people.people)}")
-        return "\n\n".join([*head, *(each._statement(None) for each in self._parts.values())])
+        return "\n\n".join([*head, *(statement(each, None) for each in self._parts.values())])
 
     def participant_text(self) -> str:
         """One page for participants, in plain words, to print."""

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any, Literal, final, overload
@@ -20,7 +20,6 @@ from weakref import ref
 
 import numpy as np
 
-from dpbandits.core.contexts import names_of_outcomes
 from dpbandits.core.errors import (
     ClosedError,
     DecisionError,
@@ -44,7 +43,7 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
-from dpbandits.session.arms import ArmStatus, Assignment, Roster, assignment_of
+from dpbandits.session.arms import ArmStatus, Roster, assignment_of
 from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
@@ -113,19 +112,11 @@ from dpbandits.session.state import (
     opened,
     recorded_by_action,
 )
-from dpbandits.session.statement import (
-    StatementFacts,
-    closing_words,
-    participant_text,
-    results_words,
-    statement,
-)
+from dpbandits.session.statement import participant_text, statement
 from dpbandits.session.times import (
-    MOST_COMPARED,
     Clock,
     OpenPeriod,
     attribution_of,
-    length_words,
     periods_of,
     require_clock,
     require_few,
@@ -1982,113 +1973,12 @@ class Session:
         """Return the privacy statement of this session, to print."""
         self._settle_to_show()
         people = self._tables.people
-        return self._statement(None if people is None else people.people)
+        return statement(self, None if people is None else people.people)
 
     def participant_text(self) -> str:
         """Return one page for participants, in plain words, to print."""
         self._settle_to_show()
-        return participant_text(self._statement_facts(None))
-
-    def _statement(self, users: int | None, in_window: int | None = None, where: str = "") -> str:
-        return statement(self._statement_facts(users, in_window, where))
-
-    def _statement_facts(
-        self, users: int | None, in_window: int | None = None, where: str = ""
-    ) -> StatementFacts:
-        """
-        Args:
-            users: how many were asked for; None if that is said elsewhere or not known here.
-            in_window: how many were learned from in the window that is open, where rows say so.
-            where: over what these are counted, in words.
-        """
-        about, view, drawn, people = (
-            self.policy.about,
-            self._current,
-            self._assignment,
-            self._tables.people,
-        )
-        return StatementFacts(
-            campaign=self.campaign,
-            policy=self.policy.name,
-            source=about.paper
-            if about.paper == "dpbandits"
-            else f"{about.paper}, {about.algorithm}",
-            guarantee=self.guarantee,
-            each=self._vault.guarantee,
-            reward_range=None if self.rewards is None else self.rewards.words,
-            arms=self.arms,
-            asked=view.asked,
-            told=view.records,
-            unread=view.unread,
-            waiting=len(view.pending),
-            ledger=self.ledger,
-            spent=self.spent,
-            guardrail=self.guardrail,
-            waits=self.attribution_window,
-            default=self.default,
-            assignment=None if drawn is None else self._assignment_words(drawn),
-            chooses=self.policy.chooses,
-            events=[each[:3] for each in self.events if each.what != "overdue"],
-            closing=self._closing_words(),
-            as_of=self._as_of(),
-            cap=None if people is None else people.cap,
-            span=None if people is None else people.span,
-            caution=None if self.rewards is None else self.rewards.caution,
-            people=users,
-            several=about.feedback != "bandit",
-            contexts=self._kept_contexts,
-            doubtful=self._doubtful_features,
-            date=f"{datetime.now(UTC):%Y-%m-%d}",
-            responsible=self.responsible,
-            in_window=people.in_window if people is not None and in_window is None else in_window,
-            counted=where,
-            sticky=people is not None and people.kept is not None,
-            elsewhere=view.elsewhere,
-            results=self._results(),
-            in_store=self._tables.chosen is None,
-        )
-
-    def _assignment_words(self, drawn: Assignment) -> str:
-        said, periods = drawn.words([name for name, _ in self.arms]), self._tables.periods
-        if periods is None:
-            return said
-        return (
-            f"{said}. Shares stand still within each period of {length_words(periods.seconds)}; at "
-            "its end all open blocks are released"
-        )
-
-    def _results(self) -> str:
-        """What is known once the session is over, in words."""
-        closing = self._state.closing
-        if closing is None or not closing.is_done or self._contextual:
-            return ""
-        estimates = self.beliefs()
-        has_pairs = 1 < len(estimates) <= MOST_COMPARED and not estimates.together
-        return results_words(estimates, self.arms, self.lift() if has_pairs else None)
-
-    def _as_of(self) -> float | None:
-        """When outcomes were recorded last, if some are due that this process does not record."""
-        window = self._tables.window
-        return window.clock.latest if window is not None and window.due_now() else None
-
-    def _closing_words(self) -> str | None:
-        closing, until = self._state.closing, self.closes_at
-        if closing is None:
-            return None
-        arm = None if closing.winner is None else self._name(closing.winner)
-        return closing_words(closing.why, arm, closing.read, not closing.is_done, until)
-
-    @property
-    def _kept_contexts(self) -> int | None:
-        policy = self.policy
-        return policy.kept_contexts if isinstance(policy, ContextualPolicy) else None
-
-    @property
-    def _doubtful_features(self) -> list[str]:
-        policy = self.policy
-        if not isinstance(policy, ContextualPolicy) or not policy.private:
-            return []
-        return names_of_outcomes(policy.feature_names or ())
+        return participant_text(self)
 
     # Saving
 

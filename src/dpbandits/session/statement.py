@@ -2,19 +2,21 @@
 officer, or the people themselves. All of it is public.
 """
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from fractions import Fraction
-from textwrap import fill
+from __future__ import annotations
 
-from dpbandits.core.privacy import Entry, Guarantee, printed
-from dpbandits.session.beliefs import Beliefs
-from dpbandits.session.guardrail import Guardrail
-from dpbandits.session.lift import Lift
-from dpbandits.session.times import length_words
+import math
+from datetime import UTC, datetime
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from dpbandits.core.contexts import names_of_outcomes
+from dpbandits.core.privacy import Guarantee, printed
+from dpbandits.policies.contextual import ContextualPolicy
+from dpbandits.session.times import MOST_COMPARED, length_words
 from dpbandits.version import __version__
+
+if TYPE_CHECKING:
+    from dpbandits.session.session import Session
 
 WIDTH = 88
 
@@ -22,146 +24,120 @@ NEWEST = 50
 """Events that are printed."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatementFacts:
-    """What a statement is made of. All of it is public.
+def statement(
+    session: Session, users: int | None, in_window: int | None = None, where: str = ""
+) -> str:
+    """The statement as text, lines of at most 88 characters.
 
-    guarantee: of the session, in its unit. each: of one learned round; the same where rounds are
-        the unit. reward_range: in words; None: from 0 to 1. assignment: in words; None: nothing is
-        left to chance. chooses:
-        whether a decision may be restricted to some arms. events: what was done to arms, and after
-        how many decisions.
-    several: whether a round has several rewards, which are protected together. closing: how the
-        session was closed, in words. as_of: when answers were recorded last, in seconds since 1970,
-        if more are due; None: none are.
-    asked: decisions; told: rounds whose rewards were recorded; unread: decisions resolved without
-        reading any reward.
-    cap, span: learned rounds of a user, and in which window, in words. people: users that were
-        asked for; None where they are not counted here. caution: on the bias of means. waits: the
-        attribution window, in seconds. default: what counts where nobody answered.
-    contexts: of how many visitors of each arm the contexts are kept; None: it decides without them.
-        doubtful: names of features that sound like outcomes.
-    date: of the statement. responsible: who answers for the session, in its own words. in_window:
-        users that were asked for in the window that is open; None: there is none, or they are not
-        counted here. elsewhere: people whose outcomes were recorded in batches. results: what is
-        known at the end of a session that was closed. in_store: whether a database keeps it.
-    sticky: whether people keep their arm. counted: over what users are counted, in words.
+    Args:
+        users: how many were asked for; None if that is said elsewhere or not known here.
+        in_window: how many were learned from in the window that is open, where rows say so.
+        where: over what these are counted, in words.
     """
-
-    campaign: str
-    policy: str
-    source: str
-    guarantee: Guarantee | None
-    each: Guarantee | None
-    reward_range: str | None
-    arms: Sequence[tuple[object, str]]
-    asked: int
-    told: int
-    unread: int
-    waiting: int
-    ledger: Sequence[Entry]
-    spent: Fraction | None
-    guardrail: Guardrail | None = None
-    waits: float | None = None
-    default: float = 0.0
-    assignment: str | None = None
-    chooses: bool = False
-    events: Sequence[tuple[str, object, int]] = ()
-    cap: int | None = None
-    span: str | None = None
-    caution: str | None = None
-    people: int | None = None
-    several: bool = False
-    closing: str | None = None
-    as_of: float | None = None
-    contexts: int | None = None
-    doubtful: Sequence[str] = ()
-    date: str = ""
-    responsible: str | None = None
-    in_window: int | None = None
-    elsewhere: int = 0
-    results: str = ""
-    in_store: bool = False
-    sticky: bool = False
-    counted: str = ""
-
-
-def statement(facts: StatementFacts) -> str:
-    """The statement as text, lines of at most 88 characters."""
+    people, rail, view = session._tables.people, session.guardrail, session._current
+    about, waits, ranged = session.policy.about, session.attribution_window, session.rewards
+    if people is not None and in_window is None:
+        in_window = people.in_window
+    is_stored = session._tables.chosen is None
+    source = about.paper if about.paper == "dpbandits" else f"{about.paper}, {about.algorithm}"
+    responsible = "No responsible person was named."
+    if session.responsible is not None:
+        responsible = f"Responsible: {session.responsible}."
     parts = [
-        f"PRIVACY STATEMENT of the {'campaign' if facts.in_store else 'session'} {facts.campaign}",
-        f"Date: {facts.date}. {responsible_words(facts.responsible)}",
-        f"Policy: {facts.policy} ({facts.source}).",
-        guarantee_sentence(facts.guarantee, facts.span, facts.several),
-        unit_words(facts),
-        price_words(facts),
-        f"Rewards: {reward_words(facts)}. {facts.caution or ''}",
-        context_words(facts),
-        window_words(facts.waits, facts.default),
-        rail_words(facts.guardrail),
-        arms_words(facts.arms),
-        choice_words(facts),
-        people_words(facts.people, facts.in_window, facts.counted),
-        f"Decisions made: {facts.asked:,}. {record_words(facts.several)}: {facts.told:,}. Resolved "
-        f"without reading a reward: {facts.unread:,}. Waiting: {facts.waiting:,}.",
-        ledger_words(facts),
-        stored_words(facts),
-        facts.closing or "",
-        facts.results,
-        as_of_words(facts.as_of),
-        f"Software: dpbandits {__version__}.",
+        f"PRIVACY STATEMENT of the {'campaign' if is_stored else 'session'} {session.campaign}",
+        f"Date: {datetime.now(UTC):%Y-%m-%d}. {responsible}",
+        f"Policy: {session.policy.name} ({source}).",
+        guarantee_words(session),
+        unit_words(session),
+        price_words(session),
+        f"Rewards: {reward_words(session)}. {'' if ranged is None else ranged.caution or ''}",
+        context_words(session),
     ]
+    if waits is not None:
+        parts.append(
+            f"Answers are waited for {length_words(waits)}; whoever gave none by then counts "
+            f"with {session.default:g}, as was declared. Who answered is as private as the answer."
+        )
+    if rail is not None:
+        parts.append(
+            f"Guardrail: {rail.name}, a second number in [0, 1] of each record, is read in the "
+            "same draw as the reward, so it is part of what the guarantee protects. An arm is "
+            f"suspended, which is public, once its mean is above {rail.limit:g} at confidence "
+            f"{rail.confidence:g}."
+        )
+    recorded = "Rounds whose rewards were recorded" if is_several(session) else "Rewards recorded"
+    parts += [
+        arms_words(session),
+        choice_words(session),
+        people_words(users, in_window, where),
+        f"Decisions made: {view.asked:,}. {recorded}: {view.records:,}. Resolved without reading a "
+        f"reward: {view.unread:,}. Waiting: {len(view.pending):,}.",
+        ledger_words(session),
+        stored_words(session),
+        closing_words(session),
+        results_words(session),
+    ]
+    window = session._tables.window
+    if window is not None and window.due_now():  # this process does not record them
+        parts.append(
+            f"As of {time_words(window.clock.latest)}: decisions whose time has passed since are "
+            "recorded by the next call that changes something."
+        )
+    parts.append(f"Software: dpbandits {__version__}.")
     return "\n\n".join(fill(part, WIDTH) for part in parts if part) + "\n"
 
 
-def context_words(facts: StatementFacts) -> str:
+def is_several(session: Session) -> bool:
+    """Whether a round has several rewards, which are protected together."""
+    return session.policy.about.feedback != "bandit"
+
+
+def cap_and_span(session: Session) -> tuple[int | None, str | None]:
+    """Learned rounds of a user, and in which window, in words; None without users, or windows."""
+    people = session._tables.people
+    return (None, None) if people is None else (people.cap, people.span)
+
+
+def context_words(session: Session) -> str:
     """What holds of contexts, and which are kept."""
-    kept = facts.contexts
-    if kept is None:
+    policy = session.policy
+    if not isinstance(policy, ContextualPolicy):
         return ""
-    stays = ""
+    kept, extra = policy.kept_contexts, ""
     if kept:
-        stays = (
+        extra = (
             f"; of each arm the newest {kept:,} are kept, without outcomes, to choose what is "
             "measured next"
         )
-    known = facts.cap is not None  # people are
-    erased = " Whoever is erased, their contexts are deleted." if known and kept else ""
-    names = ", ".join(facts.doubtful[:5])
-    doubt = (
-        f" WARNING: features named {names} sound like recorded outcomes; if they are, the "
-        "guarantee does not hold."
-        if names
-        else ""
-    )
+    extra += "."
+    if kept and session._tables.people is not None:
+        extra += " Whoever is erased, their contexts are deleted."
+    doubtful = names_of_outcomes(policy.feature_names or ()) if policy.private else []
+    if doubtful:
+        extra += (
+            f" WARNING: features named {', '.join(doubtful[:5])} sound like recorded outcomes; if "
+            "they are, the guarantee does not hold."
+        )
     return (
         "Contexts: decisions depend on what is known of a visitor. That is public by this "
         "guarantee, which does not protect it, and personal data nevertheless. It must not carry "
         "recorded outcomes, such as what the visitor did last time. A decision's own context goes "
-        f"once its reward is recorded{stays}.{erased}{doubt}"
+        f"once its reward is recorded{extra}"
     )
 
 
-def responsible_words(responsible: str | None) -> str:
-    """Who answers for it."""
-    if responsible is None:
-        return "No responsible person was named."
-    return f"Responsible: {responsible}."
-
-
-def unit_words(facts: StatementFacts) -> str:
+def unit_words(session: Session) -> str:
     """What is protected as one, and what ε means for a belief about it."""
-    guarantee = facts.guarantee
+    guarantee, (_, span) = session.guarantee, cap_and_span(session)
     if guarantee is None:
         return ""
-    unit = "all rewards of one round" if facts.several else "the reward of one round"
+    unit = "all rewards of one round" if is_several(session) else "the reward of one round"
     if guarantee.unit == "user":
-        span = "" if facts.span is None else f" in one window of {facts.span}"
-        unit = f"all rewards of one user{span}"
-    text = f"Unit: {unit}."
+        unit = "all rewards of one user" + ("" if span is None else f" in one window of {span}")
+    odds = ""
     if guarantee.measure == "pure" and guarantee.epsilon is not None:
-        text += f" In odds: {odds_words(float(guarantee.epsilon))}."
-    return text
+        odds = f" In odds: {odds_words(float(guarantee.epsilon))}."
+    return f"Unit: {unit}.{odds}"
 
 
 def odds_words(epsilon: float) -> str:
@@ -173,12 +149,9 @@ def odds_words(epsilon: float) -> str:
     'someone who thought an outcome 10 % likely may be certain after seeing everything'
     """
     percent = 100.0 * posterior_after(0.1, epsilon)
-    may = "be certain" if percent > 99.95 else f"think {rounded_up(percent)} %"
+    rounded_up = math.ceil(10 * percent - 1e-9) / 10
+    may = "be certain" if percent > 99.95 else f"think {rounded_up:g} %"
     return f"someone who thought an outcome 10 % likely may {may} after seeing everything"
-
-
-def rounded_up(percent: float) -> str:
-    return f"{math.ceil(10 * percent - 1e-9) / 10:g}"
 
 
 def posterior_after(before: float, epsilon: float) -> float:
@@ -190,31 +163,32 @@ def posterior_after(before: float, epsilon: float) -> float:
     return before / (before + (1.0 - before) * math.exp(-epsilon))
 
 
-def stored_words(facts: StatementFacts) -> str:
+def stored_words(session: Session) -> str:
     """What is stored for how long."""
-    life = "campaign" if facts.in_store else "session, and its saved copies"
+    is_stored, people = session._tables.chosen is None, session._tables.people
+    life = "campaign" if is_stored else "session, and its saved copies"
+    single = "rewards are not kept, but"
+    if session.attribution_window is not None:
+        single = (
+            f"answers are held for {length_words(session.attribution_window)}, until their time "
+            "has passed, and then kept"
+        )
     items = [
-        "single rewards are not kept, but as sums of open blocks, until these are released or "
-        "dropped"
+        f"single {single} as sums of open blocks, until these are released or dropped",
+        f"decisions with their probabilities, as long as the {life}",
     ]
-    if facts.waits is not None:
-        items = [
-            f"single answers are held for {length_words(facts.waits)}, until their time has "
-            "passed, and then kept as sums of open blocks, until these are released or dropped"
-        ]
-    items.append(f"decisions with their probabilities, as long as the {life}")
-    if facts.cap is not None:
+    if people is not None:
         items.append(
             f"a pseudonym of each user with a count of learned rounds, as long as the {life}"
         )
-    if facts.sticky:
+    if people is not None and people.kept is not None:
         items.append(
             "encrypted, which arm each user keeps, as long as the campaign or until the user is "
             "erased"
-            if facts.in_store
+            if is_stored
             else f"which arm each user keeps, as long as the {life}"
         )
-    if facts.elsewhere:
+    if session._current.elsewhere:
         items.append(
             "of outcomes that were recorded in batches, a digest of each batch's key and its "
             f"number of people, as long as the {life}"
@@ -223,15 +197,13 @@ def stored_words(facts: StatementFacts) -> str:
     return f"Stored: {'; '.join(items)}."
 
 
-def results_words(estimates: Beliefs, arms: Sequence[tuple[object, str]], lift: Lift | None) -> str:
-    """What is known at the end. Of a retired arm that is what was released before.
-
-    Args:
-        arms: with their status.
-        lift: the other arms against a control arm; None: they are not compared.
-    """
-    rows = list[str]()
-    for row, (_, status) in zip(estimates, arms, strict=True):
+def results_words(session: Session) -> str:
+    """What is known once the session is over. Of a retired arm that is what was released before."""
+    closing = session.closed
+    if closing is None or not closing.is_done or session._contextual:
+        return ""
+    estimates, rows = session.beliefs(), list[str]()
+    for row, (_, status) in zip(estimates, session.arms, strict=True):
         if row.mean is not None:
             retired = ", until it was retired" if status == "retired" else ""
             span = f"{row.low:.4g} to {row.high:.4g}, {row.people:,} people{retired}"
@@ -241,8 +213,9 @@ def results_words(estimates: Beliefs, arms: Sequence[tuple[object, str]], lift: 
         else:
             rows.append(f"{row.label} unknown")
     said = f"Results: {estimates.advice} Mean of each arm, with its interval: {'; '.join(rows)}."
-    if lift is None:
+    if not 1 < len(estimates) <= MOST_COMPARED or estimates.together:
         return said
+    lift = session.lift()
     compared = [
         f"{row.label} {row.difference:+.4g} ({row.low:+.4g} to {row.high:+.4g})"
         if row.difference is not None
@@ -256,65 +229,57 @@ def results_words(estimates: Beliefs, arms: Sequence[tuple[object, str]], lift: 
     )
 
 
-def participant_text(facts: StatementFacts) -> str:
+def participant_text(session: Session) -> str:
     """One page for participants, in plain words, lines of at most 88 characters."""
-    guarantee, names = facts.guarantee, [str(arm) for arm, to in facts.arms if to != "retired"]
-    asks = facts.responsible or "the people who gave you this page"
-    parts = ["INFORMATION FOR PARTICIPANTS", f"Name of the trial: {facts.campaign}. {facts.date}."]
-    parts.append(
+    guarantee, waits, people = session.guarantee, session.attribution_window, session._tables.people
+    names = [str(arm) for arm, status in session.arms if status != "retired"]
+    is_sticky = people is not None and people.kept is not None
+    held = "" if waits is None else f" for longer than {length_words(waits)}"
+    parts = [
+        "INFORMATION FOR PARTICIPANTS",
+        f"Name of the trial: {session.campaign}. {datetime.now(UTC):%Y-%m-%d}.",
         f"What this is. We compare {len(names)} options: {', '.join(names[:20])}. A computer "
         "program chooses which one you get. It learns from how earlier participants did, so that "
-        "more people get what works better."
-    )
-    parts.append(
-        "What we record. Which option you got, when, and how it went for you (your outcome), as "
-        "a number." + (" If you come back, you get the same option again." if facts.sticky else "")
-    )
-    if guarantee is None:
-        parts.append(
-            "How your outcome is protected. It is not: from the program's choices somebody may be "
-            "able to find it out."
-        )
-    else:
-        parts.append(protection_words(facts))
-    parts.append(
+        "more people get what works better.",
+        "What we record. Which option you got, when, and how it went for you (your outcome), as a "
+        f"number.{' If you come back, you get the same option again.' if is_sticky else ''}",
+        protection_words(session),
         "What is not hidden. That you took part, when, which option you got, and what we find out "
         "about people in general. "
         + (
-            "Whether we got your outcome is hidden, too."
-            if facts.waits is not None
-            else "Also whether we got your outcome."
-        )
-    )
-    central = guarantee is None or guarantee.trust == "central"
-    parts.append(
+            "Also whether we got your outcome."
+            if waits is None
+            else "Whether we got your outcome is hidden, too."
+        ),
         "Who sees your outcome. "
         + (
-            "Our own server gets it, and adds it to a sum. It does not keep single outcomes"
-            + ("." if facts.waits is None else f" for longer than {length_words(facts.waits)}.")
-            if central
+            f"Our own server gets it, and adds it to a sum. It does not keep single outcomes{held}."
+            if guarantee is None or guarantee.trust == "central"
             else "Nobody. Your own device changes it at random before it is sent."
-        )
-    )
-    parts.append(
+        ),
         "How long things are kept. Sums of outcomes until they are published with noise or thrown "
         "away; the list of choices, without outcomes, as long as the trial is kept; published "
-        "numbers for ever."
-    )
-    if facts.cap is not None and facts.in_store:
-        span = "" if facts.span is None else f" in the running {facts.span}"
+        "numbers for ever.",
+    ]
+    if people is not None and session._tables.chosen is None:
+        span = "" if people.span is None else f" in the running {people.span}"
         parts.append(
             f"If you change your mind. Tell us: from then on we learn nothing more from you{span}. "
             "Outcomes that are in a sum already stay in it, where nobody can find yours."
         )
+    asks = session.responsible or "the people who gave you this page"
     parts.append(f"Questions? Ask {asks}.")
     return "\n\n".join(fill(part, WIDTH) for part in parts) + "\n"
 
 
-def protection_words(facts: StatementFacts) -> str:
+def protection_words(session: Session) -> str:
     """How an answer is protected, for everybody to understand."""
-    guarantee = facts.guarantee
-    assert guarantee is not None
+    guarantee, (cap, span) = session.guarantee, cap_and_span(session)
+    if guarantee is None:
+        return (
+            "How your outcome is protected. It is not: from the program's choices somebody may be "
+            "able to find it out."
+        )
     text = (
         "How your outcome is protected. The program adds random noise before it learns anything. "
         "So nobody who sees all of its choices and all published numbers can be sure of your "
@@ -323,13 +288,15 @@ def protection_words(facts: StatementFacts) -> str:
     if guarantee.measure == "pure" and guarantee.epsilon is not None:
         text += f" In numbers: {odds_words(float(guarantee.epsilon))}."
     if guarantee.unit == "user":
-        span = "" if facts.span is None else f" in each {facts.span}"
-        if facts.cap == 1:
-            text += f" We learn from you once at most{span}."
+        each = "" if span is None else f" in each {span}"
+        if cap == 1:
+            text += f" We learn from you once at most{each}."
         else:
-            text += f" We learn from you at most {facts.cap:,} times{span}; "
-            text += "this holds for all these times together."
-        if facts.span is not None:
+            text += (
+                f" We learn from you at most {cap:,} times{each}; this holds for all these times "
+                "together."
+            )
+        if span is not None:
             text += " If you take part for longer, the protection gets weaker each time."
     else:
         text += (
@@ -341,20 +308,18 @@ def protection_words(facts: StatementFacts) -> str:
     return text
 
 
-def record_words(several: bool) -> str:
-    return "Rounds whose rewards were recorded" if several else "Rewards recorded"
-
-
-def guarantee_sentence(guarantee: Guarantee | None, span: str | None, several: bool) -> str:
-    """The guarantee, and what it means. span: one window of a user's, in words."""
+def guarantee_words(session: Session) -> str:
+    """The guarantee, and what it means."""
+    guarantee, (_, span) = session.guarantee, cap_and_span(session)
     if guarantee is None:
         return "Guarantee: NONE. This policy is not private: its decisions may reveal a reward."
     if guarantee.measure == "pure":
-        other = "all rewards of one round been others" if several else "one reward been another"
+        other = "one reward been another"
         if guarantee.unit == "user":
-            other = "all rewards of one user been others"
-            if span is not None:
-                other = f"all rewards of one user in one window of {span} been others"
+            window = "" if span is None else f" in one window of {span}"
+            other = f"all rewards of one user{window} been others"
+        elif is_several(session):
+            other = "all rewards of one round been others"
         meaning = (
             "whatever anybody learns from all decisions and all that was published together, they "
             f"would have learned with almost the same probability, up to the factor e^ε, "
@@ -369,27 +334,29 @@ def guarantee_sentence(guarantee: Guarantee | None, span: str | None, several: b
     return f"Guarantee: {guarantee}; {meaning}. Public are: {public}.{warning}"
 
 
-def price_words(facts: StatementFacts) -> str:
+def price_words(session: Session) -> str:
     """What one round costs, and what a user pays in all."""
-    if facts.guarantee is None or facts.each is None:
+    guarantee, (cap, span) = session.guarantee, cap_and_span(session)
+    each = session._vault.guarantee
+    if guarantee is None or each is None:
         return ""
-    one, power = figure(facts.each), "" if facts.each.measure == "pure" else "²"
-    if facts.guarantee.unit == "round":
+    one, power = figure(each), "" if each.measure == "pure" else "²"
+    if guarantee.unit == "round":
         return (
             f"Price: {one} for each round. Whoever appears in m rounds is protected in each of "
             f"them, and in all of them together at m{power} times that."
         )
-    where = "in all" if facts.span is None else f"in each window of {facts.span}"
-    text = (
-        f"Price: {one} for each learned round. A user has at most {facts.cap:,} of them {where}, "
-        f"their first ones, so {figure(facts.guarantee)} per user"
-    )
-    if facts.span is None:
-        return f"{text}. Rewards of further rounds are not read."
+    where, more = "in all", ""
+    if span is not None:
+        where = f"in each window of {span}"
+        more = (
+            " and window. The promise is for one window: over w windows a user who has learned "
+            f"rounds in all of them pays w{power} times that, and no bound on w is promised"
+        )
     return (
-        f"{text} and window. The promise is for one window: over w windows a user who has learned "
-        f"rounds in all of them pays w{power} times that, and no bound on w is promised. Rewards "
-        "of further rounds are not read."
+        f"Price: {one} for each learned round. A user has at most {cap:,} of them {where}, their "
+        f"first ones, so {figure(guarantee)} per user{more}. Rewards of further rounds are not "
+        "read."
     )
 
 
@@ -411,103 +378,77 @@ def people_words(people: int | None, in_window: int | None = None, where: str = 
     return " ".join(sentences)
 
 
-def choice_words(facts: StatementFacts) -> str:
+def choice_words(session: Session) -> str:
     """How arms are chosen beside the policy's plan, and what was done to them."""
+    drawn, periods, people = session._assignment, session._tables.periods, session._tables.people
     sentences = []
-    if facts.assignment is not None:
-        sentences.append(f"Assignment: {facts.assignment}.")
-    if facts.sticky:
+    if drawn is not None:
+        sentences.append(f"Assignment: {drawn.words([name for name, _ in session.arms])}.")
+    if periods is not None:
+        sentences.append(
+            f"Shares stand still within each period of {length_words(periods.seconds)}; at its end "
+            "all open blocks are released."
+        )
+    if people is not None and people.kept is not None:
         sentences.append(
             "A user gets the same arm at every visit, as long as it is in play; chance and least "
             "shares are about first visits. Who returns is learned from again up to the cap, where "
             "the policy takes eligible= and there are no periods, and so counts more in a mean."
         )
-    if facts.chooses:
+    if session.policy.chooses:
         sentences.append(
             "Arms may be added, paused or retired, and a decision may be restricted to some arms. "
             "This is public and costs no privacy, provided that nobody does it because of rewards "
             "that they saw elsewhere."
         )
-    if facts.events:
-        newest = facts.events[-NEWEST:]
-        done = "; ".join(event_words(*event) for event in newest)
-        which = "Events" if len(newest) == len(facts.events) else f"The newest {NEWEST} events"
-        sentences.append(f"{which}: {done}.")
+    events = [event for event in session.events if event.what != "overdue"]
+    if events:
+        which = "Events" if len(events) <= NEWEST else f"The newest {NEWEST} events"
+        done = [
+            f"{what} {'open blocks' if arm is None else f'arm {arm}'} after {asked:,} decisions"
+            for what, arm, asked, _ in events[-NEWEST:]
+        ]
+        sentences.append(f"{which}: {'; '.join(done)}.")
     return " ".join(sentences)
 
 
-def event_words(what: str, arm: object, asked: int) -> str:
-    about = "open blocks" if arm is None else f"arm {arm}"
-    return f"{what} {about} after {asked:,} decisions"
-
-
-def reward_words(facts: StatementFacts) -> str:
+def reward_words(session: Session) -> str:
     """The range of rewards, and how they are held."""
-    steps = None if facts.guarantee is None else facts.guarantee.grid.steps
-    if steps == 1 and facts.reward_range is None:
-        return "0 or 1; a number between is held as one of them"
-    words = facts.reward_range or "numbers in [0, 1]"
-    if steps is None:
-        return words
-    if steps == 1:
-        return f"{words}; held as one of its two ends"
-    return f"{words}; held in steps of 1/{steps:,} of that range"
+    guarantee, ranged = session.guarantee, session.rewards
+    words, held = "numbers in [0, 1]" if ranged is None else ranged.words, ""
+    if guarantee is not None:
+        steps = guarantee.grid.steps
+        if steps == 1 and ranged is None:
+            return "0 or 1; a number between is held as one of them"
+        ends = "as one of its two ends" if steps == 1 else f"in steps of 1/{steps:,} of that range"
+        held = f"; held {ends}"
+    return words + held
 
 
-def window_words(waits: float | None, default: float) -> str:
-    """How long answers are waited for, and what counts without one."""
-    if waits is None:
+def closing_words(session: Session) -> str:
+    """How the session was closed."""
+    closing, until = session.closed, session.closes_at
+    if closing is None:
         return ""
-    return (
-        f"Answers are waited for {length_words(waits)}; whoever gave none by "
-        f"then counts with {default:g}, as was declared. Who answered is as private as the "
-        "answer."
-    )
-
-
-def rail_words(rail: Guardrail | None) -> str:
-    """What is watched beside the rewards."""
-    if rail is None:
-        return ""
-    return (
-        f"Guardrail: {rail.name}, a second number in [0, 1] of each record, is read in the same "
-        "draw as the reward, so it is part of what the guarantee protects. An arm is suspended, "
-        f"which is public, once its mean is above {rail.limit:g} at confidence "
-        f"{rail.confidence:g}."
-    )
-
-
-def closing_words(why: str, winner: object, read: bool, waits: bool, until: float | None) -> str:
-    """How a session was closed. until: when the last answer is due, in seconds since 1970."""
-    sentences = [f"Closed: {why}." if why else "Closed."]
-    if waits:
+    sentences = [f"Closed: {closing.why}." if closing.why else "Closed."]
+    if not closing.is_done:
         when = "" if until is None else f" until {time_words(until)}"
         sentences.append(f"Answers are waited for{when}.")
-    if read:
+    if closing.read:
         sentences.append(
-            "What is open then is released once where that says something of means, and dropped "
-            "unread elsewhere; the policy does not learn from it."
-            if waits
-            else "What was open was released once where that says something of means, as a first "
-            "and only reading, and dropped unread elsewhere; the policy did not learn from it."
+            "What was open was released once where that says something of means, as a first and "
+            "only reading, and dropped unread elsewhere; the policy did not learn from it."
+            if closing.is_done
+            else "What is open then is released once where that says something of means, and "
+            "dropped unread elsewhere; the policy does not learn from it."
         )
     else:
-        sentences.append(
-            "What is open is never read." if waits else "What was open was never read."
-        )
-    if winner is not None:
+        was = "was" if closing.is_done else "is"
+        sentences.append(f"What {was} open {was} never read.")
+    if closing.winner is not None:
+        winner = session._name(closing.winner)
         sentences.append(f"Further decisions show {winner}, and nobody learns from them.")
     return " ".join(sentences)
-
-
-def as_of_words(as_of: float | None) -> str:
-    """That answers are due which whoever shows this does not record."""
-    if as_of is None:
-        return ""
-    return (
-        f"As of {time_words(as_of)}: decisions whose time has passed since are recorded by the "
-        "next call that changes something."
-    )
 
 
 def time_words(seconds: float) -> str:
@@ -521,8 +462,9 @@ def time_words(seconds: float) -> str:
         return f"{seconds:g} seconds"
 
 
-def arms_words(arms: Sequence[tuple[object, str]]) -> str:
+def arms_words(session: Session) -> str:
     """The arms, and those among them that are out of play."""
+    arms = session.arms
     names = [
         str(name) if status == "active" else f"{name} ({status})" for name, status in arms[:50]
     ]
@@ -530,25 +472,26 @@ def arms_words(arms: Sequence[tuple[object, str]]) -> str:
     return f"Arms: {', '.join(names)}{more}."
 
 
-def ledger_words(facts: StatementFacts) -> str:
+def ledger_words(session: Session) -> str:
     """What was read so far."""
-    count = sum(line.releases for line in facts.ledger)
+    ledger, spent, several = session.ledger, session.spent, is_several(session)
+    each = session._vault.guarantee
+    count = sum(line.releases for line in ledger)
     readings = f"{count:,} reading{'' if count == 1 else 's'}"
-    number = sum(line.stop - line.start for line in facts.ledger)
-    whole = facts.several and all(line.coordinate < 0 for line in facts.ledger)
+    number = sum(line.stop - line.start for line in ledger)
+    whole = several and all(line.coordinate < 0 for line in ledger)
     read = f"the rewards of {number:,} rounds" if whole else f"{number:,} rewards"
-    if facts.spent is None:
+    if spent is None:
         return f"Ledger: {readings} of {read}, without noise."
-    one = "the rewards of any one round have" if facts.several else "any one recorded reward has"
-    rest = facts.told - number
-    left = ""
-    if rest > 0 and not facts.several and (facts.each is None or facts.each.trust == "central"):
+    one = "the rewards of any one round have" if several else "any one recorded reward has"
+    rest, left = session._current.records - number, ""
+    if rest > 0 and not several and (each is None or each.trust == "central"):
         left = (
             f" Recorded beside these: {rest:,}, in open blocks or dropped unread (a retired arm's)."
         )
-    unit = "ε" if facts.each is None or facts.each.measure == "pure" else "ρ"
+    unit = "ε" if each is None or each.measure == "pure" else "ρ"
     return (
         f"Ledger: {readings} with noise, of {read}, each read once at most, so that their costs do "
         f"not add up. The most that {one} cost in all readings together is {unit} = "
-        f"{printed(facts.spent)}.{left}"
+        f"{printed(spent)}.{left}"
     )

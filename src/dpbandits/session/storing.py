@@ -49,6 +49,7 @@ from dpbandits.session.state import (
     View,
     opened,
 )
+from dpbandits.session.statement import statement
 from dpbandits.session.times import Clock
 from dpbandits.vault import Reading
 
@@ -704,7 +705,7 @@ def statement_in(
     people = session._tables.people
     session._settle_to_show()
     spans = people is not None and people.span is not None
-    return session._statement(users, in_window if spans else None, where)
+    return statement(session, users, in_window if spans else None, where)
 
 
 def is_sticky(session: Session) -> bool:
