@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import timedelta
 from itertools import product
 from typing import Any
@@ -21,11 +22,13 @@ import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.session.decisions import Play
 from dpbandits.session.overdue import Overdue
+from dpbandits.session.saving import as_plain
 from dpbandits.session.traffic import (
     LEVEL,
     SIGNED,
     SIGNED_WEIGHTS,
     AnswerTest,
+    Traffic,
 )
 from tests.service.http.web import client_of, remote
 from tests.session.small import document, loaded
@@ -234,7 +237,7 @@ def test_who_answered_is_not_tested_where_it_is_private() -> None:
     assert s.sample_ratio().answers is None
     assert "who answered is private" in str(s.sample_ratio())
     kept = document(s)["public"]["traffic"]["answers"]
-    assert kept == json.loads(json.dumps(AnswerTest().to_data()))
+    assert kept == json.loads(json.dumps(as_plain(AnswerTest())))
 
 
 def test_a_person_who_came_too_often_is_not_counted() -> None:
@@ -261,8 +264,9 @@ def test_it_survives_json_and_damaged_data_are_refused() -> None:
         test = test.with_drawn(id, (0.5, 0.5))
         if id % 5:
             test = test.with_resolved(id, id % 2, id % 3 > 0)
-    data = json.loads(json.dumps(test.to_data()))
-    assert AnswerTest.restored(data, 2) == test
+    whole = json.loads(json.dumps(as_plain(replace(Traffic.of(2), answers=test))))
+    assert Traffic.restored(whole, 2).answers == test
+    data = whole["answers"]
     stretch = data["open"][0]
     for name, value in (
         ("first", 3),
@@ -278,7 +282,7 @@ def test_it_survives_json_and_damaged_data_are_refused() -> None:
         ("open", [stretch[:-1]]),
     ):
         with pytest.raises(dpb.DamagedSessionError):
-            AnswerTest.restored(data | {name: value}, 2)
+            Traffic.restored(whole | {"answers": data | {name: value}}, 2)
 
 
 # Nobody answers

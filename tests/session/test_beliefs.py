@@ -190,7 +190,7 @@ def test_damaged_beliefs_are_refused(path: tuple[Any, ...], value: Any) -> None:
     if path == ("arms", 0, 2) and value == []:
         return  # an arm of which no row is kept yet
     with pytest.raises(DamagedSessionError, match="beliefs"):
-        ReleaseHistory.restored(POLICY, data)
+        ReleaseHistory.restored(MeanReader.of(POLICY), data)
 
 
 # Uplift: the difference holds at all times

@@ -204,7 +204,7 @@ def test_what_was_drawn_by_other_shares_is_not_compared() -> None:
     def bets_after(people: int, late: int = 0) -> Any:
         ones(s, clock, people, late)
         s.settle()
-        return s._state.history.within.bets
+        return dict(s._state.history.within.bets)
 
     first = bets_after(100, late=40)
     assert set(first) == {(0, 1), (1, 0)}
@@ -276,7 +276,7 @@ def test_a_period_in_which_nobody_was_drawn_for_an_arm_counts() -> None:
     clock.now += WEEK.total_seconds()
     s.beliefs()
     ones(s, clock, 1)
-    after = s._state.history.within.bets
+    after = dict(s._state.history.within.bets)
     assert set(before) == set(after) == {(0, 1), (1, 0)}
     assert all(before[pair] != after[pair] for pair in before)
 

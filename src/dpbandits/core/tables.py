@@ -3,11 +3,24 @@ tables as text.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from importlib import import_module
 from types import UnionType
-from typing import Any, Literal, Union, final, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    TypeVar,
+    Union,
+    final,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from dpbandits.core.inputs import shown
 
 INSTALL = {
     "polars": "pip install 'dpbandits[experiments]'",
@@ -52,6 +65,40 @@ class Tabular(ABC):
         return ()
 
 
+Row = TypeVar("Row")
+
+
+class Rows(Tabular, Generic[Row]):
+    """A table whose rows are named tuples of one kind, of an arm each; iterate over it.
+
+    kind: the class of a row.
+    """
+
+    rows: tuple[Row, ...]
+    kind: ClassVar[Any]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, label: str | int) -> Row:
+        """A row, by its label or its place."""
+        if not isinstance(label, str):
+            return self.rows[label]
+        known: dict[str, Row] = {getattr(row, "label", ""): row for row in self.rows}
+        if label not in known:
+            raise KeyError(f"Expected the label of {self._arms(list(known))}; got {shown(label)}.")
+        return known[label]
+
+    def _arms(self, labels: Sequence[str]) -> str:
+        return f"an arm, of {', '.join(map(repr, labels[:10]))}"
+
+    def _columns(self) -> "Columns":
+        return in_columns(self.rows, self.kind)
+
+
 NONE = type(None)
 
 SHOWN_ROWS = 20
@@ -65,11 +112,12 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     '<table><tr><th>arm</th><th>mean</th></tr><tr><td>&lt;b&gt;</td><td>0.1235</td></tr><tr><td>c</td><td></td></tr></table>'
     """
     cells = ["".join(f"<th>{escape(head)}</th>" for head in heads)]
-    cells += ["".join(f"<td>{escape(html_cell(value))}</td>" for value in row) for row in rows]
+    cells += ["".join(f"<td>{escape(cell_text(value))}</td>" for value in row) for row in rows]
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in cells)}</table>"
 
 
-def html_cell(value: object) -> str:
+def cell_text(value: object) -> str:
+    """Return a figure with four digits, and nothing for None."""
     if value is None:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -26,6 +26,7 @@ from dpbandits.service.tables import ScopeRow
 from dpbandits.session.decisions import Decision
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
+from dpbandits.session.saving import as_plain
 from dpbandits.session.statement import time_words
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
 
@@ -501,7 +502,7 @@ class SentRatio(Record):
             evidence=ratio.evidence,
             alarm=ratio.alarm(),
             labels=list(ratio.labels),
-            traffic=ratio.traffic.to_data(),
+            traffic=as_plain(ratio.traffic),
             answers=None if answers is None else answers._asdict(),
         )
 

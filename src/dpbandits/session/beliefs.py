@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Annotated, Any, NamedTuple, final
+from typing import Annotated, Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from msgspec import Meta, Struct
@@ -28,7 +28,7 @@ from dpbandits.core.inputs import (
     shown,
 )
 from dpbandits.core.plan import EVERY
-from dpbandits.core.tables import Tabular, in_columns
+from dpbandits.core.tables import Rows, aligned, cell_text
 from dpbandits.mechanisms.base import AnswerLaw, Mechanism, NoiseDraws, NoisedSum
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
@@ -69,17 +69,23 @@ class ArmHistory(NamedTuple):
     newest: ReleasedRow | None = None
 
 
-def rows_together(before: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
-    """The rows of two answers about different rewards, as one."""
-    draws: Counter[int] = Counter(dict(before.draws))
-    draws.update(dict(newest.draws))
+def combined(newest: ReleasedRow, other: ReleasedRow, sign: int) -> ReleasedRow:
+    """The rows of two answers about different rewards as one, where the sign is 1; where it is −1,
+    what was released after the other one.
+    """
+    draws: Counter[int] = Counter(dict(newest.draws))
+    for kind, count in other.draws:
+        draws[kind] += sign * count
     return ReleasedRow(
         newest.release,
-        before.total + newest.total,
-        before.rounds + newest.rounds,
+        newest.total + sign * other.total,
+        newest.rounds + sign * other.rounds,
         tuple(sorted(draws.items())),
     )
 
+
+NOTHING = ReleasedRow(0, 0.0, 0, ())
+"""Before anything was released."""
 
 FADES = 0.5
 """How much of a period's weight the next one leaves it, in the centre from which rewards count."""
@@ -94,14 +100,14 @@ class Within(NamedTuple):
     """
 
     before: tuple[ReleasedRow | None, ...]
-    recent: tuple[tuple[float, float], ...]
-    last: tuple[tuple[float, int], ...]
-    bets: Mapping[tuple[int, int], tuple[float, ...]]
+    recent: tuple[tuple[Finite, Finite], ...]
+    last: tuple[tuple[Finite, Count], ...]
+    bets: tuple[tuple[tuple[Count, Count], tuple[Finite, ...]], ...]
 
     @classmethod
     def of(cls, arms: int) -> Within:
         """Before anything was released."""
-        return cls((None,) * arms, ((0.0, 0.0),) * arms, ((0.0, 0),) * arms, {})
+        return cls((None,) * arms, ((0.0, 0.0),) * arms, ((0.0, 0),) * arms, ())
 
     def with_arm(self) -> Within:
         """One more arm."""
@@ -122,33 +128,11 @@ class Within(NamedTuple):
         whole = 1.0 / shares[one] + 1.0 / shares[other]
         return sum(mean / shares[arm] for arm, mean in means.items()) / whole
 
-    def to_data(self) -> WithinData:
-        bets = [(*pair, logs) for pair, logs in self.bets.items()]
-        return WithinData(self.before, self.recent, self.last, bets)
-
-    @classmethod
-    def restored(cls, data: WithinData, arms: int) -> Within:
-        """Return what `to_data` gave.
-
-        Raises:
-            DamagedSessionError: it is of other arms.
-        """
-        is_wrong = not len(data.before) == len(data.recent) == len(data.last) == arms or any(
-            max(leads, trails) >= arms or len(logs) != len(BETS)
-            for leads, trails, logs in data.bets
+    def fits(self, arms: int) -> bool:
+        """Return whether it is of so many arms."""
+        return len(self.before) == len(self.recent) == len(self.last) == arms and all(
+            max(pair) < arms and len(logs) == len(BETS) for pair, logs in self.bets
         )
-        if is_wrong:
-            raise damaged("beliefs.within has not one entry for each arm")
-        return cls(*data[:3], {(leads, trails): logs for leads, trails, logs in data.bets})
-
-
-class WithinData(NamedTuple):
-    """`Within`, of a saved session."""
-
-    before: tuple[ReleasedRow | None, ...]
-    recent: tuple[tuple[Finite, Finite], ...]
-    last: tuple[tuple[Finite, Count], ...]
-    bets: list[tuple[Count, Count, tuple[Finite, ...]]]
 
 
 class HistoryData(Struct):
@@ -158,7 +142,7 @@ class HistoryData(Struct):
     growth: Annotated[float, Meta(ge=1, le=1000)]
     arms: tuple[ArmHistory, ...]
     compared: list[tuple[Count, Count, Finite, Number]]
-    within: WithinData | None
+    within: Within | None
 
 
 WIDER = 1.0 + 2.0**-40
@@ -386,15 +370,14 @@ class ReleaseHistory:
         """The history after a period, in which each arm's open block was released at the end."""
         within, shares = self.within, dict(enumerate(ended.shares))
         assert within is not None
-        rows = [
-            None if arm.newest is None else released_since(before, arm.newest)
+        rows = [  # an arm that nobody was drawn for has the factor 1
+            combined(arm.newest or NOTHING, before or NOTHING, -1)
             for before, arm in zip(within.before, self.arms, strict=True)
         ]
         bets, compared = dict(within.bets), dict(self.compared)
         known = [a for a, share in shares.items() if share > 0.0 and a not in ended.mixed]
-        none = ReleasedRow(0, 0.0, 0, ())  # an arm that nobody was drawn for has the factor 1
         for pair in ((one, other) for one in known for other in known if one != other):
-            leads, trails = rows[pair[0]] or none, rows[pair[1]] or none
+            leads, trails = rows[pair[0]], rows[pair[1]]
             centre = within.centre(*pair, ended.shares)
             own = shares[pair[0]], shares[pair[1]]
             grown = self.reader.pairs.grown(leads, trails, own, centre)
@@ -403,17 +386,13 @@ class ReleaseHistory:
             rounds = trails.rounds + (0 if pair not in compared else before.rounds)
             compared[pair] = Compared(max(before.evidence, mean_bet(bets[pair])), max(1, rounds))
         recent = tuple(
-            (
-                FADES * total + (row.total if row else 0.0),
-                FADES * rounds + (row.rounds if row else 0),
-            )
+            (FADES * total + row.total, FADES * rounds + row.rounds)
             for (total, rounds), row in zip(within.recent, rows, strict=True)
         )
-        last = tuple(
-            (shares.get(arm, 0.0), row.rounds if row else 0) for arm, row in enumerate(rows)
-        )
+        last = tuple((shares.get(arm, 0.0), row.rounds) for arm, row in enumerate(rows))
         newest = tuple(arm.newest for arm in self.arms)
-        return replace(self, compared=compared, within=Within(newest, recent, last, bets))
+        after = Within(newest, recent, last, tuple(bets.items()))
+        return replace(self, compared=compared, within=after)
 
     def _compared(
         self, arms: Sequence[ArmHistory], released: Sequence[int], among: Sequence[int] | None
@@ -446,7 +425,7 @@ class ReleaseHistory:
         assert law is not None
         starts = not arm.kept and self._starts(arm, row, law)
         if law.forgets and arm.newest is not None and not starts:
-            row = rows_together(arm.newest, row)
+            row = combined(row, arm.newest, 1)
         keeps = starts or (bool(arm.kept) and self._keeps(arm.kept[-1], row, law))
         return ArmHistory(arm.label, number, (*arm.kept, row) if keeps else arm.kept, row)
 
@@ -490,21 +469,16 @@ class ReleaseHistory:
             "growth": self.growth,
             "arms": self.arms,
             "compared": [(*pair, *each) for pair, each in self.compared.items()],
-            "within": None if self.within is None else self.within.to_data(),
+            "within": self.within,
         }
 
     @classmethod
-    def restored(cls, policy: Policy, data: object) -> ReleaseHistory:
-        """What `to_data` wrote.
+    def restored(cls, reader: MeanReader, data: object) -> ReleaseHistory:
+        """What `to_data` wrote, of answers that are read so.
 
         Raises:
-            DamagedSessionError: it is not that, of this policy.
+            DamagedSessionError: it is not that.
         """
-        return cls.reread(MeanReader.of(policy), data)
-
-    @classmethod
-    def reread(cls, reader: MeanReader, data: object) -> ReleaseHistory:
-        """The same, of answers that are read so."""
         saved = converted(data, HistoryData, "beliefs")
         arms, pairs = saved.arms, saved.compared
         for _, answers, kept, newest in arms:
@@ -515,8 +489,9 @@ class ReleaseHistory:
         if most >= len(arms):
             raise damaged("beliefs has arms that are none")
         compared = {(leads, trails): Compared(*each) for leads, trails, *each in pairs}
-        within = None if saved.within is None else Within.restored(saved.within, len(arms))
-        return cls(reader, arms, saved.first, saved.growth, compared, within)
+        if saved.within is not None and not saved.within.fits(len(arms)):
+            raise damaged("beliefs.within has not one entry for each arm")
+        return cls(reader, arms, saved.first, saved.growth, compared, saved.within)
 
 
 class Interval(NamedTuple):
@@ -631,7 +606,8 @@ def chances_to_be_best(
     if not rows:
         return {}
     posteriors = [posterior(history, row, draws_variance(law, row.draws)) for row in rows.values()]
-    posteriors += [prior()] * len(unseen)
+    prior = np.linspace(0.0, 1.0, POINTS)  # a mean is no larger with just this probability
+    posteriors += [(prior, prior)] * len(unseen)
     common = np.unique(np.concatenate([grid[:: (POINTS - 1) // 80] for grid, _ in posteriors]))
     if len(common) > MOST_POINTS:
         common = common[np.linspace(0, len(common) - 1, MOST_POINTS).astype(np.intp)]
@@ -641,12 +617,6 @@ def chances_to_be_best(
     others = np.exp(logs.sum(axis=0) - logs)
     chance = (np.diff(below, axis=1) * others).sum(axis=1)
     return dict(zip([*rows, *unseen], (chance / chance.sum()).tolist(), strict=True))
-
-
-def prior() -> tuple[Floats, Floats]:
-    """Points of [0, 1], each of which is also the prior probability that a mean is no larger."""
-    means = np.linspace(0.0, 1.0, POINTS)
-    return means, means
 
 
 def posterior(history: ReleaseHistory, row: ReleasedRow, variance: float) -> tuple[Floats, Floats]:
@@ -745,8 +715,15 @@ def more_people(
     if not rivals or means[leader] <= max(means[arm] for arm in rivals):
         return None
     group = [leader, *rivals]
-
-    levels = np.array([level_alone(history, arm, delta, noise) for arm in group])
+    redraws, thetas = noise.law.redraws, len(noise.thetas)
+    levels = np.array(
+        [
+            row_levels(
+                len(history.arms[arm].kept) + 1, level(history, arm, delta, thetas), redraws
+            )[-1]
+            for arm in group
+        ]
+    )
 
     def apart(each: int) -> bool:
         grown = tuple(grown_row(history, rows[arm], each) for arm in group)
@@ -878,7 +855,7 @@ def people_in_periods(
         )
         every = [share for share, _ in within.last]
         grown = history.reader.pairs.grown(own, other, shares, within.centre(leader, arm, every))
-        now = np.array(within.bets.get((leader, arm), (0.0,) * len(BETS)))
+        now = np.array(dict(within.bets).get((leader, arm), (0.0,) * len(BETS)))
         periods = least_that(partial(is_named, now, grown, enough), 1, MOST_PERIODS, MOST_PERIODS)
         if periods is None:
             return None
@@ -889,13 +866,6 @@ def people_in_periods(
 def is_named(now: Floats, grown: Floats, enough: float, periods: int) -> bool:
     """Return whether bets are enough after so many more periods."""
     return mean_bet((now + periods * grown).tolist()) >= enough
-
-
-def level_alone(history: ReleaseHistory, arm: int, delta: float, noise: NoiseMoments) -> float:
-    """ln(1/share) of an arm's next row."""
-    u = level(history, arm, delta, len(noise.thetas))
-    rows = len(history.arms[arm].kept) + 1
-    return float(row_levels(rows, u, noise.law.redraws)[-1])
 
 
 def grown_row(history: ReleaseHistory, row: ReleasedRow, people: int) -> ReleasedRow:
@@ -965,7 +935,7 @@ class Belief(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class Beliefs(Tabular):
+class Beliefs(Rows[Belief]):
     """Estimates of the arms' means, a row for each arm in their order; iterate over it.
 
     best: the label of the arm that is named the best with this confidence; None: not yet.
@@ -1000,21 +970,7 @@ class Beliefs(Tabular):
     in_periods: bool = False
     limit: float | None = None
 
-    def __iter__(self) -> Iterator[Belief]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, label: str | int) -> Belief:
-        """A row, by its label or its place."""
-        if isinstance(label, str):
-            rows = [row for row in self.rows if row.label == label]
-            if not rows:
-                labels = ", ".join(repr(row.label) for row in self.rows[:10])
-                raise KeyError(f"Expected the label of an arm, of {labels}; got {shown(label)}.")
-            return rows[0]
-        return self.rows[label]
+    kind: ClassVar[Any] = Belief
 
     @property
     def advice(self) -> str:
@@ -1060,12 +1016,15 @@ class Beliefs(Tabular):
             notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
         if self.caution:
             notes.append(self.caution)
-        return "\n".join((text_of_rows(self.rows, chances=has_chances), *notes))
+        columns = 6 if has_chances else 5
+        cells = [("arm", "people", "mean", "low", "high", "best?")[:columns]]
+        for row in self.rows:
+            chance = "" if row.chance_best is None else f"{row.chance_best:.2f}"
+            numbers = map(cell_text, row[2:5])
+            cells.append((row.label, f"{row.people:,}", *numbers, chance)[:columns])
+        return "\n".join((aligned(cells, 0), *notes))
 
     __repr__ = __str__
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return in_columns(self.rows, Belief)
 
     def _notes(self) -> tuple[str, ...]:
         return (self.advice,)
@@ -1112,30 +1071,25 @@ def beliefs(
         for arm in range(len(history.arms))
     )
     intervals = {arm: known[arm] for arm in newest}
-    if unseen:  # one of them may be the best: nobody is named, and nobody knows when
-        changed = changed_of(history, intervals, delta)
-        in_periods = history.within is not None
-        return Beliefs(rows, confidence, None, None, changed, caution, in_periods=in_periods)
-    if together:
-        changed = changed_of(history, known, delta)
-        return Beliefs(rows, confidence, None, None, changed, caution, together)
-    result = advised(history, rows, confidence, intervals, newest, noise, allocation)
-    return replace(result, caution=caution, in_periods=history.within is not None)
+    changed = changed_of(history, known if together else intervals, delta)
+    in_periods = history.within is not None
+    found = Beliefs(rows, confidence, None, None, changed, caution, together, in_periods=in_periods)
+    # where nothing was released of an arm it may be the best: nobody is named, or knows when
+    if unseen or together:
+        return found
+    return advised(history, found, intervals, newest, noise, allocation)
 
 
 def advised(
     history: ReleaseHistory,
-    rows: tuple[Belief, ...],
-    confidence: float,
+    found: Beliefs,
     intervals: dict[int, Interval],
     newest: dict[int, ReleasedRow],
     noise: NoiseMoments,
     allocation: Allocation | None,
 ) -> Beliefs:
     """The rows with what they allow to say."""
-    delta = 1.0 - confidence
-    changed = changed_of(history, intervals, delta)
-    more, sight, at_share = None, None, None
+    delta, more, sight, at_share = 1.0 - found.confidence, None, None, None
     if not history.reader.alone:
         best = best_apart(intervals)
         if best is None:
@@ -1144,14 +1098,13 @@ def advised(
         is_own, best = (False, None) if allocation is None else allocation.named(delta)
         if not is_own:
             best = best_compared(history, tuple(newest), delta)
-        in_periods = history.within is not None
-        best = None if changed and not in_periods else best
-        if best is None and in_periods:
+        best = None if found.changed and not found.in_periods else best
+        if best is None and found.in_periods:
             more = people_in_periods(history, newest, delta)
-        elif best is None and not changed:
+        elif best is None and not found.changed:
             more, sight, at_share = more_to_come(history, newest, delta, allocation)
     named = None if best is None else history.arms[best].label
-    return Beliefs(rows, confidence, named, more, changed, at_share=at_share, sight=sight)
+    return replace(found, best=named, more=more, at_share=at_share, sight=sight)
 
 
 def more_to_come(
@@ -1205,31 +1158,13 @@ def mean_changed(history: ReleaseHistory, arm: int, delta: float) -> bool:
         if row.rounds < 2 * last:
             continue
         last, number = row.rounds, number + 1
-        later = row_between(row, newest)
+        later = combined(newest, row, -1)
         least = required(arm, history.first, delta) + math.log(2.0 * number * (number + 1.0))
         if later.rounds > 0 and history._may_be_apart(row, later):
             pairs = history.reader.pairs
             if max(pairs.above(row, later), pairs.above(later, row)) >= least:
                 return True
     return False
-
-
-def released_since(row: ReleasedRow | None, newest: ReleasedRow) -> ReleasedRow | None:
-    """What was released after a row, if anything was."""
-    found = newest if row is None else row_between(row, newest)
-    return found if found.rounds > 0 else None
-
-
-def row_between(row: ReleasedRow, newest: ReleasedRow) -> ReleasedRow:
-    """What was released after a row, as a row."""
-    draws: Counter[int] = Counter(dict(newest.draws))
-    draws.subtract(dict(row.draws))
-    return ReleasedRow(
-        newest.release,
-        newest.total - row.total,
-        newest.rounds - row.rounds,
-        tuple(sorted(draws.items())),
-    )
 
 
 def belief(
@@ -1259,23 +1194,6 @@ def checked_arms(history: ReleaseHistory, among: Sequence[int]) -> list[int]:
     if not all(type(arm) is int and 0 <= arm < len(history.arms) for arm in wanted):
         raise ValueError(f"Expected among={shown(among)} to be numbers of arms.")
     return wanted
-
-
-def text_of_rows(rows: Sequence[Belief], *, chances: bool = True) -> str:
-    """Rows as a table of text, a line each. chances: whether with the last column."""
-    head = ("arm", "people", "mean", "low", "high", "best?")
-    cells = [head, *(cells_of(row) for row in rows)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(head) - (not chances))]
-    lines = [zip(line, widths, strict=False) for line in cells]
-    return "\n".join("  ".join(cell.rjust(width) for cell, width in line) for line in lines)
-
-
-def cells_of(row: Belief) -> tuple[str, ...]:
-    """A row as text."""
-    numbers = (row.mean, row.low, row.high)
-    chance = "" if row.chance_best is None else f"{row.chance_best:.2f}"
-    shown_numbers = ("" if number is None else f"{number:.4g}" for number in numbers)
-    return (row.label, f"{row.people:,}", *shown_numbers, chance)
 
 
 class SideMean(NamedTuple):

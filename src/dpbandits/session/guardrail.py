@@ -218,7 +218,7 @@ class Harm:
             DamagedSessionError: it is not that.
         """
         saved = converted(data, HarmData, "public.harm")
-        history = ReleaseHistory.reread(self.history.reader, saved.history)
+        history = ReleaseHistory.restored(self.history.reader, saved.history)
         alarms = saved.alarms
         if len(history.arms) > arms or any(arm >= arms or at > asked for arm, at, _ in alarms):
             raise damaged("public.harm has arms that are none, or decisions to come")

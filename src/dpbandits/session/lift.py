@@ -4,12 +4,11 @@ public values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
-from dpbandits.core.inputs import shown
-from dpbandits.core.tables import Tabular, aligned, in_columns
+from dpbandits.core.tables import Rows, aligned, cell_text
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.ranges import Range
 
@@ -50,7 +49,7 @@ class SegmentLift(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class Lift(Tabular):
+class Lift(Rows[ArmLift]):
     """Differences to the control arm: a row for each other arm, in their order; iterate over it.
 
     control: the control arm's label.
@@ -64,27 +63,14 @@ class Lift(Tabular):
     confidence: float
     changed: tuple[str, ...] = ()
 
-    def __iter__(self) -> Iterator[ArmLift]:
-        return iter(self.rows)
+    kind: ClassVar[Any] = ArmLift
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, label: str | int) -> ArmLift:
-        """A row, by its label or its place."""
-        if not isinstance(label, str):
-            return self.rows[label]
-        for row in self.rows:
-            if row.label == label:
-                return row
-        raise KeyError(
-            f"Expected the label of an arm beside the control arm {self.control!r}, got "
-            f"{shown(label)}."
-        )
+    def _arms(self, labels: Sequence[str]) -> str:
+        return f"an arm beside the control arm {self.control!r}"
 
     def __str__(self) -> str:
         head = ("arm", "people", "difference", "low", "high", "ratio", "low", "high")
-        cells = [(row.label, f"{row.people:,}", *map(figure, row[2:])) for row in self.rows]
+        cells = [(row.label, f"{row.people:,}", *map(cell_text, row[2:])) for row in self.rows]
         at = f"{self.confidence:.4g}".replace("0.", ".")
         notes = [
             f"Each arm less {self.control}, and over it; all intervals hold at all times at once "
@@ -95,13 +81,6 @@ class Lift(Tabular):
         return "\n".join((aligned([head, *cells]), *notes))
 
     __repr__ = __str__
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return in_columns(self.rows, ArmLift)
-
-
-def figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
 
 
 def lift_of(estimates: Beliefs, control: int, ruler: Range | None) -> Lift:
@@ -159,7 +138,7 @@ class ArmPart(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class Shares(Tabular):
+class Shares(Rows[ArmPart]):
     """The split of the next people: a row for each arm in play; iterate over it.
 
     people: how many they are.
@@ -168,29 +147,13 @@ class Shares(Tabular):
     rows: tuple[ArmPart, ...]
     people: int
 
-    def __iter__(self) -> Iterator[ArmPart]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, label: str | int) -> ArmPart:
-        """A row, by its label or its place."""
-        if not isinstance(label, str):
-            return self.rows[label]
-        for row in self.rows:
-            if row.label == label:
-                return row
-        raise KeyError(f"Expected the label of an arm in play, got {shown(label)}.")
+    kind: ClassVar[Any] = ArmPart
 
     def __str__(self) -> str:
         cells = [(row.label, f"{row.people:,}", f"{row.share:.4g}") for row in self.rows]
         return aligned([("arm", "people", "share"), *cells])
 
     __repr__ = __str__
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return in_columns(self.rows, ArmPart)
 
 
 def shares_of(given: Mapping[str, float], people: int) -> Shares:

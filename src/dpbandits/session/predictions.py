@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbandits.core.contexts import checked_rows
-from dpbandits.core.inputs import Booleans, Floats, numbers_in, real_number, shown
+from dpbandits.core.inputs import Booleans, Floats, numbers_in, shown
 from dpbandits.policies.contextual import ContextState, ContextualPolicy
+from dpbandits.session.beliefs import checked_confidence
 from dpbandits.session.ranges import Range
 
 MODEL = "each arm's mean reward is linear in the context, E r = x·θ"
@@ -101,12 +102,7 @@ class Predictions:
         Raises:
             ValueError: a confidence that is not between 0 and 1.
         """
-        level = real_number(confidence)
-        if level is None or not 0 < level < 1:
-            raise ValueError(
-                f"Expected confidence={shown(confidence)} to be between 0 and 1; 0.95, say."
-            )
-        level = float(level)
+        level = checked_confidence(confidence)
         information = np.array([fit.information for fit in state.fits])
         weighted = np.array([fit.weighted for fit in state.fits])
         radii = policy.radii(information, 1.0 - level) if always else policy.ridge_bias

@@ -47,7 +47,7 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.session.arms import assignment_from_data, roster_from_data, roster_to_data
-from dpbandits.session.beliefs import ReleaseHistory
+from dpbandits.session.beliefs import MeanReader, ReleaseHistory
 from dpbandits.session.contexts import ContextsData, contexts_data, contexts_of, require_open
 from dpbandits.session.decisions import MOST_PENDING, Play, chosen_from_data, chosen_to_data
 from dpbandits.session.guardrail import rail_from_data
@@ -281,7 +281,7 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         learned=state.learned,
         history=state.history.to_data(),
         harm=None if state.harm is None else state.harm.to_data(),
-        traffic=state.traffic.to_data(),
+        traffic=state.traffic,
         arms=roster_to_data(state.roster),
         events=[event[:3] for event in state.events],
         step=state.step,
@@ -614,7 +614,7 @@ def state_of(
         raise damaged("public.void counts more than public.unread")
     if public.asked != public.records + public.unread + len(pending):
         raise damaged("its decisions, its records and those that are pending do not add up")
-    history = ReleaseHistory.restored(policy, public.history)
+    history = ReleaseHistory.restored(MeanReader.of(policy), public.history)
     if len(history.arms) != policy.arms:
         raise damaged("public.history has not one entry for each arm")
     harm = first.harm

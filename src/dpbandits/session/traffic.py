@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple, Self, final
 
 import numpy as np
 from msgspec import Meta, Struct
+from msgspec.structs import replace as changed
 
 from dpbandits.core.inputs import (
     Count,
@@ -21,7 +22,6 @@ from dpbandits.core.inputs import (
     converted,
     damaged,
     numbers_in,
-    part,
     real_number,
     shown,
     whole_number,
@@ -113,7 +113,7 @@ class Answers(NamedTuple):
     since: str = ""
 
 
-class AnswerTest(NamedTuple):
+class AnswerTest(Struct, frozen=True):
     """The test so far: public, plain data, never changed in place.
 
     Args:
@@ -148,19 +148,19 @@ class AnswerTest(NamedTuple):
         """The test after a decision whose arm was drawn from this law."""
         if max(law) >= 1.0:  # it left no choice
             return self
-        test, chances = self._replace(first=self.first or len(law)), tuple(law)
+        test, chances = changed(self, first=self.first or len(law)), tuple(law)
         last = self.open[-1] if self.open else None
         most = min(LONGEST, max(SHORTEST, self.drawn // FRACTION))
         goes_on = last is not None and (last.first + last.size, last.law) == (id, chances)
         if last is not None and goes_on and last.size < most:
             grown = last._replace(size=last.size + 1, waiting=last.waiting + 1)
-            return test._replace(drawn=self.drawn + 1, open=(*self.open[:-1], grown))
+            return changed(test, drawn=self.drawn + 1, open=(*self.open[:-1], grown))
         test = test._counted(grows=False)
         if len(test.open) >= MOST_OPEN:
             return test
         none = (0,) * len(chances)
         new = Stretch(id, chances, 1, 1, none, none)
-        return test._replace(drawn=test.drawn + 1, open=(*test.open, new))
+        return changed(test, drawn=test.drawn + 1, open=(*test.open, new))
 
     def with_resolved(self, id: int, arm: int, answered: bool | None) -> Self:
         """The test after a drawn decision was resolved.
@@ -175,7 +175,7 @@ class AnswerTest(NamedTuple):
             of = of._replace(told=one_more(of.told, arm))
         elif answered is False:
             of = of._replace(missing=one_more(of.missing, arm))
-        test = self._replace(open=(*self.open[:at], of, *self.open[at + 1 :]))
+        test = changed(self, open=(*self.open[:at], of, *self.open[at + 1 :]))
         return test._counted() if not of.waiting and not at else test
 
     def with_cut(self, id: int, pending: Mapping[int, Play]) -> Self:
@@ -187,7 +187,7 @@ class AnswerTest(NamedTuple):
             play = pending.get(each)
             if play is not None and isinstance(play.action, int):
                 test = test.with_resolved(each, play.action, False)
-        return test._replace(cut=id)
+        return changed(test, cut=id)
 
     def oldest(self, pending: Mapping[int, Play]) -> int:
         """The oldest decision that is not compared because it waits for its answer; 0: none."""
@@ -196,7 +196,7 @@ class AnswerTest(NamedTuple):
 
     def ended(self) -> Self:
         """The test where no further answer comes: open stretches never count."""
-        return self._replace(open=())
+        return changed(self, open=())
 
     def answers(self, arms: int) -> Answers:
         """What was compared so far, of so many arms, and the evidence that arms differ."""
@@ -210,7 +210,7 @@ class AnswerTest(NamedTuple):
         """
         test = self
         while len(test.open) > grows and not test.open[0].waiting:
-            test = test._with(test.open[0])._replace(open=test.open[1:])
+            test = changed(test._with(test.open[0]), open=test.open[1:])
         return test
 
     def _with(self, stretch: Stretch) -> Self:
@@ -226,7 +226,8 @@ class AnswerTest(NamedTuple):
         score = most + math.log(np.exp(every - most).sum())
         lost, count = sum(missing), sum(told) + sum(missing)
         kept = 0.5 ** (count / max(HALF, self.drawn / HALF_FRACTION))
-        return self._replace(
+        return changed(
+            self,
             told=added_up(self.told, told),
             missing=added_up(self.missing, missing),
             usual=(kept * self.usual[0] + lost, kept * self.usual[1] + count),
@@ -234,27 +235,14 @@ class AnswerTest(NamedTuple):
             highest=max(self.highest, score),
         )
 
-    def to_data(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
-        return {key: each for key, each in self._asdict().items() if key != "cut" or each}
-
-    @classmethod
-    def restored(cls, data: object, arms: int) -> AnswerTest:
-        """What `to_data` wrote, of a session of so many arms.
-
-        Raises:
-            DamagedSessionError: it is not that.
-        """
-        fields = {"cut": 0} | part(data, "answers", *cls._fields[:-1])
-        test: AnswerTest = converted([fields[name] for name in cls._fields], cls, "answers")
-        ids = [id for of in test.open for id in (of.first, of.first + of.size - 1)]
-        fits = test.first <= arms and test.drawn >= sum(of.size for of in test.open)
-        fits = fits and 0.0 < test.usual[0] < test.usual[1] and ids == sorted(ids)
-        fits = fits and max(map(len, (test.scores, test.told, test.missing))) <= arms
-        fits = fits and all(len(row) == len(SIGNED) for row in test.scores)
-        if not fits or not all(of.fits(arms) for of in test.open):
-            raise damaged("answers contradict themselves")
-        return test
+    def fits(self, arms: int) -> bool:
+        """Return whether its numbers agree, in a session of so many arms."""
+        ids = [id for of in self.open for id in (of.first, of.first + of.size - 1)]
+        fits = self.first <= arms and self.drawn >= sum(of.size for of in self.open)
+        fits = fits and 0.0 < self.usual[0] < self.usual[1] and ids == sorted(ids)
+        fits = fits and max(map(len, (self.scores, self.told, self.missing))) <= arms
+        fits = fits and all(len(row) == len(SIGNED) for row in self.scores)
+        return fits and all(of.fits(arms) for of in self.open)
 
 
 def arm_weight(arm: int, first: int) -> float:
@@ -310,6 +298,11 @@ def added_up(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
 CONCENTRATION = 1000.0
 """Decisions that the prior counts for: the larger, the smaller the deviations it is made for."""
 
+IMPOSSIBLE = 1e308
+"""The score of what could not happen."""
+
+AtLeast0 = Annotated[float, Meta(ge=0, le=1e308)]
+
 OFF = 1e-9
 """By how much probabilities may miss the sum 1."""
 
@@ -330,12 +323,12 @@ class Traffic:
     ((6000, 4000), True)
     """
 
-    counts: tuple[int, ...]
-    expected: tuple[float, ...]
-    prior: tuple[float, ...]
-    score: float = 0.0
-    highest: float = 0.0
-    concentration: float = CONCENTRATION
+    counts: tuple[Count, ...]
+    expected: tuple[AtLeast0, ...]
+    prior: tuple[AtLeast0, ...]
+    score: Finite = 0.0
+    highest: Finite = 0.0
+    concentration: Annotated[float, Meta(gt=0, le=1e308)] = CONCENTRATION
     answers: AnswerTest = field(default_factory=AnswerTest)
 
     @classmethod
@@ -374,7 +367,7 @@ class Traffic:
             for old, seen, wanted, p in zip(prior, self.counts, self.expected, chances, strict=True)
         ]
         mean = math.fsum(p * t for p, t in zip(chances, tilt, strict=True))
-        score = self.score + math.log(tilt[arm] / mean) if tilt[arm] else math.inf
+        score = self.score + math.log(tilt[arm] / mean) if tilt[arm] else IMPOSSIBLE
         return Traffic(
             tuple(count + (each == arm) for each, count in enumerate(self.counts)),
             tuple(old + p for old, p in zip(self.expected, chances, strict=True)),
@@ -401,8 +394,8 @@ class Traffic:
         before = np.array(self.counts, np.float64)
         score = self.score
         if (made[law == 0.0] > 0).any():
-            score = math.inf  # what could not happen
-        elif score < math.inf:
+            score = IMPOSSIBLE  # what could not happen
+        elif score < IMPOSSIBLE:
             score += block_score(law, made, prior + before, prior + expected)
         return Traffic(
             tuple((before + made).astype(int).tolist()),
@@ -434,49 +427,19 @@ class Traffic:
             )
         return made
 
-    def to_data(self) -> dict[str, Any]:
-        """Plain data, for JSON. What could not happen has no score: null."""
-        impossible = self.score == math.inf
-        return {
-            "counts": list(self.counts),
-            "expected": list(self.expected),
-            "prior": list(self.prior),
-            "score": None if impossible else self.score,
-            "highest": None if impossible else self.highest,
-            "concentration": self.concentration,
-            "answers": self.answers.to_data(),
-        }
-
     @classmethod
     def restored(cls, data: object, arms: int) -> Traffic:
-        """What `to_data` wrote, of a session of so many arms.
+        """The same from plain data, of a session of so many arms.
 
         Raises:
             DamagedSessionError: it is not that.
         """
-        saved = converted(data, TrafficData, "traffic")
-        counts, expected, prior = saved.counts, saved.expected, saved.prior
-        score, highest = (math.inf if x is None else x for x in (saved.score, saved.highest))
-        fits = max(0.0, score) <= highest and (highest < math.inf or score == math.inf)
-        if not fits or not 0 < len(counts) == len(expected) == len(prior) <= arms:
+        saved: Traffic = converted(data, Traffic, "traffic")
+        lengths = {len(each) for each in (saved.counts, saved.expected, saved.prior)}
+        fits = max(0.0, saved.score) <= saved.highest and lengths == {len(saved.counts)}
+        if not fits or not 0 < len(saved.counts) <= arms or not saved.answers.fits(arms):
             raise damaged("traffic contradicts itself, or has more counts than there are arms")
-        answers = AnswerTest.restored(saved.answers, arms)
-        return cls(counts, expected, prior, score, highest, saved.concentration, answers)
-
-
-AtLeast0 = Annotated[float, Meta(ge=0, le=1e308)]
-
-
-class TrafficData(Struct):
-    """`Traffic`, of a saved session. What could not happen has no score."""
-
-    counts: tuple[Count, ...]
-    expected: tuple[AtLeast0, ...]
-    prior: tuple[AtLeast0, ...]
-    score: Finite | None
-    highest: Finite | None
-    concentration: Annotated[float, Meta(gt=0, le=1e308)]
-    answers: Any
+        return saved
 
 
 def block_score(law: Any, made: Any, seen: Any, wanted: Any) -> float:
