@@ -163,13 +163,13 @@ def changed(data: dict[str, Any], path: Any, value: Any) -> dict[str, Any]:
     keys = path.split(".") if isinstance(path, str) else path
     data = json.loads(json.dumps(data))
     at: Any = data
-    keys = [int(k) if isinstance(k, str) and k.lstrip("-").isdigit() else k for k in keys]
     for key in keys[:-1]:
-        at = at[key]
+        at = at[int(key) if isinstance(at, list) else key]
+    last = int(keys[-1]) if isinstance(at, list) else keys[-1]
     if value is ...:
-        del at[keys[-1]]
+        del at[last]
     else:
-        at[keys[-1]] = value
+        at[last] = value
     return data
 
 

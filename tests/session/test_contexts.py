@@ -69,12 +69,11 @@ def expected_blocks(s: dpb.Session, told: list[tuple[int, Any, float]]) -> dict[
 
 def held_blocks(s: dpb.Session) -> dict[int, Any]:
     public, sums = public_of(s), private_of(s)["sums"]
-    counts = {each["arm"]: each for each in public["contexts"]["open"]}
+    (counts, *_) = public["contexts"]
     found = {}
     for (arm, records), total in zip(public["counts"], sums, strict=True):
-        each = counts[arm]
-        directions = np.array(each["directions"])
-        found[arm] = [records, total, each["counts"], each["negatives"], directions]
+        seen, negatives, directions, _ = counts[str(arm)]
+        found[arm] = [records, total, seen, negatives, np.array(directions)]
     return found
 
 

@@ -315,7 +315,7 @@ def converted(data: Any, kind: Any, what: str) -> Any:
     """
     why = ""
     try:
-        return msgspec.convert(data, kind)
+        return msgspec.convert(data, kind, str_keys=True)
     except msgspec.ValidationError as error:
         why = str(error)
     except (TypeError, ValueError, OverflowError, RecursionError):

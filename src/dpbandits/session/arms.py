@@ -5,6 +5,8 @@ seed that is kept secret until the end, so nobody foresees the next assignment, 
 check it afterwards. They say nothing of any reward.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +21,6 @@ from dpbandits.core.inputs import (
     Count,
     Finite,
     as_int,
-    converted,
     damaged,
     real_number,
     shown,
@@ -214,8 +215,8 @@ class Assignment:
     """
 
     shuffled: bool
-    min_share: float
-    shares: tuple[tuple[int, float], ...] = ()
+    min_share: Finite
+    shares: tuple[tuple[Count, Finite], ...] = ()
 
     def least(self, arm: int) -> float:
         """The least share of an arm."""
@@ -322,9 +323,17 @@ class Assignment:
             "reward enters, so they cost no privacy"
         )
 
-    def to_data(self) -> list[Any]:
-        """Plain data, for JSON."""
-        return [self.shuffled, list(map(list, self.shares)) if self.shares else self.min_share]
+    def checked(self, arms: int) -> Assignment | None:
+        """The same from a saved session, of so many arms.
+
+        Raises:
+            DamagedSessionError: they cannot have these shares.
+        """
+        kind = "shuffled" if self.shuffled else "planned"
+        try:
+            return assignment_of(kind, dict(self.shares) or self.min_share, arms)
+        except ValueError:
+            raise damaged("public.assignment has a share that cannot be") from None
 
 
 def assignment_of(
@@ -384,16 +393,3 @@ def shares_of(
             "least one arm, such as {'control': 0.3}."
         )
     return tuple(sorted(shares.items()))
-
-
-def assignment_from_data(data: object, arms: int) -> Assignment | None:
-    """What `to_data` wrote; None where there was none."""
-    if data is None:
-        return None
-    form = tuple[bool, Finite | list[tuple[Count, Finite]]]
-    shuffled, share = converted(data, form, "public.assignment")
-    share = dict(share) if isinstance(share, list) else share
-    try:
-        return assignment_of("shuffled" if shuffled else "planned", share, arms)
-    except ValueError:
-        raise damaged("public.assignment has a share that cannot be") from None

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from msgspec import Struct
 
 from dpbandits.core.contexts import FINE
-from dpbandits.core.inputs import Floats, damaged
+from dpbandits.core.inputs import Floats, converted, damaged
 from dpbandits.core.plan import ContextLaw, Draw, Plan
 from dpbandits.mechanisms.cells import (
     OpenContexts,
@@ -108,36 +107,24 @@ class Contexts(NamedTuple):
         return self._replace(recent=self.recent + ((),) * (arms - len(self.recent)))
 
 
-class OpenData(Struct, forbid_unknown_fields=True):
-    """`PublicCounts` with its arm."""
+class OpenData(NamedTuple):
+    """`PublicCounts` of a saved session."""
 
-    arm: int
     counts: list[int]
     negatives: list[int]
     directions: list[list[float]]
-    reach: list[int] = []
+    reach: list[int]
 
 
-class ContextsData(Struct, forbid_unknown_fields=True):
-    """`Contexts` in a saved session."""
+class ContextsData(NamedTuple):
+    """`Contexts` of a saved session, with lists in place of arrays."""
 
-    open: list[OpenData]
+    open: dict[int, OpenData]
     recent: list[list[list[float]]]
     pilot: list[list[float]]
 
 
-def contexts_data(contexts: Contexts) -> ContextsData:
-    return ContextsData(
-        [
-            OpenData(arm, *(each.tolist() for each in counts))
-            for arm, counts in contexts.open.items()
-        ],
-        [[each.tolist() for each in recent] for recent in contexts.recent],
-        [each.tolist() for each in contexts.pilot],
-    )
-
-
-def contexts_of(data: ContextsData | None, policy: Policy, counts: Mapping[int, int]) -> Any:
+def contexts_of(saved: Any, policy: Policy, counts: Mapping[int, int]) -> Any:
     """What is kept of contexts, from a saved session.
 
     Args:
@@ -147,11 +134,12 @@ def contexts_of(data: ContextsData | None, policy: Policy, counts: Mapping[int, 
         DamagedSessionError: it does not fit the policy or the counts.
     """
     if not isinstance(policy, ContextualPolicy):
-        if data is not None:
+        if saved is not None:
             raise damaged("public.contexts is of another kind of policy")
         return None
-    if data is None:
+    if saved is None:
         raise damaged("it lacks public.contexts")
+    data: ContextsData = converted(saved, ContextsData, "public.contexts")
     if len(data.recent) != policy.arms or any(
         len(each) > max(1, policy.kept_contexts) for each in data.recent
     ):
@@ -162,10 +150,10 @@ def contexts_of(data: ContextsData | None, policy: Policy, counts: Mapping[int, 
     if any(sum(value * value for value in row) > 1.0 + 1e-9 for row in every):
         raise damaged("public.contexts has a context that is longer than 1")
     open_ = dict[int, PublicCounts]()
-    for each in data.open:
+    for arm, each in data.open.items():
         if any(len(row) != policy.dimension for row in each.directions):
             raise damaged("public.contexts.open does not fit its block")
-        open_[each.arm] = PublicCounts(
+        open_[arm] = PublicCounts(
             np.array(each.counts, np.int64),
             np.array(each.negatives, np.int64),
             np.array(each.directions, np.float64).reshape(-1, policy.dimension),

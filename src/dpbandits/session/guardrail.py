@@ -20,7 +20,6 @@ from dpbandits.core.inputs import (
     checked_name,
     converted,
     damaged,
-    part,
     real_number,
     shown,
     whole_number,
@@ -140,10 +139,6 @@ class Guardrail:
             )
         return two_digits(found)
 
-    def to_data(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
-        return {name: getattr(self, name) for name in ("name", "limit", "confidence", "default")}
-
 
 Alarm = tuple[int, int, bool]
 """An arm whose harm passed the limit, after how many decisions, and whether it was suspended: the
@@ -208,8 +203,7 @@ class Harm:
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        alarms = [list(alarm) for alarm in self.alarms]
-        return {"step": self.step, "alarms": alarms, "history": self.history.to_data()}
+        return {"step": self.step, "alarms": self.alarms, "history": self.history.to_data()}
 
     def restored(self, data: object, arms: int, asked: int) -> Harm:
         """What `to_data` wrote, of the same rail.
@@ -236,14 +230,3 @@ class HarmData(Struct):
 def harm_of(release: Release) -> Release:
     """The release as one of harm."""
     return release._replace(answers=release.harm, harm=())
-
-
-def rail_from_data(data: object) -> Guardrail | None:
-    """What `Guardrail.to_data` wrote."""
-    if data is None:
-        return None
-    fields = part(data, "public.guardrail", "name", "limit", "confidence", "default")
-    try:
-        return Guardrail(**{name: fields[name] for name in Guardrail.__dataclass_fields__})
-    except (ValueError, TypeError):
-        raise damaged("public.guardrail is none") from None

@@ -24,7 +24,7 @@ from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.people import Register
 from dpbandits.session.ranges import Range
-from dpbandits.session.state import Batch, Closing
+from dpbandits.session.state import LONGEST_WHY, Batch, Closing
 from dpbandits.session.statement import odds_words
 
 SegmentPart = TypeVar("SegmentPart")
@@ -68,7 +68,7 @@ def warn_about(policy: Policy, guarantee: Guarantee | None) -> None:
     warnings.warn(message, PrivacyWarning, stacklevel=3)
 
 
-LONGEST_WHY, LONGEST_KEY = 500, 200
+LONGEST_KEY = 200
 
 
 def checked_why(why: object) -> str:

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
+from dpbandits.core.inputs import Count, Number
 from dpbandits.core.plan import FOREVER
 from dpbandits.session.decisions import Play
 
@@ -84,9 +85,9 @@ class OverdueRequests(NamedTuple):
         since: the first of them; 0 if there is none.
     """
 
-    edge: int = 0
-    many: int = 0
-    since: int = 0
+    edge: Count = 0
+    many: Count = 0
+    since: Count = 0
 
 
 class Overdue(NamedTuple):
@@ -103,11 +104,11 @@ class Overdue(NamedTuple):
             id, number), as far as decisions before them were pending.
     """
 
-    blocks: Mapping[Any, OverdueRequests] = {}
-    total: int = 0
-    check: int = FOREVER
-    noticed: tuple[tuple[int, int], ...] = ()
-    elsewhere: tuple[tuple[int, int], ...] = ()
+    blocks: Mapping[int, OverdueRequests] = {}
+    total: Count = 0
+    check: Number = FOREVER
+    noticed: tuple[tuple[Count, Count], ...] = ()
+    elsewhere: tuple[tuple[Number, Number], ...] = ()
 
     def elsewhere_after(self, id: int) -> int:
         """Return the number of outcomes that were recorded of people who were assigned elsewhere

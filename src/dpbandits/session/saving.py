@@ -31,12 +31,10 @@ from dpbandits.core.inputs import (
     checked_seed,
     converted,
     damaged,
-    entries,
     finite,
     require_shallow,
     tuples_for_lists,
     unique_keys,
-    whole,
 )
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.base import Readings
@@ -46,16 +44,16 @@ from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import EVERY_POLICY
-from dpbandits.session.arms import assignment_from_data, roster_from_data, roster_to_data
+from dpbandits.session.arms import Assignment, roster_from_data, roster_to_data
 from dpbandits.session.beliefs import MeanReader, ReleaseHistory
-from dpbandits.session.contexts import ContextsData, contexts_data, contexts_of, require_open
+from dpbandits.session.contexts import contexts_of, require_open
 from dpbandits.session.decisions import MOST_PENDING, Play, chosen_from_data, chosen_to_data
-from dpbandits.session.guardrail import rail_from_data
-from dpbandits.session.options import LONGEST_WHY
-from dpbandits.session.overdue import Overdue, OverdueRequests, bucket_of
+from dpbandits.session.guardrail import Guardrail
+from dpbandits.session.overdue import Overdue, bucket_of
 from dpbandits.session.people import Register, policy_for_users
 from dpbandits.session.ranges import range_from_data
 from dpbandits.session.state import (
+    LONGEST_WHY,
     Batch,
     Closing,
     Offer,
@@ -120,32 +118,11 @@ class PlayData(NamedTuple):
     context: tuple[float, ...] | None = None
 
 
-class OfferData(NamedTuple):
-    """`Offer` without its law: a law that is not the plan's is made anew by the next ask."""
+OfferData = tuple[Number, Count, PlayData | None]
+"""`Offer` without its law: a law that is not the plan's is made anew by the next ask."""
 
-    since: Number
-    last: Count
-    play: PlayData | None
-
-
-class PlanData(NamedTuple):
-    """`OpenPlan` with its number."""
-
-    number: Number
-    action: tuple[Count, ...]
-    rounds: Number
-    release: tuple[Count, ...]
-    observe: tuple[Count, ...] | None
-    step: Count
-
-
-class LineData(NamedTuple):
-    """`vault.Line` with its coordinate."""
-
-    coordinate: Annotated[int, Meta(ge=EVERY)]
-    start: Count
-    stop: Number
-    releases: Number
+LineData = tuple[Annotated[int, Meta(ge=EVERY)], Count, Number, Number]
+"""A coordinate, and its `vault.Line`."""
 
 
 class LedgerData(Struct, forbid_unknown_fields=True):
@@ -153,29 +130,6 @@ class LedgerData(Struct, forbid_unknown_fields=True):
 
     left: list[tuple[Annotated[int, Meta(ge=EVERY)], Count, Count]]
     lines: list[LineData]
-
-
-class OverdueData(NamedTuple):
-    """`Overdue`. blocks: (arm or number of a joint plan, `OverdueRequests`). elsewhere: (first id,
-    number).
-    """
-
-    blocks: list[tuple[Count, Count, Count, Count]]
-    total: Count
-    check: Number
-    noticed: list[tuple[Count, Count]]
-    elsewhere: tuple[tuple[Number, Number], ...] = ()
-
-
-class ClosingData(NamedTuple):
-    """`Closing`, whose releases are noted before it is saved."""
-
-    why: Annotated[str, Meta(max_length=LONGEST_WHY)]
-    winner: Count | None
-    read: bool
-    asked: Count
-    void: list[tuple[Number, Number]]
-    is_done: bool
 
 
 class NoiseData(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -199,17 +153,17 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     max_pending: Annotated[int, Meta(ge=1, le=MOST_PENDING)]
     noise: NoiseData
     rewards: Any
-    guardrail: Any
+    guardrail: Guardrail | None
     people: Any
     attribution: Any
-    assignment: Any
+    assignment: Assignment | None
     chosen: Any
     learned: Any
     history: Any
     harm: Any
     traffic: Any
     arms: str
-    events: list[tuple[str, int | str | None, Count]]
+    events: tuple[SessionEvent, ...]
     step: Count
     asked: Count
     first: Count
@@ -219,16 +173,16 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     rng: Any
     step_counts: list[tuple[ActionData, Number]]
     delays: list[tuple[Count, Number]] | None
-    overdue: OverdueData
-    plans: list[PlanData]
+    overdue: Overdue
+    plans: list[tuple[Number, OpenPlan]]
     plays: list[PlayData]
     pending: list[tuple[Number, Count]]
     counts: list[tuple[Annotated[int, Meta(ge=EVERY)], Number]]
     ledger: LedgerData
-    closing: ClosingData | None = None
-    contexts: ContextsData | None = None
+    closing: Closing | None = None
+    contexts: Any = None
     elsewhere: Count = 0
-    batches: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count, Number]] = []
+    batches: tuple[Batch, ...] = ()
     void: Count = 0
     responsible: Annotated[str, Meta(max_length=LONGEST_WHY)] | None = None
     answered: Count = 0
@@ -264,6 +218,7 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         (id, plays.setdefault(play_data(play), len(plays))) for id, play in state.pending.items()
     ]
     offer, blocks, ledger = state.offer, state.books.blocks, state.books.ledger
+    closing, period, periods = state.closing, state.period, tables.periods
     last = 0 if offer.play is None and offer.law is not None else offer.last
     return PublicPart(
         generation=generation,
@@ -273,17 +228,17 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         max_pending=session.max_pending,
         noise=noise_data(session._vault.noise),
         rewards=None if session.rewards is None else session.rewards.to_data(),
-        guardrail=None if session.guardrail is None else session.guardrail.to_data(),
+        guardrail=session.guardrail,
         people=None if people is None else people.to_data(tables.owners),
         attribution=None if window is None else window.to_data(),
-        assignment=None if assignment is None else assignment.to_data(),
+        assignment=assignment,
         chosen=None if tables.chosen is None else chosen_to_data(tables.chosen, state.asked),
         learned=state.learned,
         history=state.history.to_data(),
         harm=None if state.harm is None else state.harm.to_data(),
         traffic=state.traffic,
         arms=roster_to_data(state.roster),
-        events=[event[:3] for event in state.events],
+        events=state.events,
         step=state.step,
         asked=state.asked,
         first=state.first,
@@ -291,33 +246,27 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         unread=state.unread,
         answered=state.answered,
         expired=state.expired,
-        offer=OfferData(offer.since, last, None if offer.play is None else play_data(offer.play)),
+        offer=(offer.since, last, None if offer.play is None else play_data(offer.play)),
         rng=state.rng,
         step_counts=list(state.step_counts),
         delays=None if state.delays is None else list(state.delays),
-        overdue=overdue_data(state.overdue),
-        plans=[PlanData(number, *plan) for number, plan in state.plans.items()],
+        overdue=state.overdue,
+        plans=list(state.plans.items()),
         plays=list(plays),
         pending=pending,
         counts=[(key, block.count) for key, block in blocks.items()],
         ledger=LedgerData(
             [(c, *counts) for c, counts in sorted(ledger.left.items())],
-            [LineData(c, *line) for c, line in ledger.lines()],
+            [(c, *line) for c, line in ledger.lines()],
         ),
-        closing=closing_data(state.closing),
-        contexts=None if state.contexts is None else contexts_data(state.contexts),
+        closing=closing and closing._replace(releases=() if closing.is_done else None),
+        contexts=state.contexts,
         elsewhere=state.elsewhere,
-        batches=[(batch.key, batch.arm, batch.people) for batch in state.batches],
+        batches=state.batches,
         void=state.void,
         responsible=session.responsible,
-        period=periods_data(tables, state),
+        period=period and periods and periods.to_data(period),
     )
-
-
-def periods_data(tables: Tables, state: State) -> PeriodsData | None:
-    if tables.periods is None or state.period is None:
-        return None
-    return tables.periods.to_data(state.period)
 
 
 def private_part(session: Session, state: State) -> PrivatePart:
@@ -342,45 +291,30 @@ def play_data(play: Play) -> PlayData:
     )
 
 
-def closing_data(closing: Closing | None) -> ClosingData | None:
-    if closing is None:
-        return None
-    why, winner, read, asked, void, is_done, _ = closing
-    return ClosingData(why, winner, read, asked, list(void), is_done)
-
-
-def closing_of(data: ClosingData | None, asked: int, arms: int) -> Closing | None:
-    if data is None:
-        return None
-    runs_in([list(run) for run in data.void], "public.closing", data.asked)
-    if data.asked > asked or (data.winner is not None and data.winner >= arms):
+def require_closing(closing: Closing, asked: int, arms: int) -> None:
+    """Refuse what is no closing of a session of so many decisions and arms."""
+    require_runs(closing.void, "public.closing", closing.asked)
+    if closing.asked > asked or (closing.winner or 0) >= arms:
         raise damaged("public.closing has decisions to come, or an arm that is none")
-    return Closing(*data[:4], tuple(data.void), data.is_done, () if data.is_done else None)
+    if closing.releases != (() if closing.is_done else None):
+        raise damaged("public.closing has releases that are noted already")
 
 
-def overdue_data(overdue: Overdue) -> OverdueData:
-    blocks = [(key, *each) for key, each in overdue.blocks.items()]
-    noticed = list(overdue.noticed)
-    return OverdueData(blocks, overdue.total, overdue.check, noticed, overdue.elsewhere)
+def require_overdue(overdue: Overdue, asked: int, arms: int, blocks: Container[int]) -> None:
+    """Refuse overdue requests that nobody made.
 
-
-def overdue_of(data: OverdueData, asked: int, arms: int, blocks: Container[int]) -> Overdue:
-    """blocks: that may have overdue requests, arms or numbers of plans."""
-    overdue = {key: OverdueRequests(*each) for key, *each in data.blocks}
-    for key, each in overdue.items():
-        known = key in blocks and each.edge <= asked + 1
-        if (
-            not known
-            or not 0 <= each.since < max(each.edge, 1)
-            or bool(each.since) != bool(each.many)
-        ):
+    Args:
+        blocks: that may have overdue requests, arms or numbers of plans.
+    """
+    for key, (edge, many, since) in overdue.blocks.items():
+        is_known = key in blocks and edge <= asked + 1
+        if not is_known or not since < max(edge, 1) or bool(since) != bool(many):
             raise damaged("public.overdue has requests that were not asked for")
-    if not sum(each.many for each in overdue.values()) <= data.total <= asked:
+    if not sum(each.many for each in overdue.blocks.values()) <= overdue.total <= asked:
         raise damaged("public.overdue counts more than was asked")
-    if any(arm >= arms or at > asked for arm, at in data.noticed):
+    if any(arm >= arms or at > asked for arm, at in overdue.noticed):
         raise damaged("public.overdue.noticed has arms that are none, or decisions to come")
-    runs_in([list(run) for run in data.elsewhere], "public.overdue.elsewhere", asked)
-    return Overdue(overdue, data.total, data.check, tuple(data.noticed), data.elsewhere)
+    require_runs(overdue.elsewhere, "public.overdue.elsewhere", asked)
 
 
 def delays_of(delays: list[tuple[Count, Number]] | None) -> tuple[tuple[int, int], ...] | None:
@@ -563,12 +497,12 @@ def session_of(
         campaign=public.campaign,
         max_pending=public.max_pending,
         rewards=range_from_data(public.rewards),
-        guardrail=rail_from_data(public.guardrail),
+        guardrail=public.guardrail,
         responsible=public.responsible,
     )
     session._vault = session._vault_for(bare, noise)
     session.generation = public.generation
-    session._assignment = assignment_from_data(public.assignment, policy.arms)
+    session._assignment = public.assignment and public.assignment.checked(policy.arms)
     state = state_of(policy, session, public, private, pending, contextual)
     session._tables, period = tables_of(public, state, clock, user_key)
     state = state._replace(period=period)
@@ -622,9 +556,18 @@ def state_of(
         raise damaged("public.harm is of a session with a guardrail")
     since, last, offered = public.offer
     offer = Offer(since, last, None if offered is None else play_of_data(policy, roster, offered))
-    plans = {plan.number: OpenPlan(*plan[1:]) for plan in public.plans}
+    plans = dict(public.plans)
     if plans and not policy.reader.together:
         raise damaged("public.plans are of another kind of policy")
+    require_overdue(
+        public.overdue,
+        public.asked,
+        policy.arms,
+        plans if policy.reader.together else range(policy.arms),
+    )
+    if public.closing is not None:
+        require_closing(public.closing, public.asked, policy.arms)
+    require_batches(public, policy.arms)
     if contextual is None:
         learned: Any = learned_of(policy, public.learned, public.asked)
         contexts = contexts_of(public.contexts, policy, dict(public.counts))
@@ -639,7 +582,7 @@ def state_of(
         roster=roster,
         traffic=Traffic.restored(public.traffic, policy.arms),
         harm=None if harm is None else harm.restored(public.harm, policy.arms, public.asked),
-        events=tuple(SessionEvent(*event) for event in public.events),
+        events=public.events,
         step=public.step,
         asked=public.asked,
         first=public.first,
@@ -651,30 +594,24 @@ def state_of(
         rng=public.rng,
         step_counts=tuple(public.step_counts),
         delays=delays_of(public.delays),
-        overdue=overdue_of(
-            public.overdue,
-            public.asked,
-            policy.arms,
-            plans if policy.reader.together else range(policy.arms),
-        ),
+        overdue=public.overdue,
         plans=plans,
         pending=pending,
-        closing=closing_of(public.closing, public.asked, policy.arms),
+        closing=public.closing,
         contexts=contexts,
         elsewhere=public.elsewhere,
-        batches=batches_of(public, policy.arms),
+        batches=public.batches,
         void=public.void,
     )
 
 
-def batches_of(public: PublicPart, arms: int) -> tuple[Batch, ...]:
-    """The batches that were recorded of people who were assigned elsewhere."""
-    batches = tuple(Batch(*each) for each in public.batches)
+def require_batches(public: PublicPart, arms: int) -> None:
+    """Refuse batches of people who were assigned elsewhere that cannot have been recorded."""
+    batches = public.batches
     if any(batch.arm >= arms for batch in batches) or len({b.key for b in batches}) < len(batches):
         raise damaged("public.batches has an arm that is none, or a batch twice")
     if not sum(batch.people for batch in batches) <= public.elsewhere <= public.asked:
         raise damaged("public.batches, public.elsewhere and public.asked do not add up")
-    return batches
 
 
 def books_fit(state: State) -> bool:
@@ -819,21 +756,17 @@ def books_of(session: Session, public: PublicPart, private: PrivatePart | None) 
 
 
 def sums_of(session: Session, public: PublicPart, private: PrivatePart) -> list[Any]:
-    vault, plans = session._vault, {plan.number: plan for plan in public.plans}
+    vault, plans = session._vault, dict(public.plans)
     if len(private.sums) != len(public.counts):
         raise damaged("private.sums and public.counts are not of the same blocks")
     for (key, count), sums in zip(public.counts, private.sums, strict=True):
         length = vault.arms if vault.full else vault.numbers
         if vault.joint:
             length = len(plans[key].release) if key in plans else -1
-        most = min(count * vault.grid.steps, MOST)
+        least, most = 0, min(count * vault.grid.steps, MOST)
         if vault.contextual:  # its length is that of the codebook, looked at once that is known
-            length, most = len(sums), MOST
-        fits = all(type(x) is int for x in sums)
-        if vault.contextual:
-            fits = fits and all(abs(x) <= most for x in sums)
-        elif vault.randomizer is None:
-            fits = fits and all(0 <= x <= most for x in sums)
+            length, least, most = len(sums), -MOST, MOST
+        fits = vault.randomizer is not None or all(least <= x <= most for x in sums)
         if len(sums) != length or not fits:
             raise damaged(
                 "private.sums holds what no sum of so many rewards can be (not shown: sums are "
@@ -896,19 +829,12 @@ def tables_of(
     return tables, period
 
 
-def runs_in(data: object, what: str, asked: int) -> list[range]:
-    """What `id_runs` wrote into a part `what` of a saved session, of this many decisions.
-
-    Raises:
-        DamagedSessionError: it is not that.
-    """
-    runs, last = list[range](), 0
-    for row in entries(data, f"a part of {what}"):
-        first, many = entries(row, f"an entry of {what}", 2)
-        first = whole(first, f"a decision in {what}", last + 1, asked)
-        last = first - 1 + whole(many, f"a number in {what}", 1, asked - first + 1)
-        runs.append(range(first, last + 1))
-    return runs
+def require_runs(runs: tuple[tuple[int, int], ...], what: str, asked: int) -> None:
+    """Refuse what `id_runs` cannot have written into a part `what`, of this many decisions."""
+    last = 0
+    for first, many in runs:
+        if not last < first <= (last := first + many - 1) <= asked:
+            raise damaged(f"{what} has decisions that are not in order, or to come")
 
 
 def held_of(
@@ -989,7 +915,7 @@ def policy_to_data(policy: Policy, *, own: bool = False) -> dict[str, Any]:
         values["arms"] = list(policy.labels)
     module = (
         {}
-        if named_policy(type(policy).__name__) is type(policy)
+        if EVERY_POLICY.get(type(policy).__name__) is type(policy)
         else {"module": type(policy).__module__}
     )
     return (
@@ -997,11 +923,6 @@ def policy_to_data(policy: Policy, *, own: bool = False) -> dict[str, Any]:
         | module
         | {name: plain_argument(value, own) for name, value in values.items()}
     )
-
-
-def named_policy(name: str) -> type[Policy] | None:
-    """One of ours by its name."""
-    return EVERY_POLICY.get(name)
 
 
 def plain_argument(value: Any, own: bool) -> Any:
@@ -1072,7 +993,7 @@ def policy_from_data(data: dict[str, Any], given: Policy | type[Policy] | None) 
         if isinstance(given, type)
         else type(given)
         if given is not None
-        else named_policy(str(name))
+        else EVERY_POLICY.get(str(name))
     )
     if kind is None or kind.__name__ != name or (given is None and "module" in data):
         raise ValueError(unknown_policy(name, given))
@@ -1084,14 +1005,10 @@ def policy_from_data(data: dict[str, Any], given: Policy | type[Policy] | None) 
         policy = policy_made(kind, values)
     except (TypeError, LookupError, OverflowError) as error:
         raise damaged(f"the parameters of {name} do not make one ({error})") from None
-    if isinstance(given, Policy) and data_of(policy) != data_of(given):
+    saved = policy_to_data(policy, own=True)
+    if isinstance(given, Policy) and saved != policy_to_data(given, own=True):
         raise ValueError(f"Expected a session of {given!r}, got one of {policy!r}.")
     return policy
-
-
-def data_of(policy: Policy) -> dict[str, Any]:
-    """What a document says of a policy."""
-    return policy_to_data(policy, own=True)
 
 
 def policy_made(kind: type[Policy], values: dict[str, Any]) -> Policy:

@@ -20,8 +20,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Annotated, Any, NamedTuple, final
 
+from msgspec import Meta
+
+from dpbandits.core.inputs import Count, Number
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import Statistics
@@ -60,6 +63,9 @@ from dpbandits.session.times import AttributionWindow, EndedPeriod, OpenPeriod, 
 from dpbandits.session.traffic import Traffic
 from dpbandits.vault import NEW, Books, OpenBlock, Parts, add_records
 
+LONGEST_WHY = 500
+"""Characters of why a session is closed."""
+
 PREVIEW_SEED = 0
 """Seed of the coins of previewed decisions, which must not be those of real ones."""
 
@@ -84,7 +90,7 @@ class SessionEvent(NamedTuple):
 
     what: str
     arm: str | int | None
-    asked: int
+    asked: Count
     advice: str = ""
 
 
@@ -140,11 +146,11 @@ class OpenPlan(NamedTuple):
         step: the step in which it was made or resumed.
     """
 
-    action: tuple[int, ...]
-    rounds: int
-    release: tuple[int, ...]
-    observe: tuple[int, ...] | None
-    step: int
+    action: tuple[Count, ...]
+    rounds: Number
+    release: tuple[Count, ...]
+    observe: tuple[Count, ...] | None
+    step: Count
 
     @property
     def hold(self) -> Hold:
@@ -166,11 +172,11 @@ class Closing(NamedTuple):
             journal; None while outcomes are awaited.
     """
 
-    why: str
-    winner: int | None
+    why: Annotated[str, Meta(max_length=LONGEST_WHY)]
+    winner: Count | None
     read: bool
-    asked: int
-    void: tuple[tuple[int, int], ...] = ()
+    asked: Count
+    void: tuple[tuple[Number, Number], ...] = ()
     is_done: bool = False
     releases: tuple[tuple[Release, dict[int, tuple[int, int]]], ...] | None = None
 
@@ -357,9 +363,9 @@ class Batch(NamedTuple):
         people: number of outcomes.
     """
 
-    key: str
-    arm: int
-    people: int
+    key: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    arm: Count
+    people: Number
 
 
 class Recorded(NamedTuple):

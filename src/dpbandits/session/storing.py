@@ -24,7 +24,6 @@ from dpbandits.session.decisions import Play
 from dpbandits.session.options import require_recordable, require_same
 from dpbandits.session.people import Place, key_fingerprint
 from dpbandits.session.saving import (
-    LineData,
     PrivatePart,
     PublicPart,
     as_plain,
@@ -382,7 +381,7 @@ def stored_policy(
     policy_data = data.pop("policy")
     known = policy_from_data(policy_data, policy) if rows.apart is None else rows.apart.policy
     parsed: PublicPart = converted(data, PublicPart, "public")
-    parsed.ledger.lines = [LineData(c, start, stop, n) for c, start, stop, _, n in rows.lines]
+    parsed.ledger.lines = [(c, start, stop, n) for c, start, stop, _, n in rows.lines]
     return known, parsed
 
 
@@ -390,7 +389,7 @@ def with_kept(waiting: dict[int, Play], parsed: PublicPart) -> dict[int, Play]:
     """Return pending decisions with what their open joint plans will release of them."""
     if not parsed.plans:
         return waiting
-    release, known = {plan.number: plan.release for plan in parsed.plans}, dict[Any, Play]()
+    release, known = {at: plan.release for at, plan in parsed.plans}, dict[Any, Play]()
     for id, play in waiting.items():
         if play.counted_as in release and play.observe is not None:
             key = play.counted_as, play.learn

@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 
 from dpbandits.core.inputs import (
     MOST,
+    Count,
     Finite,
     Number,
     Seconds,
@@ -211,8 +212,8 @@ PREFERRED = "dpbandits.DPRateIMED, DPKLUCB and DPIMED"
 class Law(NamedTuple):
     """The shares of all arms, by their numbers, from decision `since` on."""
 
-    since: int
-    shares: tuple[float, ...]
+    since: Number
+    shares: tuple[Annotated[float, Meta(ge=0, le=1)], ...]
 
 
 class EndedPeriod(NamedTuple):
@@ -240,12 +241,12 @@ class OpenPeriod(NamedTuple):
         mixed: arms with records in this period that were drawn by another law.
     """
 
-    number: int = 0
-    fixed_in: int = -1
-    planned: int | None = None
-    laws: tuple[Law, ...] = ()
-    law: int = 0
-    mixed: tuple[int, ...] = ()
+    number: Count = 0
+    fixed_in: Annotated[int, Meta(ge=-1, le=MOST)] = -1
+    planned: Count | None = None
+    laws: Annotated[tuple[Law, ...], Meta(max_length=MOST_LAWS)] = ()
+    law: Count = 0
+    mixed: tuple[Count, ...] = ()
 
     def law_of(self, id: int) -> int:
         """Return since when the law stands by which a decision was drawn; 0 if it is forgotten."""
@@ -293,15 +294,7 @@ class PeriodsData(NamedTuple):
     seconds: Annotated[float, Meta(gt=0, lt=1e12)]
     start: float
     latest: float
-    number: Annotated[int, Meta(ge=0, le=MOST)]
-    fixed_in: Annotated[int, Meta(ge=-1, le=MOST)]
-    planned: Annotated[int, Meta(ge=0)] | None
-    laws: Annotated[
-        list[tuple[Annotated[int, Meta(ge=1)], list[Annotated[float, Meta(ge=0, le=1)]]]],
-        Meta(max_length=MOST_LAWS),
-    ]
-    law: Annotated[int, Meta(ge=0)]
-    mixed: list[Annotated[int, Meta(ge=0)]]
+    open: OpenPeriod
 
 
 @final
@@ -333,18 +326,7 @@ class Periods:
 
     def to_data(self, period: OpenPeriod) -> PeriodsData:
         """Plain data, for JSON."""
-        laws = [(law.since, list(law.shares)) for law in period.laws]
-        return PeriodsData(
-            self.seconds,
-            self.start,
-            self.clock.latest,
-            period.number,
-            period.fixed_in,
-            period.planned,
-            laws,
-            period.law,
-            list(period.mixed),
-        )
+        return PeriodsData(self.seconds, self.start, self.clock.latest, period)
 
 
 def periods_from_data(
@@ -355,20 +337,18 @@ def periods_from_data(
     Raises:
         DamagedSessionError: it is not that.
     """
-    laws = tuple(Law(since, tuple(shares)) for since, shares in data.laws)
-    since = [law.since for law in laws]
+    period = data.open
+    since = [law.since for law in period.laws]
     is_wrong = (
         since != sorted(set(since))
-        or any(first > asked for first in since)
-        or any(len(law.shares) > arms for law in laws)
-        or any(arm >= arms for arm in (data.planned or 0, *data.mixed))
-        or data.law > asked
+        or any(len(law.shares) > arms for law in period.laws)
+        or any(arm >= arms for arm in (period.planned or 0, *period.mixed))
+        or max([*since, period.law]) > asked
     )
     if is_wrong:
         raise damaged("public.period has arms that are none, or decisions to come")
     periods = Periods(data.seconds, clock, data.start, waits)
     periods.clock.latest = data.latest
-    period = OpenPeriod(data.number, data.fixed_in, data.planned, laws, data.law, tuple(data.mixed))
     return periods, period
 
 
