@@ -13,7 +13,7 @@ from dpbandits.checks.checks import (
     loss_within_claim,
     replay_is_blind,
 )
-from dpbandits.checks.contexts import contexts_come_late, contexts_loss_within_claim
+from dpbandits.checks.contexts import contexts_loss_within_claim
 from dpbandits.checks.environment import check_environment
 from dpbandits.checks.examples import examples
 from dpbandits.checks.joint_contexts import outputs_are_releases, releases_survive_json
@@ -52,7 +52,14 @@ CHECKS: dict[str, Callable[[Policy], None]] = {
 
 CONTEXT_CHECKS: dict[str, Callable[[ContextualPolicy], None]] = {
     check.__name__: check
-    for check in (contexts_loss_within_claim, survives_json, contexts_come_late)
+    for check in (
+        contexts_loss_within_claim,
+        survives_json,
+        late_and_missing_tells,
+        late_rewards,
+        unplanned_drops,
+        arms_come_and_go,
+    )
 }
 """Of policies that decide by contexts."""
 

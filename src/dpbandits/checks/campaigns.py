@@ -2,13 +2,12 @@
 late rewards.
 """
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from dpbandits.checks.checks import horizon_of, require
-from dpbandits.checks.sessions import some_rewards, tell_reward
+from dpbandits.checks.sessions import asked, begun, some_rewards, tell_reward
 from dpbandits.core.privacy import spent
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
@@ -19,10 +18,10 @@ def unplanned_drops(policy: Policy) -> None:
     """Drop open blocks at any time: they are never released, nothing is released twice, and the
     policy continues.
     """
-    rng, session = np.random.default_rng(31), Session(policy, noise=SimulatedNoise(32), seed=33)
+    rng, session = begun(policy, 31)
     rounds = min(400, horizon_of(policy))
     for round in range(rounds):
-        decision = session.ask()
+        decision = asked(session, rng)
         tell_reward(session, decision, some_rewards(policy, decision, rng))
         if round % 23 == 9:
             before = open_rewards(session)
@@ -68,17 +67,20 @@ def arms_come_and_go(policy: Policy) -> None:
     """
     if not policy.chooses:
         return
-    rng, session = np.random.default_rng(34), Session(policy, noise=SimulatedNoise(35), seed=36)
+    rng, session = begun(policy, 34)
     pending = list[Any]()
     for round in range(300):
-        pending.append(session.ask())
+        pending.append(asked(session, rng))
         if len(pending) > 20:
             decision = pending.pop(0)
             tell_reward(session, decision, some_rewards(session.policy, decision, rng))
+        if round == 70:
+            with suppress(ValueError):  # of a policy whose constants depend on their number
+                session.add_arm("new" if policy.labels else None)
         if round == 100:
             session.pause_arm(0)
             require(
-                all(decision.action != 0 for decision in session.ask(50)),
+                all(decision.action != 0 for decision in asked(session, rng, 50)),
                 "A paused arm was played.",
             )
             session.resume_arm(0)
@@ -105,10 +107,10 @@ def late_rewards(policy: Policy) -> None:
     """Report every reward 40 rounds late: blocks close by their counts, and the policy
     continues.
     """
-    rng, session = np.random.default_rng(37), Session(policy, noise=SimulatedNoise(38), seed=39)
+    rng, session = begun(policy, 37)
     pending = list[Any]()
     for _ in range(min(600, horizon_of(policy))):
-        pending.append(session.ask())
+        pending.append(asked(session, rng))
         if len(pending) > 40:
             decision = pending.pop(0)
             tell_reward(session, decision, some_rewards(policy, decision, rng))

@@ -9,14 +9,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.checks.campaigns import open_rewards, require_consistent_ledger
 from dpbandits.checks.checks import require
-from dpbandits.checks.sessions import require_refusals
 from dpbandits.checks.tape import Recorder, visitors
 from dpbandits.core.errors import Diverged
 from dpbandits.mechanisms.cells import STEPS
 from dpbandits.noise.protocol import Noise
-from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.session.saving import as_plain, public_part
 from dpbandits.session.session import Session
@@ -240,41 +237,3 @@ def contexts_loss_within_claim(policy: ContextualPolicy) -> None:
             f"One reward can cost {found.worst}, the claim is {guarantee.cost}.",
         )
         require(found.worst > 0, "No change of a reward changes any release: nothing was seen.")
-
-
-def contexts_come_late(policy: ContextualPolicy) -> None:
-    """Answers come late, twice or not at all, open blocks are dropped, and arms come and go: each
-    reward is released at most once, at the guaranteed cost, and the policy continues.
-    """
-    rng, many = np.random.default_rng(44), policy.pilot_visitors + 300
-    rows = visitors(policy.dimension, many, 45)
-    session, pending = Session(policy, noise=SimulatedNoise(46), seed=47), list[Any]()
-    for at, context in enumerate(rows):
-        pending.append(session.ask(context=context))
-        if len(pending) > 20:
-            decision = pending.pop(int(rng.integers(len(pending))))
-            if at % 7 == 0:
-                session.expire(decision)
-            elif at % 11 == 0:
-                session.void(decision)
-            else:
-                session.tell(decision, float(rng.integers(2)))
-            if at % 50 == 0:
-                require_refusals(session, decision)
-        past = at - policy.pilot_visitors
-        if past == 90:
-            session.drop_open()
-            require(open_rewards(session) == 0, "A block that was dropped is still open.")
-        if past == 120:
-            session.add_arm("new" if policy.labels else None)
-        if past == 150:
-            session.pause_arm(0)
-            played = session.ask(30, context=rows[:30])
-            require(all(each.action != 0 for each in played), "A paused arm was played.")
-            session.resume_arm(0)
-        if past == 200 and policy.arms > 1:
-            session.retire_arm(1)
-    for decision in session.pending:
-        session.tell(decision, float(rng.integers(2)))
-    require_consistent_ledger(session)
-    require(session.pending == (), "A decision is still pending.")

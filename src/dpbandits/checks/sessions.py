@@ -87,25 +87,28 @@ def late_and_missing_tells(policy: Policy) -> None:
     """Request in batches, report in any order, expire, and report wrongly: nothing is lost, counted
     twice or released twice.
     """
-    rng, session = np.random.default_rng(18), Session(policy, noise=SimulatedNoise(19), seed=20)
+    rng, session = begun(policy, 18)
     # a joint record is one entry and enters the block of its plan only
     together = policy.reader.together
     whole = policy.about.feedback == "full" or together
     counts = [0] if whole else [0] * policy.arms
     for _ in range(min(60, max(1, horizon_of(policy) // 12))):
-        session.ask(count=int(rng.integers(1, 9)))
+        asked(session, rng, int(rng.integers(1, 9)))
         pending = list(session.pending)
         rng.shuffle(pending)
         for decision in pending[: rng.integers(0, len(pending) + 1)]:
             view = session._current
             late = together and view.pending[decision.id].counted_as not in view.plans
-            if rng.random() < 0.2:
+            kind = rng.random()
+            if kind < 0.2:
                 session.expire(decision)
+            elif kind < 0.25:
+                session.void(decision)
             else:
                 tell_reward(session, decision, some_rewards(policy, decision, rng))
             for at in (0,) if whole else decision.observe or (decision.action,):
                 # with bandit feedback an action is an arm, which its type does not say
-                counts[at] += not late
+                counts[at] += decision.learn and not late and not 0.2 <= kind < 0.25
             require_refusals(session, decision)
     books, entered = session._current.folded().books, [0] * len(counts)
     for key, block in books.blocks.items():
@@ -148,6 +151,24 @@ def only_reports_enter(policy: Policy) -> None:
             continue
         raise CheckFailed("The server of a local policy accepted a raw reward.")
     require(session.pending == (decision,), "A refused raw reward resolved the decision.")
+
+
+def begun(policy: Policy, seed: int) -> tuple[np.random.Generator, Session]:
+    """Return a generator, and a session whose first visitors came if it decides by contexts."""
+    rng = np.random.default_rng(seed)
+    session = Session(policy, noise=SimulatedNoise(seed + 1), seed=seed + 2)
+    for _ in range(getattr(policy, "pilot_visitors", 0)):
+        session.tell(asked(session, rng), 0.0)
+    return rng, session
+
+
+def asked(session: Session, rng: np.random.Generator, count: int | None = None) -> Any:
+    """Ask, for made-up visitors if the policy decides by contexts."""
+    policy = session.policy
+    if not isinstance(policy, ContextualPolicy):
+        return session.ask(count)  # type: ignore[call-overload]  # as many as are wanted
+    rows = visitors(policy.dimension, count or 1, int(rng.integers(2**31)))
+    return session.ask(count, context=rows[0] if count is None else rows)  # type: ignore[call-overload]
 
 
 def some_rewards(policy: Policy, decision: Decision, rng: np.random.Generator) -> Any:
