@@ -28,11 +28,12 @@ from dpbandits.service.tables import CampaignRow, Change
 from dpbandits.service.transaction import ONLY_PART, Layout
 from dpbandits.session.arms import Roster
 from dpbandits.session.guardrail import Guardrail
-from dpbandits.session.options import LONGEST_WHY, checked_segments, require_for_contexts
+from dpbandits.session.options import checked_segments, require_for_contexts
 from dpbandits.session.people import SIDES, HoldoutRule, rule_of
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import policy_made, policy_to_data
 from dpbandits.session.session import Session
+from dpbandits.session.state import LONGEST_WHY
 from dpbandits.session.storing import play_single_arm
 
 KEPT = {"campaign", "user_key", "clock"}

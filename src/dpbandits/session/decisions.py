@@ -194,7 +194,7 @@ theirs to see.
 
 def list_of_tells(tells: object) -> list[Any]:
     """What came as pairs, one by one; the error shows none of them."""
-    if not read_or_none(is_iterable, tells):
+    if not read_or_none(lambda given: isinstance(given, Iterable), tells):
         raise TypeError(
             f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__}. "
             "Nothing was recorded."
@@ -229,10 +229,6 @@ def checked_pairs(tells: object) -> list[Pair]:
                 f"{type(pair).__name__} that is none. Nothing was recorded."
             )
     return [pair for pair in plain if pair is not None]
-
-
-def is_iterable(value: object) -> bool:
-    return isinstance(value, Iterable)
 
 
 def as_pair(pair: Any) -> Pair | None:

@@ -124,15 +124,9 @@ def default_of(default: float | None, rewards: Range | None) -> float:
     """
     if rewards is None:
         return checked_default(0.0 if default is None else default)
-    if default is not None:
-        return default_in(default, rewards)
-    if rewards.low <= 0 <= rewards.high:
-        return 0.0
-    return float(rewards.high if rewards.minimise else rewards.low)
-
-
-def default_in(default: float, rewards: Range) -> float:
-    """A default, which is a reward of that range."""
+    if default is None:
+        worst = rewards.high if rewards.minimise else rewards.low
+        return 0.0 if rewards.low <= 0 <= rewards.high else float(worst)
     try:
         if not isinstance(default, (bool, np.bool_)):
             rewards.to_unit(default)
@@ -359,38 +353,27 @@ MOST_OUTCOMES = 100_000
 """Outcomes of one batch."""
 
 
-def counted_outcomes(outcomes: object) -> list[Any] | None:
-    """The outcomes of (people, successes), successes first; None if it is no pair of counts.
-
-    Raises:
-        RewardError: a tuple that is no such pair. It is not shown.
-    """
-    if type(outcomes) is not tuple:
-        return None
-    counts = [as_int(each) for each in outcomes] if len(outcomes) == 2 else []
-    people, successes = counts if len(counts) == 2 else (None, None)
-    if people is None or successes is None or not 0 <= successes <= people:
-        raise RewardError(
-            "Expected outcomes= to be a list of rewards, or for rewards of 0 and 1 a tuple "
-            "(people, successes) of whole numbers with 0 <= successes <= people; got another tuple "
-            "(not shown). Nothing was recorded."
-        )
-    require_few_outcomes(people)
-    return [1.0] * successes + [0.0] * (people - successes)
-
-
 def listed_outcomes(outcomes: object) -> list[Any]:
-    """The outcomes of a batch, one a person.
+    """The outcomes of a batch, one a person; of (people, successes), successes first.
 
     Raises:
-        RewardError: they are no list. They are not shown.
+        RewardError: they are neither. They are not shown.
         ValueError: there are none, or too many.
     """
-    listed = counted_outcomes(outcomes)
-    if listed is None:
-        known: Any = outcomes
-        is_list = isinstance(outcomes, Iterable) and not isinstance(outcomes, (str, bytes, Mapping))
-        listed = read_or_none(list, known) if is_list else None
+    known: Any = outcomes
+    if type(outcomes) is tuple:
+        counts = [as_int(each) for each in known]
+        people, successes = counts if len(counts) == 2 else (None, None)
+        if people is None or successes is None or not 0 <= successes <= people:
+            raise RewardError(
+                "Expected outcomes= to be a list of rewards, or for rewards of 0 and 1 a tuple "
+                "(people, successes) of whole numbers with 0 <= successes <= people; got another "
+                "tuple (not shown). Nothing was recorded."
+            )
+        require_few_outcomes(people)
+        return [1.0] * successes + [0.0] * (people - successes)
+    is_list = isinstance(outcomes, Iterable) and not isinstance(outcomes, (str, bytes, Mapping))
+    listed = read_or_none(list, known) if is_list else None
     if listed is None:
         raise RewardError(
             "Expected outcomes= to be a list of rewards, one a person, or (people, successes); got "

@@ -6,6 +6,8 @@ Nothing here sees a reward, and no name is kept: a pseudonym is an HMAC-SHA256 o
 128 bits, whose key stays outside of what is saved.
 """
 
+from __future__ import annotations
+
 import hmac
 import secrets
 from collections.abc import Mapping
@@ -25,7 +27,6 @@ from dpbandits.core.inputs import (
     Finite,
     Number,
     Seconds,
-    converted,
     damaged,
     is_blank,
     normalised,
@@ -136,9 +137,6 @@ class Register:
         """
         return hmac.new(self._key, named_bytes(user), "sha256").hexdigest()[:32]
 
-    def _mark(self) -> str:
-        return key_fingerprint(self._key)
-
     def period(self) -> int:
         """The number of the window that is open."""
         return 0 if self.window is None else int(self._clock.advance() // self.window)
@@ -192,23 +190,21 @@ class Register:
             return f"all rewards replaced, at most {rounds}"
         return f"all rewards of one window of {self.span} replaced, at most {rounds} in it"
 
-    def to_data(self, owners: Mapping[int, Place]) -> dict[str, Any]:
+    def to_data(self, owners: Mapping[int, Place]) -> RegisterData:
         """Plain data, for JSON: pseudonyms, no names and no key. Who keeps which arm is private."""
-        used = [[who, *taken] for who, taken in self.used.items()]
-        places = [[id, *place] for id, place in owners.items()]
-        return {
-            "cap": self.cap,
-            "window": self.window,
-            "latest": self._clock.latest,
-            "used": used,
-            "owners": places,
-            "key": self._mark(),
-            "sticky": self.kept is not None,
-        }
+        return RegisterData(
+            cap=self.cap,
+            window=self.window,
+            latest=self._clock.latest,
+            used=[(who, *taken) for who, taken in self.used.items()],
+            owners=[(id, *place) for id, place in owners.items()],
+            key=key_fingerprint(self._key),
+            sticky=self.kept is not None,
+        )
 
     @classmethod
     def restored(
-        cls, data: object, clock: Clock | None, key: bytes | None, asked: int
+        cls, fields: RegisterData, clock: Clock | None, key: bytes | None, asked: int
     ) -> tuple[Self, dict[int, Place]]:
         """What `to_data` wrote, with the key it was kept under.
 
@@ -216,7 +212,6 @@ class Register:
             ValueError: no key, or another one.
             DamagedSessionError: it is not that.
         """
-        fields = converted(data, RegisterData, "public.people")
         register = cls(
             fields.cap,
             window=fields.window,
@@ -224,7 +219,7 @@ class Register:
             key=checked_user_key(key),
             sticky=fields.sticky,
         )
-        if key is None or fields.key != register._mark():
+        if key is None or fields.key != key_fingerprint(register._key):
             raise ValueError(
                 "Expected the user_key= that this session was made with: its people are known by "
                 "pseudonyms made with it, and with another key everybody would be new."

@@ -160,7 +160,8 @@ class Predictions:
         deviations = np.zeros((len(rows), len(self.theta)))
         deviations[:, [one, two]] = self._deviations(rows)[:, [one, two]]
         mean = rows @ (self.theta[one] - self.theta[two])
-        width = self._joined(deviations)
+        normal = self.normal * np.sqrt((deviations**2).sum(axis=1))
+        width = np.asarray(normal + deviations @ self.added)
         known = self.seen[one] and self.seen[two]
         estimates = self._cut(mean, width, -1.0, np.full(len(rows), known))
         sign = -1.0 if self.units.minimise else 1.0
@@ -223,11 +224,6 @@ class Predictions:
         """Standard deviations of x·θ, shape (contexts, arms)."""
         squares = np.einsum("ni,kij,nj->nk", rows, self.covariance, rows)
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
-
-    def _joined(self, deviations: Floats) -> Floats:
-        """Half-widths of differences between arms, shape (contexts,)."""
-        normal = self.normal * np.sqrt((deviations**2).sum(axis=1))
-        return np.asarray(normal + deviations @ self.added)
 
     def _cut(self, mean: Floats, width: Floats, least: float, known: Any) -> tuple[Floats, ...]:
         """Means, lower and upper ends, each the nearest that is possible."""

@@ -50,7 +50,7 @@ from dpbandits.mechanisms.rewards import checked_reward, on_grid
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.joint_contexts import JointDPLinTS, JointState, Snapshot
 from dpbandits.session.options import checked_rewards_range, warn_about
-from dpbandits.session.ranges import Range
+from dpbandits.session.ranges import Range, range_from_data
 from dpbandits.session.saving import (
     NoiseData,
     noise_data,
@@ -371,10 +371,9 @@ class JointDPSession:
                 it is too old. Which of these is not said.
             ClosedError: the session is closed.
         """
-        word = decision.word if isinstance(decision, (JointDecision, Visit)) else decision
         with self._lock.held():
             self._begin()
-            place = self._place(word)
+            word, place = self._waits(decision)
             if place == BY_DEVICE:
                 raise DecisionError(
                     "Expected report(visit, index) for a decision of a person's own device. "
@@ -390,10 +389,9 @@ class JointDPSession:
         Raises:
             DecisionError: no such decision waits. ClosedError: the session is closed.
         """
-        word: Any = getattr(decision, "word", decision)
         with self._lock.held():
             self._begin()
-            self._place(word)
+            word, _ = self._waits(decision)
             self._waiting.pop(word, None)
 
     # For a person's own device
@@ -424,10 +422,10 @@ class JointDPSession:
             DecisionError: as `tell`.
             ClosedError: the session is closed.
         """
-        word = visit.word if isinstance(visit, (JointDecision, Visit)) else visit
         with self._lock.held():
             self._begin()
-            if self._place(word) != BY_DEVICE:
+            word, waits = self._waits(visit)
+            if waits != BY_DEVICE:
                 raise DecisionError(
                     "Expected tell(decision, reward) for a decision that this session made. "
                     "Nothing was recorded."
@@ -585,12 +583,11 @@ class JointDPSession:
                 "Expected noise=: a document that is saved without a key may have been changed to "
                 "name a weaker one."
             )
-        rewards = None if public.rewards is None else Range(*public.rewards)
         made = cls(
             policy,
             noise=source,
             seed=private.seed,
-            rewards=rewards,
+            rewards=range_from_data(public.rewards),
             campaign=public.campaign,
             waits=public.waits,
         )
@@ -627,15 +624,11 @@ class JointDPSession:
         return 0 if self._open.shown.closed else min(self._asked, self.waits)
 
     def _public(self) -> PublicData:
-        rewards = self.rewards
-        said = None
-        if rewards is not None:
-            said = [str(rewards.low), str(rewards.high), rewards.clip, rewards.minimise]
         shown = self._open.shown
         return PublicData(
             policy_to_data(self.policy),
             self.campaign,
-            said,
+            None if self.rewards is None else self.rewards.to_data(),
             self.waits,
             noise_data(self._noise),
             self._asked,
@@ -666,15 +659,16 @@ class JointDPSession:
         if self._open.shown.closed and not closed:
             raise ClosedError("This session is closed. Nothing was done.")
 
-    def _place(self, word: object) -> int:
-        """The place of a decision that waits."""
+    def _waits(self, decision: object) -> tuple[str, int]:
+        """The word and the place of a decision that waits."""
+        word = decision.word if isinstance(decision, (JointDecision, Visit)) else decision
         found = self._waiting.get(word) if isinstance(word, str) else None
         if found is None or found[0] < self._asked - self.waits:  # too old, by asks alone
             raise DecisionError(
                 "Expected a decision that waits for its answer: there is none of this word, or it "
                 "was answered, withdrawn, or made too many asks ago. Nothing was recorded."
             )
-        return found[1]
+        return str(word), found[1]
 
     def _wait(self, place: int) -> str:
         """Count an ask, and keep its place under a new word. Answers to old asks are given up by

@@ -50,7 +50,7 @@ from dpbandits.session.contexts import contexts_of, require_open
 from dpbandits.session.decisions import MOST_PENDING, Play, chosen_from_data, chosen_to_data
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.overdue import Overdue, bucket_of
-from dpbandits.session.people import Register, policy_for_users
+from dpbandits.session.people import Register, RegisterData, policy_for_users
 from dpbandits.session.ranges import range_from_data
 from dpbandits.session.state import (
     LONGEST_WHY,
@@ -65,6 +65,7 @@ from dpbandits.session.state import (
     opened,
 )
 from dpbandits.session.times import (
+    AttributionData,
     AttributionWindow,
     Clock,
     OpenPeriod,
@@ -154,8 +155,8 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     noise: NoiseData
     rewards: Any
     guardrail: Guardrail | None
-    people: Any
-    attribution: Any
+    people: RegisterData | None
+    attribution: AttributionData | None
     assignment: Assignment | None
     chosen: Any
     learned: Any
@@ -408,7 +409,9 @@ def read(
             "Expected no user_key=: in this session each reward counts as another person's. Is it "
             "the one that was meant?"
         )
-    known = policy_from_data(document["policy"], given_for_users(policy, public.people))
+    if public.people is not None and isinstance(policy, Policy):
+        policy = policy_for_users(policy, public.people.cap)
+    known = policy_from_data(document["policy"], policy)
     source = noise_to_continue(public.noise, private.noise, noise)
     session = session_of(known, public, private, source, clock, user_key)
     if noise is None and key is None:
@@ -966,18 +969,6 @@ def given_problem(saved: dict[str, Any], given: Policy | type[Policy] | None) ->
             f"{saved.get('size')!s:.20} at most; got {problem!r:.200}."
         )
     return problem
-
-
-def given_for_users(
-    given: Policy | type[Policy] | None, people: Any
-) -> Policy | type[Policy] | None:
-    """Return the given policy at the budget of one learned round of a user."""
-    if people is None or not isinstance(given, Policy):
-        return given
-    cap = people.get("cap") if isinstance(people, dict) else None
-    if type(cap) is not int or cap < 1:
-        raise damaged("public.people.cap is not a whole number of at least 1")
-    return policy_for_users(given, cap)
 
 
 def policy_from_data(data: dict[str, Any], given: Policy | type[Policy] | None) -> Policy:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, final, overload
 
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
-from dpbandits.core.inputs import NAME, checked_name, checked_seed, damaged, shown
+from dpbandits.core.inputs import NAME, checked_name, checked_seed, converted, damaged, shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.local.messages import report_from_json
@@ -390,10 +390,8 @@ class SegmentedSession(Mapping[str, Session]):
 
     def add_arm(self, label: str | None = None) -> int:
         """A new arm, in every segment; where an earlier call was cut off, in the others."""
-        sessions = tuple(self._parts.values())
-        most = max(len(session.arms) for session in sessions)
-        behind = [session for session in sessions if len(session.arms) < most]
-        begun = next(session.arms[-1][0] for session in sessions if len(session.arms) == most)
+        sessions, behind, ahead = self._by_arms()
+        begun = ahead.arms[-1][0]
         if behind and label is not None and label != begun:
             raise ValueError(
                 f"The arm {shown(begun)} was added to some segments before that call was cut off. "
@@ -405,19 +403,15 @@ class SegmentedSession(Mapping[str, Session]):
 
     def retire_arm(self, arm: str | int) -> None:
         """Never play an arm again, in any segment."""
-        self._require_moves(arm, "retired", "retire")
-        for session in self._parts.values():
-            session.retire_arm(arm)
+        self._move(arm, "retired", "retire")
 
     def restart_arm(self, arm: str | int) -> int:
         """Forget what was released of an arm, in every segment, if its mean has changed in one (see
         `Session.restart_arm`); where an earlier call was cut off, in the others.
         """
-        sessions = tuple(self._parts.values())
-        most = max(len(session.arms) for session in sessions)
-        behind = [session for session in sessions if len(session.arms) < most]
+        sessions, behind, ahead = self._by_arms()
         if behind:
-            begun = next(session.events[-1] for session in sessions if len(session.arms) == most)
+            begun = ahead.events[-1]
             if begun[:2] != ("restart", behind[0]._name(behind[0]._state.roster.number(arm))):
                 raise ValueError(
                     "Another arm was added or restarted in some segments before that call was cut "
@@ -429,25 +423,29 @@ class SegmentedSession(Mapping[str, Session]):
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`, in any segment."""
-        self._require_moves(arm, "paused", "pause")
-        for session in self._parts.values():
-            session.pause_arm(arm)
+        self._move(arm, "paused", "pause")
 
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again, in every segment."""
-        self._require_moves(arm, "active", "resume")
-        for session in self._parts.values():
-            session.resume_arm(arm)
+        self._move(arm, "active", "resume")
 
     def drop_open(self) -> None:
         """Throw open blocks away unread, in every segment (see `Session.drop_open`)."""
         for session in self._parts.values():
             session.drop_open()
 
-    def _require_moves(self, arm: str | int, to: ArmStatus, what: str) -> None:
-        """Refuse for all segments what one of them would refuse."""
+    def _by_arms(self) -> tuple[list[Session], list[Session], Session]:
+        """The sessions; those that lack an arm, for a call was cut off; and one that lacks none."""
+        sessions = list(self._parts.values())
+        ahead = max(sessions, key=lambda session: len(session.arms))
+        return sessions, [each for each in sessions if len(each.arms) < len(ahead.arms)], ahead
+
+    def _move(self, arm: str | int, to: ArmStatus, what: str) -> None:
+        """Change an arm's status in all segments, or in none if one of them would refuse."""
         for session in self._parts.values():
             session._with_status(arm, to, what)
+        for session in self._parts.values():
+            session._set_status(arm, to, what)
 
     def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """All segments as one JSON document, sealed as a whole (see `Session.to_json`).
@@ -455,18 +453,15 @@ class SegmentedSession(Mapping[str, Session]):
         Raises:
             SharedError: another thread asked while they were written. Nothing was saved.
         """
-        before = self._asked()
+        # decisions by segment: each may have taken a place that all segments know of
+        before = [session._current.asked for session in self._parts.values()]
         saved = [
             [name, session.to_json(key=key, unsealed=unsealed)]
             for name, session in self._parts.items()
         ]
-        if self._asked() != before:
+        if [session._current.asked for session in self._parts.values()] != before:
             raise SharedError("Another thread used this session while it was saved. Save it again.")
         return sealed({"format": SEGMENTED, "version": SEGMENTS_VERSION, "segments": saved}, key)
-
-    def _asked(self) -> list[int]:
-        """Decisions by segment: each may have taken a place that all segments know of."""
-        return [session._current.asked for session in self._parts.values()]
 
     @classmethod
     def from_json(cls, text: str, *, key: bytes | None = None, **options: Any) -> Self:
@@ -475,10 +470,13 @@ class SegmentedSession(Mapping[str, Session]):
         Raises:
             ValueError: the text is no such document, was changed, or was saved with another key.
         """
-        rows = saved_segments(text, key)
+        document = unsealed(parsed(text, SEGMENTED, SEGMENTS_VERSION), key)
+        rows = converted(document.get("segments"), list[tuple[str, str]], "segments")
         names = checked_segments([name for name, _ in rows])
         made = {name: Session.from_json(each, key=key, **options) for name, each in rows}
-        require_one_campaign({name: each.campaign for name, each in made.items()})
+        base = made[names[0]].campaign.removesuffix(f"/{names[0]}")
+        if any(each.campaign != f"{base}/{name}" for name, each in made.items()):
+            raise damaged("its segments are not those that were saved")
         newest = made[names[-1]]._vault.noise  # the last one that was saved
         for session in made.values():  # they had one source, and would each draw the same now
             session._vault.noise = newest
@@ -510,22 +508,3 @@ def segment_campaign(base: str, segment: str) -> str:
             f"got {len(base)} and {len(segment)}: decisions carry both names."
         )
     return f"{base}/{segment}"
-
-
-def saved_segments(text: object, key: bytes | None) -> list[tuple[str, str]]:
-    """Return name and document of each segment."""
-    rows = unsealed(parsed(text, SEGMENTED, SEGMENTS_VERSION), key).get("segments")
-    if not isinstance(rows, list) or not all(
-        isinstance(row, list) and len(row) == 2 and all(isinstance(each, str) for each in row)
-        for row in rows
-    ):
-        raise damaged("segments are not names and documents")
-    return [(name, document) for name, document in rows]
-
-
-def require_one_campaign(campaigns: Mapping[str, str]) -> None:
-    """Raise unless these are the segments of one campaign."""
-    first, campaign = next(iter(campaigns.items()))
-    base = campaign.removesuffix(f"/{first}")
-    if any(each != f"{base}/{name}" for name, each in campaigns.items()):
-        raise damaged("its segments are not those that were saved")

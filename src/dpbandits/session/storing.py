@@ -222,16 +222,16 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the public and the private part of a session, without the parts in `SessionRows` and,
     with a contextual policy, without the policy and its state (see `large_parts`).
     """
-    tables, state = session._tables, session._current.folded()
+    state = session._current.folded()
     contextual = state.contexts is not None  # what only a release changes, and contexts
     small = state._replace(pending={}, contexts=None)
     public = public_part(session, small._replace(learned=None) if contextual else small, 1)
     private = private_part(session, small)
     public.ledger.lines, public.chosen, private.kept = [], None, []
-    if tables.people is not None:
-        public.people = public.people | {"used": [], "owners": []}
-    if tables.window is not None:
-        public.attribution = public.attribution | {"due": []}
+    if public.people is not None:
+        public.people.used, public.people.owners = [], []
+    if public.attribution is not None:
+        public.attribution.due = []
     policy = None if contextual else policy_to_data(session.policy)
     return as_plain(public) | {"policy": policy}, as_plain(private)
 
@@ -791,7 +791,7 @@ def public_session(
     known, parsed = stored_policy(public, policy, rows)
     key = token_bytes(32)  # nobody is known here by any name
     if parsed.people is not None:
-        parsed.people = parsed.people | {"key": key_fingerprint(key)}
+        parsed.people.key = key_fingerprint(key)
     noise = NoNoise() if parsed.noise.kind == "secure" else NoSimulatedNoise()
     user_key = None if parsed.people is None else key
     pending = with_kept(rows.waiting, parsed)

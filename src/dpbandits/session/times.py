@@ -19,7 +19,6 @@ from dpbandits.core.inputs import (
     Finite,
     Number,
     Seconds,
-    converted,
     damaged,
     real_number,
     shown,
@@ -124,19 +123,17 @@ class AttributionWindow:
         self.clock.advance()
         return self.due_now()
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> AttributionData:
         """Plain data, for JSON."""
-        due = [list(pair) for pair in self.due.items()]
-        return {"seconds": self.seconds, "latest": self.clock.latest, "due": due}
+        return AttributionData(self.seconds, self.clock.latest, list(self.due.items()))
 
     @classmethod
-    def restored(cls, data: object, clock: Clock | None, asked: int) -> Self:
+    def restored(cls, saved: AttributionData, clock: Clock | None, asked: int) -> Self:
         """What `to_data` wrote.
 
         Raises:
             DamagedSessionError: it is not that.
         """
-        saved = converted(data, AttributionData, "public.attribution")
         window = cls(saved.seconds, clock)
         window.clock.latest, window.due = saved.latest, OrderedDict(saved.due)
         times = list(window.due.values())
