@@ -69,7 +69,7 @@ def expected_blocks(s: dpb.Session, told: list[tuple[int, Any, float]]) -> dict[
 
 def held_blocks(s: dpb.Session) -> dict[int, Any]:
     public, sums = public_of(s), private_of(s)["sums"]
-    (counts, *_) = public["contexts"]
+    counts = public["contexts"]["open"]
     found = {}
     for (arm, records), total in zip(public["counts"], sums, strict=True):
         seen, negatives, directions, _ = counts[str(arm)]
@@ -298,10 +298,10 @@ def test_a_saved_session_goes_on_as_if_nothing_had_happened(made: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda p: p["contexts"]["open"][0]["counts"].append(1), "does not fit its block"),
+        (lambda p: p["contexts"]["open"]["0"][0].append(1), "does not fit its block"),
         (lambda p: p["contexts"]["recent"].pop(), "one list of contexts for each arm"),
         (lambda p: p["contexts"]["recent"][0].append([0.1]), "a context of another length"),
-        (lambda p: p["contexts"]["open"].pop(), "not of the open blocks"),
+        (lambda p: p["contexts"]["open"].popitem(), "not of the open blocks"),
         (lambda p: p.pop("contexts"), "lacks public.contexts"),
         (lambda p: p["learned"][0][0][2].pop(), "another number of cells"),
     ],

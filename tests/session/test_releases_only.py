@@ -116,11 +116,11 @@ class ForgetsRefusedAsks(JointDPSession):
         self._asked += 1
         return ""
 
-    def _place(self, word: object) -> int:
-        found = self._waiting.get(word) if isinstance(word, str) else None
-        if found is None:
+    def _waits(self, decision: object) -> tuple[str, int]:
+        word = str(getattr(decision, "word", decision))
+        if word not in self._waiting:
             raise dpb.DecisionError("no such decision waits")
-        return found[1]
+        return word, self._waiting[word][1]
 
 
 TWINS = [

@@ -138,7 +138,7 @@ def test_a_reach_that_cannot_be_is_refused() -> None:
         s.tell(s.ask(context=x), 1.0)
     for change in ([-1], [], [2**63], [0], [1, 1]):
         document = json.loads(s.to_json(unsealed=True))
-        next(iter(document["public"]["contexts"][0].values()))[-1] = change
+        next(iter(document["public"]["contexts"]["open"].values()))[-1] = change
         with pytest.raises(dpb.DamagedSessionError):
             dpb.Session.from_json(json.dumps(document))
 

@@ -51,9 +51,7 @@ from dpbandits.session.options import (
     LONGEST_WHY,
     checked_batch_key,
     checked_contexts,
-    counted_outcomes,
     listed_outcomes,
-    require_few_outcomes,
 )
 from dpbandits.session.people import hashed_place, named_bytes
 from dpbandits.session.session import may_restart
@@ -840,13 +838,10 @@ def recorded_batch(arm: object, outcomes: Any, segment: str | None, key: object)
         RewardError, ValueError: they are none, or the key is none. Nothing was recorded.
     """
     checked_batch_key(key)
-    counts = outcomes if counted_outcomes(outcomes) is not None else None
-    if counts is None:
-        several = listed_outcomes(outcomes)
-        people, successes = None, None
-    else:
-        several, people, successes = None, *map(int, counts)
-        require_few_outcomes(people)
+    several: list[Any] | None = listed_outcomes(outcomes)
+    people, successes = None, None
+    if type(outcomes) is tuple:
+        several, people, successes = None, *map(int, outcomes)
     return RecordOutcomes.model_construct(
         arm=plain_whole(arm),
         outcomes=several,

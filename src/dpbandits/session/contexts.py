@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from msgspec import Struct
 
 from dpbandits.core.contexts import FINE
 from dpbandits.core.inputs import Floats, converted, damaged
@@ -116,7 +117,7 @@ class OpenData(NamedTuple):
     reach: list[int]
 
 
-class ContextsData(NamedTuple):
+class ContextsData(Struct, forbid_unknown_fields=True):
     """`Contexts` of a saved session, with lists in place of arrays."""
 
     open: dict[int, OpenData]

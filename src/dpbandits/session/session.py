@@ -304,8 +304,7 @@ class Session:
         waits = None if attribution is None else attribution.seconds
         periods = periods_of(period, clock, policy, self._assignment, waits)
         self._tables = Tables(people, attribution, periods)
-        self._log, rng = opened(self.seed, self._first_state(policy), [])
-        self._open(View(self.seed, self._log, self._tables, rng))
+        self._open(self._begun(self._first_state(policy)))
         if self._vault.noise.kind == "secure":
             warn_about(self.policy, self.guarantee)
 
@@ -322,12 +321,13 @@ class Session:
             harm = Harm.of(self.guardrail, policy, names)
         by_unit = policy.about.feedback == "bandit" or policy.reader.together
         contexts = Contexts.first(policy)
+        periods = self._tables.periods
         tracks_delays = by_unit and self._tables.window is None and contexts is None
         return State(
             policy,
             policy.init(),
             self._vault.begin(),
-            ReleaseHistory.of(policy, policy.labels, periods=self._tables.periods is not None),
+            ReleaseHistory.of(policy, policy.labels, periods=periods is not None),
             Roster.of(policy.arms, policy.labels),
             Traffic.of(policy.arms),
             plans={},
@@ -335,14 +335,19 @@ class Session:
             harm=harm,
             delays=() if tracks_delays else None,
             contexts=contexts,
-            period=self._first_period(),
+            period=periods and OpenPeriod(periods.number(periods.clock.advance() - periods.waits)),
         )
 
-    def _first_period(self) -> OpenPeriod | None:
-        periods = self._tables.periods
-        if periods is None:
-            return None
-        return OpenPeriod(periods.number(periods.clock.advance() - periods.waits))
+    def _begun(self, state: State, vault: Vault | None = None) -> View:
+        """Put a state in place that begins a step.
+
+        Args:
+            vault: of its arms, if there is one more.
+        """
+        log, rng = opened(self.seed, state, [])
+        self._log, self._vault = log, vault or self._vault
+        self._view = view = View(self.seed, log, self._tables, rng)
+        return view
 
     def _open(self, view: View) -> None:
         """Take calls from now on, in this process."""
@@ -639,15 +644,13 @@ class Session:
             return view
         contexts, state = np.array(view.pilot), view.folded()
         assert state.contexts is not None
-        state = state._replace(
-            learned=policy.opened(state.learned, contexts),
-            contexts=state.contexts._replace(pilot=()),
-            step=state.step + 1,
+        return self._begun(
+            state._replace(
+                learned=policy.opened(state.learned, contexts),
+                contexts=state.contexts._replace(pilot=()),
+                step=state.step + 1,
+            )
         )
-        log, rng = opened(self.seed, state, [])
-        self._log = log
-        self._view = view = View(self.seed, log, self._tables, rng)
-        return view
 
     # Recording rewards
 
@@ -1015,18 +1018,14 @@ class Session:
                 continue
             if periods is not None:  # it counts in the period in which its decision was made
                 view = self._with_ended_period(view, window.due[id])
-            view.events.append(self._outcome(id, view.pending[id]))
+            play, held = view.pending[id], self._tables.held
+            steps = held[id] if id in held else self._vault.on_grid(self._default(play))
+            # it counts as an answer also where the default does: who answered is private
+            view.events.append(self._event_of(id, play, steps))
             view.catch_up()
             if view.ready is not None or view.counted >= FOLD_AFTER:
                 view = self._advance(view)
         return self._with_ended_period(view, window.clock.latest)
-
-    def _outcome(self, id: int, play: Play) -> Event:
-        """Return the event of a decision whose time has passed."""
-        held = self._tables.held
-        steps = held[id] if id in held else self._vault.on_grid(self._default(play))
-        # it counts as an answer also where the default does: who answered is private
-        return self._event_of(id, play, steps)
 
     # Releases
 
@@ -1362,7 +1361,11 @@ class Session:
         vault, books, releases = self._vault, state.books, list[Any]()
         closing, gone = state.closing, len(state.pending)
         assert closing is not None
-        for keys, arms in vault.last_blocks(books, self._released_of(state, closing.read)):
+        # of each block that may be released, the arms of its joint plan, if it is one
+        read: dict[int, Any] = dict.fromkeys(books.blocks) if closing.read else {}
+        if closing.read and state.policy.reader.together:
+            read = {key: plan.release for key, plan in state.plans.items() if plan.release}
+        for keys, arms in vault.last_blocks(books, read):
             coordinates = keys if arms is None else arms
             books, release = self._read(state, coordinates, vault.release, books, keys, (), arms)
             releases.append((release, books.ledger.left))
@@ -1378,15 +1381,6 @@ class Session:
             plans={},
             overdue=state.overdue._replace(blocks={}),
         )
-
-    @staticmethod
-    def _released_of(state: State, read: bool) -> dict[int, tuple[int, ...] | None]:
-        """Return, of each block that may be released, the arms of its joint plan, if it is one."""
-        if not read:
-            return {}
-        if not state.policy.reader.together:
-            return dict.fromkeys(state.books.blocks)
-        return {key: plan.release for key, plan in state.plans.items() if plan.release}
 
     def _settled(self, view: View) -> View:
         """Record outcomes whose time has passed; end a session that was closed, once it waits for
@@ -1509,9 +1503,7 @@ class Session:
                 step=state.step + 1,  # its public draws are not those that were made already
                 rng=None,
             )
-            log, rng = opened(self.seed, state, [])
-            self._log, self._vault = log, vault
-            self._view = View(self.seed, log, self._tables, rng)
+            self._begun(state, vault)
             return arms - 1
 
     def _with_one_more(self, state: State, roster: Roster) -> tuple[State, Vault]:
@@ -1596,9 +1588,7 @@ class Session:
                 self._log, self._vault = Log(state, self._log.plan, []), vault
                 self._advance(self._rebuild_view())
             else:
-                log, rng = opened(self.seed, state, [])
-                self._log, self._vault = log, vault
-                self._view = View(self.seed, log, self._tables, rng)
+                self._begun(state, vault)
             return arms - 1
 
     def _set_status(self, arm: str | int, to: ArmStatus, what: str) -> None:
@@ -1760,15 +1750,10 @@ class Session:
             first = when(view.answered + 1) if since else "the newest decision"
             advice = unanswered_advice(since, view.expired, first)
             waits.append(SessionEvent("silent", None, view.asked, advice))
-        if self._has_ended and self._state.closing is None:
+        people = self._tables.people
+        if people is not None and people.has_ended and self._state.closing is None:
             waits.append(SessionEvent("restored", None, view.asked, NOT_LEARNED))
         return (*self._guardrail_alarms(), *waits)
-
-    @property
-    def _has_ended(self) -> bool:
-        """Whether nobody is learned from any more, because a store was restored."""
-        people = self._tables.people
-        return people is not None and people.has_ended
 
     def _guardrail_alarms(self) -> list[SessionEvent]:
         """Arms that passed the guardrail."""
@@ -1826,7 +1811,8 @@ class Session:
             together=self.policy.about.feedback == "semi",
             allocation=Allocation(least, self._sight, self._named_by_policy),
         )
-        if state.closing is None and not self._has_ended:
+        people = self._tables.people
+        if state.closing is None and (people is None or not people.has_ended):
             return estimates
         return replace(estimates, more=None, at_share=None, sight=None, is_over=True)
 

@@ -562,9 +562,8 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         offer = offer_of(state, plan, since)
         if state.roster.active is not None or (state.pending and isinstance(plan, Hold)):
             offer = offer._replace(last=0)  # the first ask looks ahead
-    first_asked, position = state.asked, rng.state()
     state = state._replace(
-        first=first_asked, offer=offer, plans=plans, rng=position, overdue=overdue
+        first=state.asked, offer=offer, plans=plans, rng=rng.state(), overdue=overdue
     )
     return Log(state, plan, events), rng
 
@@ -584,16 +583,11 @@ def open_plan(plan: Hold, step: int) -> OpenPlan:
     return OpenPlan(action, plan.rounds, plan.release, plan.observe, step)
 
 
-def rounds_of(plan: Plan) -> int:
-    """Return how many decisions a plan makes before the policy is asked again."""
-    return plan.rounds if isinstance(plan, Hold) else FOREVER
-
-
 def offer_of(state: State, plan: Plan, since: int, law: Plan | None = None) -> Offer:
     """Return the offer of a plan from decision `since` on."""
-    last = min(FOREVER, since - 1 + rounds_of(plan))
     if not isinstance(plan, Hold):
-        return Offer(since, last, None, law)
+        return Offer(since, FOREVER, None, law)
+    last = min(FOREVER, since - 1 + plan.rounds)
     propensity = None if plan.drawn else 1.0
     return Offer(since, last, play_of(state, plan, plan.action, propensity))
 
@@ -1174,33 +1168,37 @@ class View:
             number: the period it is made in; None without periods.
         """
         self.counted = -1
-        if number is not None:
-            return self._draw_in_period(assignment, seed, eligible, number)
         id, learned = self.asked + 1, self.log.state.planning
         _, overdue = self._check_requests(id)
-        beyond = self.asked_ahead()
-        rooms = {
-            arm: max(0, (self.policy.room(learned, arm) or 1) - beyond.get(arm, 0))
-            for arm in eligible
-            if not learned.rounds[arm]
-        }
-        planned, certain = self._choose_arm(eligible)
-        law = assignment.law(rooms, planned, eligible)
+        period, is_unknown, is_drawn = None, False, assignment.has_least
+        if number is not None:
+            period, is_drawn = self._fixed_in(number, eligible), True
+            law = assignment.fixed_law(period.planned, eligible)
+        else:
+            beyond = self.asked_ahead()
+            rooms = {
+                arm: max(0, (self.policy.room(learned, arm) or 1) - beyond.get(arm, 0))
+                for arm in eligible
+                if not learned.rounds[arm]
+            }
+            planned, certain = self._choose_arm(eligible)
+            law = assignment.law(rooms, planned, eligible)
+            # the draw from a posterior is not kept, so the probabilities are unknown
+            is_unknown = certain is None and assignment.needs_plan(rooms, eligible)
         arm, share = assignment.drawn(law, eligible, seed, id)
-        # the draw from a posterior is not kept, so the probabilities are unknown
-        unknown = certain is None and assignment.needs_plan(rooms, eligible)
         shares = dict(zip(eligible, law, strict=True))
-        traffic = self._traffic_after(id, shares, arm, assignment.has_least)
-        play = self._arm(arm, None if unknown else share)
-        return shares, self._asked(play, None, traffic=traffic, overdue=overdue)
+        every = [shares.get(at, 0.0) for at in range(self.policy.arms)]
+        traffic = self._traffic_after(id, every, arm, is_drawn)
+        play = self._arm(arm, None if is_unknown else share)
+        period = None if period is None else period.drawn(id, every)
+        return shares, self._asked(play, None, None, traffic, overdue, period)
 
     def _traffic_after(
-        self, id: int, shares: Mapping[int, float], arm: int, is_always_drawn: bool
+        self, id: int, every: Sequence[float], arm: int, is_always_drawn: bool
     ) -> Traffic:
         traffic = self.traffic
         while len(traffic.counts) < self.policy.arms:
             traffic = traffic.with_arm()
-        every = [shares.get(at, 0.0) for at in range(self.policy.arms)]
         traffic = traffic.played(every, arm)
         if self.tables.window is None:  # else who answered is private
             answers = traffic.answers
@@ -1212,16 +1210,12 @@ class View:
             traffic = replace(traffic, answers=answers.with_drawn(id, every))
         return traffic
 
-    def _draw_in_period(
-        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int
-    ) -> tuple[dict[int, float], Asked]:
-        """Return the same where shares stand still within a period: they follow what was known at
-        its first decision. Before every arm was released all arms have the same share, beyond the
-        least one.
+    def _fixed_in(self, number: int, eligible: Sequence[int]) -> OpenPeriod:
+        """Return the period whose shares stand still: they follow what was known at its first
+        decision. Before every arm was released all arms have the same share, beyond the least one.
         """
-        id, period, learned = self.asked + 1, self.period, self.log.state.planning
+        period, learned = self.period, self.log.state.planning
         assert period is not None
-        _, overdue = self._check_requests(id)
         if period.fixed_in != number:
             planned = None
             if all(learned.rounds[arm] for arm in eligible):  # whoever waits does not move it
@@ -1229,13 +1223,7 @@ class View:
                 assert isinstance(ahead, Hold)
                 planned = int(ahead.action)  # type: ignore[arg-type]  # one arm
             period = period.fixed(number, planned)
-        law = assignment.fixed_law(period.planned, eligible)
-        arm, share = assignment.drawn(law, eligible, seed, id)
-        shares = dict(zip(eligible, law, strict=True))
-        period = period.drawn(id, [shares.get(at, 0.0) for at in range(self.policy.arms)])
-        traffic = self._traffic_after(id, shares, arm, True)
-        asked = self._asked(self._arm(arm, share), None, None, traffic, overdue, period)
-        return shares, asked
+        return period
 
     def draws(self, assignment: Assignment | None, eligible: Sequence[int] | None) -> bool:
         """Return whether the next decision is drawn by chance."""

@@ -45,8 +45,6 @@ from dpbandits.session.state import (
     Told,
     Unlearned,
     Unread,
-    View,
-    opened,
 )
 from dpbandits.session.statement import statement
 from dpbandits.session.times import Clock
@@ -612,8 +610,7 @@ def restart_policy(session: Session) -> None:
         elsewhere=now.elsewhere,
         void=now.void,
     )
-    session._log, rng = opened(session.seed, state, [])
-    session._view = View(session.seed, session._log, session._tables, rng)
+    session._begun(state)
 
 
 # People
