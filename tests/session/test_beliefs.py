@@ -18,6 +18,7 @@ from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import (
     Belief,
     Beliefs,
+    MeanReader,
     ReleaseHistory,
     Uplift,
     beliefs,

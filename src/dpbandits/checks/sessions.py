@@ -166,9 +166,9 @@ def asked(session: Session, rng: np.random.Generator, count: int | None = None) 
     """Ask, for made-up visitors if the policy decides by contexts."""
     policy = session.policy
     if not isinstance(policy, ContextualPolicy):
-        return session.ask(count)  # type: ignore[call-overload]  # as many as are wanted
+        return session.ask(count)
     rows = visitors(policy.dimension, count or 1, int(rng.integers(2**31)))
-    return session.ask(count, context=rows[0] if count is None else rows)  # type: ignore[call-overload]
+    return session.ask(count, context=rows[0] if count is None else rows)
 
 
 def some_rewards(policy: Policy, decision: Decision, rng: np.random.Generator) -> Any:

@@ -31,7 +31,7 @@ from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.options import checked_segments, require_for_contexts
 from dpbandits.session.people import SIDES, HoldoutRule, rule_of
 from dpbandits.session.ranges import Range
-from dpbandits.session.saving import policy_made, policy_to_data
+from dpbandits.session.saving import as_plain, policy_made, policy_to_data
 from dpbandits.session.session import Session
 from dpbandits.session.state import LONGEST_WHY
 from dpbandits.session.storing import play_single_arm
@@ -145,7 +145,7 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
             low, high = float(value.low), float(value.high)
             value = {"low": low, "high": high, "clip": value.clip, "minimise": value.minimise}
         elif isinstance(value, Guardrail):
-            value = value.to_data()
+            value = as_plain(value)
         elif option == "min_share" and isinstance(value, Mapping):
             value = {str(arm): share for arm, share in value.items()}
         elif option == "holdout" and value is not None and not isinstance(value, (int, float)):

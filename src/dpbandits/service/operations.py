@@ -47,14 +47,10 @@ from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import Decision, as_pair, list_of_tells
-from dpbandits.session.options import (
-    LONGEST_WHY,
-    checked_batch_key,
-    checked_contexts,
-    listed_outcomes,
-)
+from dpbandits.session.options import checked_batch_key, checked_contexts, listed_outcomes
 from dpbandits.session.people import hashed_place, named_bytes
 from dpbandits.session.session import may_restart
+from dpbandits.session.state import LONGEST_WHY
 from dpbandits.session.storing import (
     ArmChange,
     decision_counts,

@@ -1061,8 +1061,11 @@ def beliefs(
         rows = tuple(Belief(arm.label, 0, None, None, None, None) for arm in history.arms)
         return Beliefs(rows, confidence, None, None, caution=caution, together=together)
     noise = NoiseMoments(law)
-    found = {arm: interval(history, arm, delta, noise) for arm in range(len(history.arms))}
-    known = {arm: each for arm, each in found.items() if each is not None}
+    known = {
+        arm: each
+        for arm in range(len(history.arms))
+        if (each := interval(history, arm, delta, noise)) is not None
+    }
     newest = {arm: row for arm in compared if (row := history.arms[arm].newest) is not None}
     unseen = [arm for arm in compared if arm not in newest]
     chances = {} if history.within else chances_to_be_best(history, newest, law, unseen)
