@@ -88,8 +88,6 @@ def test_retired_arms_need_not_be_compared() -> None:
     assert found.best == "0"
     assert found[1].chance_best is None
     assert found[1].mean == 0.59
-    with pytest.raises(ValueError, match="among="):
-        beliefs(history, among=[3])
 
 
 def test_arms_added_share_what_is_left() -> None:

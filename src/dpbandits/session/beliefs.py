@@ -315,11 +315,7 @@ class ReleaseHistory:
         """Before anything was released. labels: the arms' names; by default their numbers.
         periods: whether arms are compared within periods.
         """
-        names = list(map(str, range(policy.arms))) if labels is None else list(labels)
-        if len(names) != policy.arms:
-            raise ValueError(
-                f"Expected labels={shown(labels)} to be {policy.arms} names, one an arm."
-            )
+        names = labels or map(str, range(policy.arms))
         within = Within.of(policy.arms) if periods else None
         arms = tuple(map(ArmHistory, names))
         return cls(MeanReader.of(policy), arms, policy.arms, growth, within=within)
@@ -1055,7 +1051,7 @@ def beliefs(
     delta, caution = 1.0 - confidence, None if ruler is None else ruler.caution
     if together:
         among = ()
-    compared = range(len(history.arms)) if among is None else checked_arms(history, among)
+    compared = range(len(history.arms)) if among is None else among
     law = history.reader.law
     if law is None:
         rows = tuple(Belief(arm.label, 0, None, None, None, None) for arm in history.arms)
@@ -1190,13 +1186,6 @@ def checked_confidence(value: object) -> float:
             f"Expected confidence={shown(value)} to be a number between 0 and 1, for example .95."
         )
     return float(confidence)
-
-
-def checked_arms(history: ReleaseHistory, among: Sequence[int]) -> list[int]:
-    wanted = list(among)
-    if not all(type(arm) is int and 0 <= arm < len(history.arms) for arm in wanted):
-        raise ValueError(f"Expected among={shown(among)} to be numbers of arms.")
-    return wanted
 
 
 class SideMean(NamedTuple):

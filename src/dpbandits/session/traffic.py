@@ -21,10 +21,6 @@ from dpbandits.core.inputs import (
     Number,
     converted,
     damaged,
-    numbers_in,
-    real_number,
-    shown,
-    whole_number,
 )
 from dpbandits.core.tables import Tabular
 from dpbandits.session.decisions import Play
@@ -303,9 +299,6 @@ IMPOSSIBLE = 1e308
 
 AtLeast0 = Annotated[float, Meta(ge=0, le=1e308)]
 
-OFF = 1e-9
-"""By how much probabilities may miss the sum 1."""
-
 
 @final
 @dataclass(frozen=True)
@@ -317,10 +310,10 @@ class Traffic:
         largest so far. answers: whether answers come for every arm alike.
 
     >>> traffic = Traffic.of(2)
-    >>> for _ in range(100):
-    ...     traffic = traffic.after([.5, .5], [60, 40])
+    >>> for at in range(5000):
+    ...     traffic = traffic.played([.5, .5], at % 5 < 2)
     >>> traffic.counts, traffic.evidence < 1e-6
-    ((6000, 4000), True)
+    ((3000, 2000), True)
     """
 
     counts: tuple[Count, ...]
@@ -328,18 +321,12 @@ class Traffic:
     prior: tuple[AtLeast0, ...]
     score: Finite = 0.0
     highest: Finite = 0.0
-    concentration: Annotated[float, Meta(gt=0, le=1e308)] = CONCENTRATION
     answers: AnswerTest = field(default_factory=AnswerTest)
 
     @classmethod
-    def of(cls, arms: int, concentration: float = CONCENTRATION) -> Traffic:
+    def of(cls, arms: int) -> Traffic:
         """Before any decision."""
-        arms, weight = whole_number(arms, "arms", 1), real_number(concentration)
-        if weight is None or not 0.0 < weight < 1e12:
-            raise ValueError(
-                f"Expected concentration={shown(concentration)} to be a number above 0."
-            )
-        return cls((0,) * arms, (0.0,) * arms, (0.0,) * arms, concentration=float(weight))
+        return cls((0,) * arms, (0.0,) * arms, (0.0,) * arms)
 
     @property
     def evidence(self) -> float:
@@ -357,75 +344,25 @@ class Traffic:
             prior=(*self.prior, 0.0),
         )
 
-    def played(self, probabilities: Sequence[float], arm: int) -> Traffic:
-        """After one decision for this arm: what `after` comes to, whose gammas cancel."""
-        arm, law = whole_number(arm, "arm", 0, len(self.counts) - 1), self._law(probabilities)
-        chances: list[float] = law.tolist()
-        prior = [old or self.concentration * p for old, p in zip(self.prior, chances, strict=True)]
+    def played(self, law: Sequence[float], arm: int) -> Traffic:
+        """After one decision for this arm, which was drawn from this law: the Bayes factor of all
+        of them, whose gammas cancel.
+        """
+        prior = [old or CONCENTRATION * p for old, p in zip(self.prior, law, strict=True)]
         tilt = [
             (old + seen) / (old + wanted) if p else 0.0
-            for old, seen, wanted, p in zip(prior, self.counts, self.expected, chances, strict=True)
+            for old, seen, wanted, p in zip(prior, self.counts, self.expected, law, strict=True)
         ]
-        mean = math.fsum(p * t for p, t in zip(chances, tilt, strict=True))
+        mean = math.fsum(p * t for p, t in zip(law, tilt, strict=True))
         score = self.score + math.log(tilt[arm] / mean) if tilt[arm] else IMPOSSIBLE
         return Traffic(
             tuple(count + (each == arm) for each, count in enumerate(self.counts)),
-            tuple(old + p for old, p in zip(self.expected, chances, strict=True)),
+            tuple(old + p for old, p in zip(self.expected, law, strict=True)),
             tuple(prior),
             score,
             max(self.highest, score),
-            self.concentration,
             self.answers,
         )
-
-    def after(self, probabilities: Sequence[float], counts: Sequence[int]) -> Traffic:
-        """After decisions that were made while these probabilities were in force.
-
-        Args:
-            probabilities: each arm's, for each of the decisions, settled before they were made.
-            counts: decisions by arm.
-
-        Raises:
-            ValueError: no probabilities, or no counts, of so many arms.
-        """
-        law, made = self._law(probabilities), self._counts(counts)
-        expected, prior = np.array(self.expected), np.array(self.prior)
-        prior = np.where((prior == 0.0) & (law > 0.0), self.concentration * law, prior)
-        before = np.array(self.counts, np.float64)
-        score = self.score
-        if (made[law == 0.0] > 0).any():
-            score = IMPOSSIBLE  # what could not happen
-        elif score < IMPOSSIBLE:
-            score += block_score(law, made, prior + before, prior + expected)
-        return Traffic(
-            tuple((before + made).astype(int).tolist()),
-            tuple((expected + made.sum() * law).tolist()),
-            tuple(prior.tolist()),
-            score,
-            max(self.highest, score),
-            self.concentration,
-            self.answers,
-        )
-
-    def _law(self, probabilities: Sequence[float]) -> Any:
-        law = numbers_in(probabilities, "probabilities")
-        fits = law.shape == (len(self.counts),) and bool(np.all(law >= 0.0))
-        if not fits or abs(law.sum() - 1.0) > OFF:
-            raise ValueError(
-                f"Expected probabilities={shown(probabilities)} to be {len(self.counts)} numbers "
-                "of at least 0 that add up to 1, one an arm."
-            )
-        return law
-
-    def _counts(self, counts: Sequence[int]) -> Any:
-        made = numbers_in(counts, "counts")
-        fits = made.shape == (len(self.counts),)
-        if not fits or not np.all((made >= 0) & (made == np.rint(made)) & (made < 2**53)):
-            raise ValueError(
-                f"Expected counts={shown(counts)} to be {len(self.counts)} whole numbers of at "
-                "least 0, one an arm."
-            )
-        return made
 
     @classmethod
     def restored(cls, data: object, arms: int) -> Traffic:
@@ -440,24 +377,6 @@ class Traffic:
         if not fits or not 0 < len(saved.counts) <= arms or not saved.answers.fits(arms):
             raise damaged("traffic contradicts itself, or has more counts than there are arms")
         return saved
-
-
-def block_score(law: Any, made: Any, seen: Any, wanted: Any) -> float:
-    """ln of the Bayes factor of these counts: of a Dirichlet-multinomial whose weights are the
-    planned ones times how much more than expected each arm was seen so far.
-
-    seen, wanted: of each arm, what was counted and what was expected, the prior included.
-    """
-    open_ = law > 0.0
-    law, made, tilt = law[open_], made[open_], seen[open_] / wanted[open_]
-    weights = law * tilt
-    weights *= seen.sum() / weights.sum()
-    parts = [
-        math.lgamma(weight + count) - math.lgamma(weight) - count * math.log(chance)
-        for weight, count, chance in zip(*map(np.ndarray.tolist, (weights, made, law)), strict=True)
-    ]
-    total, count = float(weights.sum()), float(made.sum())
-    return math.fsum(parts) - math.lgamma(total + count) + math.lgamma(total)
 
 
 def answers_by_arm(labels: Sequence[str], answers: Answers) -> str:
