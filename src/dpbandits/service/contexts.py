@@ -41,10 +41,8 @@ from dpbandits.session.storing import (
     ContextualParts,
     context_changes,
     current_contexts,
-    is_collecting_pilot,
     keep_contexts,
-    large_parts,
-    record_count,
+    view_of,
 )
 
 POLICY, STATE = "policy", "state"
@@ -220,7 +218,7 @@ class ContextRows:
         assert isinstance(policy, ContextualPolicy)
         changes = context_changes(islice(watch.journal, self._followed, None))
         self._followed = len(watch.journal)
-        if is_collecting_pilot(session):
+        if session.state.pilot:  # contexts for the first codebooks are still collected
             for seq, context in changes.asked:
                 self._add(FIRST_VISITORS, seq, context, self.owners.get(seq))
         else:
@@ -270,12 +268,12 @@ class ContextRows:
             for (arm, number), row in self._written.items()
         ]
         change = ContextChange(rows, sorted(self._gone), self._anew, cells, emptied, learned)
-        self._begin(record_count(session))
+        self._begin(view_of(session).records)
         return change
 
     def _changed_large(self, session: Session) -> list[LearnedRow]:
         changed = list[LearnedRow]()
-        for what, value in zip((POLICY, STATE), large_parts(session), strict=True):
+        for what, value in ((POLICY, session.policy), (STATE, session.state)):
             known = self._large.get(what)
             if known is not None and known.value is value:
                 continue

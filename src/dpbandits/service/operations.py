@@ -53,12 +53,9 @@ from dpbandits.session.session import may_restart
 from dpbandits.session.state import LONGEST_WHY
 from dpbandits.session.storing import (
     ArmChange,
-    decision_counts,
     held_answers,
-    is_pending,
     is_release_missing,
     is_too_late,
-    play_of,
     pseudonym_in,
     record_batch,
     require_arm_change,
@@ -69,6 +66,7 @@ from dpbandits.session.storing import (
     restart_in,
     set_owner,
     use_up_contributions,
+    view_of,
     waiting_for,
     window_of,
 )
@@ -340,7 +338,7 @@ class Ask(OperationModel):
         if self.eligible is not None:
             text = json.dumps(list(self.eligible), separators=(",", ":"))
             part.eligible.update((each.id, text) for each in asked)
-        shares = [play_of(session, each.id).propensity for each in asked]
+        shares = [view_of(session).pending[each.id].propensity for each in asked]
         return self._named(part, asked, shares)
 
     def _require_contexts(self, part: Part) -> None:
@@ -493,7 +491,7 @@ class ResolvingOperation(OperationModel):
         written = {at: block for at, id in enumerate(ids) if (block := name_bytes(id)) is not None}
         places, blocks = list(written), b"".join(written.values())
         for part in parts:  # each has names of its own: nobody sees which part a decision is of
-            asked, _ = decision_counts(part.session)
+            asked = view_of(part.session).asked
             some = [places[at] for at in part.names.plausible(blocks, part.head.generation, asked)]
             known = known_decisions([ids[at] for at in some], part, tx.rows)
             for at, place in zip(some, known, strict=True):
@@ -694,7 +692,7 @@ def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
             placed.append(Placed("unknown", None))
         elif place.generation < part.head.generation:
             placed.append(Placed("gone", None))
-        elif not is_pending(part.session, place.seq):
+        elif place.seq not in view_of(part.session).pending:
             gone = place.status in ("void", "passed", "lost")
             placed.append(Placed("gone" if gone else "already", None))
         elif windowed and is_too_late(part.session, place.seq):
@@ -709,7 +707,7 @@ def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
 
 def left_over(placed: Placed, part: Part) -> Placed:
     """What is said of an answer where the policy came to its horizon before it, or with it."""
-    is_left = placed.seq is not None and is_pending(part.session, placed.seq)
+    is_left = placed.seq is not None and placed.seq in view_of(part.session).pending
     return Placed("gone", None) if is_left else placed
 
 
@@ -746,7 +744,7 @@ class Pending(OperationModel):
             nonce = rows[seq].nonce if seq in rows else part.nonce
             names += part.names.names(nonce, part.head.generation, [seq])
         drawn = tx.rows.propensities(part.uid, seqs)
-        shares = [drawn.get(seq, play_of(part.session, seq).propensity) for seq in seqs]
+        shares = [drawn.get(seq, view_of(part.session).pending[seq].propensity) for seq in seqs]
         return decisions_of(part, names, waiting, shares)
 
     def identity(self) -> str:

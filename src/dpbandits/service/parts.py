@@ -25,6 +25,7 @@ from dpbandits.core.errors import (
     StoreError,
 )
 from dpbandits.noise.protocol import Noise
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.service.contexts import ContextRows, has_contexts, small_answers
 from dpbandits.service.database import Rows
@@ -61,22 +62,19 @@ from dpbandits.session.storing import (
     SessionRows,
     clear_held_answers,
     cost_of,
-    decides_by_contexts,
-    decision_counts,
     due_now,
     end_contributions,
-    holds_answers,
     is_release_missing,
     keep_recorded,
     lines_of,
     load_held_answers,
-    play_of,
     public_session,
     row_play,
     rows_in,
     session_from_parts,
     share_contributions,
     small_parts,
+    view_of,
     zero_answer,
 )
 from dpbandits.session.times import Clock, seconds_of
@@ -181,7 +179,7 @@ class Part:
 
     def note(self, now: float, what: str, about: object, by: str | None) -> None:
         """Add an event to the public log."""
-        asked, _ = decision_counts(self.session)
+        asked = view_of(self.session).asked
         subject = None if about is None else str(about)
         self.events.append(EventRow(now, what, subject, asked, by))
 
@@ -198,8 +196,8 @@ class Part:
 
     def marks(self) -> object:
         """What a refused call leaves as it was."""
-        session = self.session
-        counts = decision_counts(session), session.releases, session.unread
+        session, view = self.session, view_of(self.session)
+        counts = view.asked, len(view.pending), session.releases, session.unread
         return *counts, session.events, session.closed
 
 
@@ -409,7 +407,7 @@ def known_decisions(names: Sequence[object], part: Part, rows: Rows) -> list[Kno
     """Of each name, the decision it names; None for what was made up, and for the names of a
     timeline that was lost: their numbers may be other people's now.
     """
-    (asked, _), head = decision_counts(part.session), part.head
+    asked, head = view_of(part.session).asked, part.head
     opened = [
         place if place and place.generation <= head.generation and place.seq <= asked else None
         for place in part.names.opened(names)
@@ -440,7 +438,7 @@ def held_answers_of(part: Part, rows: Rows, seqs: Sequence[int]) -> Iterator[Non
     Raises:
         EditedRowsError: the row of one of them is missing, or another one.
     """
-    if not holds_answers(part.session):
+    if part.session.attribution_window is None:
         yield
         return
     answers = {seq: part.told[seq] for seq in seqs if seq in part.told}
@@ -543,9 +541,9 @@ def change_of(
     if part.erases:
         notes = {**(notes or {}), "erased": version}
     parsed = head_public(public, head, notes)
-    new = HeadRow(
-        version, *marks, *decision_counts(part.session), parsed, part.closed or head.closed
-    )
+    view = view_of(part.session)
+    counts = view.asked, len(view.pending)
+    new = HeadRow(version, *marks, *counts, parsed, part.closed or head.closed)
     resolved: dict[int, Status] = dict(changes.resolved)  # type: ignore[arg-type]  # our own words
     still = [row for row in asked if row.seq not in resolved]
     told = {seq: steps for seq, steps in part.told.items() if seq not in resolved}
@@ -583,7 +581,7 @@ def without_learning(
     for row in asked:
         if row.seq in unlearned:
             pending = row.seq not in changes.resolved
-            plan = plan_of(play_of(part.session, row.seq)) if pending else row.plan
+            plan = plan_of(view_of(part.session).pending[row.seq]) if pending else row.plan
             row = row._replace(learn=False, plan=plan)
         rows.append(row)
     return rows, changes._replace(unlearned=[seq for seq in changes.unlearned if seq not in own])
@@ -618,7 +616,7 @@ def note_pending(
         changed[row.seq] = pending.row(row.nonce, texted, row.pseudonym, row.window)
     for seq in unlearned:
         if seq in pending.rows and seq not in resolved:
-            play = play_of(part.session, seq)
+            play = view_of(part.session).pending[seq]
             told = with_context((*texts.of(play), False, plan_of(play)), context_of(play))
             changed[seq] = pending.playing(pending.rows[seq], told)
     changed.update(dict.fromkeys(resolved))
@@ -631,7 +629,7 @@ def sealed_answers(
     """Where answers are held: a row for each decision that was asked, as for one that nobody
     answered; and those of answers that were told, told again or not.
     """
-    if not holds_answers(part.session):
+    if part.session.attribution_window is None:
         return {}
     seal, bodies = part.seal, dict[int, bytes]()
     for observe, some in groupby(asked, lambda row: row.observe):
@@ -745,7 +743,7 @@ def first_change(row: CampaignRow, session: Session, seal: StoreSeal) -> Change:
     public, private = small_parts(session)
     own, ids, contexts = seal.of(row), DecisionNames.fresh().key.hex(), None
     none = {"ids": ids, "waiting": PendingRows(own.pending_key()).digest(), "lines": ""}
-    if decides_by_contexts(session):
+    if isinstance(session.policy, ContextualPolicy):
         first = ContextRows(own.contexts_key())
         contexts = first.change(session, ChangeRecorder(session), 1)
         public |= first.hashes()

@@ -41,7 +41,7 @@ from dpbandits.session.storing import (
     StoredHistory,
     alarms_of,
     statement_in,
-    void_count,
+    view_of,
     window_of,
 )
 from dpbandits.session.traffic import SampleRatio
@@ -183,8 +183,8 @@ def summary_of(tx: Transaction, part: Part) -> models.Summary:
         step=head.step,
         asked=head.asked,
         waiting=None if hidden else head.waiting,
-        told=None if hidden else head.asked - head.waiting - void_count(session),
-        void=void_count(session),
+        told=None if hidden else head.asked - head.waiting - view_of(session).void,
+        void=view_of(session).void,
         closed=head.closed,
         arms=arms_of(tx, part),
         created=part.row.created,

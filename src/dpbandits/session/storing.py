@@ -45,6 +45,7 @@ from dpbandits.session.state import (
     Told,
     Unlearned,
     Unread,
+    View,
 )
 from dpbandits.session.statement import statement
 from dpbandits.session.times import Clock
@@ -218,7 +219,7 @@ class SessionRows:
 
 def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the public and the private part of a session, without the parts in `SessionRows` and,
-    with a contextual policy, without the policy and its state (see `large_parts`).
+    with a contextual policy, without the policy and its state.
     """
     state = session._current.folded()
     contextual = state.contexts is not None  # what only a release changes, and contexts
@@ -278,31 +279,11 @@ def row_play(action: Any, observe: Any, label: Any, learn: bool, plan: int | Non
 # Contexts
 
 
-def decides_by_contexts(session: Session) -> bool:
-    """Return whether the session's policy decides by contexts."""
-    return session._contextual
-
-
-def large_parts(session: Session) -> tuple[Policy, Any]:
-    """Return the policy and its state: what a release, or a new arm, replaces."""
-    return session.policy, session._state.learned
-
-
 def current_contexts(session: Session) -> Contexts:
     """Return what a session keeps of contexts."""
     contexts = session._current.folded().contexts
     assert contexts is not None
     return contexts
-
-
-def is_collecting_pilot(session: Session) -> bool:
-    """Return whether contexts for the first codebooks are still collected."""
-    return bool(session._state.learned.pilot)
-
-
-def record_count(session: Session) -> int:
-    """Return the number of rewards that were recorded."""
-    return session._current.records
 
 
 def keep_contexts(session: Session, contexts: Contexts) -> None:
@@ -425,17 +406,7 @@ def is_release_missing(session: Session) -> bool:
     return session._current.ready is not None and session._state.unlearned is None
 
 
-def play_of(session: Session, seq: int) -> Play:
-    """Return what a pending decision plays."""
-    return session._current.pending[seq]
-
-
 # Held answers: the rows keep them, and a session loads those that a call needs
-
-
-def holds_answers(session: Session) -> bool:
-    """Return whether answers are held until their time has passed."""
-    return session._tables.window is not None
 
 
 def due_now(session: Session) -> list[int]:
@@ -480,20 +451,9 @@ def cost_of(session: Session, coordinate: int | None = None) -> str | None:
     return None if cost is None else str(cost)
 
 
-def void_count(session: Session) -> int:
-    """Return the number of decisions that were never carried out, or given up."""
-    return session._current.void
-
-
-def decision_counts(session: Session) -> tuple[int, int]:
-    """Return the number of decisions made, and of those that are pending."""
-    view = session._current
-    return view.asked, len(view.pending)
-
-
-def is_pending(session: Session, seq: int) -> bool:
-    """Return whether a decision is pending."""
-    return seq in session._current.pending
+def view_of(session: Session) -> View:
+    """Return the counts and the pending decisions of a session. They are not copied."""
+    return session._current
 
 
 def is_too_late(session: Session, seq: int) -> bool:
@@ -566,7 +526,7 @@ def keep_recorded(session: Session, error: Exception) -> None:
 
 def require_recordable_in(session: Session) -> None:
     """Raise ValueError unless the session takes outcomes of people who were assigned elsewhere."""
-    require_recordable(session.policy, session._tables.people, holds_answers(session))
+    require_recordable(session.policy, session._tables.people, session._has_window)
 
 
 def play_single_arm(session: Session, arm: int) -> None:
@@ -633,7 +593,7 @@ def load_contributions(session: Session, rows: ContributionRows, who: str) -> No
 def waiting_for(session: Session, who: str, stored: Sequence[int]) -> list[int]:
     """Return the pending decisions of a person: stored ones, and those of this transaction."""
     fresh = [seq for seq, (owner, _) in session._tables.owners.items() if owner == who]
-    return [seq for seq in dict.fromkeys([*stored, *fresh]) if is_pending(session, seq)]
+    return [seq for seq in dict.fromkeys([*stored, *fresh]) if seq in session._current.pending]
 
 
 def pseudonym_in(session: Session, user: object) -> str | None:
