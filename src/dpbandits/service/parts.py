@@ -60,7 +60,6 @@ from dpbandits.session.storing import (
     ReleaseWithReadings,
     SessionChanges,
     SessionRows,
-    clear_held_answers,
     cost_of,
     due_now,
     end_contributions,
@@ -461,7 +460,7 @@ def held_answers_of(part: Part, rows: Rows, seqs: Sequence[int]) -> Iterator[Non
     try:
         yield
     finally:
-        clear_held_answers(part.session)
+        load_held_answers(part.session, {})
 
 
 def settle(part: Part, rows: Rows) -> Exception | None:

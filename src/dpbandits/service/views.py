@@ -33,7 +33,7 @@ from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import MOST_OUTCOMES
 from dpbandits.session.predictions import Predictions
-from dpbandits.session.segments import ONE_SEGMENT, SegmentedTable, segmented_beliefs
+from dpbandits.session.segments import ONE_SEGMENT, SegmentBelief, SegmentedTable
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import WIDTH
@@ -150,7 +150,7 @@ def by_part(layout: Any, parts: Mapping[str, Any], **params: Any) -> dict[str, A
 
 
 def in_one_table(layout: Any, parts: Mapping[str, Beliefs], **params: Any) -> Any:
-    return segmented_beliefs(parts)
+    return SegmentedTable(parts, SegmentBelief)
 
 
 def first_of(layout: Layout, parts: Mapping[str, Any], **params: Any) -> Any:

@@ -490,17 +490,7 @@ def chosen_from_data(data: object, asked: int, action_of: ActionOf) -> KeptChoic
     Raises:
         DamagedSessionError: it is not that.
     """
-    chosen, last = KeptChoices(), 0
-    for since, way in choices_from_data(data, action_of):
-        last = whole(since, "a decision in public.chosen", last + 1, asked)
-        chosen.add(last, way)
-    if asked and chosen.first != 1:
-        raise damaged("public.chosen does not begin with the first decision")
-    return chosen
-
-
-def choices_from_data(data: object, action_of: ActionOf) -> Iterator[tuple[int, PackedChoice]]:
-    saved, since = converted(data, ChosenData, "public.chosen"), 0
+    saved, chosen, since = converted(data, ChosenData, "public.chosen"), KeptChoices(), 0
     ways = [
         packed(HowChosen(action_of(super_arm_in(action)), share, learn))
         for action, share, learn in saved.ways
@@ -510,8 +500,11 @@ def choices_from_data(data: object, action_of: ActionOf) -> Iterator[tuple[int, 
     if not fits or min(gaps, default=1) < 1:
         raise damaged("public.chosen has an entry that says no way")
     for gap, number in zip(gaps, numbers, strict=True):
-        since += gap
-        yield since, ways[number]
+        since = whole(since + gap, "a decision in public.chosen", 1, asked)
+        chosen.add(since, ways[number])
+    if asked and chosen.first != 1:
+        raise damaged("public.chosen does not begin with the first decision")
+    return chosen
 
 
 class ChosenData(Struct):

@@ -71,7 +71,7 @@ class SegmentedTable(Tabular, Generic[ReportedTable, SegmentRow]):
 
     >>> from dpbandits.session.beliefs import Belief
     >>> nothing = Beliefs((Belief("a", 0, None, None, None, None),), 0.95, None, None)
-    >>> both = segmented_beliefs({"DE": nothing, "FR": nothing})
+    >>> both = SegmentedTable({"DE": nothing, "FR": nothing}, SegmentBelief)
     >>> [(row.segment, row.label) for row in both], both["FR"] is nothing
     ([('DE', 'a'), ('FR', 'a')], True)
     """
@@ -112,11 +112,6 @@ class SegmentedTable(Tabular, Generic[ReportedTable, SegmentRow]):
 
 SegmentedBeliefs = SegmentedTable[Beliefs, SegmentBelief]
 SegmentedLift = SegmentedTable[Lift, SegmentLift]
-
-
-def segmented_beliefs(parts: Mapping[str, Beliefs]) -> SegmentedBeliefs:
-    """Beliefs by segment, as one table; each segment's hold with their confidence alone."""
-    return SegmentedTable(parts, SegmentBelief)
 
 
 ONE_SEGMENT = "Each record is in one segment, so what is promised to it is what its segment's says."
@@ -236,7 +231,8 @@ class SegmentedSession(Mapping[str, Session]):
         """What is believed of every arm, by segment; each segment's hold with this confidence
         alone.
         """
-        return segmented_beliefs({name: each.beliefs(confidence) for name, each in self.items()})
+        parts = {name: each.beliefs(confidence) for name, each in self.items()}
+        return SegmentedTable(parts, SegmentBelief)
 
     def lift(self, control: str | int | None = None, confidence: float = 0.95) -> SegmentedLift:
         """Every other arm against the control arm, by segment (see `Session.lift`); each segment's
@@ -247,7 +243,7 @@ class SegmentedSession(Mapping[str, Session]):
 
     def harm(self) -> SegmentedBeliefs:
         """What is believed of every arm's harm, by segment (see `Session.harm`)."""
-        return segmented_beliefs({name: session.harm() for name, session in self.items()})
+        return SegmentedTable({name: each.harm() for name, each in self.items()}, SegmentBelief)
 
     def decisions(self) -> SegmentedDecisions:
         """Every decision with the probability it had, by segment (see `Session.decisions`)."""

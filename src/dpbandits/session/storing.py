@@ -416,7 +416,7 @@ def due_now(session: Session) -> list[int]:
 
 
 def load_held_answers(session: Session, answers: Mapping[int, list[int]]) -> None:
-    """Load held answers into the session, in grid steps.
+    """Load these held answers into the session, in grid steps, in place of all others.
 
     Raises:
         DamagedSessionError: they are no answers to these decisions. None is shown.
@@ -427,11 +427,6 @@ def load_held_answers(session: Session, answers: Mapping[int, list[int]]) -> Non
 def held_answers(session: Session) -> dict[int, list[int]]:
     """Return the held answers in the session, in grid steps."""
     return {id: plain(steps) for id, steps in session._tables.held.items()}
-
-
-def clear_held_answers(session: Session) -> None:
-    """Remove the held answers from the session."""
-    session._tables.held = {}
 
 
 def zero_answer(session: Session, observe: Sequence[int] | None) -> list[int]:
