@@ -1073,7 +1073,7 @@ class Database:
         """One bearer key, by its hash."""
         with self.begun(write=False) as connection:
             row = run(connection, KEY, ("of",), [hash]).first()
-        return None if row is None else KeyRow(*row)
+        return None if row is None else KeyRow._make(row)
 
     def add_key(self, key: KeyRow) -> None:
         """Write a new bearer key.
