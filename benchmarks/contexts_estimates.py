@@ -124,7 +124,7 @@ def speed_rows(rounds: int) -> list[tuple[Any, ...]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=20_000)
     parser.add_argument("--speed", action="store_true", help="print how fast contexts are taken")
     parser.add_argument("--out", type=Path)
