@@ -819,8 +819,6 @@ def tables_of(
         periods, period = periods_from_data(public.period, *given)
     if (period is None) is not (state.history.within is None):
         raise damaged("public.period and public.history do not agree")
-    if periods is not None and people is not None and people.kept is not None:
-        raise damaged("public.period stands beside arms that people keep")
     tables = Tables(people, window, periods)
     tables.owners = owners
     tables.chosen = None
