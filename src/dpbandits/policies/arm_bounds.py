@@ -5,9 +5,8 @@ their proofs end.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -288,12 +287,28 @@ def excess(eps: float, grid: int) -> float:
 
 
 def batch_plays(
-    mean: float, rounds: int, level: Callable[[Floats], Floats], noise: AddedNoise
+    mean: float, rounds: int, level: Callable[[Floats], Floats], noise: AddedNoise, growth: int
 ) -> float:
-    """Return 1 + Σ 2n·P[released mean of n = 1, 2, 4, … >= level(n)], at most `rounds` each."""
+    """Return 1 + Σ growth·n·P[released mean of n = 1, 2, 4, … >= level(n)], at most `rounds` each.
+    `growth` is the ratio of the next batch's rounds to n.
+    """
     n: Floats = np.asarray(2.0 ** np.arange(max(1, rounds.bit_length())), np.float64)
     chances = upper_tail(n, mean, level(n), noise)
-    return 1.0 + float(np.sum(np.minimum(2 * n, rounds) * chances))
+    return 1.0 + float(np.sum(np.minimum(growth * n, rounds) * chances))
+
+
+def lazy_plays(mean: float, target: float, rounds: int, eps: float, rank: int = 1) -> float:
+    """Return the plays of Anytime-Lazy-UCB: the radius √(3 ln T/n) + 3 ln T/(εn), with ln(KT) on a
+    matroid of rank K.
+    """
+    log_t = math.log(rank * rounds)
+    return batch_plays(
+        mean,
+        rounds,
+        lambda n: target - np.sqrt(3.0 * log_t / n) - 3.0 * log_t / (eps * n),
+        AddedNoise(1.0, 1.0 / eps),
+        2,
+    )
 
 
 def lazy_low(first: int, rounds: int, tail: float, rank: int = 1) -> float:
@@ -309,92 +324,88 @@ def lazy_low(first: int, rounds: int, tail: float, rank: int = 1) -> float:
 
 def lazy_bound(arms: Playable, rounds: int, eps: float, grid: int) -> float:
     """Return the bound of Anytime-Lazy-UCB, and of DPUCB-MAT with eps = ε/K; K is the number of
-    arms played at once. The radius is √(3 ln(KT)/n) + 3 ln(KT)/(εn).
+    arms played at once.
     """
     rank = len(arms.best)
-    log_t, noise = math.log(rank * rounds), AddedNoise(1.0, 1.0 / eps)
 
     def count(mean: float, target: float) -> float:
-        return batch_plays(
-            mean,
-            rounds,
-            lambda n: target - np.sqrt(3.0 * log_t / n) - 3.0 * log_t / (eps * n),
-            noise,
-        )
+        return lazy_plays(mean, target, rounds, eps, rank)
 
     low = lazy_low(arms.first, rounds, excess(eps, grid), rank)
     return optimistic_bound(arms, rounds, count, low)
 
 
-def episode_bound(
-    arms: Playable,
-    rounds: int,
-    a: float,
-    tail: float,
-    noise: AddedNoise,
-    level: Callable[[float, Floats], Floats],
-) -> float:
-    """Return the bound of a policy in doubling episodes; `level` is, by target and rounds of an
-    episode, the released mean whose bound reaches the target.
+def adap_plays(mean: float, target: float, rounds: int, eps: float, a: float) -> float:
+    """Return the plays of AdaP-UCB: the radius √(a ln T/(2n)) + a ln T/(εn)."""
+    log_t = math.log(rounds)
+    return 1.0 + batch_plays(
+        mean,
+        rounds,
+        lambda n: target - np.sqrt(a * log_t / (2.0 * n)) - a * log_t / (eps * n),
+        AddedNoise(1.0, 1.0 / eps),
+        2,
+    )
 
-    A bound is low in Σ_t t(⌊lg t⌋ + 1)(1 + c)t^{−a} rounds, c `tail`: an episode that starts at
-    round t has fewer than t rounds.
+
+def adap_kl_plays(mean: float, target: float, rounds: int, eps: float, a: float) -> float:
+    """Return the plays of AdaP-KLUCB: the bound reaches the target if kl(noisy mean + a ln T/(εn),
+    target) <= a ln T/n, or if that lifted mean reaches it.
     """
+    log_t = math.log(rounds)
 
-    def count(mean: float, target: float) -> float:
-        return 1.0 + batch_plays(mean, rounds, partial(level, target), noise)
+    def level(n: Floats) -> Floats:
+        return reaches(target, a * log_t / n) - a * log_t / (eps * n)
 
-    low = falling_sum(
+    return 1.0 + batch_plays(mean, rounds, level, AddedNoise(1.0, 1.0 / eps), 2)
+
+
+def adac_plays(mean: float, target: float, rounds: int, rho: float, b: float) -> float:
+    """Return the plays of AdaC-UCB: the radius √((1/(2n) + 1/(ρn²)) b ln T), one Gaussian draw of
+    variance 1/(2ρ).
+    """
+    log_t = math.log(rounds)
+    return 1.0 + batch_plays(
+        mean,
+        rounds,
+        lambda n: target - np.sqrt((0.5 / n + 1.0 / (rho * n * n)) * b * log_t),
+        AddedNoise(variance=0.5 / rho),
+        2,
+    )
+
+
+def episode_low(first: int, rounds: int, a: float, tail: float) -> float:
+    """Return Σ_t t(⌊lg t⌋ + 1)(1 + c)t^{−a}: an episode that starts at round t has fewer than t
+    rounds.
+    """
+    return falling_sum(
         lambda t: np.minimum(t, (np.log2(t) + 1.0) * (1.0 + tail) * t ** (1.0 - a)),
-        max(3, arms.first),
+        max(3, first),
         rounds,
     )
-    return optimistic_bound(arms, rounds, count, low)
 
 
 def adap_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
-    """Return the bound of AdaP-UCB (Azize and Basu 2022): the radius √(a ln T/(2n)) + a ln
-    T/(εn).
-    """
-    wide, noise = a * math.log(rounds), AddedNoise(1.0, 1.0 / eps)
-    return episode_bound(
-        arms,
-        rounds,
-        a,
-        excess(eps, grid),
-        noise,
-        lambda target, n: target - np.sqrt(wide / (2.0 * n)) - wide / (eps * n),
-    )
+    """Return the bound of AdaP-UCB (Azize and Basu 2022)."""
+    low = episode_low(arms.first, rounds, a, excess(eps, grid))
+    return optimistic_bound(arms, rounds, lambda mean, y: adap_plays(mean, y, rounds, eps, a), low)
 
 
 def adap_kl_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
-    """Return the bound of AdaP-KLUCB (Azize and Basu 2022): the bound reaches the target if
-    kl(noisy mean + a ln T/(εn), target) <= a ln T/n, or if that lifted mean reaches it.
-    """
-    wide, noise = a * math.log(rounds), AddedNoise(1.0, 1.0 / eps)
-    return episode_bound(
-        arms,
-        rounds,
-        a,
-        excess(eps, grid),
-        noise,
-        lambda target, n: reaches(target, wide / n) - wide / (eps * n),
-    )
+    """Return the bound of AdaP-KLUCB (Azize and Basu 2022)."""
+
+    def count(mean: float, target: float) -> float:
+        return adap_kl_plays(mean, target, rounds, eps, a)
+
+    low = episode_low(arms.first, rounds, a, excess(eps, grid))
+    return optimistic_bound(arms, rounds, count, low)
 
 
 def adac_bound(arms: Playable, rounds: int, rho: float, b: float) -> float:
-    """Return the bound of AdaC-UCB (Azize and Basu 2024): the radius √((1/(2n) + 1/(ρn²)) b ln T),
-    one Gaussian draw of variance 1/(2ρ), as discrete noise has at most its moments.
+    """Return the bound of AdaC-UCB (Azize and Basu 2024); discrete Gaussian noise has at most its
+    moments.
     """
-    log_t = math.log(rounds)
-    return episode_bound(
-        arms,
-        rounds,
-        b,
-        0.0,
-        AddedNoise(variance=0.5 / rho),
-        lambda target, n: target - np.sqrt((0.5 / n + 1.0 / (rho * n * n)) * b * log_t),
-    )
+    low = episode_low(arms.first, rounds, b, 0.0)
+    return optimistic_bound(arms, rounds, lambda mean, y: adac_plays(mean, y, rounds, rho, b), low)
 
 
 # DP-KLUCB: batches that accumulate, and the index in d_eps. Ours, after Azize et al. 2025.
@@ -511,41 +522,46 @@ def dp_klucb_bound(
 
 
 def mean_plays(
-    mean: float,
-    rounds: int,
-    level: Callable[[Floats, Floats], Floats],
-    noise: Callable[[Floats, Floats], AddedNoise] = lambda n, last: SILENT,
-    forced: int = 0,
+    mean: float, target: float, rounds: int, radius: Callable[[Floats, Floats], Floats]
 ) -> float:
-    """Return 1 + `forced` + Σ_n P[released mean of n > forced rewards >= level]; `level` and
-    `noise` take the first and the last n of a cell.
+    """Return 1 + Σ_n P[mean of n + radius >= target]; `radius` takes the first and the last n of a
+    cell.
     """
-    cells = whole_cells(forced + 1, rounds - 1)
+    cells = whole_cells(1, rounds - 1)
     if not len(cells.first):
-        return 1.0 + forced
-    chances = upper_tail(cells.first, mean, level(*cells), noise(*cells))
-    return 1.0 + forced + float(np.sum(cells.sizes * chances))
+        return 1.0
+    level = target - radius(cells.first, cells.last)
+    return 1.0 + float(np.sum(cells.sizes * upper_tail(cells.first, mean, level)))
+
+
+def ucb1_plays(mean: float, target: float, rounds: int) -> float:
+    """Return the plays of UCB1: the radius √(2 ln T/n)."""
+    width = 2.0 * math.log(rounds)
+    return mean_plays(mean, target, rounds, lambda n, _: np.sqrt(width / n))
+
+
+def ucb1_low(first: int, rounds: int) -> float:
+    """Return Σ_t t·t⁻⁴ from round `first` on: Hoeffding for each n <= t (Auer et al. 2002)."""
+    return falling_sum(lambda t: t**-3.0, first, rounds)
 
 
 def ucb1_bound(arms: Playable, rounds: int) -> float:
-    """Return the bound of UCB1 and OMM, whose radius is √(2 ln T/n); below Σ 8 ln T/Δ + (1 + π²/3)Δ
-    (Auer, Cesa-Bianchi and Fischer 2002, Theorem 1) and Σ 16 ln T/Δ + … (Kveton et al. 2014,
-    Theorem 2). A bound is low in Σ_t t·t⁻⁴ rounds: Hoeffding for each n <= t.
+    """Return the bound of UCB1 and OMM; below Σ 8 ln T/Δ + (1 + π²/3)Δ (Auer, Cesa-Bianchi and
+    Fischer 2002, Theorem 1) and Σ 16 ln T/Δ + … (Kveton et al. 2014, Theorem 2).
     """
-    width = 2.0 * math.log(rounds)
-
-    def count(mean: float, target: float) -> float:
-        return mean_plays(mean, rounds, lambda n, _: target - np.sqrt(width / n))
-
-    return optimistic_bound(arms, rounds, count, falling_sum(lambda t: t**-3.0, arms.first, rounds))
+    low = ucb1_low(arms.first, rounds)
+    return optimistic_bound(arms, rounds, lambda mean, y: ucb1_plays(mean, y, rounds), low)
 
 
 def kl_plays(mean: float, target: float, rounds: int, c: float) -> float:
     """Return the plays of KL-UCB: the index reaches the target if n·kl(mean of n, target) <= ln T +
     c ln ln T.
     """
-    level = kl_level(math.log(max(3, rounds)), c)
-    return mean_plays(mean, rounds, lambda n, _: reaches(target, level / n))
+    cells, level = whole_cells(1, rounds - 1), kl_level(math.log(max(3, rounds)), c)
+    if not len(cells.first):
+        return 1.0
+    reach = reaches(target, level / cells.first)
+    return 1.0 + float(np.sum(cells.sizes * upper_tail(cells.first, mean, reach)))
 
 
 def kl_low(first: int, rounds: int, c: float) -> float:
@@ -585,26 +601,34 @@ def bits_bound(arms: Playable, rounds: int, eps: float, c: float) -> float:
     return optimistic_bound(arms, rounds, count, kl_low(arms.first, rounds, c))
 
 
-def reports_bound(arms: Playable, rounds: int, eps: float) -> float:
-    """Return the bound of LDP-UCB-L (Ren, Zhou, Liu and Shroff 2020): √(2 ln T/n) + √(32 ln T/(ε²
-    n)), n draws, and 4 ln(T + 1) forced rounds.
+def reports_plays(mean: float, target: float, rounds: int, eps: float) -> float:
+    """Return the plays of LDP-UCB-L: √(2 ln T/n) + √(32 ln T/(ε² n)), n draws, and 4 ln(T + 1)
+    forced rounds.
+    """
+    forced = math.floor(forced_rounds(rounds)) + 1
+    cells, log_t = whole_cells(forced + 1, rounds - 1), math.log(rounds)
+    if not len(cells.first):
+        return float(forced + 1)
+    n = cells.first
+    level = target - np.sqrt(2.0 * log_t / n) - np.sqrt(32.0 * log_t / n) / eps
+    return (
+        1.0
+        + forced
+        + float(np.sum(cells.sizes * upper_tail(n, mean, level, AddedNoise(n, 1.0 / eps))))
+    )
 
-    A bound is low in Σ_t t(t⁻⁴ + t^{−4.69}) rounds: Hoeffding, and Chernoff for n >= 4 ln t draws
+
+def reports_low(first: int, rounds: int) -> float:
+    """Return Σ_t t(t⁻⁴ + t^{−4.69}): Hoeffding, and Chernoff for n >= 4 ln t draws
     (proofs/ldp_ucb.md).
     """
-    forced, log_t = math.floor(forced_rounds(rounds)) + 1, math.log(rounds)
+    return falling_sum(lambda t: t**-3.0 + t**-3.69, first, rounds)
 
-    def count(mean: float, target: float) -> float:
-        return mean_plays(
-            mean,
-            rounds,
-            lambda n, _: target - np.sqrt(2.0 * log_t / n) - np.sqrt(32.0 * log_t / n) / eps,
-            lambda n, _: AddedNoise(n, 1.0 / eps),
-            forced,
-        )
 
-    low = falling_sum(lambda t: t**-3.0 + t**-3.69, arms.first, rounds)
-    return optimistic_bound(arms, rounds, count, low)
+def reports_bound(arms: Playable, rounds: int, eps: float) -> float:
+    """Return the bound of LDP-UCB-L (Ren, Zhou, Liu and Shroff 2020)."""
+    low = reports_low(arms.first, rounds)
+    return optimistic_bound(arms, rounds, lambda mean, y: reports_plays(mean, y, rounds, eps), low)
 
 
 # UCB on continual counters: expected plays, and rounds lost to a low bound.
@@ -630,49 +654,64 @@ def noise_chance(draws: float, scale: float, level: float) -> float:
     return float(upper_tail(np.array([1.0]), 0.0, np.array([level]), AddedNoise(draws, scale))[0])
 
 
-def tree_bound(arms: Playable, rounds: int, scale: float, most: Callable[[int], int]) -> float:
-    """Return the bound of DP-UCB on trees of ε each ("tight", "signed"): √(2 ln T/n) and the
+def tree_plays(
+    mean: float, target: float, rounds: int, scale: float, most: Callable[[int], int]
+) -> float:
+    """Return the plays of DP-UCB on its own trees ("tight", "signed"): √(2 ln T/n) and the
     Chan–Shi–Song radius at 2T⁻⁴, nodes of this scale, at most `most(n)` of them.
-
-    A bound is low in Σ_t t(t⁻⁴ + t⁻⁴) rounds: Hoeffding, and Chan, Shi and Song, on one side each.
     """
-    log_t = math.log(rounds)
+    cells, log_t = whole_cells(1, rounds - 1), math.log(rounds)
+    if not len(cells.first):
+        return 1.0
+    n, draws = cells.first, counted(most, cells.last)
+    level = target - np.sqrt(2.0 * log_t / n) - sum_radii(draws, scale, 4.0 * log_t) / n
+    return 1.0 + float(np.sum(cells.sizes * upper_tail(n, mean, level, AddedNoise(draws, scale))))
 
-    def radius(n: Floats, last: Floats) -> Floats:
-        noise = sum_radii(counted(most, last), scale, 4.0 * log_t) / n
-        return np.asarray(np.sqrt(2.0 * log_t / n) + noise)
+
+def tree_low(first: int, rounds: int) -> float:
+    """Return Σ_t t(t⁻⁴ + t⁻⁴): Hoeffding, and Chan, Shi and Song, on one side each."""
+    return falling_sum(lambda t: 2.0 * t**-3.0, first, rounds)
+
+
+def tree_bound(arms: Playable, rounds: int, scale: float, most: Callable[[int], int]) -> float:
+    """Return the bound of DP-UCB on trees of ε each: see `tree_plays`."""
 
     def count(mean: float, target: float) -> float:
-        return mean_plays(
-            mean,
-            rounds,
-            lambda n, last: target - radius(n, last),
-            lambda _, last: AddedNoise(counted(most, last), scale),
-        )
+        return tree_plays(mean, target, rounds, scale, most)
 
-    low = falling_sum(lambda t: 2.0 * t**-3.0, arms.first, rounds)
-    return optimistic_bound(arms, rounds, count, low)
+    return optimistic_bound(arms, rounds, count, tree_low(arms.first, rounds))
+
+
+def wide_tree_plays(
+    mean: float, target: float, rounds: int, scale: float, width: float, levels: int
+) -> float:
+    """Return the plays of DP-UCB as published: √(2 ln T/n) + width/n, nodes of this scale."""
+    cells, log_t = whole_cells(1, rounds - 1), math.log(rounds)
+    if not len(cells.first):
+        return 1.0
+    n = cells.first
+    level = target - np.sqrt(2.0 * log_t / n) - width / n
+    return 1.0 + float(
+        np.sum(cells.sizes * upper_tail(n, mean, level, AddedNoise(float(levels), scale)))
+    )
+
+
+def wide_tree_low(first: int, rounds: int, scale: float, width: float, levels: int) -> float:
+    """Return Σ_t t(t⁻⁴ + P[noise of `levels` nodes >= width]), each at most 1."""
+    chance = noise_chance(float(levels), scale, width)
+    noisy = min(float(rounds), chance * rounds * (rounds + 1.0) / 2.0)
+    return falling_sum(lambda t: t**-3.0, first, rounds) + noisy
 
 
 def wide_tree_bound(arms: Playable, rounds: int, scale: float, width: float, levels: int) -> float:
     """Return the bound of DP-UCB as published (Mishra and Thakurta 2015), for trees of `levels`
-    levels: √(2 ln T/n) + width/n, nodes of this scale.
-
-    A bound is low in Σ_t t(t⁻⁴ + P[noise of `levels` nodes >= width]) rounds, each at most 1.
+    levels.
     """
-    log_t, noise = math.log(rounds), AddedNoise(float(levels), scale)
 
     def count(mean: float, target: float) -> float:
-        return mean_plays(
-            mean,
-            rounds,
-            lambda n, _: target - np.sqrt(2.0 * log_t / n) - width / n,
-            lambda n, last: noise,
-        )
+        return wide_tree_plays(mean, target, rounds, scale, width, levels)
 
-    chance = noise_chance(float(levels), scale, width)
-    noisy = min(float(rounds), chance * rounds * (rounds + 1.0) / 2.0)
-    low = falling_sum(lambda t: t**-3.0, arms.first, rounds) + noisy
+    low = wide_tree_low(arms.first, rounds, scale, width, levels)
     return optimistic_bound(arms, rounds, count, low)
 
 
@@ -695,13 +734,16 @@ def hybrid_plays(mean: float, target: float, rounds: int, eps: float) -> float:
     return total
 
 
-def hybrid_bound(arms: Playable, rounds: int, eps: float) -> float:
-    """Return the bound of Hybrid-UCB (Hu, Huang and Mehta 2021, Theorem 5).
-
-    A bound is low in Σ_t t(t^−8.65 + t^−6.84) rounds: Hoeffding, and Chernoff at .8 for 2s <= 2 lg
-    t draws (proofs/hybrid_ucb.md).
+def hybrid_low(first: int, rounds: int) -> float:
+    """Return Σ_t t(t^−8.65 + t^−6.84): Hoeffding, and Chernoff at .8 for 2s <= 2 lg t draws
+    (proofs/hybrid_ucb.md).
     """
-    low = falling_sum(lambda t: t**-7.65 + t**-5.84, arms.first, rounds)
+    return falling_sum(lambda t: t**-7.65 + t**-5.84, first, rounds)
+
+
+def hybrid_bound(arms: Playable, rounds: int, eps: float) -> float:
+    """Return the bound of Hybrid-UCB (Hu, Huang and Mehta 2021, Theorem 5)."""
+    low = hybrid_low(arms.first, rounds)
     return optimistic_bound(arms, rounds, lambda mean, y: hybrid_plays(mean, y, rounds, eps), low)
 
 
@@ -718,17 +760,21 @@ def passes(gap: float, arms: int, beta: float, rounds: int) -> int:
     """Return the passes after which an arm with this gap is surely eliminated: two widths below
     it.
     """
-    numbers = range(1, rounds)  # the width falls with each
-    return 1 + bisect_left(
-        numbers, True, key=lambda n: 2.0 * elimination_width(n, arms, beta) < gap
-    )
+    low, high = 0, 1
+    while high < rounds and 2.0 * elimination_width(high, arms, beta) >= gap:
+        low, high = high, 2 * high
+    while high - low > 1:  # the width falls from n = 2 on
+        middle = (low + high) // 2
+        inside = 2.0 * elimination_width(middle, arms, beta) >= gap
+        low, high = (middle, high) if inside else (low, middle)
+    return min(high, rounds)
 
 
 def passes_bound(means: Sequence[float], rounds: int, beta: float) -> float:
     """Return the bound of SuccessiveElimination: a mean is ever further from its arm's than its
     radius with probability at most βπ²/12.
     """
-    gaps = positive_gaps(means)
+    gaps = [max(means) - mean for mean in means if mean < max(means)]
     wrong = math.fsum(gap * passes(gap, len(means), beta, rounds) for gap in gaps)
     worst = max(gaps, default=0.0)
     return min(wrong + worst * rounds * min(1.0, beta * BASEL / 2.0), worst * rounds)
@@ -811,6 +857,7 @@ def comparisons_bound(
             number, n = number + 1, 2 * n
         return min(n, rounds)
 
+    gaps = [max(means) - mean for mean in means if mean < max(means)]
     fails = beta * (BASEL / 4.0 + tail * (BASEL + 1.0) / 8.0)
-    cost = math.fsum(gap * pulls(gap) for gap in positive_gaps(means))
+    cost = math.fsum(gap * pulls(gap) for gap in gaps)
     return min(cost + worst * rounds * min(1.0, fails), worst * rounds)

@@ -33,6 +33,11 @@ class Statistics(NamedTuple):
     out: tuple[int, ...] = ()  # arms out of play: paused, suspended or retired (`Policy.among`)
 
 
+def empty(arms: int) -> Statistics:
+    zeros = (0,) * arms
+    return Statistics((0.0,) * arms, zeros, zeros, zeros, zeros, 0)
+
+
 def fold(s: Statistics, release: Release) -> Statistics:
     """Return the statistics after one plan: add the recorded counts, and replace the released arms'
     totals.
@@ -55,6 +60,28 @@ def fold(s: Statistics, release: Release) -> Statistics:
 def first_unseen(s: Statistics) -> int | None:
     """Return the lowest arm without a release; None if there is none."""
     return s.rounds.index(0) if 0 in s.rounds else None
+
+
+def fold_dropped(s: Statistics, release: Release, arms: Collection[int] | None) -> Statistics:
+    """Return the statistics after an unplanned drop: add the recorded counts, and empty the open
+    blocks of these arms (None: of all).
+    """
+    s = fold(s, release)
+    kept = [0 if arms is None or arm in arms else open_ for arm, open_ in enumerate(s.open)]
+    return s._replace(open=tuple(kept))
+
+
+def widened(s: Statistics, arms: int) -> Statistics:
+    """Return the statistics with further arms that were never played."""
+    more = (0,) * (arms - len(s.rounds))
+    return Statistics(
+        s.totals + (0.0,) * len(more),
+        s.rounds + more,
+        s.draws + more,
+        s.pulls + more,
+        s.open + more,
+        s.t,
+    )
 
 
 # Requests while rewards are pending: the arms' first blocks come first. Then the index decides, as
@@ -278,8 +305,7 @@ class StatisticsPolicy(Policy):
 
     @final
     def init(self) -> Statistics:
-        zeros = (0,) * self.arms
-        return Statistics((0.0,) * self.arms, zeros, zeros, zeros, zeros, 0)
+        return empty(self.arms)
 
     @final
     def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
@@ -289,15 +315,11 @@ class StatisticsPolicy(Policy):
     def dropped(
         self, state: Statistics, release: Release, arms: Collection[int] | None = None
     ) -> Statistics:
-        s = fold(state, release)
-        kept = [0 if arms is None or arm in arms else open_ for arm, open_ in enumerate(s.open)]
-        return s._replace(open=tuple(kept))
+        return fold_dropped(state, release, arms)
 
     @final
     def widened(self, state: Statistics, arms: int) -> Statistics:
-        more = (0,) * (arms - len(state.rounds))
-        released = state.totals + (0.0,) * len(more), state.rounds + more, state.draws + more
-        return Statistics(*released, state.pulls + more, state.open + more, state.t)
+        return widened(state, arms)
 
     @final
     def among(self, state: Statistics, arms: Collection[int] | None) -> Statistics:

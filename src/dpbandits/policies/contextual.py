@@ -289,16 +289,7 @@ class ContextualPolicy(Policy):
 
     def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
         """What is known of an arm after its block was read."""
-        information = np.array(fit.information) + answer.directions / self.unit
-        weighted = np.array(fit.weighted) + answer.totals / self.unit
-        read = fit.read + answer.rounds
-        need, releases = self._need(read), fit.releases + 1
-        return ArmFit(rows_of(information), tuple(weighted.tolist()), (), read, 0, need, releases)
-
-    @property
-    def unit(self) -> float:
-        """By what a vector's numbers are divided as they are added up."""
-        return self.variance
+        raise NotImplementedError
 
     def roots_of(self, state: ContextState, information: Floats) -> Floats:
         """See `LinearLaw`. They are lower triangular."""
@@ -450,23 +441,16 @@ class ExactLinear(ContextualPolicy):
     def _need(self, read: int) -> int:
         return max(1, math.ceil((self.alpha - 1.0) * read))
 
-
-class FixedWidth(ContextualPolicy):
-    """A policy whose field `width` says how much a deviation counts."""
-
-    width: float
-
-    def _validate(self) -> None:
-        super()._validate()
-        self._number("width", 0, 1e6)
-
-    @final
-    def widths(self, information: Floats) -> Floats:
-        return np.full(self.arms, float(self.width))
+    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
+        information = np.array(fit.information) + answer.directions / self.variance
+        weighted = np.array(fit.weighted) + answer.totals / self.variance
+        read = fit.read + answer.rounds
+        need, releases = self._need(read), fit.releases + 1
+        return ArmFit(rows_of(information), tuple(weighted.tolist()), (), read, 0, need, releases)
 
 
 @policy_dataclass
-class LinTS(FixedWidth, ExactLinear):
+class LinTS(ExactLinear):
     """Linear Thompson sampling, without privacy.
 
     Source: Agrawal and Goyal 2013, Algorithm 1, with a law of its own for each arm. Guarantee:
@@ -487,9 +471,16 @@ class LinTS(FixedWidth, ExactLinear):
     )
     width: float = 0.5
 
+    def _validate(self) -> None:
+        super()._validate()
+        self._number("width", 0, 1e6)
+
+    def widths(self, information: Floats) -> Floats:
+        return np.full(self.arms, float(self.width))
+
 
 @policy_dataclass
-class LinUCB(FixedWidth, ExactLinear):
+class LinUCB(ExactLinear):
     """Linear UCB: optimism for linear rewards, without privacy.
 
     Source: Li, Chu, Langford and Schapire 2010, Algorithm 1 (disjoint). Guarantee: none.
@@ -509,6 +500,13 @@ class LinUCB(FixedWidth, ExactLinear):
     )
     sampled: ClassVar[bool] = False
     width: float = 1.0
+
+    def _validate(self) -> None:
+        super()._validate()
+        self._number("width", 0, 1e6)
+
+    def widths(self, information: Floats) -> Floats:
+        return np.full(self.arms, float(self.width))
 
 
 # With privacy, as published: noise on the whole vector.
@@ -579,9 +577,18 @@ class AdaCOFUL(ContextualPolicy):
     def room(self, state: ContextState, arm: int) -> int | None:
         return None
 
-    @property
-    def unit(self) -> float:
-        return 1.0
+    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
+        information = np.array(fit.information) + answer.directions
+        weighted = np.array(fit.weighted) + answer.totals
+        return ArmFit(
+            rows_of(information),
+            tuple(weighted.tolist()),
+            (),
+            fit.read + answer.rounds,
+            0,
+            fit.need,
+            fit.releases + 1,
+        )
 
     def covariances(self, state: ContextState, information: Floats) -> Floats:
         return self._covariance(state, information, max(0.25, float(self.variance_of_rewards)))
@@ -791,6 +798,10 @@ class PrivateLinear(ContextualPolicy):
         ]
         return shapes[int(np.argmax([value for _, value in values]))]
 
+    def _shaped_weights(self, fit: ArmFit, answer: ContextAnswer) -> Floats:
+        shape = self.shape_of(fit, answer, answer.recent)
+        return self._weights(shape, answer.directions)
+
     def _weights(self, shape: Shape, moments: Floats) -> Floats:
         """V·(s₂V + N)⁻¹ of a block with Σ x xᵀ = V and noise of covariance N."""
         noise = shape.covariance(float(self.budget))
@@ -800,8 +811,7 @@ class PrivateLinear(ContextualPolicy):
         """The fit after one block: each released number counts by its own variance."""
         directions = answer.directions
         if self.release == "shaped":
-            shape = self.shape_of(fit, answer, answer.recent)
-            sums, weights = answer.totals, self._weights(shape, directions)
+            sums, weights = answer.totals, self._shaped_weights(fit, answer)
         else:
             sums = answer.totals - answer.negatives  # Σ ±r, noised
             weights = directions.T / (self.variance * answer.counts + self.noise_variance)
@@ -818,7 +828,7 @@ class PrivateLinear(ContextualPolicy):
 
 
 @policy_dataclass
-class DPLinTS(FixedWidth, PrivateLinear):
+class DPLinTS(PrivateLinear):
     """Thompson sampling by public contexts, with private rewards.
 
     A record's reward enters one whole-number sum: that of its arm and of the cell that its context
@@ -846,6 +856,13 @@ class DPLinTS(FixedWidth, PrivateLinear):
         theory=False,
     )
     width: float = 0.5
+
+    def _validate(self) -> None:
+        super()._validate()
+        self._number("width", 0, 1e6)
+
+    def widths(self, information: Floats) -> Floats:
+        return np.full(self.arms, float(self.width))
 
 
 @policy_dataclass

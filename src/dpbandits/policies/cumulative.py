@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Self, final
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -75,35 +75,7 @@ def newton_step(x: Floats, level: Floats, q: Floats) -> Floats:
 
 
 @policy_dataclass
-class CumulativePolicy(IndexPolicy, PrivatePolicy):
-    """Base class of index policies whose batches accumulate."""
-
-    @final
-    def mechanism(self) -> LazyCumulative:
-        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
-
-
-@policy_dataclass
-class GrowingPolicy(CumulativePolicy):
-    """Base class of those whose batches grow by a factor.
-
-    Args:
-        first: rounds in an arm's first batch (n₀); None means ⌈32/epsilon⌉.
-        alpha: growth factor of an arm's rounds, above 1.
-    """
-
-    first: int | None = None
-    alpha: float = 1.5
-
-    def validate(self) -> None:
-        self._growing(32 / self.budget)
-
-    def regret_order(self, means: Sequence[float], rounds: int) -> float:
-        return divergence_order(means, rounds, float(self.epsilon), self.alpha)
-
-
-@policy_dataclass
-class DPKLUCB(GrowingPolicy):
+class DPKLUCB(IndexPolicy, PrivatePolicy):
     """Index policy in the privacy-aware divergence d_eps, on batches that accumulate.
 
     Its regret is low, with a published proof and a bound with all constants. Its tails are thin
@@ -135,16 +107,21 @@ class DPKLUCB(GrowingPolicy):
         proof="dp_klucb",
         baseline="KLUCB",
     )
+    first: int | None = None
+    alpha: float = 1.5
     preset: str = "default"
 
     def validate(self) -> None:
-        super().validate()
+        self._growing(32 / self.budget)
         self._one_of("preset", "default", "robust")
 
     @property
     def c(self) -> float:
         """Weight of ln ln t in the level."""
         return 1.0 if self.preset == "robust" else 0.0
+
+    def mechanism(self) -> LazyCumulative:
+        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:
@@ -169,9 +146,12 @@ class DPKLUCB(GrowingPolicy):
         eps, first = float(self.epsilon), self.first or 1
         return dp_klucb_bound(means, rounds, eps, first, self.alpha, self.c)
 
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return divergence_order(means, rounds, float(self.epsilon), self.alpha)
+
 
 @policy_dataclass
-class DPIMED(GrowingPolicy):
+class DPIMED(IndexPolicy, PrivatePolicy):
     """Indexed minimum empirical divergence under privacy. Its regret is heavy-tailed: prefer
     `DPRateIMED`, which accounts for its noise, except in comparisons.
 
@@ -198,11 +178,23 @@ class DPIMED(GrowingPolicy):
         baseline="KLUCB",
     )
 
+    first: int | None = None
+    alpha: float = 1.5
+
+    def validate(self) -> None:
+        self._growing(32 / self.budget)
+
+    def mechanism(self) -> LazyCumulative:
+        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
+
     @cached_property
     def rule(self) -> IndexRule:
         eps, first = float(self.epsilon), self.first or 1
         numbers = IndexNumbers(eps, first=first, alpha=float(self.alpha))
         return IndexRule(dp_imed, numbers, growing, timeless=True)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return divergence_order(means, rounds, float(self.epsilon), self.alpha)
 
 
 # DP-Rate-IMED (ours): batches that accumulate, and an index that counts every draw of their noise.
@@ -254,7 +246,7 @@ def above_scores(
 
 
 @policy_dataclass
-class DPRateIMED(CumulativePolicy):
+class DPRateIMED(IndexPolicy, PrivatePolicy):
     """Indexed minimum empirical divergence with the exact rate of the released means: the evidence
     against an arm, with every draw of noise counted.
 
@@ -346,6 +338,9 @@ class DPRateIMED(CumulativePolicy):
                 f"Expected doubt={doubt:g} to be at least 0 and trust={trust:g} at most 1: "
                 "evidence cannot count for more than it is."
             )
+
+    def mechanism(self) -> LazyCumulative:
+        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:

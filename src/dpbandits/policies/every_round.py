@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, final
+from typing import ClassVar
 
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
@@ -54,41 +54,7 @@ __all__ = ["DPUCB", "KLUCB", "LDPKLUCB", "LDPUCB", "UCB1", "DPUCBBound", "Hybrid
 
 
 @policy_dataclass
-class ExactIndexPolicy(IndexPolicy):
-    """Base class of index policies on exact sums.
-
-    Args:
-        grid: steps per unit of reward.
-    """
-
-    grid: int = 1024
-
-    @final
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
-
-
-@policy_dataclass
-class KLIndexPolicy(IndexPolicy):
-    """Base class of policies with KL-UCB's index.
-
-    Args:
-        c: weight of ln ln t in the level (3 in the proof, 0 in practice).
-    """
-
-    c: float = 0.0
-
-    @final
-    def validate(self) -> None:
-        self._number("c", -1e-300, 100)
-
-    @cached_property
-    def rule(self) -> IndexRule:
-        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
-
-
-@policy_dataclass
-class UCB1(ExactIndexPolicy):
+class UCB1(IndexPolicy):
     """Upper confidence bounds, without privacy.
 
     Guarantee: none (`guarantee` is None).
@@ -111,6 +77,10 @@ class UCB1(ExactIndexPolicy):
         privacy="none",
         every_round=True,
     )
+    grid: int = 1024
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:
@@ -124,7 +94,7 @@ class UCB1(ExactIndexPolicy):
 
 
 @policy_dataclass
-class KLUCB(ExactIndexPolicy, KLIndexPolicy):
+class KLUCB(IndexPolicy):
     """KL-UCB for rewards in [0, 1], without privacy. It is asymptotically optimal for Bernoulli
     rewards.
 
@@ -149,6 +119,18 @@ class KLUCB(ExactIndexPolicy, KLIndexPolicy):
         privacy="none",
         every_round=True,
     )
+    c: float = 0.0
+    grid: int = 1024
+
+    def validate(self) -> None:
+        self._number("c", -1e-300, 100)
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return kl_bound(one_arm(means), rounds, self.c)
@@ -160,7 +142,7 @@ class KLUCB(ExactIndexPolicy, KLIndexPolicy):
 
 
 @policy_dataclass
-class LDPUCB(ExactIndexPolicy, PrivatePolicy):
+class LDPUCB(IndexPolicy, PrivatePolicy):
     """UCB on Laplace reports, in the local model.
 
     Guarantee: ε-LDP for every report.
@@ -184,6 +166,9 @@ class LDPUCB(ExactIndexPolicy, PrivatePolicy):
         every_round=True,
     )
 
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
     def randomizer(self) -> LocalLaplace:
         return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid))
 
@@ -205,7 +190,7 @@ class LDPUCB(ExactIndexPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class LDPKLUCB(ExactIndexPolicy, KLIndexPolicy, PrivatePolicy):
+class LDPKLUCB(IndexPolicy, PrivatePolicy):
     """KL-UCB on randomised-response bits, in the local model. The map from an arm's mean to the
     mean of its bits is increasing, so the best arm has the best bits.
 
@@ -233,9 +218,20 @@ class LDPKLUCB(ExactIndexPolicy, KLIndexPolicy, PrivatePolicy):
         privacy="local",
         every_round=True,
     )
+    c: float = 0.0
+
+    def validate(self) -> None:
+        self._number("c", -1e-300, 100)
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
 
     def randomizer(self) -> RandomizedResponse:
         return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return bits_bound(one_arm(means), rounds, float(self.epsilon), self.c)

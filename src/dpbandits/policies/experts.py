@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, Literal, NamedTuple, final
 
 import numpy as np
@@ -245,22 +246,13 @@ class ExpertPolicy(Policy):
         super().__post_init__()
 
 
-@policy_dataclass
-class SummingPolicy(ExpertPolicy):
-    """Base class of policies that get every action's sum released each round."""
-
-    @final
-    def init(self) -> Totals:
-        return Totals((0.0,) * self.arms, 0)
-
-    @final
-    def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
-        return Totals(tuple(Answer(*answer).total for answer in release.answers), release.round)
-
-
 def smallest_gap(means: Sequence[float]) -> float:
     """Return the smallest positive gap; infinite if all actions are equally good."""
     return min(positive_gaps(means), default=math.inf)
+
+
+def new_totals(release: Release) -> Totals:
+    return Totals(tuple(Answer(*answer).total for answer in release.answers), release.round)
 
 
 def hedged(state: Totals, rate: float) -> tuple[float, ...]:
@@ -281,7 +273,7 @@ def stake(weights: tuple[float, ...], play: str, rng: PublicRng) -> Hold:
 
 
 @policy_dataclass
-class HedgePolicy(SummingPolicy):
+class HedgePolicy(ExpertPolicy):
     """Base class of policies that play weights ∝ e^(rate · released sum), or an action drawn by
     them.
 
@@ -305,12 +297,20 @@ class HedgePolicy(SummingPolicy):
         """Return the rate of round t."""
 
     @final
+    def init(self) -> Totals:
+        return Totals((0.0,) * self.arms, 0)
+
+    @final
     def plan(self, state: Totals, rng: PublicRng) -> Plan:
         return stake(hedged(state, self.rate(state.t + 1)), self.play, rng)
 
+    @final
+    def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
+        return new_totals(release)
+
 
 @policy_dataclass
-class FollowTheLeader(SummingPolicy):
+class FollowTheLeader(ExpertPolicy):
     """Play the action with the largest sum so far (lowest on a tie), without privacy.
 
     Guarantee: none.
@@ -340,8 +340,14 @@ class FollowTheLeader(SummingPolicy):
     def mechanism(self) -> EachAction:
         return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.arms)
 
+    def init(self) -> Totals:
+        return Totals((0.0,) * self.arms, 0)
+
     def plan(self, state: Totals, rng: PublicRng) -> Plan:
         return Hold(state.totals.index(max(state.totals)), 1, (EVERY,))
+
+    def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
+        return new_totals(release)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return leader_bound(means, rounds)
@@ -556,8 +562,8 @@ class Leader(NamedTuple):
     action: int  # played now
     epoch: int  # number of the epoch, from 0; it has 2**epoch rounds
     t: int  # rounds recorded
-    chosen: int = -1  # action of the next epoch, once this epoch's prefix is released; −1: not yet
-    rest: int = 0  # rounds of the epoch after that prefix
+    chosen: int  # action of the next epoch, once this epoch's prefix is released; −1: not yet
+    rest: int  # rounds of the epoch after that prefix
 
 
 def bracket_order(means: Sequence[float], eps: float) -> float:
@@ -583,28 +589,7 @@ def epoch_rounds(epoch: int) -> int:
 
 
 @policy_dataclass
-class EpochPolicy(ExpertPolicy, PrivatePolicy):
-    """Base class of policies that play one action for an epoch, and choose the next one by it."""
-
-    @final
-    def init(self) -> Leader:
-        return Leader(0, 0, 0)
-
-    def plan(self, state: Leader, rng: PublicRng) -> Plan:
-        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
-
-    @abstractmethod
-    def chance(self, gaps: Floats, rounds: int) -> Floats:
-        """Return upper bounds of the probabilities that actions with these gaps are chosen after an
-        epoch of `rounds` rounds.
-        """
-
-    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return expert_epochs_bound(means, rounds, self.chance)
-
-
-@policy_dataclass
-class RNMFTNL(EpochPolicy):
+class RNMFTNL(ExpertPolicy, PrivatePolicy):
     """Follow the noisy leader: after each epoch only the index of the largest noisy sum is released
     (report noisy max).
 
@@ -653,22 +638,34 @@ class RNMFTNL(EpochPolicy):
             epsilon=epsilon, claimed=claimed, selection=self.selection, grid=Grid(steps=self.grid)
         )
 
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
+
+    def plan(self, state: Leader, rng: PublicRng) -> Plan:
+        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
+
     def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
         leader = Choice(*release.answers[0]).action
-        return Leader(leader, state.epoch + 1, release.round)
+        return Leader(leader, state.epoch + 1, release.round, -1, 0)
 
     def chance(self, gaps: Floats, rounds: int) -> Floats:
+        """Return upper bounds of the probabilities that actions with these gaps are chosen after an
+        epoch of `rounds` rounds.
+        """
         eps = float(self.epsilon)
         if self.selection != "laplace":
             return chosen_chance(gaps, rounds, eps)
         return noisy_chance(gaps, rounds, (1 if self.preset == "published" else 2) / eps)
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return expert_epochs_bound(means, rounds, self.chance)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return bracket_order(means, float(self.epsilon))
 
 
 @policy_dataclass
-class NaiveFTNL(EpochPolicy):
+class NaiveFTNL(ExpertPolicy, PrivatePolicy):
     """Follow the noisy leader with every sum released: each has noise of scale K/epsilon.
 
     Guarantee: ε-DP for the whole sequence of decisions.
@@ -697,12 +694,24 @@ class NaiveFTNL(EpochPolicy):
         inner = LazyForgetful(epsilon=self.budget / self.arms, grid=Grid(steps=self.grid))
         return EachAction(inner=inner, actions=self.arms)
 
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
+
+    def plan(self, state: Leader, rng: PublicRng) -> Plan:
+        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
+
     def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
         totals = [Answer(*answer).total for answer in release.answers]
-        return Leader(totals.index(max(totals)), state.epoch + 1, release.round)
+        return Leader(totals.index(max(totals)), state.epoch + 1, release.round, -1, 0)
 
     def chance(self, gaps: Floats, rounds: int) -> Floats:
+        """Return upper bounds of the probabilities that actions with these gaps are chosen after an
+        epoch of `rounds` rounds.
+        """
         return noisy_chance(gaps, rounds, self.arms / float(self.epsilon))
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return expert_epochs_bound(means, rounds, self.chance)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         log_k, gap = math.log(self.arms), smallest_gap(means)
@@ -710,7 +719,7 @@ class NaiveFTNL(EpochPolicy):
 
 
 @policy_dataclass
-class PrefixExponential(EpochPolicy):
+class PrefixExponential(ExpertPolicy, PrivatePolicy):
     """Draw the next epoch's action by the exponential mechanism from a random prefix of this epoch.
     The rest of the epoch is never released.
 
@@ -744,6 +753,9 @@ class PrefixExponential(EpochPolicy):
     def mechanism(self) -> NoisyMax:
         return NoisyMax(epsilon=self.budget, selection="exponential", grid=Grid(steps=self.grid))
 
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
+
     def plan(self, state: Leader, rng: PublicRng) -> Plan:
         if state.rest:
             return Hold(state.action, state.rest, (), drop=(EVERY,))
@@ -759,15 +771,13 @@ class PrefixExponential(EpochPolicy):
             rest = epoch_rounds(state.epoch) - plan.rounds
             if rest:
                 return Leader(state.action, state.epoch, release.round, chosen, rest)
-            return Leader(chosen, state.epoch + 1, release.round)
-        return Leader(state.chosen, state.epoch + 1, release.round)
-
-    def chance(self, gaps: Floats, rounds: int) -> Floats:
-        return prefix_chance(gaps, rounds, float(self.epsilon))
+            return Leader(chosen, state.epoch + 1, release.round, -1, 0)
+        return Leader(state.chosen, state.epoch + 1, release.round, -1, 0)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        chance = partial(prefix_chance, eps=float(self.epsilon))
         theorem = prefix_theorem(means, rounds, float(self.epsilon))
-        return min(theorem, super().regret_bound(means, rounds))
+        return min(theorem, expert_epochs_bound(means, rounds, chance))
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         gap, log_k = smallest_gap(means), math.log(self.arms)

@@ -115,26 +115,7 @@ class AnytimeLazyUCB(IndexPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class EpisodePolicy(IndexPolicy, PrivatePolicy):
-    """Base class of policies in doubling episodes with Laplace noise.
-
-    Args:
-        a: the paper's α, above 3 (3.1 in its experiments).
-    """
-
-    a: float = 3.1
-
-    @final
-    def validate(self) -> None:
-        self._number("a", 3, 1000)
-
-    @final
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
-
-
-@policy_dataclass
-class AdaPUCB(EpisodePolicy):
+class AdaPUCB(IndexPolicy, PrivatePolicy):
     """UCB in doubling episodes that use the newest episode alone.
 
     Guarantee: ε-DP for the whole sequence of decisions.
@@ -157,6 +138,13 @@ class AdaPUCB(EpisodePolicy):
         proof="adap_ucb",
         baseline="UCB1",
     )
+    a: float = 3.1
+
+    def validate(self) -> None:
+        self._number("a", 3, 1000)
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:
@@ -173,7 +161,7 @@ class AdaPUCB(EpisodePolicy):
 
 
 @policy_dataclass
-class AdaPKLUCB(EpisodePolicy):
+class AdaPKLUCB(IndexPolicy, PrivatePolicy):
     """KL-UCB in doubling episodes that use the newest episode alone.
 
     Guarantee: ε-DP for the whole sequence of decisions.
@@ -196,6 +184,13 @@ class AdaPKLUCB(EpisodePolicy):
         proof="adap_ucb",
         baseline="KLUCB",
     )
+    a: float = 3.1
+
+    def validate(self) -> None:
+        self._number("a", 3, 1000)
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -18,7 +18,7 @@ from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.base import PrivatePolicy
-from dpbandits.policies.contract import About, Release, policy_dataclass
+from dpbandits.policies.contract import About, ArmsField, Release, policy_dataclass
 from dpbandits.policies.formulas.joint import (
     AT_ONCE,
     FITTED,
@@ -32,7 +32,7 @@ from dpbandits.policies.formulas.joint import (
     rate_lower,
     summed_bound,
 )
-from dpbandits.policies.super_arms import FIRST, ProblemPolicy, contested, outbid
+from dpbandits.policies.super_arms import check_problem, checked_answer, contested, outbid
 
 __all__ = ["DPJointCUCB", "DPJointMAT"]
 
@@ -236,6 +236,10 @@ def weights_for(
 # its largest coordinate only. Only undecided arms are released, so the draw has few dimensions.
 
 
+FIRST = 1e15
+"""Weight of an element without a release: the first bases cover all elements except loops."""
+
+
 class Shared(NamedTuple):
     """The level, and mean and variance of the prior ("sharp"), for all arms."""
 
@@ -245,7 +249,7 @@ class Shared(NamedTuple):
 
 
 @policy_dataclass
-class JointReleases(ProblemPolicy, PrivatePolicy):
+class JointReleases(PrivatePolicy):
     """Base class of policies with joint releases: play the best super arm for the upper bounds for
     a batch, then release the sums of its undecided arms together.
 
@@ -276,10 +280,17 @@ class JointReleases(ProblemPolicy, PrivatePolicy):
     """
 
     presets: ClassVar[dict[str, JointConstants]] = JOINT_PRESETS
+    problem: DecisionSet
+    arms: ArmsField = field(init=False, repr=False, compare=False)
     preset: str = "sharp"
     first: float | None = None
     alpha: float = 1.5
     level: float | None = None
+
+    def __post_init__(self) -> None:
+        check_problem(self.problem, matroid=self.about.matroid)
+        object.__setattr__(self, "arms", self.problem.arms)
+        super().__post_init__()
 
     @final
     def validate(self) -> None:
@@ -393,6 +404,11 @@ class JointReleases(ProblemPolicy, PrivatePolicy):
         if isinstance(self.problem, Matroid):
             return outbid(self.problem, action, upper, lower)
         return contested(self.best, action, upper, lower)
+
+    @final
+    def best(self, weights: Sequence[float]) -> tuple[int, ...]:
+        """Return the oracle's super arm, validated before it is played."""
+        return checked_answer(self.problem, self.problem.best(weights))
 
     @final
     def shared(self, s: JointStatistics) -> Shared:

@@ -9,7 +9,7 @@ import numpy as np
 from dpbandits.core.inputs import Floats, floats_of
 from dpbandits.core.plan import Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import EachArm, Exact, LazyForgetful, WeightedArms
+from dpbandits.mechanisms import EachArm, Exact, LazyCumulative, LazyForgetful
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.arm_bounds import (
@@ -20,22 +20,21 @@ from dpbandits.policies.arm_bounds import (
     least_gaps,
     ucb1_bound,
 )
-from dpbandits.policies.base import Statistics
+from dpbandits.policies.base import PrivatePolicy, Statistics
 from dpbandits.policies.contract import About, policy_dataclass
-from dpbandits.policies.formulas.indices import crossing, kl_level, kl_ucb
-from dpbandits.policies.super_arms import (
-    FIRST,
-    ExactSuperArms,
-    IndexedSuperArms,
-    KLSuperArms,
-    SharedBudget,
-    SuperArmPolicy,
-)
+from dpbandits.policies.formulas.indices import crossing, dp_klucb, growing_batch, kl_level, kl_ucb
+from dpbandits.policies.super_arms import SuperArmPolicy
 
 __all__ = ["DPKLMAT", "DPTSMAT", "DPUCBMAT", "KLOSM", "OMM", "CTSBeta", "CTSGaussian"]
 
 # Index policies on a matroid: play the greedy basis, and see every element of it. OMM, KL-OSM and
 # DP-KLUCB's index (ours).
+
+
+FIRST = 1e15
+"""Weight of an element without a release: above every index at the smallest budget, so that the
+first bases cover all elements except loops.
+"""
 
 
 def matroid_of(problem: DecisionSet) -> Matroid:
@@ -54,7 +53,7 @@ def rewards_behind(s: Statistics) -> Floats:
 
 
 @policy_dataclass
-class OMM(IndexedSuperArms, ExactSuperArms):
+class OMM(SuperArmPolicy):
     """Optimistic matroid maximization: UCB1's index in the greedy algorithm, without privacy.
 
     Guarantee: none.
@@ -77,6 +76,13 @@ class OMM(IndexedSuperArms, ExactSuperArms):
         matroid=True,
         every_round=True,
     )
+    grid: int = 1024
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
 
     def scores(self, s: Statistics, t: int) -> Floats:
         """Return every element's `ucb1` at round t, shape (arms,); NaN without a release."""
@@ -91,7 +97,7 @@ class OMM(IndexedSuperArms, ExactSuperArms):
 
 
 @policy_dataclass
-class KLOSM(IndexedSuperArms, ExactSuperArms):
+class KLOSM(SuperArmPolicy):
     """KL-UCB's index, max{q: n·kl(mean, q) <= ln t + c ln ln t}, in the greedy algorithm, without
     privacy.
 
@@ -118,12 +124,20 @@ class KLOSM(IndexedSuperArms, ExactSuperArms):
         matroid=True,
         every_round=True,
     )
+    grid: int = 1024
     c: float = 3.0
 
     def validate(self) -> None:
         self._number("c", -1e-300, 100)
 
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
+
     def scores(self, s: Statistics, t: int) -> list[float]:
+        """Return every element's index at round t; NaN without a release."""
         level = kl_level(math.log(t), self.c)
         return [
             kl_ucb(total / n, n, level) if n else math.nan
@@ -139,7 +153,7 @@ class KLOSM(IndexedSuperArms, ExactSuperArms):
 
 
 @policy_dataclass
-class DPKLMAT(KLSuperArms):
+class DPKLMAT(SuperArmPolicy, PrivatePolicy):
     """The DP-KLUCB index of every element at ε/K, max{q: n·d_eps(Clip01 mean, q) <= level·ln t}, in
     the greedy algorithm (ours).
 
@@ -169,8 +183,33 @@ class DPKLMAT(KLSuperArms):
         matroid=True,
         theory=False,
     )
-    first_rounds: ClassVar[int] = 24
+    first: int | None = None
+    alpha: float = 1.5
     level: float = 0.4
+
+    def validate(self) -> None:
+        self._growing(24 * self.problem.size / self.budget)
+        self._number("level", 0, 100)
+
+    def mechanism(self) -> EachArm:
+        return EachArm(
+            inner=LazyCumulative(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        """Return every element's index at round t; NaN without a release."""
+        level, share = self.level * math.log(t), self.share
+        return [
+            dp_klucb(total / n, n, level, share) if n else math.nan
+            for total, n in zip(s.totals, s.rounds, strict=True)
+        ]
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return growing_batch(s.rounds[arm], self.first or 1, self.alpha)
 
 
 # DPUCB-MAT and DPTS-MAT: batches of 1, 2, 4, 8, … for every element of a matroid, each released
@@ -191,27 +230,9 @@ def least_gap_order(
     return log_n * math.fsum(1 / gap + each for gap in least_gaps(problem, means))
 
 
-@policy_dataclass
-class LazyMatroidPolicy(SharedBudget):
-    """Base class of policies whose batches double, each released alone."""
-
-    @final
-    def mechanism(self) -> EachArm | WeightedArms:
-        return self.each_arm(LazyForgetful)
-
-    @final
-    def batch(self, s: Statistics, arm: int) -> int:
-        return max(1, 2 * s.rounds[arm])
-
-    @final
-    def batches(self, s: Statistics, arms: Sequence[int]) -> list[int]:
-        rounds = s.rounds
-        return [2 * rounds[arm] or 1 for arm in arms]
-
-
 @final
 @policy_dataclass
-class DPUCBMAT(LazyMatroidPolicy):
+class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
     """Private UCB on a matroid: the greedy basis for mean + √(3 ln(Kt)/n) + 3 ln(Kt)/(eps₀ n), eps₀
     = epsilon/K.
 
@@ -245,6 +266,19 @@ class DPUCBMAT(LazyMatroidPolicy):
         feedback="semi",
         matroid=True,
     )
+
+    def mechanism(self) -> EachArm:
+        return EachArm(
+            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, 2 * s.rounds[arm])
+
+    def batches(self, s: Statistics, arms: Sequence[int]) -> list[int]:
+        rounds = s.rounds
+        return [2 * rounds[arm] or 1 for arm in arms]
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return lazy_bound(basis(self.problem, means), rounds, self.share, self.grid)
@@ -321,7 +355,7 @@ class LazyNormals(NamedTuple):
 
 @final
 @policy_dataclass
-class DPTSMAT(LazyMatroidPolicy):
+class DPTSMAT(SuperArmPolicy, PrivatePolicy):
     """Private Thompson sampling on a matroid: the greedy basis for samples of N(mean + 3
     ln(Kt)/(eps₀ n), 1/n), drawn every round.
 
@@ -348,6 +382,15 @@ class DPTSMAT(LazyMatroidPolicy):
         matroid=True,
         randomised=True,
     )
+
+    def mechanism(self) -> EachArm:
+        return EachArm(
+            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, 2 * s.rounds[arm])
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         second = math.fsum(1 / gap for gap in best_gaps(self.problem, means))
@@ -433,7 +476,7 @@ class CTSBeta(SuperArmPolicy):
 
 
 @policy_dataclass
-class CTSGaussian(ExactSuperArms):
+class CTSGaussian(SuperArmPolicy):
     """Combinatorial Thompson sampling with samples of N(mean, 1/n), without privacy. The first
     bases cover the elements.
 
@@ -458,6 +501,10 @@ class CTSGaussian(ExactSuperArms):
         every_round=True,
         randomised=True,
     )
+    grid: int = 1024
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         action = self.best([0.0 if n else FIRST for n in state.rounds])

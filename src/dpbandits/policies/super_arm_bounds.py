@@ -16,8 +16,10 @@ from dpbandits.oracles.coverage import VertexChoice
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet
 from dpbandits.policies.arm_bounds import (
+    counted,
     falling_sum,
     noise_chance,
+    sum_radii,
     whole_cells,
 )
 from dpbandits.policies.formulas.joint import joint_level, raised_level, report_square
@@ -176,10 +178,45 @@ def smooth_bound(
     return min(min(single, every) + low * gaps.largest, rounds * gaps.largest)
 
 
+def statistical_width(log_t: float) -> Width:
+    """Return CUCB's width: 2√(3 ln T/(2n))."""
+    return lambda n, _: 2.0 * np.sqrt(1.5 * log_t / n)
+
+
+def noisy_width(log_t: float, scale: float, draws: Width) -> Width:
+    """Return the width of CUCB's plus the Chan–Shi–Song radius of `draws` at δ = T⁻³."""
+    log_term = math.log(2.0) + 3.0 * log_t
+
+    def width(n: Floats, last: Floats) -> Floats:
+        noise = sum_radii(draws(n, last), scale, log_term) / n
+        return np.asarray(2.0 * (np.sqrt(1.5 * log_t / n) + noise))
+
+    return width
+
+
+def tree_draws(most: Callable[[int], int]) -> Width:
+    """Return the most nodes of a tree in the sum of n rewards."""
+    return lambda _, last: counted(most, last)
+
+
+def report_draws(first: Floats, _: Floats) -> Floats:
+    """Return one draw per report; in a cell the radius is largest at its start, because √n/n
+    falls.
+    """
+    return first
+
+
 def lazy_width(log_mt: float, eps: float, shares: Floats) -> Width:
     """Return the width of LazyCUCB, a row for each arm: √(3 ln(mT)/(2n)) + 3 ln(mT)/(wεn)."""
     noise = 3.0 * log_mt / (eps * shares[:, None])
     return lambda n, _: np.asarray(2.0 * (np.sqrt(1.5 * log_mt / n) + noise / n))
+
+
+def published_tree_width(arms: int, horizon: int, size: int, eps: float) -> Width:
+    """Return the width of CUCB-DP as published: √(4 ln(mT)/n) + 12K ln³T/(εn)."""
+    log_h = math.log(max(2, horizon))
+    extra, log_mt = 12.0 * size * log_h**3 / eps, math.log(arms) + log_h
+    return lambda n, _: 2.0 * (np.sqrt(4.0 * log_mt / n) + extra / n)
 
 
 JOINT_FAILING = 11.0
@@ -200,6 +237,11 @@ def joint_width(problem: DecisionSet, rounds: int, eps: float, factor: float) ->
         return np.asarray((factor * best + math.sqrt(size) * played) / size)
 
     return width
+
+
+def published_report_width(horizon: int, scale: float) -> Width:
+    """Return the width of CUCB-LDP as published: 4·scale·√(2 ln T/n)."""
+    return lambda n, _: 8.0 * scale * np.sqrt(2.0 * math.log(horizon) / n)
 
 
 def failing_rounds(arms: int, rounds: int, each: float) -> float:

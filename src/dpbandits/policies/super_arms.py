@@ -5,13 +5,12 @@ local model.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from operator import lt
-from typing import Any, ClassVar, Literal, NamedTuple, cast, final
+from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 
@@ -32,42 +31,42 @@ from dpbandits.mechanisms.counters import best_base
 from dpbandits.oracles.base import DecisionSet, SuperArm, shortened
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet
-from dpbandits.policies.arm_bounds import counted, excess, sum_radii
-from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy
-from dpbandits.policies.contract import About, ArmsField, Policy, policy_dataclass
+from dpbandits.policies.arm_bounds import excess
+from dpbandits.policies.base import PrivatePolicy, Statistics, empty, fold, fold_dropped
+from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import dp_klucb, growing_batch
 from dpbandits.policies.formulas.joint import joint_level, report_square
 from dpbandits.policies.super_arm_bounds import (
     JOINT_FAILING,
-    Width,
     failing_rounds,
     joint_width,
     lazy_failing,
     lazy_width,
+    noisy_width,
     possible_sets,
     published_report_failing,
+    published_report_width,
     published_tree_failing,
+    published_tree_width,
+    report_draws,
     smooth_bound,
+    statistical_width,
     super_arm_gaps,
     super_arms,
+    tree_draws,
 )
 from dpbandits.policies.weights import arm_weights, checked_arm_weights, shares_of
 
 __all__ = ["CUCB", "CUCBDP", "CUCBLDP1", "CUCBLDP2", "DPKLCUCB", "CUCBDPMax", "LazyCUCB"]
 
-# The base classes of policies for super arms: the problem, its oracle, and plans that fill batches
+# The base class of policies for super arms: the problem, its oracle, and plans that fill batches
 # of several arms at a time. CUCB gives the oracle means plus radii, clipped at 1.
 
 
-FIRST = 1e15
-"""Weight of an element of a matroid without a release: above every index at the smallest budget, so
-that the first bases cover all elements except loops.
-"""
-
-
 @policy_dataclass
-class ProblemPolicy(Policy):
-    """Base class of policies that play a super arm each round.
+class SuperArmPolicy(Policy):
+    """Base class of policies that play a super arm each round and see the reward of every arm in
+    it.
 
     Args:
         problem: the feasible super arms, and the oracle that returns the best one for given
@@ -82,51 +81,23 @@ class ProblemPolicy(Policy):
     arms: ArmsField = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        problem: object = self.problem
-        if self.about.matroid and not isinstance(problem, Matroid):
-            given = shown(problem) if isinstance(problem, type) else f"a {type(problem).__name__}"
-            raise TypeError(
-                "Expected problem= to be a matroid such as dpbandits.UniformMatroid(arms=5, "
-                f"rank=2), got {given}. "
-                "For other decision sets use semi-bandit policies: DPJointCUCB or DPKLCUCB; CUCB "
-                "is not private."
-            )
-        if not isinstance(problem, DecisionSet):
-            raise TypeError(
-                "Expected problem= to be a decision set such as "
-                f"dpbandits.UniformMatroid(arms=5, rank=2), got {type(problem).__name__}."
-            )
+        check_problem(self.problem, matroid=self.about.matroid)
         object.__setattr__(self, "arms", self.problem.arms)
         super().__post_init__()
 
     @final
-    def best(self, weights: Sequence[float] | Floats) -> tuple[int, ...]:
-        """Return the oracle's super arm, validated before it is played.
+    def init(self) -> Statistics:
+        return empty(self.arms)
 
-        Raises:
-            ValueError: not a sorted tuple of different arms, or longer than the problem's `size`,
-                which scales the noise.
-        """
-        problem, action = self.problem, self.problem.best(weights)
-        if (
-            type(action) is not tuple
-            or not 1 <= len(action) <= problem.size
-            or not all(map(lt, action, action[1:]))
-        ):
-            raise ValueError(
-                f"Expected the oracle {type(problem).__name__} to answer a super arm, a sorted "
-                f"tuple of 1 to size={problem.size} different "
-                f"arms; got {shortened(action)}. Correct its _best, or its size; "
-                "dpbandits.oracles.check_decision_set checks both."
-            )
-        return action
+    @final
+    def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
+        return fold(state, release)
 
-
-@policy_dataclass
-class SuperArmPolicy(ProblemPolicy, StatisticsPolicy):
-    """Base class of policies that see the reward of every arm of their super arm, and fill a batch
-    for each.
-    """
+    @final
+    def dropped(
+        self, state: Statistics, release: Release, arms: Collection[int] | None = None
+    ) -> Statistics:
+        return fold_dropped(state, release, arms)
 
     def batch(self, s: Statistics, arm: int) -> int:
         """Return the rounds in the arm's next batch; 1 by default."""
@@ -159,6 +130,16 @@ class SuperArmPolicy(ProblemPolicy, StatisticsPolicy):
         return (min(action, key=lambda arm: (s.rounds[arm], arm)),) if self.about.narrow else None
 
     @final
+    def best(self, weights: Sequence[float] | Floats) -> tuple[int, ...]:
+        """Return the oracle's super arm, validated before it is played.
+
+        Raises:
+            ValueError: not a sorted tuple of different arms, or longer than the problem's `size`,
+                which scales the noise.
+        """
+        return checked_answer(self.problem, self.problem.best(weights))
+
+    @final
     def batch_left(self, s: Statistics, arm: int) -> int:
         """Return the rounds until the arm's open batch is full."""
         return max(1, self.batch(s, arm) - s.open[arm])
@@ -178,63 +159,69 @@ class SuperArmPolicy(ProblemPolicy, StatisticsPolicy):
         full = tuple(arm for arm, n in zip(arms, left, strict=True) if n == rounds)
         return Hold(action, rounds, full, observe=observe)
 
+    @final
+    def hold_best(self, s: Statistics, scores: Sequence[float] | Floats, unseen: float) -> Hold:
+        """Return the plan that plays the best super arm for these indices; `unseen` is the weight
+        of an arm without a release.
+        """
+        weights = np.where(np.array(s.rounds) > 0, scores, unseen)
+        return self.hold(s, self.best(weights))
+
+
+def check_problem(problem: object, *, matroid: bool) -> None:
+    if matroid and not isinstance(problem, Matroid):
+        given = shown(problem) if isinstance(problem, type) else f"a {type(problem).__name__}"
+        raise TypeError(
+            "Expected problem= to be a matroid such as dpbandits.UniformMatroid(arms=5, "
+            f"rank=2), got {given}. "
+            "For other decision sets use semi-bandit policies: DPJointCUCB or DPKLCUCB; CUCB is "
+            "not private."
+        )
+    if not isinstance(problem, DecisionSet):
+        raise TypeError(
+            "Expected problem= to be a decision set such as "
+            f"dpbandits.UniformMatroid(arms=5, rank=2), got {type(problem).__name__}."
+        )
+
+
+def checked_answer(problem: DecisionSet, action: tuple[int, ...]) -> tuple[int, ...]:
+    """Return an oracle's super arm after validation."""
+    if (
+        type(action) is not tuple
+        or not 1 <= len(action) <= problem.size
+        or not all(map(lt, action, action[1:]))
+    ):
+        raise ValueError(
+            f"Expected the oracle {type(problem).__name__} to answer a super arm, a sorted tuple "
+            f"of 1 to size={problem.size} different "
+            f"arms; got {shortened(action)}. Correct its _best, or its size; "
+            "dpbandits.oracles.check_decision_set checks both."
+        )
+    return action
+
 
 @policy_dataclass
-class ExactSuperArms(SuperArmPolicy):
-    """Base class of policies on exact sums, without privacy.
+class WeightedPolicy(SuperArmPolicy, PrivatePolicy):
+    """Base class of policies whose arms may have different shares of the budget.
 
     Args:
-        grid: steps per unit of reward.
+        weights: public: an arm's rewards are charged its weight times ε. The sum over each super
+            arm is at most 1. "balanced" means those of `dpbandits.arm_weights`, None 1/K for each.
+
+    Raises:
+        ValueError: `weights` are not a number above 0 for each arm, exceed 1 over some super arm,
+            or cannot be checked exactly for this problem.
     """
 
-    grid: int = 1024
+    weights: Sequence[Fraction | float | str] | Literal["balanced"] | None = None
 
-    def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
-
-
-@policy_dataclass
-class IndexedSuperArms(SuperArmPolicy):
-    """Base class of policies that play the best super arm for indices of the arms."""
-
-    @abstractmethod
-    def scores(self, s: Statistics, t: int) -> Sequence[float] | Floats:
-        """Return every arm's index at round t; NaN without a release."""
-
-    @final
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        unseen = FIRST if isinstance(self.problem, Matroid) else 1.0
-        scores = self.scores(state, state.t + 1)
-        weights = np.where(np.array(state.rounds) > 0, scores, unseen)
-        return self.hold(state, self.best(weights))
-
-
-@policy_dataclass
-class OptimisticSuperArms(SuperArmPolicy):
-    """Base class of policies that play the best super arm for means plus radii, clipped at 1."""
-
-    @abstractmethod
-    def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """Return the arms' radii at round t, shape (arms,): see `Radius`."""
-
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.bonus)
-
-    @final
-    def twice_the_radius(self, rounds: int, most: Callable[[int], int] = int) -> Width:
-        """Return the width for `smooth_bound` at the last round; `most` is the most draws in the
-        sum of so many rewards.
-        """
-        return lambda n, last: 2.0 * self.bonus(n, counted(most, last), rounds)
-
-
-@policy_dataclass
-class SharedBudget(SuperArmPolicy, PrivatePolicy):
-    """Base class of policies that release each arm of a super arm alone, at its share of the
-    budget.
-    """
-
-    weights = cast("Any", None)  # equal ones; not a field
+    def validate(self) -> None:
+        if self.weights is not None:
+            balanced = isinstance(self.weights, str) and self.weights == "balanced"
+            given = arm_weights(self.problem) if balanced else self.weights
+            exact = checked_arm_weights(self.problem, given)
+            shares_of(exact)
+            object.__setattr__(self, "weights", exact)
 
     @final
     @cached_property
@@ -263,40 +250,21 @@ class SharedBudget(SuperArmPolicy, PrivatePolicy):
         return WeightedArms(inner=inner, kinds=kinds, epsilon=self.budget, width=self.width)
 
 
-@policy_dataclass
-class WeightedPolicy(SharedBudget):
-    """Base class of policies whose arms may have different shares of the budget.
-
-    Args:
-        weights: public: an arm's rewards are charged its weight times ε. The sum over each super
-            arm is at most 1. "balanced" means those of `dpbandits.arm_weights`, None 1/K for each.
-
-    Raises:
-        ValueError: `weights` are not a number above 0 for each arm, exceed 1 over some super arm,
-            or cannot be checked exactly for this problem.
-    """
-
-    weights: Sequence[Fraction | float | str] | Literal["balanced"] | None = None
-
-    def validate(self) -> None:
-        if self.weights is not None:
-            balanced = isinstance(self.weights, str) and self.weights == "balanced"
-            given = arm_weights(self.problem) if balanced else self.weights
-            exact = checked_arm_weights(self.problem, given)
-            shares_of(exact)
-            object.__setattr__(self, "weights", exact)
-
-
 Radius = Callable[[Floats, Floats, int], Floats]
 """Returns the radii at round t, shape (arms,), from the rewards behind each arm's mean (at least
 1), its noise draws, and t.
 """
 
 
-def bounds(s: Statistics, radius: Radius) -> tuple[Floats, Floats]:
-    """Return min(1, mean + radius) of every arm in the next round, shape (arms,), 1 without a
-    release; and max(0, mean − radius), 0 without a release.
+def upper_bounds(s: Statistics, radius: Radius) -> Floats:
+    """Return min(1, mean + radius) of every arm in the next round, shape (arms,); 1 without a
+    release.
     """
+    return bounds(s, radius)[0]
+
+
+def bounds(s: Statistics, radius: Radius) -> tuple[Floats, Floats]:
+    """Return `upper_bounds`, and max(0, mean − radius), which is 0 without a release."""
     n = np.array(s.rounds, np.float64)
     seen = n > 0
     n[~seen] = 1.0
@@ -311,7 +279,7 @@ def hold_optimistic(policy: SuperArmPolicy, s: Statistics, radius: Radius) -> Ho
     If an index is not above 0, any super arm is allowed (Chen et al. 2020); this one plays such
     arms, so that they are seen again.
     """
-    index, _ = bounds(s, radius)
+    index = upper_bounds(s, radius)
     lost = index <= 0.0
     weights: Any = np.where(lost, 1.0, 0.0) if lost.any() else index
     return policy.hold(s, policy.best(weights))
@@ -328,12 +296,10 @@ def noise_radius(n: Floats, draws: Floats, scale: float, log_t: float) -> Floats
     """Return the error that `draws` Laplace draws of this scale add to a mean of n, at δ = t⁻³.
     Chan, Shi and Song 2011, Corollary 2.9.
     """
-    return np.asarray(sum_radii(draws, scale, math.log(2.0) + 3.0 * log_t) / n)
-
-
-def noisy_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
-    """Return CUCB's radius at round t plus the noise's, for draws of this scale."""
-    return statistical_radius(n, math.log(t)) + noise_radius(n, draws, scale, math.log(t))
+    log_term = math.log(2.0) + 3.0 * log_t
+    return np.asarray(
+        scale * np.maximum(np.sqrt(draws), math.sqrt(log_term)) * math.sqrt(8.0 * log_term) / n
+    )
 
 
 def per_gap(
@@ -365,7 +331,7 @@ def per_gap(
 
 @final
 @policy_dataclass
-class CUCB(OptimisticSuperArms, ExactSuperArms):
+class CUCB(SuperArmPolicy):
     """Combinatorial UCB, without privacy.
 
     Guarantee: none.
@@ -390,13 +356,22 @@ class CUCB(OptimisticSuperArms, ExactSuperArms):
         feedback="semi",
         every_round=True,
     )
+    grid: int = 1024
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         return statistical_radius(n, math.log(t))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         low = failing_rounds(self.arms, rounds, 2.0)
-        return smooth_bound(self.problem, means, rounds, self.twice_the_radius(rounds), low)
+        width = statistical_width(math.log(rounds))
+        return smooth_bound(self.problem, means, rounds, width, low)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return per_gap(self.problem, means, self.problem.size * math.log(rounds))
@@ -404,7 +379,7 @@ class CUCB(OptimisticSuperArms, ExactSuperArms):
 
 @final
 @policy_dataclass
-class LazyCUCB(OptimisticSuperArms, WeightedPolicy):
+class LazyCUCB(WeightedPolicy):
     """CUCB on the newest full batch of each arm (ours). Batch sizes double, and each reward is
     released once.
 
@@ -439,7 +414,11 @@ class LazyCUCB(OptimisticSuperArms, WeightedPolicy):
     def mechanism(self) -> EachArm | WeightedArms:
         return self.each_arm(LazyForgetful)
 
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.bonus)
+
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         log_mt = math.log(self.arms) + math.log(t)
         statistical = np.sqrt(1.5 * log_mt / n)
         if self.weights is None:
@@ -467,54 +446,7 @@ class LazyCUCB(OptimisticSuperArms, WeightedPolicy):
 
 
 @policy_dataclass
-class KLSuperArms(IndexedSuperArms, SharedBudget):
-    """Base class of policies with the DP-KLUCB index of every arm at its share of the budget,
-    max{q: n·d_eps(Clip01 mean, q) <= level·ln t}.
-
-    Args:
-        first: rounds in the first batch of an arm of weight 1/K. Of other arms it is in proportion
-            to 1/weight.
-        alpha: growth factor of an arm's rounds.
-        level: factor on ln t.
-    """
-
-    # ⌈this times K/epsilon⌉ is the default of `first`
-    first_rounds: ClassVar[int]
-    first: int | None = None
-    alpha: float = 1.5
-    level: float = 0.5
-
-    @final
-    def validate(self) -> None:
-        super().validate()
-        self._growing(self.first_rounds * self.problem.size / self.budget)
-        self._number("level", 0, 100)
-
-    @final
-    def mechanism(self) -> EachArm | WeightedArms:
-        return self.each_arm(LazyCumulative)
-
-    @final
-    def scores(self, s: Statistics, t: int) -> list[float]:
-        level = self.level * math.log(t)
-        return [
-            dp_klucb(total / n, n, level, share) if n else math.nan
-            for total, n, share in zip(s.totals, s.rounds, self.epsilons, strict=True)
-        ]
-
-    @cached_property
-    def firsts(self) -> tuple[int, ...]:
-        """Rounds in each arm's first batch."""
-        first = self.first or 1
-        return tuple(math.ceil(first / (self.width * weight)) for weight in self.exact_weights)
-
-    @final
-    def batch(self, s: Statistics, arm: int) -> int:
-        return growing_batch(s.rounds[arm], self.firsts[arm], self.alpha)
-
-
-@policy_dataclass
-class DPKLCUCB(KLSuperArms, WeightedPolicy):
+class DPKLCUCB(WeightedPolicy):
     """The DP-KLUCB index on every arm with its share of the budget, and any oracle (ours).
 
     The defaults of `first` and `level` belong together: with much shorter first batches, single
@@ -557,7 +489,38 @@ class DPKLCUCB(KLSuperArms, WeightedPolicy):
         feedback="semi",
         theory=False,
     )
-    first_rounds: ClassVar[int] = 32
+    first: int | None = None
+    alpha: float = 1.5
+    level: float = 0.5
+
+    def validate(self) -> None:
+        super().validate()
+        self._growing(32 * self.problem.size / self.budget)
+        self._number("level", 0, 100)
+
+    def mechanism(self) -> EachArm | WeightedArms:
+        return self.each_arm(LazyCumulative)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        unseen = 1e9 if isinstance(self.problem, Matroid) else 1.0  # first bases cover all arms
+        return self.hold_best(state, self.scores(state, state.t + 1), unseen)
+
+    def scores(self, s: Statistics, t: int) -> list[float]:
+        """Return every arm's index at round t; NaN without a release."""
+        level = self.level * math.log(t)
+        return [
+            dp_klucb(total / n, n, level, share) if n else math.nan
+            for total, n, share in zip(s.totals, s.rounds, self.epsilons, strict=True)
+        ]
+
+    @cached_property
+    def firsts(self) -> tuple[int, ...]:
+        """Rounds in each arm's first batch."""
+        first = self.first or 1
+        return tuple(math.ceil(first / (self.width * weight)) for weight in self.exact_weights)
+
+    def batch(self, s: Statistics, arm: int) -> int:
+        return growing_batch(s.rounds[arm], self.firsts[arm], self.alpha)
 
 
 # The arms of a super arm that are in it only because of their width. Public values only.
@@ -723,6 +686,17 @@ def every_set(problem: DecisionSet) -> ListedSuperArms | None:
     return ListedSuperArms(tuple(rows), np.concatenate([np.array(row) for row in rows]), starts)
 
 
+def check_exact_sums(problem: DecisionSet) -> None:
+    """Refuse problems that are solved approximately, or whose value is not the sum of their
+    arms.
+    """
+    if not problem.linear or problem.alpha != 1 or problem.beta < 1:
+        raise ValueError(
+            'Expected radius="sum" for a problem whose value is no sum of means, or whose oracle '
+            f'is not exact; got radius="joint" for {problem!r}.'
+        )
+
+
 def ceiling_factor(problem: DecisionSet) -> float:
     """Return the factor of the approximation: if the best super arm's radius is √Σq, this factor
     times the largest √q of the played one covers it. √K if all are tried, 2√K by exchanges, else at
@@ -736,8 +710,9 @@ def ceiling_factor(problem: DecisionSet) -> float:
 
 def rooted(problem: DecisionSet, action: SuperArm, means: Floats, squares: Floats) -> float:
     """Return Σ means + √Σ squares of a super arm, minus one per arm where arms cost."""
-    root = math.sqrt(float(squares[list(action)].sum()))
-    return total_of(problem, action, means) + root
+    arms = list(action)
+    total = float(means[arms].sum()) - problem.costs * len(arms)
+    return total + math.sqrt(float(squares[arms].sum()))
 
 
 def largest_rooted(problem: DecisionSet, best: Solver, means: Floats, squares: Floats) -> SuperArm:
@@ -802,14 +777,29 @@ def certified_answer(
             low = root
         else:
             high = root
-    able = [
-        answer for answer in answers if rooted(problem, answer, means, 4.0 * squares) >= ceiling
-    ]
-    return max(able, key=lambda answer: rooted(problem, answer, means, squares), default=plain)
+    return first_best(problem, answers, means, squares, ceiling) or plain
 
 
 def total_of(problem: DecisionSet, action: SuperArm, weights: Floats) -> float:
     return float(weights[list(action)].sum()) - problem.costs * len(action)
+
+
+def first_best(
+    problem: DecisionSet,
+    answers: Iterable[SuperArm],
+    means: Floats,
+    squares: Floats,
+    ceiling: float,
+) -> SuperArm | None:
+    """Return the answer with the largest Σ means + √Σ squares among those with Σ means + 2√Σ
+    squares >= ceiling.
+    """
+    chosen, most = None, -math.inf
+    for answer in answers:
+        value = rooted(problem, answer, means, squares)
+        if rooted(problem, answer, means, 4.0 * squares) >= ceiling and value > most:
+            chosen, most = answer, value
+    return chosen
 
 
 # Combinatorial semi-bandits in the local model: users randomise the rewards of their super arm.
@@ -818,57 +808,35 @@ def total_of(problem: DecisionSet, action: SuperArm, weights: Floats) -> float:
 PAPER = "Chen, Zheng, Zhou, Yang, Chen and Wang 2020"
 
 
-@policy_dataclass
-class ReportingSuperArms(OptimisticSuperArms, PrivatePolicy):
-    """Base class of CUCB on reports: its radius plus the noise's.
-
-    Args:
-        horizon: T, number of rounds, for the preset "published".
-        preset: "valid" or "published".
+def report_radius(n: Floats, t: int, scale: float, published: int | None) -> Floats:
+    """Return CUCB's radius plus the noise's. `published` is the horizon, for the published
+    radius.
     """
+    if published is not None:
+        return np.asarray(4.0 * scale * np.sqrt(2.0 * math.log(published) / n))
+    return statistical_radius(n, math.log(t)) + noise_radius(n, n, scale, math.log(t))
 
-    presets: ClassVar[tuple[str, ...]] = ("valid", "published")
-    horizon: int | None = None
-    preset: str = "valid"
 
-    def validate(self) -> None:
-        self._one_of("preset", *self.presets)
-        self._horizon(required=self.preset == "published")
+def report_bound(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: int) -> float:
+    """Return the bounds of Chen et al. 2020, Theorems 2 and 4, by their sums, for the radius in
+    use.
+    """
+    scale = policy.width / float(policy.budget)
+    if policy.preset == "published":
+        assert policy.horizon is not None
+        width = published_report_width(policy.horizon, scale)
+        low = published_report_failing(policy.arms, rounds, policy.horizon, scale)
+    else:
+        width = noisy_width(math.log(rounds), scale, report_draws)
+        low = failing_rounds(policy.arms, rounds, 3.0)
+    narrow = policy.about.narrow
+    return smooth_bound(policy.problem, means, rounds, width, low, narrow=narrow)
 
-    @final
-    def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
 
-    @final
-    def randomizer(self) -> LocalLaplace:
-        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid), width=self.width)
-
-    @final
-    @property
-    def scale(self) -> float:
-        """Scale of a report's noise, in reward units."""
-        return self.width / float(self.budget)
-
-    def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        if self.preset == "published":
-            return np.asarray(4.0 * self.scale * np.sqrt(2.0 * math.log(self.horizon or 1) / n))
-        return noisy_radius(n, n, t, self.scale)
-
-    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        """Return the bounds of Chen et al. 2020, Theorems 2 and 4, by their sums, for the radius in
-        use.
-        """
-        if self.preset == "published":
-            low = published_report_failing(self.arms, rounds, self.horizon or 1, self.scale)
-        else:
-            low = failing_rounds(self.arms, rounds, 3.0)
-        width, narrow = self.twice_the_radius(rounds), self.about.narrow
-        return smooth_bound(self.problem, means, rounds, width, low, narrow=narrow)
-
-    def regret_order(self, means: Sequence[float], rounds: int) -> float:
-        """Return Σ B∞² (1 + scale)² ln T/Δ."""
-        cost = (1.0 + self.scale) ** 2 * errors_in_one(self.problem) ** 2
-        return per_gap(self.problem, means, cost * math.log(rounds))
+def report_order(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: int) -> float:
+    """Return Σ B∞² (1 + scale)² ln T/Δ."""
+    cost = (1.0 + policy.width / float(policy.budget)) ** 2 * errors_in_one(policy.problem) ** 2
+    return per_gap(policy.problem, means, cost * math.log(rounds))
 
 
 def errors_in_one(problem: DecisionSet) -> float:
@@ -878,7 +846,7 @@ def errors_in_one(problem: DecisionSet) -> float:
 
 @final
 @policy_dataclass
-class CUCBLDP1(ReportingSuperArms):
+class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
     """CUCB in the local model, with a report on every reward of the super arm: K reports at ε/K
     each.
 
@@ -910,10 +878,37 @@ class CUCBLDP1(ReportingSuperArms):
         every_round=True,
     )
 
+    horizon: int | None = None
+    preset: str = "valid"
+
+    def validate(self) -> None:
+        self._one_of("preset", "valid", "published")
+        self._horizon(required=self.preset == "published")
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def randomizer(self) -> LocalLaplace:
+        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid), width=self.width)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.bonus)
+
+    def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
+        published = self.horizon if self.preset == "published" else None
+        return report_radius(n, t, self.width / float(self.budget), published)
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        return report_bound(self, means, rounds)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        return report_order(self, means, rounds)
+
 
 @final
 @policy_dataclass
-class CUCBLDP2(ReportingSuperArms):
+class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
     """CUCB in the local model, with a report on one reward of the super arm, that of its
     least-reported arm, at the whole ε.
 
@@ -959,34 +954,38 @@ class CUCBLDP2(ReportingSuperArms):
         every_round=True,
     )
 
-    presets: ClassVar[tuple[str, ...]] = ("valid", "published", "sharp")
+    horizon: int | None = None
+    preset: str = "valid"
     ask: str = "least"
     radius: str = "sum"
 
     def validate(self) -> None:
-        super().validate()
+        self._one_of("preset", "valid", "published", "sharp")
         self._one_of("ask", "least", "undecided")
         self._one_of("radius", "sum", "joint")
+        self._horizon(required=self.preset == "published")
         if self.radius == "joint":
             if self.preset == "published" or self.ask != "least":
                 raise ValueError(
                     'Expected preset="valid" or "sharp", and ask="least", with radius="joint"; got '
                     f"preset={self.preset!r}, ask={self.ask!r}."
                 )
-            if not self.problem.linear or self.problem.alpha != 1 or self.problem.beta < 1:
-                raise ValueError(
-                    'Expected radius="sum" for a problem whose value is no sum of means, or whose '
-                    f'oracle is not exact; got radius="joint" for {self.problem!r}.'
-                )
+            check_exact_sums(self.problem)
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    def randomizer(self) -> LocalLaplace:
+        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         if self.radius == "joint":
             return self.hold(state, self.rooted(state))
         if self.ask == "least":
-            return super().plan(state, rng)
+            return hold_optimistic(self, state, self.bonus)
         upper, lower = (bound.tolist() for bound in bounds(state, self.bonus))
         if min(upper) <= 0.0:
-            return super().plan(state, rng)
+            return hold_optimistic(self, state, self.bonus)
         action = self.best(upper)
         open_ = disputed(self.problem, self.best, action, upper, lower, state.rounds) or action
         reported = (min(open_, key=lambda arm: (state.rounds[arm], arm)),)
@@ -1010,16 +1009,18 @@ class CUCBLDP2(ReportingSuperArms):
         return joint_level(t, self.problem.size, float(self.budget)) if valid else math.log(t)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii in round t."""
         if self.preset == "sharp":
             return np.asarray(np.sqrt(report_square(n, math.log(t), float(self.budget))))
-        return super().bonus(n, draws, t)
+        published = self.horizon if self.preset == "published" else None
+        return report_radius(n, t, self.width / float(self.budget), published)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         exact = self.problem.linear and self.problem.alpha == 1
         if self.preset == "sharp" or (self.ask == "undecided" and not exact):
             return math.nan
         if self.radius == "sum":
-            return super().regret_bound(means, rounds)
+            return report_bound(self, means, rounds)
         factor, eps = ceiling_factor(self.problem), float(self.budget)
         width = joint_width(self.problem, rounds, eps, factor)
         low = JOINT_FAILING
@@ -1028,7 +1029,7 @@ class CUCBLDP2(ReportingSuperArms):
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         if self.preset == "sharp":
             return math.nan
-        order, size = super().regret_order(means, rounds), self.problem.size
+        order, size = report_order(self, means, rounds), self.problem.size
         joint = self.radius == "joint" and ceiling_factor(self.problem) <= 2.0 * math.sqrt(size)
         return order / size if joint else order
 
@@ -1037,9 +1038,14 @@ class CUCBLDP2(ReportingSuperArms):
 # round.
 
 
+def tree_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
+    """Return CUCB's radius plus the noise's, for nodes of this scale."""
+    return statistical_radius(n, math.log(t)) + noise_radius(n, draws, scale, math.log(t))
+
+
 @final
 @policy_dataclass
-class CUCBDP(OptimisticSuperArms, PrivatePolicy):
+class CUCBDP(SuperArmPolicy, PrivatePolicy):
     """CUCB on trees that use every reward of the super arm. The horizon must be known.
 
     Guarantee: ε-DP with "tight" (default) and "signed": ε/K for each of the K trees that a round
@@ -1110,22 +1116,28 @@ class CUCBDP(OptimisticSuperArms, PrivatePolicy):
     def mechanism(self) -> EachArm:
         return EachArm(inner=self.tree, width=self.width)
 
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.bonus)
+
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
         if self.preset != "published":
-            return noisy_radius(n, draws, t, self.node_scale)
+            return tree_radius(n, draws, t, self.node_scale)
         log_h = math.log(max(2, self.horizon))
         extra = 12.0 * self.width * log_h**3 / (float(self.budget) * n)
         return np.asarray(np.sqrt(4.0 * (math.log(self.arms) + log_h) / n) + extra)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         if self.preset != "published":
+            draws = tree_draws(self.tree.most_draws_up_to)
+            width = noisy_width(math.log(rounds), self.node_scale, draws)
             low = failing_rounds(self.arms, rounds, 3.0)
         else:
             eps, size = float(self.budget), self.width
+            width = published_tree_width(self.arms, self.horizon, size, eps)
             low = published_tree_failing(
                 self.arms, rounds, self.horizon, self.node_scale, eps, size
             )
-        width = self.twice_the_radius(rounds, self.tree.most_draws_up_to)
         return smooth_bound(self.problem, means, rounds, width, low)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
@@ -1148,7 +1160,7 @@ class CUCBDP(OptimisticSuperArms, PrivatePolicy):
 
 @final
 @policy_dataclass
-class CUCBDPMax(OptimisticSuperArms, PrivatePolicy):
+class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
     """CUCB on trees, of which a round enters one, that of the super arm's least-seen arm. The
     horizon must be known.
 
@@ -1193,11 +1205,15 @@ class CUCBDPMax(OptimisticSuperArms, PrivatePolicy):
         tree = BinaryTree(epsilon=self.budget, leaves=self.horizon, grid=Grid(steps=self.grid))
         return EachArm(inner=tree, width=self.width)
 
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.bonus)
+
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        return noisy_radius(n, draws, t, self.node_scale)
+        """Return the arms' radii at round t, shape (arms,)."""
+        return tree_radius(n, draws, t, self.node_scale)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        width = self.twice_the_radius(rounds, int.bit_length)
+        width = noisy_width(math.log(rounds), self.node_scale, tree_draws(int.bit_length))
         low = failing_rounds(self.arms, rounds, 3.0)
         return smooth_bound(self.problem, means, rounds, width, low, narrow=True)
 
