@@ -34,8 +34,8 @@ LOCAL_BOUND = {4.0: ["CUCB-LDP1 (published)", "CUCB-LDP2 (published)", OURS]}
 def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
     if "cucb2020" in results:
         caption = (
-            "Local privacy, shared arms, ε = 8: regret against K; dashed K² from CUCB-LDP1's at "
-            f"K = 1. DP-KLCUCB has a trusted curator. {UNKNOWN}"
+            "Local privacy: CUCB-LDP1's regret grows about as K², CUCB-LDP2's far slower. Shared "
+            f"arms, ε = 8; dashed: K² from K = 1. DP-KLCUCB has a trusted curator. {UNKNOWN}"
         )
         yield Drawing("super-arm-size", caption, against_width(results["cucb2020"]))
     if "cucb2020-central" in results:

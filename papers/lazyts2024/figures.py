@@ -28,6 +28,7 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
         row = [Panel(name, epsilon) for epsilon in (0.25, 0.5, 1.0)]
         yield Drawing(
             f"figure-{number}",
+            "Of the published policies Lazy-DP-TS loses least. "
             f"Figure {number}: {name}, {means}. {DOTTED}",
             regret_grid(results["lazyts2024"], [row]),
         )

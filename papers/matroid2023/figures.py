@@ -34,8 +34,8 @@ def drawings(results: Mapping[str, Results]) -> Iterator[Drawing]:
         )
         yield Drawing(
             "seven-vectors",
-            "Figures 1, 2 and 4a as regret: seven vectors, by ε. At ε = 0.0001 our policies play "
-            f"the first basis throughout. {DOTTED}, cut off at the worst basis",
+            "DP-Joint-MAT loses least from ε = 2 on; at ε = 0.0001 no private policy learns. "
+            f"Figures 1, 2 and 4a: seven vectors, by ε. {DOTTED}, cut off at the worst basis",
             regret_grid(results["matroid2023"], [row], ends="seven vectors"),
         )
     if "matroid2023-growth" in results:
