@@ -49,7 +49,7 @@ def test_every_part_ends_its_period_once(setting: str, tmp_path: Path) -> None:
         assert len(policy.ledger) == releases
         trial.now += 100
         assert trial.people() == trial.read() > whole
-        assert "within each period of 0:01:40" in " ".join(trial.campaign.statement().split())
+        assert "within each period of 100 seconds" in " ".join(trial.campaign.statement().split())
         assert policy.beliefs().in_periods
         assert trial.campaign.spent == 1 or setting == "users and a window"
 

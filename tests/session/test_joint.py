@@ -159,9 +159,9 @@ def test_a_record_in_two_releases_is_seen(breaks: Any, monkeypatch: pytest.Monke
     ("path", "value"),
     [
         ("public.plans.0.0", 0),
-        ("public.plans.0.1", ["x"]),
-        ("public.plans.0.3", [-7]),
-        ("public.plans.0.2", 0),
+        ("public.plans.0.1.0", ["x"]),
+        ("public.plans.0.1.2", [-7]),
+        ("public.plans.0.1.1", 0),
         ("public.plans", []),
         ("public.counts.0.1", 53),
         ("public.counts.0.0", -9),

@@ -11,7 +11,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.law import smallest_p
-from dpbandits.simulation.compiled.driver import add_rows
+from dpbandits.simulation.compiled.driver import add_random_rows
 from dpbandits.simulation.simulate import choose_player
 from tests.simulation.hosts import ALARM, require_one_law
 
@@ -47,14 +47,14 @@ def test_sums_of_a_round_stay_together(rounds: int) -> None:
     told, many = np.array([2, 0, 1]), 2000
     drawn = np.zeros((many, 3), np.int64)
     for sums in drawn:
-        add_rows(rows, rounds, told, 3, sums, rng)
+        add_random_rows(rows, rounds, told, 3, sums, rng)
     assert np.all(drawn[:, 0] + drawn[:, 1] == rounds)
     assert np.all(drawn[:, 2] <= drawn[:, 0])
     other = np.random.default_rng(3)
     plain = other.multinomial(rounds, np.full(5, 0.2), many) @ rows
     assert smallest_p(plain, drawn) > ALARM / 2
     alone = np.zeros(3, np.int64)
-    add_rows(rows, rounds, told, 1, alone, rng)
+    add_random_rows(rows, rounds, told, 1, alone, rng)
     assert alone[0] == alone[1] == 0
 
 

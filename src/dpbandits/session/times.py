@@ -38,12 +38,12 @@ EARLIEST = -1e15
 def length_words(seconds: float) -> str:
     """Return a length of time in words.
 
-    >>> [length_words(seconds) for seconds in (604_800, 86_400, 5_400, 4, 0.5)]
-    ['7 days', '1 day', '1.5 hours', '4 seconds', '0.5 seconds']
+    >>> [length_words(seconds) for seconds in (604_800, 86_400, 5_400, 100, 0.5)]
+    ['7 days', '1 day', '1.5 hours', '100 seconds', '0.5 seconds']
     """
     units = (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")
-    size, unit = next((each for each in units if seconds >= each[0]), units[-1])
-    many = f"{seconds / size:,.4g}"
+    size, unit = next((u for u in units if seconds >= u[0] and 2 * seconds % u[0] == 0), units[-1])
+    many = f"{seconds / size:,.10g}"
     return f"{many} {unit}" + "s" * (many != "1")
 
 
