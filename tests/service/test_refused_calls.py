@@ -240,12 +240,46 @@ def test_noise_that_fails_in_one_segment_keeps_nothing_from_another() -> None:
             campaign.tell_many(tells[:8])
         assert [campaign[name].summary().told for name in ("DE", "FR")] == [4, 4]
         assert [campaign[name].summary().step for name in ("DE", "FR")] == [0, 1]
-        noise.after, noise.times = noise.drawn, 2  # what is due in DE, and again within the call
+        noise.after, noise.times = noise.drawn, 1  # what is due in DE
         with pytest.raises(RuntimeError):
             campaign.tell_many(tells[8:])
         assert [campaign[name].summary().told for name in ("DE", "FR")] == [4, 8]
         assert campaign.tell_many(tells[8:]) == ["recorded", "already"] * 4
         assert sum(len(lines) for lines in campaign.ledger.values()) == noise.drawn > 2
+
+
+@pytest.mark.parametrize("failures", [1, 2, 3])
+def test_answers_are_told_again_after_noise_has_failed(failures: int) -> None:
+    with dpb.open_store("memory:", noise=Failing(0, failures)) as store:
+        campaign = store.create("trial", dpb.DPKLUCB(arms=2, epsilon=2), seed=1)
+        asked, others = campaign.ask(200), campaign.ask(50)
+        for _ in range(failures):
+            with pytest.raises((ArithmeticError, RuntimeError)):
+                campaign.tell_many([(each, 1.0) for each in asked])
+        assert campaign.tell_many([(each, 1.0) for each in asked]) == ["already"] * 200
+        assert campaign.tell_many([(each, 1.0) for each in others]) == ["recorded"] * 50
+        assert campaign.generation == 1
+
+
+def test_a_void_keeps_answers_that_are_held_where_noise_has_failed() -> None:
+    now, noise = [0.0], Failing(0, 1)
+    window = timedelta(seconds=100)
+    with dpb.open_store("memory:", noise=noise, clock=lambda: now[0]) as store:
+        policy = dpb.DPKLUCB(arms=1, epsilon=1_000)
+        campaign = store.create(
+            "trial", policy, attribution_window=window, unsealed=True, max_pending=1_000
+        )
+        campaign.tell_many([(each, 1.0) for each in campaign.ask(400)])
+        now[0] = 50.0
+        late = campaign.ask()
+        now[0] = 120.0
+        with pytest.raises(ArithmeticError):
+            campaign.void(late)
+        now[0] = 200.0
+        campaign.settle()
+        (arm,) = campaign.beliefs().rows
+        assert arm.mean is not None
+        assert arm.mean > 0.9  # with the default in their place, it would be below
 
 
 def test_a_policy_at_its_end_undoes_no_release(where: str, tmp_path: Path) -> None:

@@ -511,6 +511,10 @@ class ResolvingOperation(OperationModel):
                 self._require(tx, part, own)
         for own in by_part.values():
             part = places[own[0]]
+            due = tx.failed.get(part.uid)
+            if due is not None and not isinstance(due, HorizonError):
+                failed = failed or due  # nothing of it is tried again in this call
+                continue
             placed = placed_in([ids[at] for at in own], part, tx)
             try:
                 seqs = [each.seq for each in placed]

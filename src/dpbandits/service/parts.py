@@ -52,7 +52,7 @@ from dpbandits.service.tables import (
 )
 from dpbandits.session.contexts import packed, unpacked
 from dpbandits.session.decisions import Play
-from dpbandits.session.saving import VERSION
+from dpbandits.session.saving import VERSION, plain_number
 from dpbandits.session.session import Session
 from dpbandits.session.storing import (
     ChangeRecorder,
@@ -495,11 +495,6 @@ def leave_due(session: Session, error: Exception) -> None:
 def compact(data: Any) -> str:
     """Data as JSON."""
     return msgspec.json.encode(data, enc_hook=plain_number).decode()
-
-
-def plain_number(value: Any) -> Any:
-    """NumPy's numbers and arrays as plain ones."""
-    return value.tolist()
 
 
 def next_chain(chain: str, *facts: object) -> str:

@@ -127,6 +127,7 @@ class Transaction:
         self.loaded = dict[str, Part]()
         self.used, self.kept_arms = dict[str, tuple[int, int]](), dict[str, int]()
         self.responses = dict[str, str]()
+        self.failed = dict[str, Exception]()
         self._before = dict[str, tuple[object, object]]()
 
     def part(self, name: str) -> Part:
@@ -181,12 +182,14 @@ class Transaction:
                 it fails, which keeps no other part from what is due in it.
             ValueError: another call was made with this key.
         """
-        parts, failed = op.parts(self), list[Exception]()
+        parts, self.failed = op.parts(self), {}
         for part in parts:
             if op.settles(part):
                 error = settle(part, self.rows)
-                failed += [] if error is None or isinstance(error, op.passes) else [error]
+                if error is not None:
+                    self.failed[part.uid] = error
                 self.accept(part)
+        failed = [each for each in self.failed.values() if not isinstance(each, op.passes)]
         if op.key is not None:
             seal = parts[0].seal.store
             place = seal.call_place(self.layout.row.uid, by, op.key)

@@ -382,8 +382,9 @@ def plain_number(value: Any) -> Any:
     """Return numbers and arrays of NumPy's as plain ones."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
-    if isinstance(value, int):
-        return int(value)
+    for kind in (int, float, str):  # subclasses
+        if isinstance(value, kind):
+            return kind(value)
     raise TypeError(f"Expected plain data in a policy's state, got a {type(value).__name__}.")
 
 
