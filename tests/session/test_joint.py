@@ -163,6 +163,7 @@ def test_a_record_in_two_releases_is_seen(breaks: Any, monkeypatch: pytest.Monke
         ("public.plans.0.1.2", [-7]),
         ("public.plans.0.1.1", 0),
         ("public.plans", []),
+        ("public.step_counts.0.0", 2),
         ("public.counts.0.1", 53),
         ("public.counts.0.0", -9),
         ("private.sums.0", [1]),

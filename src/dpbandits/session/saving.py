@@ -563,12 +563,12 @@ def state_of(
     plans = dict(public.plans)
     if plans and not policy.reader.together:
         raise damaged("public.plans are of another kind of policy")
-    require_overdue(
-        public.overdue,
-        public.asked,
-        policy.arms,
-        plans if policy.reader.together else range(policy.arms),
-    )
+    known = plans if policy.reader.together else range(policy.arms)
+    for key, _ in public.step_counts:
+        named = key if isinstance(key, tuple) else (key,)
+        if any(type(each) is int and each not in known for each in named):
+            raise damaged("public.step_counts names a plan or an arm that there is not")
+    require_overdue(public.overdue, public.asked, policy.arms, known)
     if public.closing is not None:
         require_closing(public.closing, public.asked, policy.arms)
     require_batches(public, policy.arms)
