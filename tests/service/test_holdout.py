@@ -109,6 +109,7 @@ def test_what_is_done_to_arms_people_and_the_campaign() -> None:
         (POLICY, {"control": "a"}, "give holdout="),
         (POLICY, {"holdout": 0.1, "control": "c"}, "one of the arms"),
         (POLICY, {"holdout": 1}, "below 1"),
+        (POLICY, {"holdout": 0.1, "sticky": True, "period": timedelta(days=1)}, "first visits"),
         (dpb.KLUCB(arms=2), {"holdout": 0.1}, "epsilon"),
         (dpb.LDPUCB(arms=2, epsilon=1), {"holdout": 0.1}, "central model"),
         (dpb.RNMFTNL(actions=2, epsilon=1), {"holdout": 0.1}, "play one arm"),

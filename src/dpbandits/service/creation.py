@@ -265,6 +265,11 @@ def holdout_rule(policy: Policy, options: Mapping[str, Any]) -> HoldoutRule | No
             "Expected segments= or holdout=, and not both: create a campaign with a holdout for "
             "each segment. Nothing was created."
         )
+    if options.get("sticky") and options.get("period") is not None:
+        raise ValueError(
+            "Expected sticky= with holdout= to come without period=: with it the policy learns "
+            "from first visits alone, so the sides could not be compared. Nothing was created."
+        )
     if policy.about.feedback != "bandit" or policy.randomizer() is not None:
         raise ValueError(
             "holdout= is for policies that play one arm and whose rewards are read in the central "
