@@ -475,7 +475,7 @@ def settle(part: Part, rows: Rows) -> Exception | None:
             part.session.settle()
         except Exception as error:
             leave_due(part.session, error)
-            return error
+            return error.with_traceback(None)  # its frames hold answers
     return None
 
 
