@@ -246,7 +246,7 @@ class Vault:
         """Return the parts of a plain float for one arm; None for any other reward."""
         if self._quick is not None and type(reward) is float and 0.0 <= reward <= 1.0:
             steps = NEAREST(reward * self._quick)
-            return ((arm, (steps,) if context is None else ContextRecord(steps, context)),)
+            return ((arm, (steps,) if context is None else NEW(ContextRecord, (steps, context))),)
         return None
 
     def checked(self, where: Any, value: Any) -> Any:

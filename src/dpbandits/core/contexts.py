@@ -82,10 +82,13 @@ def checked_context(
             f"Expected context= to be a vector of {features} numbers{named}, one for each feature, "
             f"got shape {array.shape}. No decision was made."
         )
-    square = float(np.vdot(array, array))
+    square = array.dot(array)
     if not square <= 1.0:
-        array, square = _shortened(array, square, clip), 1.0
-    return np.trunc(array * FINE) / FINE
+        array = _shortened(array, float(square), clip)
+    steps = array * FINE
+    np.trunc(steps, out=steps)
+    steps /= FINE
+    return steps
 
 
 def _as_numbers(context: object, features: int, names: Sequence[str] | None) -> Floats:
@@ -120,6 +123,8 @@ def _as_numbers(context: object, features: int, names: Sequence[str] | None) -> 
 
 def _shortened(array: Floats, square: float, clip: bool) -> Floats:
     """A context of norm 1 in place of a longer one."""
+    if square < 1.0 + TOUCHES:
+        return array * ((1.0 - 2.0**-40) / math.sqrt(square))
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
         raise ValueError(

@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from dpbandits.core.inputs import whole_number
+
 FOREVER = 2**62
 """The number of rounds of a plan that no release ends."""
 
@@ -26,30 +28,61 @@ Action = int | tuple[int, ...] | tuple[float, ...]
 """
 
 
+ROWS = 64
+"""Rows of normal draws that are drawn together."""
+
+
 class PublicRng:
     """Public randomness of one plan: one stream for each (seed, step), created at its first use.
 
     It serves tie-breaks and posterior samples. It never touches a reward or the privacy noise.
     """
 
-    __slots__ = ("_generator", "seed", "step")
+    __slots__ = ("_before", "_generator", "_normals", "_used", "seed", "step")
 
-    def __init__(self, seed: int, step: int, state: dict[str, object] | None = None) -> None:
+    def __init__(self, seed: int, step: int, state: Mapping[str, Any] | None = None) -> None:
         self.seed, self.step = seed, step
         self._generator: np.random.Generator | None = None
+        self._normals: Any = None  # rows of normal draws, of which so many were used
+        self._used, self._before = 0, dict[str, Any]()
         if state is not None:
-            self.generator.bit_generator.state = state
+            before = dict(state)
+            rows = before.pop("normals", None)
+            self.generator.bit_generator.state = before
+            if rows is not None:
+                used, count = rows
+                self._draw_rows(whole_number(count, "count", 1))
+                self._used = whole_number(used, "used", 1, ROWS)
 
     @property
     def generator(self) -> np.random.Generator:
+        """The stream, behind the rows of normal draws, which are not used any more."""
+        self._normals = None
+        return self._stream
+
+    @property
+    def _stream(self) -> np.random.Generator:
         if self._generator is None:
             self._generator = np.random.Generator(
                 np.random.PCG64(np.random.SeedSequence([self.seed, self.step]))
             )
         return self._generator
 
-    def state(self) -> dict[str, object] | None:
+    def normals(self, count: int) -> Any:
+        """Return so many standard normal draws."""
+        if self._normals is None or self._used == ROWS or self._normals.shape[1] != count:
+            self._draw_rows(count)
+        self._used = used = self._used + 1
+        return self._normals[used - 1]
+
+    def _draw_rows(self, count: int) -> None:
+        self._before = dict(self._stream.bit_generator.state)
+        self._normals, self._used = self._stream.standard_normal((ROWS, count)), 0
+
+    def state(self) -> dict[str, Any] | None:
         """Return the stream's position as plain data; None if nothing was drawn."""
+        if self._normals is not None:
+            return {**self._before, "normals": [self._used, self._normals.shape[1]]}
         return None if self._generator is None else dict(self._generator.bit_generator.state)
 
 

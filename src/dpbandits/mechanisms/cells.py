@@ -136,18 +136,19 @@ class ContextAnswer(NamedTuple):
     recent: Floats
 
 
-def cell_of(book: Floats, context: Floats) -> tuple[int, bool]:
-    """The cell of a context, and whether it points against the cell's direction. Public.
+def cells_of(book: Floats, contexts: Floats) -> tuple[Integers, Any]:
+    """The cells of contexts, and whether each points against its cell's direction. Public.
 
     Args:
         book: shape (cells, features), the directions of an arm's open block.
+        contexts: shape (contexts, features).
 
-    >>> cell_of(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.1, -0.5]))
-    (1, True)
+    >>> cells_of(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.1, -0.5]]))
+    (array([1]), array([ True]))
     """
-    along = book.dot(context)
-    cell = int(np.abs(along).argmax())
-    return cell, bool(along[cell] < 0.0)
+    along = contexts @ book.T
+    cells: Integers = np.abs(along).argmax(axis=1)
+    return cells, along[np.arange(len(contexts)), cells] < 0.0
 
 
 def largest_reach(matrices: Integers, contexts: Integers) -> Integers:
@@ -164,11 +165,6 @@ def largest_reach(matrices: Integers, contexts: Integers) -> Integers:
     squares = (turned * turned).reshape(len(contexts), -1, features).sum(axis=2)
     found: Integers = squares.max(axis=0)
     return found
-
-
-def signed_steps(steps: int, against: bool, grid: int) -> int:
-    """What a reward adds to its cell, in grid steps: r, or 1 − r."""
-    return grid - steps if against else steps
 
 
 @final
@@ -296,96 +292,41 @@ class ShapedBatches(ArmVectors):
         return memory, tuple(found)
 
 
-class OpenContexts:
-    """Open blocks of a contextual policy, and the public counts beside them; changed in place.
+def with_records(
+    layout: Layout,
+    book: Floats,
+    grid: int,
+    sums: Integers,
+    counts: PublicCounts,
+    records: Sequence[ContextRecord],
+) -> tuple[Integers, PublicCounts]:
+    """An arm's open block with these records: its exact sums, which are private, and its public
+    counts. What is given is not changed.
 
     Args:
         layout: see the module.
-        books: each arm's directions, shape (cells, features), or its matrices A one below the
-            other; not looked at for vectors.
+        book: the arm's directions, shape (cells, features), or its matrices A one below the other;
+            not looked at for vectors.
         grid: steps of a reward per unit.
-        features: numbers in a context.
-        recent: contexts that are kept of an arm.
     """
-
-    __slots__ = (
-        "_counts",
-        "_matrices",
-        "books",
-        "features",
-        "grid",
-        "kept",
-        "layout",
-        "recent",
-        "sums",
-    )
-
-    def __init__(
-        self, layout: Layout, books: Sequence[Floats], grid: int, features: int, kept: int
-    ) -> None:
-        self.layout, self.books, self.grid, self.features = layout, list(books), grid, features
-        self._matrices = [np.asarray(book, np.int64) for book in books if layout == "shaped"]
-        self.kept = kept
-        self.sums: dict[int, tuple[int, Integers]] = {}  # records and exact sums by arm. Private
-        self._counts: dict[int, PublicCounts] = {}
-        self.recent: list[list[Floats]] = [[] for _ in books]
-
-    def __repr__(self) -> str:
-        return f"OpenContexts({self.layout}, open={len(self.sums)})"
-
-    def put(self, arm: int, count: int, sums: Integers, counts: PublicCounts) -> None:
-        """Put an open block in place. Its arrays are copied."""
-        self.sums[arm] = count, np.array(sums, np.int64)
-        found, negatives, directions, reach = counts
-        self._counts[arm] = PublicCounts(
-            found.copy(), negatives.copy(), directions.copy(), reach.copy()
-        )
-
-    def add(self, arm: int, record: ContextRecord) -> None:
-        """Add a record to its arm's open block."""
-        steps, context = record
-        if arm not in self.sums:
-            self._open(arm)
-        count, sums = self.sums[arm]
-        counts = self._counts[arm]
-        if self.layout == "cells":
-            cell, against = cell_of(self.books[arm], context)
-            sums[cell] += signed_steps(steps, against, self.grid)
-            counts.counts[cell] += 1
-            counts.negatives[cell] += against
-            counts.directions[cell] += -context if against else context
-        else:
-            whole = (context * FINE).astype(np.int64)
-            sums += steps * whole
-            counts.counts[0] += 1
-            counts.directions[:] += np.outer(context, context)
-            if self.layout == "shaped":
-                reach = largest_reach(self._matrices[arm], whole[None])
-                np.maximum(counts.reach, reach, out=counts.reach)
-        self.sums[arm] = count + 1, sums
-        if self.kept:
-            recent = self.recent[arm]
-            recent.append(context)
-            if len(recent) >= 2 * self.kept:
-                del recent[: -self.kept]
-
-    def _open(self, arm: int) -> None:
-        cells = len(self.books[arm]) if self.layout == "cells" else self.features
-        counts = no_counts(self.layout, self.books[arm], self.features)
-        self.put(arm, 0, np.zeros(cells, np.int64), counts)
-
-    def public(self) -> dict[int, PublicCounts]:
-        """The public counts of open blocks, by arm."""
-        return dict(self._counts)
-
-    def newest(self, arm: int) -> tuple[Floats, ...]:
-        """The newest contexts of an arm, oldest first."""
-        return tuple(self.recent[arm][-self.kept :]) if self.kept else ()
-
-    def close(self, arm: int) -> None:
-        """Forget an arm's open block, which was read or dropped."""
-        self.sums.pop(arm, None)
-        self._counts.pop(arm, None)
+    steps = np.array([record.steps for record in records], np.int64)
+    contexts = np.array([record.context for record in records])
+    found, negatives, directions, reach = counts
+    sums, directions = sums.copy(), directions.copy()
+    if layout == "cells":
+        cells, against = cells_of(book, contexts)
+        np.add.at(sums, cells, np.where(against, grid - steps, steps))  # r, or 1 − r
+        np.add.at(directions, cells, np.where(against[:, None], -contexts, contexts))
+        found = found + np.bincount(cells, minlength=len(found))
+        negatives = negatives + np.bincount(cells[against], minlength=len(found))
+    else:
+        whole = (contexts * FINE).astype(np.int64)
+        sums += steps @ whole
+        directions += contexts.T @ contexts
+        found = found + len(records)
+        if layout == "shaped":
+            reach = np.maximum(reach, largest_reach(book.astype(np.int64), whole))
+    return sums, PublicCounts(found, negatives, directions, reach)
 
 
 def no_counts(layout: Layout, book: Floats, features: int) -> PublicCounts:
@@ -401,12 +342,11 @@ def no_counts(layout: Layout, book: Floats, features: int) -> PublicCounts:
 
 
 def context_answer(
-    answer: tuple[Floats, int], counts: PublicCounts, recent: Sequence[Floats], features: int
+    answer: tuple[Floats, int], counts: PublicCounts, recent: Floats
 ) -> ContextAnswer:
     """An answer with the public counts of its block."""
     totals, rounds = answer
-    rows = np.array(recent, np.float64).reshape(-1, features)
-    return ContextAnswer(totals, rounds, *counts, rows)
+    return ContextAnswer(totals, rounds, *counts, recent)
 
 
 # Contexts and decisions private, too: a record is the index of one count of a histogram, which

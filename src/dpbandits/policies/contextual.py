@@ -165,7 +165,7 @@ class LinearLaw(ContextLaw):
         turned = product[:-every].reshape(self.theta.shape)
         score = np.sqrt(np.vecdot(turned, turned))
         if self.sampled:
-            score *= rng.generator.standard_normal(every)
+            score *= rng.normals(every)
         score += product[-every:]
         if len(arms) < every:
             score = score[list(arms)]
@@ -260,8 +260,7 @@ class ContextualPolicy(Policy):
         """The features' names, if they have any."""
         return self.features if isinstance(self.features, tuple) else None
 
-    @final
-    @property
+    @cached_property
     def dimension(self) -> int:
         """Numbers in a context."""
         return len(self.features) if isinstance(self.features, tuple) else int(self.features)

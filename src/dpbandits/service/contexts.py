@@ -14,6 +14,8 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, NamedTuple, final
 
+import numpy as np
+
 from dpbandits.core.errors import EditedRowsError
 from dpbandits.core.inputs import Floats
 from dpbandits.policies.contextual import ContextualPolicy
@@ -159,8 +161,11 @@ class ContextRows:
         counts = {
             arm: unpacked_counts(cells, policy, learned, arm) for arm, cells in self._cells.items()
         }
-        recent = tuple(self._of_arm(arm) for arm in range(policy.arms))
-        return Contexts(counts, recent, self._of_arm(FIRST_VISITORS))
+        return Contexts(counts, self._recent(policy.arms), self._of_arm(FIRST_VISITORS))
+
+    def _recent(self, arms: int) -> tuple[tuple[Floats, ...], ...]:
+        every = map(self._of_arm, range(arms))
+        return tuple((np.array(rows),) if rows else () for rows in every)
 
     def _of_arm(self, arm: int) -> tuple[Floats, ...]:
         return tuple(row.context for row in self._rows.get(arm, {}).values())
@@ -250,7 +255,7 @@ class ContextRows:
             for number in theirs:
                 self._drop(arm, number)
         now = current_contexts(session)
-        recent = tuple(self._of_arm(arm) for arm in range(session.policy.arms))
+        recent = self._recent(session.policy.arms)
         keep_contexts(session, now._replace(recent=recent, pilot=self._of_arm(FIRST_VISITORS)))
 
     def restart(self) -> None:

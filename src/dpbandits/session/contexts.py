@@ -16,14 +16,16 @@ from dpbandits.core.contexts import FINE
 from dpbandits.core.inputs import Floats, converted, damaged
 from dpbandits.core.plan import ContextLaw, Draw, Plan
 from dpbandits.mechanisms.cells import (
-    OpenContexts,
+    ContextRecord,
     PublicCounts,
     Shape,
     context_answer,
     no_counts,
+    with_records,
 )
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.vault import OpenBlock
 
 if TYPE_CHECKING:
     from dpbandits.session.state import State
@@ -32,13 +34,17 @@ if TYPE_CHECKING:
 MOST_REACH = 2**62
 """No `largest_reach` is larger."""
 
+CHUNK = 64
+"""Rows of a matrix of contexts up to which more are added to it."""
+
 
 class Contexts(NamedTuple):
     """What is known of contexts when the log was last folded. Public.
 
     Args:
         open: counts beside the sums of open blocks, by arm.
-        recent: the newest contexts of each arm, oldest first; the next codebook is made of them.
+        recent: the newest contexts of each arm, oldest first, in matrices of rows; the next
+            codebook is made of them.
         pilot: contexts of the first visitors, until the first codebooks are made of them.
     """
 
@@ -54,28 +60,41 @@ class Contexts(NamedTuple):
         """Before anybody came; None for a policy without contexts."""
         return cls({}, ((),) * policy.arms) if isinstance(policy, ContextualPolicy) else None
 
-    @classmethod
-    def of(cls, contexts: OpenContexts, pilot: Sequence[Floats]) -> Self:
-        recent = tuple(map(contexts.newest, range(len(contexts.recent))))
-        return cls(contexts.public(), recent, tuple(pilot))
+    @property
+    def saved(self) -> dict[str, Any]:
+        """The fields of `ContextsData`."""
+        recent = [np.concatenate(each) if each else () for each in self.recent]
+        return self._asdict() | {"recent": recent}
 
-    def opened(self, state: State, plan: Plan) -> OpenContexts:
-        """The open blocks of a state, to be added to.
+    def with_records(
+        self, state: State, plan: Plan, records: Mapping[int, Sequence[ContextRecord]]
+    ) -> tuple[dict[int, OpenBlock], Self]:
+        """The open blocks of a state with these records, and the contexts with theirs.
 
         Args:
             plan: made from this state.
+            records: since the log was folded, by arm. Private.
         """
-        policy = state.policy
+        policy, blocks = state.policy, dict(state.books.blocks)
         assert isinstance(policy, ContextualPolicy)
         assert isinstance(plan, Draw)
         assert isinstance(plan.law, ContextLaw)
-        books = plan.law.books or [np.empty((0, policy.dimension))] * policy.arms
-        kept = policy.kept_contexts
-        contexts = OpenContexts(policy.layout, books, policy.grid, policy.dimension, kept)
-        contexts.recent = [list(each) for each in self.recent]
-        for arm, block in state.books.blocks.items():
-            contexts.put(arm, block.count, block.sums, self.open[arm])
-        return contexts
+        open_, recent = dict(self.open), list(self.recent)
+        for arm, new in records.items():
+            book = plan.law.books[arm] if plan.law.books else np.empty((0, policy.dimension))
+            count, sums = blocks.get(arm, (0, ()))
+            if arm not in open_:
+                open_[arm] = no_counts(policy.layout, book, policy.dimension)
+                sums = np.zeros(len(open_[arm].directions), np.int64)
+            block = np.asarray(sums, np.int64), open_[arm], new
+            added, open_[arm] = with_records(policy.layout, book, policy.grid, *block)
+            blocks[arm] = OpenBlock(count + len(new), added)
+            recent[arm] = newest(recent[arm], [each.context for each in new], policy.kept_contexts)
+        return blocks, self._replace(open=open_, recent=tuple(recent))
+
+    def rows(self, policy: ContextualPolicy, arm: int) -> Floats:
+        """The newest contexts of an arm, oldest first, shape (contexts, features)."""
+        return np.concatenate((np.empty((0, policy.dimension)), *self.recent[arm]))
 
     def shapes(self, state: State, arms: Sequence[int]) -> tuple[Shape, ...]:
         """The public shapes of the noise in these arms' blocks; none if their layout takes none."""
@@ -84,7 +103,7 @@ class Contexts(NamedTuple):
         if policy.layout != "shaped":
             return ()
         return tuple(
-            policy.shape_of(state.learned.fits[arm], self.open[arm], self.recent[arm])
+            policy.shape_of(state.learned.fits[arm], self.open[arm], self.rows(policy, arm))
             for arm in arms
         )
 
@@ -94,7 +113,7 @@ class Contexts(NamedTuple):
         """Answers about these arms, with the public counts of their blocks."""
         assert isinstance(policy, ContextualPolicy)
         return tuple(
-            context_answer(answer, self.open[arm], self.recent[arm], policy.dimension)
+            context_answer(answer, self.open[arm], self.rows(policy, arm))
             for arm, answer in zip(arms, answers, strict=True)
         )
 
@@ -106,6 +125,23 @@ class Contexts(NamedTuple):
     def widened(self, arms: int) -> Self:
         """For so many arms, the last of which were never played."""
         return self._replace(recent=self.recent + ((),) * (arms - len(self.recent)))
+
+
+def newest(before: tuple[Floats, ...], contexts: Sequence[Floats], kept: int) -> tuple[Floats, ...]:
+    """The `kept` newest contexts, in matrices of rows, once these have come."""
+    if not kept:
+        return ()
+    rows, chunks = np.array(contexts), list(before)
+    if chunks and len(chunks[-1]) + len(rows) <= CHUNK:
+        rows = np.concatenate((chunks.pop(), rows))
+    chunks.append(rows)
+    beyond = sum(map(len, chunks)) - kept
+    while beyond > 0:
+        oldest = chunks.pop(0)
+        if beyond < len(oldest):
+            chunks.insert(0, oldest[beyond:].copy())
+        beyond -= len(oldest)
+    return tuple(chunks)
 
 
 class OpenData(NamedTuple):
@@ -161,7 +197,7 @@ def contexts_of(saved: Any, policy: Policy, counts: Mapping[int, int]) -> Any:
             np.array(each.reach, np.int64),
         )
     require_open(open_, counts)
-    recent = tuple(tuple(map(np.array, each)) for each in data.recent)
+    recent = tuple((np.array(each),) if each else () for each in data.recent)
     return Contexts(open_, recent, tuple(map(np.array, data.pilot)))
 
 

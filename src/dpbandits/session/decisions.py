@@ -350,8 +350,10 @@ class KeptChoices:
         self.add(since, packed(how))
 
     def add(self, since: int, way: PackedChoice) -> None:
-        self.forget_from(since)
-        starts = self._starts
+        starts, ends = self._starts, self._ends
+        count = len(starts)
+        if count != len(ends) or not count or starts[-1] >= since or len(self._actions) != ends[-1]:
+            self.forget_from(since)
         action, share, learn = way
         is_alike = starts and self._shares[-1] == share and self._actions.endswith(action)
         if is_alike and self.way(len(starts) - 1) == way:

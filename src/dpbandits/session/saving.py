@@ -261,7 +261,7 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
             [(c, *line) for c, line in ledger.lines()],
         ),
         closing=closing and closing._replace(releases=() if closing.is_done else None),
-        contexts=state.contexts and state.contexts._asdict(),
+        contexts=state.contexts and state.contexts.saved,
         elsewhere=state.elsewhere,
         batches=state.batches,
         void=state.void,

@@ -506,7 +506,9 @@ class Session:
             ClosedError: the session is closed, without a winner. None was made.
         """
         contexts = None
-        if self._contextual or context is not None:
+        if self._contextual and count is None:
+            contexts = [self.policy.context(context)]
+        elif context is not None or self._contextual:
             contexts = checked_contexts(self.policy, context, count)
         is_plain = count is None and eligible is None and user is None
         if not is_plain or self._needs_full_path or self._log.state.closing is not None:

@@ -61,7 +61,7 @@ from dpbandits.session.overdue import (
 from dpbandits.session.people import Place, Register
 from dpbandits.session.times import AttributionWindow, EndedPeriod, OpenPeriod, Periods
 from dpbandits.session.traffic import Traffic
-from dpbandits.vault import NEW, Books, OpenBlock, Parts, add_records
+from dpbandits.vault import NEW, Books, Parts, add_records
 
 LONGEST_WHY = 500
 """Characters of why a session is closed."""
@@ -679,9 +679,9 @@ class View:
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
         self.elsewhere, self.batches, self.void = state.elsewhere, state.batches, state.void
         self.period = state.period
-        # open blocks of a contextual policy stand in `contexts`, with their public counts
-        self.contexts = None if state.contexts is None else state.contexts.opened(state, log.plan)
-        self.blocks = {} if self.contexts is not None else state.books.blocks.copy()
+        self.blocks = state.books.blocks.copy()
+        # with a contextual policy, records since the last fold by arm, which are added up then
+        self.contexts: dict[int, list[Any]] | None = None if state.contexts is None else {}
         # contexts that make the first codebooks
         self.pilot = [] if state.contexts is None else list(state.contexts.pilot)
         self.position = state.rng
@@ -749,7 +749,7 @@ class View:
                 pass  # its block is closed: the reward is too late and never released
             elif self.contexts is not None:
                 for arm, record in parts:
-                    self.contexts.add(arm, record)
+                    self.contexts.setdefault(arm, []).append(record)
             else:
                 add_records(self.blocks, parts)
                 if progress is None:
@@ -827,8 +827,10 @@ class View:
         self.asked += 1
         if changes is not None:
             self.plans, self.position, self.traffic = changes.plans, changes.rng, changes.traffic
-            self.overdue, self.period = changes.overdue, changes.period
-            self._set_offer(changes.offer)
+            self.period = changes.period
+            if changes.offer is not self.offer or changes.overdue is not self.overdue:
+                self.overdue = changes.overdue
+                self._set_offer(changes.offer)
         if self.in_time is not None and play.learn:
             outstanding = self.in_time.get(play.counted_as)
             if outstanding is None:
@@ -878,13 +880,13 @@ class View:
 
     def folded(self) -> State:
         """Return the state with the counted events folded in."""
-        state, contexts = self.log.state, self.contexts
-        if contexts is None:
-            blocks = self.blocks.copy()
-        else:
-            blocks = {arm: OpenBlock(*block) for arm, block in contexts.sums.items()}
+        state = self.log.state
+        blocks, contexts = self.blocks.copy(), state.contexts
+        if contexts is not None and self.contexts is not None:
+            blocks, contexts = contexts.with_records(state, self.log.plan, self.contexts)
+            contexts = contexts._replace(pilot=tuple(self.pilot))
         return state._replace(
-            contexts=None if contexts is None else Contexts.of(contexts, self.pilot),
+            contexts=contexts,
             books=state.books._replace(blocks=blocks),
             traffic=self.traffic,
             asked=self.asked,
@@ -1124,8 +1126,11 @@ class View:
         else:
             arm, propensity = law.likeliest(context, arms), 1.0
         label = self.log.state.roster.labels.of(arm)
-        play = Play(arm, None, label, arm, learn and law.learns, propensity, None, context)
-        return self._asked(play, self.offer)
+        learn = learn and law.learns
+        # tuples take less time than names
+        play = NEW(Play, (arm, None, label, arm, learn, propensity, None, context))
+        kept = self.offer, self.plans, self.rng.state(), self.traffic, self.overdue, self.period
+        return NEW(Asked, (self.asked + 1, play, NEW(AskChanges, kept), None, None, None))
 
     def next_unread(self, eligible: Sequence[int] | None = None) -> Asked:
         """Return a decision with `learn` False: the arm with the largest released mean."""

@@ -311,7 +311,7 @@ class ContextPlayer:
             blocks = unstacked(stacked, blocks)
             sums: Any = tuple(blocks[arm][0] for arm in due)
             counts = tuple(int(blocks[arm][1].counts.sum()) for arm in due)
-            kept_of: Any = [()] * arms
+            kept_of: Any = [np.empty((0, p))] * arms
             if policy.kept_contexts:
                 kept_of = [rows_in_order(recent[arm], int(seen[arm])) for arm in range(arms)]
             block: Any = Block(due, sums, counts)
@@ -321,7 +321,7 @@ class ContextPlayer:
                 block = ShapedBlock(due, sums, counts, tuple(shapes))
             memory, answers = mechanism.answer(memory, block, noise)
             found = [
-                context_answer(answer, blocks[arm][1], kept_of[arm], p)
+                context_answer(answer, blocks[arm][1], kept_of[arm])
                 for arm, answer in zip(due, answers, strict=True)
             ]
             pairs = tuple((arm, int(n)) for arm, n in enumerate(told) if n)
