@@ -123,10 +123,10 @@ def test_every_kind_of_store_keeps_contexts(make: Any) -> None:
         if at == 60:
             assert one.add_arm("d") == session.add_arm("d")
     contexts = inside(other, lambda part, _: part.session._current.folded().contexts)
-    before = sum(map(len, contexts.recent))
+    before = sum(len(rows) for each in contexts.recent for rows in each)
     one.erase("user 3")
     contexts = inside(other, lambda part, _: part.session._current.folded().contexts)
-    assert sum(map(len, contexts.recent)) == before - 2
+    assert sum(len(rows) for each in contexts.recent for rows in each) == before - 2
     waiting = one.ask(context=PLACES[0], user="late")
     other.fence()
     assert one.tell(waiting, 1) == "gone"
@@ -237,7 +237,8 @@ def test_who_is_erased_is_in_no_row(kind: str, tmp_path: Path) -> None:
     assert kept() == before - theirs
     for each in (campaign, other, lite.open()["c"]):
         now = inside(each, lambda part, _: part.session._current.folded().contexts)
-        held = {packed(context) for some in (*now.recent, now.pilot) for context in some}
+        rows_of = (*(rows for each in now.recent for rows in each), now.pilot)
+        held = {packed(context) for some in rows_of for context in some}
         assert held == {row[-1] for row in rows(lite, "context")}
     assert other.tell(other.ask(context=PLACES[61], user="new"), 1) == "recorded"
     assert "Whoever is erased, their contexts are deleted." in " ".join(other.statement().split())

@@ -5,7 +5,6 @@ saving, interruptions, and the exact privacy loss of a whole transcript, with br
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,9 +13,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.contexts import FINE
-from dpbandits.mechanisms import cells
-from dpbandits.mechanisms.cells import OpenContexts
 from dpbandits.noise.protocol import Noise, Relay
+from dpbandits.session import contexts
 from dpbandits.session.state import Told, View
 
 RNG = np.random.default_rng(7)
@@ -193,11 +191,11 @@ def test_a_new_arm_does_not_begin_the_public_draws_anew(made: Any) -> None:
             s.ask(context=x)
             position = s._current.folded().rng
             assert position is not None
-            places.append((s._state.step, position["state"]["state"]))
+            places.append((s._state.step, position["state"]["state"], *position["normals"]))
         s.add_arm()
     assert len(places) == len({*places}) > 0
     assert len(s.state.fits) == len(s.arms)
-    steps = {step for step, _ in places}
+    steps = {step for step, *_ in places}
     assert len(steps) > 1
     again = dpb.Session.from_json(s.to_json(), noise=dpb.SimulatedNoise(1))
     assert again._current.folded().rng == s._current.folded().rng
@@ -450,36 +448,50 @@ def test_with_a_window_whether_somebody_answered_costs_no_more() -> None:
     assert largest_loss((None, 1.0, 0.0), **WINDOW) == 1.0
 
 
-Add = Callable[[OpenContexts, int, Any], None]
+add: Any = contexts.with_records
+newest: Any = contexts.newest
 
 
-def cell_by_reward(self: OpenContexts, arm: int, record: Any) -> None:
-    steps, context = record
-    add(self, arm, record._replace(context=context if steps else context[::-1].copy()))
+def cell_by_reward(patch: Any) -> None:
+    def added(*given: Any) -> Any:
+        *block, records = given
+        turned = [
+            each if each.steps else each._replace(context=each.context[::-1]) for each in records
+        ]
+        return add(*block, turned)
+
+    patch.setattr(contexts, "with_records", added)
 
 
-def counts_by_answer(self: OpenContexts, arm: int, record: Any) -> None:
-    add(self, arm, record)
-    if not record.steps:  # as if nobody had answered
-        counts = self._counts[arm]
-        cell, against = cells.cell_of(self.books[arm], record.context)
-        counts.directions[cell] -= -record.context if against else record.context
+def counts_by_answer(patch: Any) -> None:
+    def added(*given: Any) -> Any:
+        *block, records = given
+        sums, _ = add(*given)
+        answered = [each for each in records if each.steps]
+        counts = add(*block, answered)[1] if answered else block[4]
+        return sums, add(*given)[1]._replace(directions=counts.directions)
+
+    patch.setattr(contexts, "with_records", added)
 
 
-def contexts_by_reward(self: OpenContexts, arm: int, record: Any) -> None:
-    add(self, arm, record)
-    if not record.steps:
-        self.recent[arm].pop()
+def contexts_by_reward(patch: Any) -> None:
+    def with_records(self: Any, state: Any, plan: Any, records: Any) -> Any:
+        blocks, after = every(self, state, plan, records)
+        recent = list(after.recent)
+        for arm, new in records.items():
+            rows = [each.context for each in new if each.steps]
+            recent[arm] = newest(self.recent[arm], rows, 1_500) if rows else self.recent[arm]
+        return blocks, after._replace(recent=tuple(recent))
 
-
-add: Add = OpenContexts.add
+    every = contexts.Contexts.with_records
+    patch.setattr(contexts.Contexts, "with_records", with_records)
 
 
 @pytest.mark.parametrize("broken", [cell_by_reward, counts_by_answer, contexts_by_reward])
 @pytest.mark.parametrize("options", [{}, WINDOW], ids=["plain", "window"])
-def test_broken_twins_cost_more(broken: Add, options: Any, monkeypatch: Any) -> None:
+def test_broken_twins_cost_more(broken: Any, options: Any, monkeypatch: Any) -> None:
     """A cell chosen by the reward, B counted by answers, a codebook from rewards."""
-    monkeypatch.setattr(OpenContexts, "add", broken)
+    broken(monkeypatch)
     assert largest_loss(**options) > 1.0
 
 
@@ -490,7 +502,7 @@ def test_a_block_that_ends_by_its_sum_costs_more(monkeypatch: Any) -> None:
         apply(self, event, at)
         if type(event) is Told and self.contexts is not None and self.ready is None:
             arm = event.counted_as
-            if self.contexts.sums[arm][1].sum() >= 4 * 1024:
+            if self.folded().books.blocks[arm].sums.sum() >= 4 * 1024:
                 self.ready = (arm,)
 
     monkeypatch.setattr(View, "apply", by_sum)

@@ -15,7 +15,6 @@ import dpbandits as dpb
 from dpbandits.core.contexts import FINE
 from dpbandits.mechanisms.cells import (
     ROW,
-    OpenContexts,
     Shape,
     ShapedBatches,
     ShapedBlock,
@@ -24,7 +23,7 @@ from dpbandits.mechanisms.cells import (
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.codebooks import shaping_matrices
 from dpbandits.policies.contextual import PrivateLinear
-from tests.session.test_contexts import Listening
+from tests.session.test_contexts import Listening, contexts_by_reward
 
 FALSE_ALARM = 1e-6
 RNG = np.random.default_rng(7)
@@ -95,12 +94,13 @@ def test_a_record_adds_its_reward_times_its_context() -> None:
         book: Any = s.policy.book_of(s.state, d.action).astype(np.int64)  # type: ignore[attr-defined]
         reach[d.action] = max(reach[d.action], int(largest_reach(book, whole[None])[0]))
         told[d.action] += 1
-    contexts: Any = s._view.contexts
+    state = s._view.folded()
+    assert state.contexts is not None
     for arm in range(2):
-        count, held = contexts.sums[arm]
+        count, held = state.books.blocks[arm]
         assert count == told[arm]
-        assert held.tolist() == sums[arm].tolist()
-        assert contexts.public()[arm].reach.tolist() == [reach[arm]]
+        assert list(held) == sums[arm].tolist()
+        assert state.contexts.open[arm].reach.tolist() == [reach[arm]]
 
 
 def test_no_pilot_is_needed_and_first_blocks_are_shaped_by_their_own_contexts() -> None:
@@ -207,7 +207,6 @@ def test_the_transcript_costs_rho_and_the_farthest_context_nearly_all_of_it(
 
 Changed = Callable[[Any], None]
 shape_of = PrivateLinear.shape_of
-add: Any = OpenContexts.add
 
 
 def half_the_reach(patch: Any) -> None:
@@ -222,13 +221,7 @@ def half_the_reach(patch: Any) -> None:
 
 def reach_by_reward(patch: Any) -> None:
     """Contexts that were answered by 0 shape nothing."""
-
-    def some(self: OpenContexts, arm: int, record: Any) -> None:
-        add(self, arm, record)
-        if not record.steps:
-            self.recent[arm].pop()
-
-    patch.setattr(OpenContexts, "add", some)
+    contexts_by_reward(patch)
 
 
 def middling_reach(patch: Any) -> None:

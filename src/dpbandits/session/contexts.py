@@ -79,7 +79,7 @@ class Contexts(NamedTuple):
         assert isinstance(policy, ContextualPolicy)
         assert isinstance(plan, Draw)
         assert isinstance(plan.law, ContextLaw)
-        open_, recent = dict(self.open), list(self.recent)
+        open_, recent = {arm: self.open[arm] for arm in blocks}, list(self.recent)
         for arm, new in records.items():
             book = plan.law.books[arm] if plan.law.books else np.empty((0, policy.dimension))
             count, sums = blocks.get(arm, (0, ()))

@@ -26,6 +26,7 @@ from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.local.messages import decision_to_json
 from dpbandits.mechanisms.rewards import PLAIN, read_or_none
 from dpbandits.policies.contract import ArmLabel, ArmLabels
+from dpbandits.vault import NEW
 
 PENDING = 100_000
 """Decisions that may wait for their rewards, unless a session is made with another
@@ -281,7 +282,8 @@ class PackedChoice(NamedTuple):
 
 def packed(how: HowChosen) -> PackedChoice:
     action, propensity, learn = how
-    return PackedChoice(packed_action(action), UNKNOWN if propensity is None else propensity, learn)
+    name = packed_arm(action) if type(action) is int else packed_action(action)
+    return NEW(PackedChoice, (name, UNKNOWN if propensity is None else propensity, learn))
 
 
 def packed_action(action: Action) -> bytes:

@@ -507,7 +507,8 @@ class Session:
         """
         contexts = None
         if self._contextual and count is None:
-            contexts = [self.policy.context(context)]
+            policy: Any = self.policy
+            contexts = [policy.context(context)]
         elif context is not None or self._contextual:
             contexts = checked_contexts(self.policy, context, count)
         is_plain = count is None and eligible is None and user is None
@@ -523,7 +524,8 @@ class Session:
             if contexts is None:
                 event = view.next_ask()
             else:
-                view = self._with_codebooks(view)
+                if view.pilot:
+                    view = self._with_codebooks(view)
                 event = view.next_in_context(contexts[0], None)
             id, play = event[0], event[1]
             # places take less time than names
