@@ -15,11 +15,11 @@ from dpbandits.checks.examples import PLACES
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
-from dpbandits.mechanisms.cells import CellBatches, OpenContexts
+from dpbandits.mechanisms.cells import CellBatches
 from dpbandits.policies.contextual import DPLinTS
 from dpbandits.policies.contract import policy_dataclass
 from dpbandits.session.state import Told, View
-from tests.session.test_contexts import Add, cell_by_reward, contexts_by_reward, counts_by_answer
+from tests.session.test_contexts import cell_by_reward, contexts_by_reward, counts_by_answer
 
 
 def audited(subject: Any, **options: Any) -> Any:
@@ -60,9 +60,9 @@ def test_without_privacy_there_is_no_verdict() -> None:
 
 
 @pytest.mark.parametrize("broken", [cell_by_reward, counts_by_answer, contexts_by_reward])
-def test_broken_twins_are_caught(broken: Add, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_twins_are_caught(broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cell chosen by the reward; B counted by who answered; a codebook from rewards."""
-    monkeypatch.setattr(OpenContexts, "add", broken)
+    broken(monkeypatch)
     report = audited("DPLinTS")
     assert report.failed
     assert report.lower_bound > 2.0
@@ -77,7 +77,7 @@ def test_a_block_that_ends_by_its_sum_is_caught(monkeypatch: pytest.MonkeyPatch)
         apply(self, event, at)
         if type(event) is Told and self.contexts is not None and self.ready is None:
             arm = event.counted_as
-            if self.contexts.sums[arm][1].sum() >= 4:
+            if self.folded().books.blocks[arm].sums.sum() >= 4:
                 self.ready = (arm,)
 
     monkeypatch.setattr(View, "apply", by_sum)

@@ -82,9 +82,9 @@ def checked_context(
             f"Expected context= to be a vector of {features} numbers{named}, one for each feature, "
             f"got shape {array.shape}. No decision was made."
         )
-    square = array.dot(array)
+    square = float(np.vdot(array, array))
     if not square <= 1.0:
-        array = _shortened(array, float(square), clip)
+        array = _shortened(array, square, clip)
     steps = array * FINE
     np.trunc(steps, out=steps)
     steps /= FINE
