@@ -1,10 +1,11 @@
 """Speed of the core, beside that of another checkout: `python -m benchmarks.core_speed --against
 PATH/src`.
 
-Pairs of ask and tell in a second; the time of a call that releases, with simulated noise; compiled
-runs in a second; and the time of the import. Each checkout is measured in processes of its own, by
-turns, in seconds of the processor, and the best of all turns counts: so a machine that is busy with
-other things slows neither more than the other. Without `--against` this checkout is measured alone.
+Pairs of ask and tell in a second, also by contexts; the time of a call that releases, with
+simulated noise; compiled runs in a second; and the time of the import. Each checkout is measured in
+processes of its own, by turns, in seconds of the processor, and the best of all turns counts: so a
+machine that is busy with other things slows neither more than the other. Without `--against` this
+checkout is measured alone.
 
     --only REGEX    the rows to measure, such as "pairs: DP" or "^compiled"
     --turns 3       processes of each checkout
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ Measured = dict[str, float]
 
 KINDS = {
     "pairs": ("pairs of ask and tell a second", True),
+    "contexts": ("pairs of DPLinTS a second", True),
     "release": ("µs of a call that releases", False),
     "compiled": ("compiled runs a second", True),
     "import": ("", False),
@@ -111,6 +114,30 @@ def pairs_a_second(policy: Any) -> float:
     return best
 
 
+def pairs_in_contexts(between: bool) -> float:
+    """Of 50,000 rounds with 10 arms and 21 features; or of the best 500 without a release."""
+    import numpy as np
+
+    import dpbandits as dpb
+
+    measured = np.random.default_rng(1).normal(size=(2_000, 20))
+    contexts, best = list(dpb.UnitContexts(measured)(measured)), 0.0
+    for seed in range(1, 4):
+        policy = dpb.DPLinTS(arms=10, features=21, epsilon=1)
+        session = dpb.Session(policy, noise=dpb.SimulatedNoise(seed), seed=seed)
+        ask, tell, total = session.ask, session.tell, 0.0
+        for begin in range(0, 50_000, 500):
+            releases, start = session.releases, time.process_time()
+            for at in range(begin, begin + 500):
+                tell(ask(context=contexts[at % 2_000]), float(at % 3 > 0))
+            took = time.process_time() - start
+            total += took
+            if between and begin and session.releases == releases:
+                best = max(best, 500 / took)
+        best = best if between else max(best, 50_000 / total)
+    return best
+
+
 def releasing_call(policy: Any) -> float:
     """Median microseconds of the calls that release."""
     import dpbandits as dpb
@@ -164,6 +191,9 @@ def rows(only: str) -> Iterator[tuple[str, Callable[[], float]]]:
         "release": releasing_call,
         "compiled": compiled_runs_a_second,
     }
+    for name, between in (("in all", False), ("between releases", True)):
+        if re.search(only, f"contexts: {name}"):
+            yield f"contexts: {name}", partial(pairs_in_contexts, between)
     found = policies()
     for kind, measure in kinds.items():
         for name, policy in found.items():
@@ -195,7 +225,9 @@ def measured_in(source: Path, only: str) -> Measured:
     done = subprocess.run(
         [sys.executable, __file__, "--measure", "--only", only],
         cwd=source.parent,
-        env=os.environ | {"PYTHONPATH": f"{source}{os.pathsep}{source.parent}"},
+        # threads of BLAS that wait would count as the processor's time
+        env=os.environ
+        | {"PYTHONPATH": f"{source}{os.pathsep}{source.parent}", "OPENBLAS_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
