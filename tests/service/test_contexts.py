@@ -23,11 +23,10 @@ from typer.testing import CliRunner
 import dpbandits as dpb
 from dpbandits.policies import contextual
 from dpbandits.service.client import AsyncRemoteStore, RemoteStore
-from dpbandits.service.server.app import make_app
 from dpbandits.session.contexts import packed
 from dpbandits.session.options import OPTIONS_WITH_CONTEXTS
 from dpbandits.terminal.cli import app as shell
-from tests.service.http.web import client_of
+from tests.service.http.web import app_of, client_of
 from tests.service.timelines import Lite, inside
 
 RNG = np.random.default_rng(7)
@@ -520,7 +519,7 @@ def test_every_client_decides_as_a_session() -> None:
     )
     with served() as (store, client):
         remote = RemoteStore("http://localhost", client=client)["c"]
-        transport = httpx.ASGITransport(app=make_app(store, open=True))
+        transport = httpx.ASGITransport(app=app_of(store))
 
         async def ask_alone(place: Any) -> Any:
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as inner:
@@ -568,7 +567,7 @@ def test_predictions_are_a_sessions_wherever_they_are_asked_for() -> None:
             for each in (session, store["c"]):
                 each.tell(each.ask(context=place), 3.0)
         far = RemoteStore("http://localhost", client=client)["c"]
-        transport = httpx.ASGITransport(app=make_app(store, open=True))
+        transport = httpx.ASGITransport(app=app_of(store))
 
         async def awaited() -> dpb.Predictions:
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as inner:

@@ -257,7 +257,7 @@ class Base:
         return found
 
 
-FIRST = ("plain", "window and people", "contexts, window and people")
+FIRST = ("window and people", "contexts, window and people")
 """The others are tried in the long run only."""
 
 PARAMS = [
@@ -386,7 +386,7 @@ MANY = [
 """Attacks of a kind, drawn from the thousands that there are."""
 
 
-@pytest.mark.parametrize("many", [25, *MANY])
+@pytest.mark.parametrize("many", [15, *MANY])
 def test_edits_of_columns(base: Base, many: int) -> None:
     refused = set[str]()
     for what, attack in some_of(edits_of(base, 1 if many < 50 else 100), many):
@@ -395,7 +395,7 @@ def test_edits_of_columns(base: Base, many: int) -> None:
     assert refused <= REFUSALS
 
 
-@pytest.mark.parametrize("many", [8, *MANY])
+@pytest.mark.parametrize("many", [6, *MANY])
 def test_rows_that_are_put_back(base: Base, many: int) -> None:
     refused = set[str]()
     for what, attack in some_of(rows_put_back(base), many):
@@ -404,7 +404,7 @@ def test_rows_that_are_put_back(base: Base, many: int) -> None:
     assert refused <= REFUSALS
 
 
-@pytest.mark.parametrize("many", [12, *MANY])
+@pytest.mark.parametrize("many", [8, *MANY])
 def test_tables_that_are_put_back(base: Base, many: int) -> None:
     refused = set[str]()
     for what, attack in some_of(tables_put_back(base), many):

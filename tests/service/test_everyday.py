@@ -19,10 +19,9 @@ from typer.testing import CliRunner
 
 import dpbandits as dpb
 from dpbandits.service.client import AsyncRemoteStore, RemoteStore
-from dpbandits.service.server.app import make_app
 from dpbandits.terminal.cli import app
 from tests.service.conftest import Open
-from tests.service.http.web import client_of, remote
+from tests.service.http.web import app_of, client_of, remote
 from tests.service.timelines import Lite
 
 POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=4)
@@ -104,7 +103,7 @@ def test_decisions_are_all_of_them(make: Open, monkeypatch: pytest.MonkeyPatch) 
         assert [row.id for row in seen.decisions(after=5)] == [6, 7]
         assert [row.id for row in seen.decisions(limit=2)] == [1, 2]
         assert seen.decisions(limit=2).after == 2
-    transport = httpx.ASGITransport(app=make_app(store, open=True))
+    transport = httpx.ASGITransport(app=app_of(store))
 
     async def rows() -> list[int]:
         client = httpx.AsyncClient(transport=transport, base_url="http://localhost")

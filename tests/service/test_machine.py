@@ -18,11 +18,10 @@ from hypothesis.stateful import run_state_machine_as_test
 from dpbandits.service.client import RemoteStore
 from dpbandits.service.database import Database
 from dpbandits.service.opening import open_store
-from dpbandits.service.server.app import make_app
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
-from tests.service.http.web import Calls
+from tests.service.http.web import Calls, app_of
 from tests.service.machine import SETTINGS, SideBySide
 
 
@@ -53,7 +52,7 @@ class CutReplies(httpx.BaseTransport):
     """A server of which every fifth reply is lost on its way."""
 
     def __init__(self, store: CampaignStore) -> None:
-        self.inner, self.sent = Calls(make_app(store, open=True)), 0
+        self.inner, self.sent = Calls(app_of(store)), 0
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         answer, self.sent = self.inner.handle_request(request), self.sent + 1
@@ -119,7 +118,13 @@ def on_server(server: Server) -> type[InFile]:
 EACH = pytest.mark.parametrize("given", SETTINGS, ids=lambda given: ",".join(given) or "plain")
 
 
-@EACH
+FEW = [
+    pytest.param(given, marks=[] if at in (2, 6, 10) else pytest.mark.long)
+    for at, given in enumerate(SETTINGS)
+]
+
+
+@pytest.mark.parametrize("given", FEW, ids=lambda given: ",".join(given) or "plain")
 def test_in_memory(given: dict[str, Any]) -> None:
     played(InMemory, given, many(4))
 

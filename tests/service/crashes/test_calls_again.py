@@ -13,10 +13,9 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.client import RemoteStore
-from dpbandits.service.server.app import make_app
 from dpbandits.service.store import CampaignStore
 from tests.service.conftest import Open
-from tests.service.http.web import Calls
+from tests.service.http.web import Calls, app_of
 
 NUMBERED = dpb.DPKLUCB(arms=3, epsilon=1)
 NAMED = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1)  # type: ignore[arg-type]  # names stand for it
@@ -26,7 +25,7 @@ class CutReplies(httpx.BaseTransport):
     """A server whose next replies are lost on their way. left: how many."""
 
     def __init__(self, store: CampaignStore) -> None:
-        self._inner, self.left = Calls(make_app(store, open=True)), 0
+        self._inner, self.left = Calls(app_of(store)), 0
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         answer = self._inner.handle_request(request)

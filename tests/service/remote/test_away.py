@@ -15,8 +15,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.client import AsyncRemoteStore, RemoteStore
-from dpbandits.service.server.app import make_app
 from dpbandits.service.store import CampaignStore
+from tests.service.http.web import app_of
 
 AWAY = ["timeout", "cut", "done", "503", "500"]
 """How a request fails: the server never answers, hangs up, has done it and then hangs up, says that
@@ -114,7 +114,7 @@ def far(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
     with dpb.open_store("memory:", key=bytes(32), noise=dpb.SimulatedNoise(1)) as store:
         policy = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)  # type: ignore[arg-type]
         store.create("trial", policy, privacy_unit="user", max_contributions=5)
-        inner = httpx.ASGITransport(app=make_app(store, open=True), raise_app_exceptions=False)
+        inner = httpx.ASGITransport(app=app_of(store), raise_app_exceptions=False)
         yield lambda **options: Far(store, Faults(inner), request.param, **options)
 
 
@@ -210,7 +210,7 @@ def test_what_is_no_reply_of_a_server_is_an_error(said: bytes) -> None:
 def test_a_task_that_is_cancelled_leaves_nothing_pending() -> None:
     async def asked(store: CampaignStore) -> None:
         begun = asyncio.Event()
-        inner = httpx.ASGITransport(app=make_app(store, open=True))
+        inner = httpx.ASGITransport(app=app_of(store))
 
         class Slow(httpx.AsyncBaseTransport):
             async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -289,7 +289,7 @@ def test_every_verb_and_view_of_a_campaign_is_awaited_too() -> None:
 
 def test_every_view_is_the_same_near_and_far() -> None:
     async def compared(store: CampaignStore) -> None:
-        transport = httpx.ASGITransport(app=make_app(store, open=True))
+        transport = httpx.ASGITransport(app=app_of(store))
         client = httpx.AsyncClient(transport=transport, base_url="http://localhost")
         async with AsyncRemoteStore("http://localhost", client=client) as far:
             policy = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ import pytest
 import dpbandits as dpb
 from tests.service.timelines import create, turns
 
+pytestmark = pytest.mark.usefixtures("migrations")
 KEY = bytes(32)
 URL = "sqlite:///{}/trial.db"
 

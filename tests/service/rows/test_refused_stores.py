@@ -20,6 +20,8 @@ from dpbandits.service.opening import open_store
 from tests.service.conftest import Open
 from tests.service.timelines import Lite, create
 
+pytestmark = pytest.mark.usefixtures("migrations")
+
 
 def test_a_server_that_forgets_is_refused(server: Server, tmp_path: Path) -> None:
     url = server.fresh(name := secrets.token_hex(8))

@@ -9,8 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dpbandits.service.server.app import make_app
-from tests.service.http.web import ask, served, tell
+from tests.service.http.web import app_of, ask, served, tell
 
 JSON = {"content-type": "application/json"}
 
@@ -62,7 +61,7 @@ def test_a_request_that_was_cut_off_does_nothing() -> None:
 
     with served() as (store, client):
         ask(client, 3)
-        anyio.run(make_app(store, open=True), scope, receive, send)
+        anyio.run(app_of(store), scope, receive, send)
         assert store["trial"].events() == []
         assert all(message.get("status", 422) == 422 for message in sent)
 
