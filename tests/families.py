@@ -48,11 +48,10 @@ KEPT = {
     "::test_noise_that_is_redrawn_until_plausible_does_not_hang": "^plausible",
     "auditing/test_budget.py::test_short_runs_refute_where_long_ones_cannot_be_repeated": "Anneal",
     "auditing/test_budget.py::test_the_budget_is_kept_and_most_of_it_counts": "^30",
-    "auditing/test_evidence.py::test_every_kind_of_claim_is_verified": "^subject[1346]",
-    "auditing/test_evidence.py::test_half_a_claim_is_caught_within_1500_runs": "0",
+    "auditing/test_evidence.py::test_every_kind_of_claim_is_verified": "^subject[14]",
     "auditing/test_in_contexts.py::test_exactly_epsilon_is_found": "DPLinTS",
     "auditing/test_replays.py::test_exact_sums_out_of_sight_do_not_pass": "nan|array|type|order",
-    "auditing/test_replays.py::test_what_passed_and_leaks_is_failed": "^(?!OneDrawForAll)",
+    "auditing/test_replays.py::test_what_passed_and_leaks_is_failed": "^Begins",
     "auditing/test_statistical.py::test_nine_tenths_of_a_tight_mechanism": "^2-",
     "auditing/test_transcript.py::test_a_record_of_one_arm_costs_what_a_whole_record_does": "0",
     "auditing/test_transcript.py::test_broken_twins_are_caught": "level|ahead|variance",
@@ -96,6 +95,9 @@ KEPT = {
     "service/test_silence.py"
     "::test_a_store_that_is_opened_anew_decides_as_a_session_does": "^7-0.3-10",
     "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
+    "session/test_evidence.py::test_evidence_at_the_true_mean_is_one_in_the_mean": (
+        "laplace$|True-gaussian"
+    ),
     "session/test_intervals.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",
     "session/test_intervals.py"
     "::test_noise_costs_less_than_half_the_width_where_it_does_not_rule": "DPKLUCB-0.1",
@@ -104,6 +106,7 @@ KEPT = {
     "session/test_intervals.py"
     "::test_where_noise_rules_no_other_interval_of_this_kind_is_much_narrower": "DPKLUCB-0.5",
     "session/test_people.py::test_a_users_loss_is_at_most_the_printed_price": "DPKLUCB|AdaCUCB",
+    "session/test_predictions.py::test_intervals_cover_where_the_law_is_linear": "shaped",
     "session/test_shaped.py::test_broken_twins_cost_more": "reach_by_reward",
     "session/test_shaped.py"
     "::test_the_transcript_costs_rho_and_the_farthest_context_nearly_all_of_it": "^1500$",

@@ -148,20 +148,7 @@ def test_an_arm_whose_answers_get_lost_is_noticed() -> None:
     assert loaded(s).sample_ratio() == found
 
 
-def test_a_common_change_of_answering_raises_no_alarm() -> None:
-    """It made alarms in 10 of 12 trials when shares of answers were compared over all times."""
-    for seed in range(4):
-        s, rng = session(min_share=0.05), np.random.default_rng(seed)
-        for t in range(4_000):
-            decision = s.ask()
-            # the better arm is played more as time goes on, while more and more people answer
-            if rng.random() < 0.3 + 0.65 * t / 4_000:
-                s.tell(decision, float(rng.random() < (0.2, 0.6)[decision.action]))
-            else:
-                s.expire(decision)
-        assert not s.sample_ratio().alarm()
-
-
+@pytest.mark.long
 def test_false_alarms_are_as_rare_as_stated() -> None:
     """300 histories for each way to draw arms, answering that rises or falls: more alarms than
     this have a probability below 10⁻⁶ if each has .001.

@@ -422,7 +422,7 @@ def loss(
 
 def largest_loss(others: tuple[float | None, ...] = (0.0, 1.0), **options: Any) -> float:
     rng = np.random.default_rng(21)
-    answers: Answers = [float(rng.integers(2)) for _ in range(60)]
+    answers: Answers = [float(rng.integers(2)) for _ in range(40)]
     if None in others:
         answers = [None if rng.random() < 0.3 else a for a in answers]
     shown, found = played(answers, None, **options), 0.0

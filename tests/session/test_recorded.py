@@ -298,6 +298,8 @@ def test_a_ratio_is_of_rewards_that_are_not_negative() -> None:
     for low in (-1, 0):
         s = session(dpb.DPKLUCB(arms=2, epsilon=1, first=4), rewards=dpb.Range(low, 1))
         for arm in (0, 1):
+            row = s.lift(0)[0]
+            assert row[2:] == (None,) * 6, "of one arm at most something was released"
             s.record(arm, [0.5] * 100, key=str(arm))
         row = s.lift(0)[0]
         assert row.difference == 0.0

@@ -29,7 +29,7 @@ LOUD = ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1/10", "--runs"
 
 
 def test_a_written_report_is_verified(tmp_path: Path) -> None:
-    words = ["audit", "AnytimeLazyUCB", "--epsilon", "1", "--claim", "1/4", "--runs", "1000"]
+    words = ["audit", "AnytimeLazyUCB", "--epsilon", "1", "--claim", "1/4", "--runs", "300"]
     written = CliRunner().invoke(app, [*words, "--json"])
     assert written.exit_code == 1, written.output
     report = tmp_path / "report.json"

@@ -95,7 +95,7 @@ def test_unplayed_films_have_no_estimate_and_popularity_is_no_tie_break(folder: 
     assert [row[-2] for row in rows] == ["–"] * 4
     recommended = {
         films(str(folder), "--rounds", "1", "--seed", str(seed)).split("* in")[1][:900]
-        for seed in range(4)
+        for seed in range(3)
     }
     assert len(recommended) > 1
 
