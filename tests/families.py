@@ -44,8 +44,6 @@ RECORDS = "simulation/test_compiled_records.py"
 COMMANDS = "terminal/commands"
 
 KEPT = {
-    "auditing/test_budget.py"
-    "::test_noise_that_is_redrawn_until_plausible_does_not_hang": "^plausible",
     "auditing/test_budget.py::test_short_runs_refute_where_long_ones_cannot_be_repeated": "Anneal",
     "auditing/test_budget.py::test_the_budget_is_kept_and_most_of_it_counts": "^30",
     "auditing/test_evidence.py::test_every_kind_of_claim_is_verified": "^subject[14]",

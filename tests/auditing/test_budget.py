@@ -92,6 +92,7 @@ def all_plausible(total: Any, count: int, noise: Any) -> Any:
     return noisy
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tell", [plausible, all_plausible])
 def test_noise_that_is_redrawn_until_plausible_does_not_hang(tell: Any) -> None:
     subject = Telling(epsilon=ONE, grid=BITS, tell=tell)

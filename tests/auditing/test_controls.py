@@ -115,6 +115,7 @@ def test_controls_have_names_of_their_own() -> None:
         assert len(set(named)) == len(named), listed
 
 
+@pytest.mark.long
 def test_verdicts_outlive_a_run_that_was_stopped(tmp_path: Path) -> None:
     number, control = next(
         (at, each)

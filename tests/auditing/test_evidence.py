@@ -6,14 +6,12 @@ import json
 import math
 import random
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import dpbandits as dpb
 from dpbandits.auditing import verify
@@ -38,7 +36,6 @@ from dpbandits.auditing.tables import Neighbours, TwoTables
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import GaussianBatches, LazyForgetful
-from dpbandits.terminal.cli import app
 from tests.auditing.boxes import Coin, Leader
 
 
@@ -320,23 +317,6 @@ def test_coins_of_its_own_are_in_the_headline(keeps: AuditReport) -> None:
 def parsed(report: AuditReport) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(report.to_json())
     return data
-
-
-def test_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "still.py").write_text(
-        "import random\n"
-        "class Coin:\n"
-        "    def __init__(self, seed): self.rng = random.Random(seed)\n"
-        "    def select(self): return self.rng.randrange(2)\n"
-        "    def update(self, arm, reward): pass\n",
-        encoding="utf-8",
-    )
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["audit", "still:Coin", "--claim", "9", "--runs", "100"])
-    assert done.exit_code == 3, done.output
-    nothing = CliRunner().invoke(app, ["audit"])
-    assert nothing.exit_code == 2
-    assert "--verify" in nothing.output
 
 
 def test_progress_is_told_when_asked_for(leaks: AuditReport) -> None:

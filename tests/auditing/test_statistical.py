@@ -594,6 +594,7 @@ def test_an_error_that_depends_on_rewards_says_what_was_being_done() -> None:
     assert "that tells of them" in note
 
 
+@pytest.mark.long
 def test_what_one_object_leaves_to_the_next_is_seen() -> None:
     """Its first decision is by exact sums of the object before: there was no verdict, or no
     refutation.

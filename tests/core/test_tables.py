@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +10,6 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.tables import Tabular
 from dpbandits.forecasting.outcome import Forecast, Foreseen
-
-PACKAGE = Path(dpb.__file__).parent
 
 
 def session() -> dpb.Session:

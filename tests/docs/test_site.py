@@ -72,10 +72,6 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     assert {"reference/api", "../proofs/*", "../decisions/0*"} <= listed
 
 
-SOURCES = ("docs", "proofs", "decisions", "papers", "clients", "src")
-"""Folders that the site is made of."""
-
-
 def test_what_a_guide_installs_is_what_a_reader_has() -> None:
     """A clone: no registry has this package."""
     pages = [REPOSITORY / "README.md", *DOCS.rglob("*.md")]

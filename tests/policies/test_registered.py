@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,36 +12,40 @@ from typer.testing import CliRunner
 
 import dpbandits as dpb
 from dpbandits.policies import CONTEXTUAL, POLICIES, formulas
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import Policy, size_argument
+from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.terminal.cli import app
 from dpbandits.terminal.explain import argument_texts
 from tests.places import REPOSITORY
 
 
+@cache
 def printed(*command: str) -> str:
     result = CliRunner().invoke(app, list(command), env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
     return " ".join(result.stdout.split())
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", EVERY_POLICY)
 def test_a_policy_is_exported_explained_listed_and_proved(name: str) -> None:
-    cls = POLICIES[name]
+    cls = EVERY_POLICY[name]
+    about = cls.about
     assert getattr(dpb, name) is cls
     assert name in dpb.__all__
     assert name in printed("list")
     explained = printed("explain", name)
-    assert f"dpb.{name}(" in explained
+    said = about.paper, about.algorithm, about.bound, about.proof, size_argument(cls) or ""
+    for part in (*said, f"Session(dpb.{name}("):
+        assert part in explained
     texts = argument_texts(cls)
-    for field in (field for field in fields(cls) if field.init):
+    # those by contexts explain some arguments in pairs
+    for field in (field for field in fields(cls) if field.init and name in POLICIES):
         assert texts.get(field.name), field.name
         assert field.name in explained
         # a table folds its last column, so the first words tell that the text is there
         assert " ".join(texts[field.name].split()[:3]) in explained, field.name
-    proved = (
-        (REPOSITORY / "proofs" / f"{cls.about.proof}.md").is_file() if cls.about.proof else None
-    )
-    assert proved is (None if cls.about.privacy == "none" else True)
+    proved = (REPOSITORY / "proofs" / f"{about.proof}.md").is_file() if about.proof else None
+    assert proved is (None if about.privacy == "none" else True)
 
 
 def test_every_policy_in_the_package_is_registered() -> None:

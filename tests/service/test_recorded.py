@@ -61,11 +61,6 @@ def test_a_release_that_fails_leaves_the_batch_recorded(tmp_path: Path) -> None:
     store.close()
 
 
-def stored(store: Any) -> str:
-    raw = store.database.engine.raw_connection()
-    return "\n".join(raw.driver_connection.iterdump())
-
-
 def test_no_outcome_is_kept_or_shown() -> None:
     """Batches that differ in their outcomes alone leave the same public rows, and one hash of the
     call.

@@ -15,6 +15,16 @@ from dpbandits.noise.sources import noise_from_state
 from dpbandits.session.saving import sealed
 
 
+class Days:
+    """A clock that is turned by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 class Exact(dpb.SimulatedNoise):
     """Returns exact values, so a released value shows which rewards are in it.
 

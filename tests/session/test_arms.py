@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -25,15 +24,6 @@ MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 def session(policy: Any = None, seed: int = 1) -> dpb.Session:
     policy = policy or DPKLUCB(arms=["blue", "green"], epsilon=1, first=8)
     return dpb.Session(policy, noise=SimulatedNoise(seed), seed=seed)
-
-
-def play(s: dpb.Session, rounds: int, rng: np.random.Generator, **how: Any) -> Counter[str]:
-    labels = Counter[str]()
-    for _ in range(rounds):
-        decision = s.ask(**how)
-        labels[decision.label] += 1  # type: ignore[index]
-        s.tell(decision, float(rng.random() < MEANS[decision.label]))  # type: ignore[index]
-    return labels
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
 from dpbandits.vault import Vault
 from tests.session.small import (
+    Days,
     Exact,
     begun,
     blocks,
@@ -30,14 +31,6 @@ from tests.session.small import (
 KL = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=4)
 USERS: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
 TOP = dpb.UniformMatroid(arms=4, rank=2)
-
-
-class Days:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def windowed(policy: Any = KL, **options: Any) -> tuple[Any, Days]:

@@ -21,7 +21,7 @@ from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.session.beliefs import ReleasedRow, draw_moment
 from dpbandits.session.evidence import BETS, PairEvidence
 from dpbandits.session.times import MOST_COMPARED
-from tests.session.small import Exact, content, loaded, read
+from tests.session.small import Days, Exact, content, loaded, read
 
 WEEK = timedelta(seconds=100)
 RATE = dpb.DPRateIMED(arms=["a", "b"], epsilon=1)
@@ -29,21 +29,13 @@ EPSILON = 1.0
 REACH = np.linspace(-40.0, 40.0, 4_001)
 
 
-class Time:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def session(policy: Any = RATE, noise: Any = None, **options: Any) -> tuple[Any, Time]:
-    clock = Time()
+def session(policy: Any = RATE, noise: Any = None, **options: Any) -> tuple[Any, Days]:
+    clock = Days()
     given: dict[str, Any] = {"min_share": 0.1, "period": WEEK, "clock": clock, **options}
     return dpb.Session(policy, noise=noise or dpb.SimulatedNoise(1), seed=2, **given), clock
 
 
-def ones(s: Any, clock: Time, people: int, late: int = 0) -> None:
+def ones(s: Any, clock: Days, people: int, late: int = 0) -> None:
     """People who come one a second. late: after so many further ones they answer."""
     left = list[Any]()
     for _ in range(people):
@@ -130,7 +122,7 @@ def test_a_session_does_what_is_played_in_the_tables(means: tuple[float, ...], d
     luck, waits = rng.random(people), waits_of(setting, rng)
     coins = [np.random.default_rng([seed, id + 1, 3]).random() for id in range(people)]
     turns = in_periods(setting, seed, np.array(coins), luck, waits)
-    clock, late, path = Time(), list[Any](), setting.path()
+    clock, late, path = Days(), list[Any](), setting.path()
     s = dpb.Session(
         setting.policy(),
         noise=dpb.SimulatedNoise(seed),

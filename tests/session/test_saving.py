@@ -217,9 +217,6 @@ def test_each_save_has_the_next_number() -> None:
     assert last.generation == SAVES
 
 
-# Every option that may be had beside the others, all at once
-
-
 # Keys, and the noise that a document without one does not choose
 
 

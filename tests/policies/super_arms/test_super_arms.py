@@ -9,9 +9,6 @@ import pytest
 import dpbandits as dpb
 from dpbandits.policies import CUCB, DPKLCUCB, LazyCUCB
 
-TOP = dpb.TopK(arms=4, k=2)
-NAMES = ("CUCB", "CUCBLDP1", "CUCBLDP2", "CUCBDP", "CUCBDPMax", "LazyCUCB", "DPKLCUCB")
-
 
 def broken(weights: Any) -> list[int]:
     return [0, 1] if weights[0] == 1.0 else answers[-1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
@@ -201,12 +200,6 @@ def test_a_repeated_call_is_known_and_its_person_is_not(tmp_path: Path) -> None:
     mark, _ = json.loads(said)
     guess = json.dumps(["", "page view 17", 2, None, who]).encode()
     assert hashlib.sha256(guess).hexdigest() != mark
-
-
-def written(folder: Path, what: bytes) -> set[bytes]:
-    """All of this kind that is found in the files of a folder."""
-    files = [path.read_bytes() for path in folder.iterdir() if path.is_file()]
-    return {found for each in files for found in re.findall(what, each)}
 
 
 def test_somebody_who_reads_on_keeps_nobody_waiting(tmp_path: Path) -> None:

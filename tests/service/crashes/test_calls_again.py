@@ -5,7 +5,6 @@ once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import httpx
@@ -50,15 +49,6 @@ class Far:
         assert self.replies.left == 0
         return said
 
-    def standing(self, name: str) -> Any:
-        """What anybody sees of a campaign, in all its parts."""
-        whole: Any = self.store[name]
-        names = whole.segments
-        parts = [whole[each] for each in names] or [whole]
-        events = [[each.model_dump(exclude={"at"}) for each in part.events()] for part in parts]
-        apart = {"name", "created"}
-        return events, [part.summary().model_dump(exclude=apart) for part in parts]
-
 
 @pytest.fixture
 def far(make: Open, monkeypatch: pytest.MonkeyPatch) -> Far:
@@ -66,29 +56,12 @@ def far(make: Open, monkeypatch: pytest.MonkeyPatch) -> Far:
     return Far(make())
 
 
-VERBS: dict[str, Callable[[Any], Any]] = {
-    "arms": lambda trial: trial.add_arm("d"),
-    "retire": lambda trial: trial.retire_arm("b"),
-    "pause": lambda trial: trial.pause_arm("b"),
-    "resume": lambda trial: trial.resume_arm("c"),
-    "drop": lambda trial: trial.drop_open(),
-    "close": lambda trial: trial.close("winner declared: a"),
-    "erase": lambda trial: trial.erase("anna"),
-}
-"""Every verb of admins but `finish`, which is for stopping rules."""
-
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "segments": {"segments": ["DE", "FR"]},
     "sides": {"holdout": "1/10000000"},
 }
 """With a holdout a person's side is drawn for each campaign: a chance of 10⁻⁷ that they differ."""
-
-
-CASES = [(verb, "plain") for verb in VERBS]
-CASES += [(verb, kind) for kind in ("segments", "sides") for verb in ("arms", "pause", "erase")]
-"""Parts are gone through in the same way by those verbs that look first, and by those that do not.
-"""
 
 
 def test_a_rule_that_was_finished_answers_once(far: Far) -> None:
@@ -114,23 +87,3 @@ def test_a_campaign_whose_reply_was_lost_is_created_once(far: Far, kind: str) ->
     with pytest.raises(dpb.NameTakenError):
         far.away.create("other", NUMBERED, **again)
     assert far.away.scope("all").spent == 2
-
-
-def test_a_key_is_of_one_call(far: Far) -> None:
-    """Whatever it was first: an ask, a change, or the campaign itself."""
-    far.away.create("trial", NAMED, key="new")
-    trial = far.away["trial"]
-    trial.ask(key="ask")
-    trial.pause_arm("c", key="change")
-    before = far.standing("trial")
-    for key in ("new", "ask", "change"):
-        calls = [
-            partial(trial.ask, 2),
-            partial(trial.pause_arm, "b"),
-            partial(trial.resume_arm, "c"),
-            partial(trial.close, "c"),
-        ]
-        for call in calls:
-            with pytest.raises(ValueError, match="no other call was made with"):
-                call(key=key)
-    assert far.standing("trial") == before
