@@ -398,9 +398,10 @@ class DPTSMAT(SuperArmPolicy, PrivatePolicy):
         return first + math.log(self.problem.size * rounds) * second
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        action = self.best([0.0 if n else FIRST for n in state.rounds])
-        if 0 in (state.rounds[arm] for arm in action):
-            return self.hold(state, action)
+        if 0 in state.rounds:
+            action = self.best([0.0 if n else FIRST for n in state.rounds])
+            if 0 in (state.rounds[arm] for arm in action):
+                return self.hold(state, action)
         means = tuple(m / n if n else 0.0 for m, n in zip(state.totals, state.rounds, strict=True))
         limits = tuple(self.batch_left(state, arm) for arm in range(self.arms))
         return Draw(LazyNormals(matroid_of(self.problem), means, state.rounds, self.share), limits)
@@ -507,9 +508,10 @@ class CTSGaussian(SuperArmPolicy):
         return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        action = self.best([0.0 if n else FIRST for n in state.rounds])
-        if 0 in (state.rounds[arm] for arm in action):
-            return self.hold(state, action)
+        if 0 in state.rounds:
+            action = self.best([0.0 if n else FIRST for n in state.rounds])
+            if 0 in (state.rounds[arm] for arm in action):
+                return self.hold(state, action)
         n = [max(1, rounds) for rounds in state.rounds]
         means = tuple(total / m for total, m in zip(state.totals, n, strict=True))
         sds = tuple(1.0 / math.sqrt(m) for m in n)
