@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace as replaced
 
 from dpbandits import Bernoulli
 from dpbandits.checks.checks import horizon_of
@@ -69,10 +70,11 @@ def without_noise_terms(history: ReleaseHistory) -> ReleaseHistory:
     """The same releases, as if no noise were in them."""
 
     def plain(row: ReleasedRow) -> ReleasedRow:
-        return row._replace(draws=())
+        return replaced(row, draws=())
 
     arms = tuple(
-        arm._replace(
+        replaced(
+            arm,
             kept=tuple(map(plain, arm.kept)),
             newest=None if arm.newest is None else plain(arm.newest),
         )

@@ -202,15 +202,13 @@ class Mechanism(ABC):
         return None
 
     def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
-        """Return the noisy sum that an answer states; None if it states none. Here: that of an
-        `Answer`, whose draws are of one kind.
+        """Return the noisy sum that an answer states, where there is a `law`; None if it states
+        none. Here: that of an `Answer`, whose draws are of one kind.
 
         Args:
             answer: the answer.
             release: the answer's number for this coordinate, from 1.
         """
-        if self.law is None:
-            return None
         return NoisedSum(answer.total, answer.rounds, ((1, answer.draws),))
 
     def restored(self, answer: Any) -> Any:
@@ -311,7 +309,7 @@ class Around(Mechanism):
         return self.inner.law
 
     def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
-        return None if self.law is None else self.inner.noised_sum(answer, release)
+        return self.inner.noised_sum(answer, release)
 
     def restored(self, answer: Any) -> Any:
         return self.inner.restored(answer)

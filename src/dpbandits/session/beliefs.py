@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from msgspec import Meta, Struct
+from msgspec.structs import replace as replaced
 
 from dpbandits.core.inputs import (
     Count,
@@ -45,7 +46,7 @@ from dpbandits.session.ranges import Range
 from dpbandits.session.times import EndedPeriod
 
 
-class ReleasedRow(NamedTuple):
+class ReleasedRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """All that was released of an arm up to one of its answers.
 
     total: the noised sum of its rewards, in [0, 1] each, or of the reports about them. rounds: how
@@ -58,7 +59,7 @@ class ReleasedRow(NamedTuple):
     draws: tuple[tuple[Number, Count], ...]
 
 
-class ArmHistory(NamedTuple):
+class ArmHistory(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """One arm. answers: how many there were. kept: rows, oldest first. newest: the last row, which
     counts for intervals once a row is kept.
     """
@@ -191,7 +192,7 @@ def draw_variance(law: AnswerLaw, kind: int) -> float:
 
 
 def draws_variance(law: AnswerLaw, draws: NoiseDraws) -> float:
-    return math.fsum(count * draw_variance(law, kind) for kind, count in draws)
+    return math.fsum([count * draw_variance(law, kind) for kind, count in draws])
 
 
 class NoiseMoments:
@@ -272,7 +273,7 @@ class MeanReader:
         return PairEvidence(self.law, draw_moment, self.rounding * (one - zero))
 
     def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
-        noised = self.mechanism.noised_sum(answer, release) if self.law is not None else None
+        noised = self.mechanism.noised_sum(answer, release)
         if noised is None or not self.reports:
             return noised
         return noised._replace(draws=((1, noised.rounds),))
@@ -327,7 +328,7 @@ class ReleaseHistory:
 
     def restarted(self, arm: int, kept: str, label: str) -> ReleaseHistory:
         """One more arm of this label, of which nothing was released; this arm is `kept` on."""
-        arms = (*self.arms[:arm], self.arms[arm]._replace(label=kept), *self.arms[arm + 1 :])
+        arms = (*self.arms[:arm], replaced(self.arms[arm], label=kept), *self.arms[arm + 1 :])
         return replace(self, arms=arms).with_arm(label)
 
     def leader(self, arms: Sequence[int]) -> int:
@@ -355,12 +356,12 @@ class ReleaseHistory:
         arms = list(self.arms)
         for arm, answer in zip(coordinates, release.answers, strict=True):
             arms[arm] = self._answered(arms[arm], answer)
-        after = replace(self, arms=tuple(arms))
-        if self.within is not None:
-            return after if ended is None else after._period_ended(ended)
-        if self.reader.alone and len(arms) > 1:
-            return replace(after, compared=self._compared(arms, release.coordinates, among))
-        return after
+        compared, within = self.compared, self.within
+        if within is None and self.reader.alone and len(arms) > 1:
+            compared = self._compared(arms, release.coordinates, among)
+        first, growth = self.first, self.growth
+        after = ReleaseHistory(self.reader, tuple(arms), first, growth, compared, within)
+        return after if within is None or ended is None else after._period_ended(ended)
 
     def _period_ended(self, ended: EndedPeriod) -> ReleaseHistory:
         """The history after a period, in which each arm's open block was released at the end."""
@@ -407,16 +408,15 @@ class ReleaseHistory:
             before = self.compared.get((leader, arm), Compared(-math.inf, 0))
             grew = arm in rows and arm != leader and rows[arm].rounds >= GROWS * before.rounds
             if grew and self._may_be_apart(rows[leader], rows[arm]):
-                evidence_now = self.reader.pairs.above(rows[leader], rows[arm])
-                evidence = max(before.evidence, evidence_now)
-                new[leader, arm] = Compared(evidence, rows[arm].rounds)
+                above = partial(self.reader.pairs.above, rows[leader], rows[arm])
+                new[leader, arm] = before.after(above, rows[arm].rounds)
         return {**self.compared, **new} if new else self.compared
 
     def _answered(self, arm: ArmHistory, answer: Any) -> ArmHistory:
         number = arm.answers + 1
         noised = self.reader.noised_sum(answer, number)
         if noised is None or noised.rounds == 0:
-            return arm._replace(answers=number)
+            return replaced(arm, answers=number)
         row, law = ReleasedRow(number, *noised), self.reader.law
         assert law is not None
         starts = not arm.kept and self._starts(arm, row, law)
@@ -429,15 +429,17 @@ class ReleaseHistory:
         """Whether two means are two standard deviations apart: closer ones are no evidence that
         would name anybody, and are not compared.
         """
-        law, rows = self.reader.law, (leads, trails)
+        law = self.reader.law
         assert law is not None
-        middle = sum(row.total for row in rows) / sum(row.rounds for row in rows)
-        spread = max(middle * (1.0 - middle), 0.0)
-        variance = math.fsum(
-            spread / row.rounds + draws_variance(law, row.draws) / row.rounds**2 for row in rows
+        middle = (leads.total + trails.total) / (leads.rounds + trails.rounds)
+        spread, apart = max(middle * (1.0 - middle), 0.0), leads.total / leads.rounds
+        apart -= trails.total / trails.rounds
+        return apart * apart > 4.0 * math.fsum(
+            [
+                spread / row.rounds + draws_variance(law, row.draws) / row.rounds**2
+                for row in (leads, trails)
+            ]
         )
-        apart = leads.total / leads.rounds - trails.total / trails.rounds
-        return apart * apart > 4.0 * variance
 
     @staticmethod
     def _starts(arm: ArmHistory, row: ReleasedRow, law: AnswerLaw) -> bool:
@@ -464,7 +466,9 @@ class ReleaseHistory:
             "first": self.first,
             "growth": self.growth,
             "arms": self.arms,
-            "compared": [(*pair, *each) for pair, each in self.compared.items()],
+            "compared": [
+                (*pair, each.evidence, each.rounds) for pair, each in self.compared.items()
+            ],
             "within": self.within,
         }
 
@@ -477,9 +481,10 @@ class ReleaseHistory:
         """
         saved = converted(data, HistoryData, "beliefs")
         arms, pairs = saved.arms, saved.compared
-        for _, answers, kept, newest in arms:
-            numbers = [*(row.release for row in kept), newest.release if newest else 0]
-            if numbers != sorted(numbers) or numbers[-1] > answers:
+        for arm in arms:
+            newest = arm.newest
+            numbers = [*(row.release for row in arm.kept), newest.release if newest else 0]
+            if numbers != sorted(numbers) or numbers[-1] > arm.answers:
                 raise damaged("an arm's rows in beliefs are not in order")
         most = max([saved.first - 1, *(arm for pair in pairs for arm in pair[:2])])
         if most >= len(arms):
@@ -1170,7 +1175,7 @@ def belief(
     history: ReleaseHistory, arm: int, estimate: Interval | None, chance: float | None, ruler: Range
 ) -> Belief:
     """An arm's row, in the user's units."""
-    label, _, _, row = history.arms[arm]
+    label, row = history.arms[arm].label, history.arms[arm].newest
     if row is None or estimate is None:
         return Belief(label, 0, None, None, None, None)
     mean = released_mean(history, row)

@@ -21,8 +21,8 @@ from dpbandits.mechanisms.base import AnswerLaw, NoiseDraws
 STEEPEST = 8.0
 """No λ beyond is of use, for rewards in [0, 1]."""
 
-SPREAD, WINDOW = 65, 129
-"""Means at which evidence is computed: over [0, 1], and between the two released means."""
+SPREAD, WINDOW = np.linspace(0.0, 1.0, 65), np.linspace(0.0, 1.0, 129)
+"""Means at which evidence is computed: over [0, 1], and from the one released mean to the other."""
 
 GROWS = 1.02
 """A pair is compared anew when the arm that trails has so many times the rewards."""
@@ -79,16 +79,41 @@ def mean_bet(bets: Sequence[float]) -> float:
     return most + math.log(math.fsum(math.exp(each - most) for each in bets) / len(bets))
 
 
-class Compared(NamedTuple):
-    """How far one arm is known to be above another.
+@final
+class Compared:
+    """How far one arm is known to be above another. It is worked out once somebody asks for it.
 
     Args:
-        evidence: the logarithm of the most evidence so far, in natural units.
+        known: the logarithm of the most evidence so far, in natural units.
         rounds: rewards of the arm that trails when they were compared last.
+        waiting: return the logarithms of further evidence.
     """
 
-    evidence: float
-    rounds: int
+    __slots__ = ("_known", "_waiting", "rounds")
+
+    def __init__(
+        self, known: float, rounds: int, waiting: tuple[Callable[[], float], ...] = ()
+    ) -> None:
+        self._known, self.rounds, self._waiting = known, rounds, waiting
+
+    def after(self, evidence: Callable[[], float], rounds: int) -> Compared:
+        """Return this after one more comparison."""
+        return Compared(self._known, rounds, (*self._waiting, evidence))
+
+    @property
+    def evidence(self) -> float:
+        """The logarithm of the most evidence so far."""
+        if self._waiting:
+            self._known = max(self._known, *(evidence() for evidence in self._waiting))
+            self._waiting = ()
+        return self._known
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Compared):
+            return NotImplemented
+        return (self.evidence, self.rounds) == (other.evidence, other.rounds)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 Comparisons = Mapping[tuple[int, int], Compared]
@@ -124,6 +149,9 @@ class PairEvidence:
         noisy = law.family in ("laplace", "joint")
         self.steepest = min(0.97 * law.cost, STEEPEST) if noisy else STEEPEST
         self.law, self.moment, self.rounding = law, moment, rounding
+        # by side: λ, and e^λ − 1
+        at = {True: self.steepest * LEADING.shares, False: -self.steepest * TRAILING.shares}
+        self._at = {leads: (each, np.expm1(each)) for leads, each in at.items()}
         self._known: dict[tuple[bool, int], Floats] = {}
 
     def above(self, leads: ReleasedTotal, trails: ReleasedTotal) -> float:
@@ -133,9 +161,7 @@ class PairEvidence:
         two neighbouring means bound the product between them from below.
         """
         low, high = sorted(min(1.0, max(0.0, row.total / row.rounds)) for row in (trails, leads))
-        means = np.unique(
-            np.concatenate([np.linspace(0.0, 1.0, SPREAD), np.linspace(low, high, WINDOW)])
-        )
+        means = np.sort(np.concatenate([SPREAD, low + (high - low) * WINDOW]))
         over = self._evidence(leads, np.minimum(1.0, means[1:] + self.rounding), leads=True)
         under = self._evidence(trails, np.maximum(0.0, means[:-1] - self.rounding), leads=False)
         return float((over + under).min())
@@ -182,24 +208,21 @@ class PairEvidence:
 
     def _evidence(self, row: ReleasedTotal, means: Floats, *, leads: bool) -> Floats:
         """Return ln E of one arm at each of these means, shape of `means`."""
-        of = LEADING if leads else TRAILING
-        at = self.steepest * of.shares * (1.0 if leads else -1.0)
-        noise = np.zeros(len(at))
+        of, (at, growth) = LEADING if leads else TRAILING, self._at[leads]
+        slope = at * row.total + of.weights
         for kind, count in row.draws:
-            noise += count * self._moments(leads, kind) if count else 0.0
-        slope = at * row.total - noise + of.weights
-        each = slope - row.rounds * np.log1p(means[:, None] * np.expm1(at))
-        most = np.maximum(each.max(axis=1), -1e300)  # all may be infinite: no moment exists
+            slope -= count * self._moments(leads, kind) if count else 0.0
+        each = slope[:, None] - row.rounds * np.log(1.0 + growth[:, None] * means)
+        most = np.maximum(each.max(axis=0), -1e300)  # all may be infinite: no moment exists
         with np.errstate(divide="ignore"):
-            evidence = most + np.log(np.exp(each - most[:, None]).sum(axis=1))
+            evidence = most + np.log(np.exp(each - most).sum(axis=0))
         return np.asarray(np.logaddexp(evidence, of.idle))
 
     def _moments(self, leads: bool, kind: int) -> Floats:
         moments = self._known.get((leads, kind))
         if moments is None:
-            shares = (LEADING if leads else TRAILING).shares
-            each = [self.moment(self.law, kind, float(at)) for at in self.steepest * shares]
-            moments = self._known[leads, kind] = np.array(each)
+            moments = self._draw_moments(kind, np.abs(self._at[leads][0]))
+            self._known[leads, kind] = moments
         return moments
 
 
