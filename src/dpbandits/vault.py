@@ -28,6 +28,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, final
 
 import numpy as np
+from msgspec import Struct
 
 from dpbandits.core.errors import LedgerError, RewardError
 from dpbandits.core.plan import EVERY
@@ -60,7 +61,7 @@ Parts = tuple[tuple[int, Steps], ...]
 """(key of a block, steps to add to its sums)."""
 
 
-class OpenBlock(NamedTuple):
+class OpenBlock(Struct, frozen=True, gc=False):
     """Records that are not released yet. Private.
 
     Args:
@@ -68,7 +69,7 @@ class OpenBlock(NamedTuple):
         sums: their exact sums in grid steps.
     """
 
-    count: int  # type: ignore[assignment]   # hides tuple.count
+    count: int
     sums: Steps
 
     def __repr__(self) -> str:
@@ -80,9 +81,9 @@ def add_records(blocks: dict[int, OpenBlock], parts: Parts, count: int = 1) -> N
     for key, steps in parts:
         before = blocks.get(key)
         if before is None:
-            blocks[key] = NEW(OpenBlock, (count, steps))
+            blocks[key] = OpenBlock(count, steps)
         else:
-            blocks[key] = NEW(OpenBlock, (before[0] + count, added(before[1], steps)))
+            blocks[key] = OpenBlock(before.count + count, added(before.sums, steps))
 
 
 def added(sums: Steps, steps: Steps) -> Steps:
@@ -346,17 +347,19 @@ class Vault:
         Raises:
             RuntimeError: one is not an arm, or is named twice.
         """
-        fits = all(
-            isinstance(c, Integral) and not isinstance(c, bool) and 0 <= int(c) < self.arms
+        arms = range(self.arms)
+        fits = [
+            type(c) is int or (isinstance(c, Integral) and not isinstance(c, bool))
             for c in coordinates
-        )
-        if not fits or len(set(coordinates)) < len(coordinates):
+        ]
+        plain = tuple(map(int, coordinates)) if all(fits) else ()
+        if len({c for c in plain if c in arms}) < len(coordinates):
             raise RuntimeError(
                 f"Expected different whole numbers from 0 to {self.arms - 1} as arms, got "
                 f"{tuple(coordinates)}. Correct the policy's plan or its oracle. Nothing was "
                 "recorded or released."
             )
-        return tuple(map(int, coordinates))
+        return plain
 
     def _checked_pair(self, value: Any) -> Any:
         pair = type(value) in (list, tuple) or (type(value) is np.ndarray and value.ndim == 1)
@@ -459,13 +462,12 @@ class Vault:
         answers: tuple[Any, ...] = ()
         if block is not None:
             memory, answers = answer(memory, block, self.noise)
-        blocks, gone = dict(books.blocks), (*read, *drop)
-        counts = {key: blocks.pop(key).count for key in gone if key in blocks}
-        left: tuple[dict[int, int], dict[int, int]] = {}, {}
-        for key, count in counts.items():
-            by_coordinate = left[key not in read]
-            coordinate = EVERY if self.joint else key
-            by_coordinate[coordinate] = by_coordinate.get(coordinate, 0) + count
+        blocks, left = books.blocks.copy(), (dict[int, int](), dict[int, int]())
+        for keys, counts in zip((read, drop), left, strict=True):
+            for key in keys:
+                gone, coordinate = blocks.pop(key, None), EVERY if self.joint else key
+                if gone is not None:
+                    counts[coordinate] = counts.get(coordinate, 0) + gone.count
         return Books(blocks, memory, books.ledger.after(*left)), answers
 
     def _plain_keys(

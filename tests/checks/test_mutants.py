@@ -35,7 +35,7 @@ def leaves_open(patch: pytest.MonkeyPatch, count_of: Callable[[int], int]) -> No
     def release(self: Vault, books: Any, read: Any, drop: Any = (), *more: Any) -> Any:
         after, answers = honest(self, books, read, drop, *more)
         before = {key: books.blocks[key] for key in read}
-        left = {key: OpenBlock(count_of(count), sums) for key, (count, sums) in before.items()}
+        left = {key: OpenBlock(count_of(of.count), of.sums) for key, of in before.items()}
         return after._replace(blocks={**after.blocks, **left}), answers
 
     patch.setattr(Vault, "release", release)

@@ -136,7 +136,7 @@ def never_emptied(patch: pytest.MonkeyPatch) -> None:
 
     def release(self: Vault, books: Any, read: Any, drop: Any = (), *given: Any) -> Any:
         for key in read:
-            count, sums = books.blocks[key]
+            count, sums = books.blocks[key].count, books.blocks[key].sums
             before = left.get(len(sums), (0,) * len(sums))
             more, left[len(sums)] = added(sums, before), sums
             books = books._replace(blocks={**books.blocks, key: OpenBlock(count, more)})

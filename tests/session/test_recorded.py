@@ -63,9 +63,9 @@ def test_a_batch_is_released_as_if_it_had_been_told() -> None:
     s, outcomes = session(), [1.0, 0.0, 1.0, 1.0] * 25
     s.record("green", outcomes, key="all")
     left, _ = s._state.books.ledger.left[2]
-    count, (ones,) = s._current.blocks[2]
-    assert left + count == 100
-    assert s.state.totals[2] + ones == 75
+    block = s._current.blocks[2]
+    assert left + block.count == 100
+    assert s.state.totals[2] + block.sums[0] == 75
     assert [line.releases for line in s.ledger] == [1] * len(s.ledger)
     decision = s.ask()  # and the session goes on
     s.tell(decision, 1.0)

@@ -97,9 +97,9 @@ def test_a_record_adds_its_reward_times_its_context() -> None:
     state = s._view.folded()
     assert state.contexts is not None
     for arm in range(2):
-        count, held = state.books.blocks[arm]
-        assert count == told[arm]
-        assert list(held) == sums[arm].tolist()
+        block = state.books.blocks[arm]
+        assert block.count == told[arm]
+        assert list(block.sums) == sums[arm].tolist()
         assert state.contexts.open[arm].reach.tolist() == [reach[arm]]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import dpbandits as dpb
 from dpbandits.checks.examples import examples
@@ -214,7 +215,7 @@ def test_where_everybody_answers_decisions_are_as_they_were(kind: str) -> None:
             dpb.Session(policy, noise=dpb.SimulatedNoise(3), seed=3) for _ in range(2)
         )
         log = unwatched._log
-        unwatched._log = log._replace(state=log.state._replace(delays=None))
+        unwatched._log = replace(log, state=replace(log.state, delays=None))
         assert late_play(watched, 100, kind) == late_play(unwatched, 100, kind), policy
         assert watched.events == ()
 

@@ -43,8 +43,8 @@ def with_records(vault: Vault, *records: tuple[Any, Any, int]) -> Books:
     for where, rewards, key in records:
         steps = vault.on_grid(vault.checked(where, rewards))
         for at, part in vault.parts(where, steps, key, None):
-            count, sums = blocks.get(at, OpenBlock(0, (0,) * len(part)))
-            blocks[at] = OpenBlock(count + 1, added(sums, part))
+            block = blocks.get(at, OpenBlock(0, (0,) * len(part)))
+            blocks[at] = OpenBlock(block.count + 1, added(block.sums, part))
     return Books(blocks, books.memory, books.ledger)
 
 
@@ -70,7 +70,7 @@ def test_a_joint_block_is_read_by_its_own_plan() -> None:
     vault = joint_vault()
     where = (0, 1, 3)
     books = with_records(vault, (where, [1.0, 0.5, 0.25], 5), (where, [1.0, 0.0, 0.25], 9))
-    assert books.blocks == {5: (1, (4, 2, 1)), 9: (1, (4, 0, 1))}
+    assert books.blocks == {5: OpenBlock(1, (4, 2, 1)), 9: OpenBlock(1, (4, 0, 1))}
     kept = vault.parts(where, (4, 2, 1), 5, (0, 2))
     assert kept == ((5, (4, 1)),)
     first, answers = vault.release(books, (9,), (), where)

@@ -532,21 +532,13 @@ class Step(NamedTuple):
     progress: Progress
 
 
-def begin_step(policy: Policy, state: Any, number: int, public: Public) -> Step:
-    """Return the step that a policy plans from this state.
-
-    Args:
-        policy: the policy.
-        state: its state.
-        number: number of steps before this one.
-        public: creates the public randomness of a step. It is only passed on, so that a caller can
-            see whether a policy uses it.
+def checked_plan(policy: Policy, state: Any, rng: PublicRng) -> Plan:
+    """Return what a policy plans from this state.
 
     Raises:
-        TypeError: the policy's plan is not a plan.
+        TypeError: it is not a plan.
         ValueError: it plans an invalid arm, or a `Draw` without a limit for each arm.
     """
-    rng = public(number)
     plan = policy.plan(state, rng)
     if not isinstance(plan, (Hold, Cycle, Draw)):
         raise TypeError(
@@ -563,6 +555,21 @@ def begin_step(policy: Policy, state: Any, number: int, public: Public) -> Step:
             f"Expected {policy.name} to plan a Draw with a limit for each of its {arms} "
             f"arms, got {len(plan.limits)}."
         )
+    return plan
+
+
+def begin_step(policy: Policy, state: Any, number: int, public: Public) -> Step:
+    """Return the step that a policy plans from this state.
+
+    Args:
+        policy: the policy.
+        state: its state.
+        number: number of steps before this one.
+        public: creates the public randomness of a step. It is only passed on, so that a caller can
+            see whether a policy uses it.
+    """
+    rng = public(number)
+    plan = checked_plan(policy, state, rng)
     return Step(state, number, rng, plan, Progress(plan, partial(policy.room, state)))
 
 

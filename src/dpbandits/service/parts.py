@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import Any, NamedTuple, final
 
 import msgspec
+from msgspec.structs import replace as replaced
 
 from dpbandits.core.errors import (
     DamagedSessionError,
@@ -374,7 +375,7 @@ def moved_in(
             parts = frozen_json(action), frozen_json(observe), frozen_json(label)
             play = plays[key] = row_play(*parts, learn, plan)
         if contexts is not None:
-            play = play._replace(context=None if body is None else unpacked(body))
+            play = replaced(play, context=None if body is None else unpacked(body))
             if who is not None:
                 contexts.owners[seq] = who
         kept.waiting[seq] = play

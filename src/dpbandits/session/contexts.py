@@ -82,13 +82,13 @@ class Contexts(NamedTuple):
         open_, recent = {arm: self.open[arm] for arm in blocks}, list(self.recent)
         for arm, new in records.items():
             book = plan.law.books[arm] if plan.law.books else np.empty((0, policy.dimension))
-            count, sums = blocks.get(arm, (0, ()))
+            block = blocks.get(arm, OpenBlock(0, ()))
             if arm not in open_:
                 open_[arm] = no_counts(policy.layout, book, policy.dimension)
-                sums = np.zeros(len(open_[arm].directions), np.int64)
-            block = np.asarray(sums, np.int64), open_[arm], new
-            added, open_[arm] = with_records(policy.layout, book, policy.grid, *block)
-            blocks[arm] = OpenBlock(count + len(new), added)
+                block = OpenBlock(0, np.zeros(len(open_[arm].directions), np.int64))
+            known = np.asarray(block.sums, np.int64), open_[arm], new
+            added, open_[arm] = with_records(policy.layout, book, policy.grid, *known)
+            blocks[arm] = OpenBlock(block.count + len(new), added)
             recent[arm] = newest(recent[arm], [each.context for each in new], policy.kept_contexts)
         return blocks, self._replace(open=open_, recent=tuple(recent))
 

@@ -88,7 +88,7 @@ CountedAs = Any
 """What a decision is counted as: its arm, the arms it observes, or the number of its joint plan."""
 
 
-class Play(NamedTuple):
+class Play(Struct, frozen=True):
     """What a decision plays; decisions of one plan share it.
 
     Args:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from dpbandits.core.inputs import Floats
 from dpbandits.core.plan import Cycle, Hold, PublicRng
 from dpbandits.mechanisms.base import Answer
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.contract import Policy, Release, begin_step
+from dpbandits.policies.contract import Policy, Release, checked_plan
 from dpbandits.policies.identification import Identifier
 from dpbandits.session.beliefs import (
     ArmHistory,
@@ -116,7 +115,7 @@ def named_ahead(
     first, people = known.arms, 0.0
     most = TIMES * sum(arm.newest.rounds for arm in first if arm.newest is not None)
     for number in range(step, step + RELEASES):
-        plan = begin_step(policy, learned, number, partial(PublicRng, seed)).plan
+        plan = checked_plan(policy, learned, PublicRng(seed, number))
         sizes = dict[int, int]()
         if isinstance(plan, Hold) and isinstance(plan.action, int):
             if least is None:

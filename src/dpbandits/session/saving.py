@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import msgspec
 import numpy as np
 from msgspec import Meta, Struct
+from msgspec.structs import replace as replaced
 
 from dpbandits.core.inputs import (
     MOST,
@@ -509,7 +510,7 @@ def session_of(
     session._assignment = public.assignment and public.assignment.checked(policy.arms)
     state = state_of(policy, session, public, private, pending, contextual)
     session._tables, period = tables_of(public, state, clock, user_key)
-    state = state._replace(period=period)
+    state = replaced(state, period=period)
     if private is not None:
         session._tables.held = held_of(session, private.held, state.pending)
         put_kept(session, private)

@@ -19,6 +19,7 @@ from typing import Any, Literal, final, overload
 from weakref import ref
 
 import numpy as np
+from msgspec.structs import replace as replaced
 
 from dpbandits.core.errors import (
     ClosedError,
@@ -384,7 +385,8 @@ class Session:
     # One call at a time
 
     def _enter(self, me: Any, releases: bool = True) -> View:
-        self._require_process()
+        if PROCESS[0] is not self._process:
+            self._require_process()
         calls, view = self._calls, self._view
         calls[me] = None  # calls in their order: the first one is at work
         if len(calls) > 1:
@@ -527,9 +529,8 @@ class Session:
                 if view.pilot:
                     view = self._with_codebooks(view)
                 event = view.next_in_context(contexts[0], None)
-            id, play = event[0], event[1]
-            # places take less time than names
-            fields = (id, play[0], id, play[1], self.campaign, play[2], play[4])
+            id, play = event.id, event.play
+            fields = (id, play.action, id, play.observe, self.campaign, play.label, play.learn)
             decision = self._newest = NEW(Decision, fields)
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
@@ -558,7 +559,7 @@ class Session:
             events = self._next(view, count, who, arms, contexts)
             if window is not None:
                 due = window.clock.latest + window.seconds
-                events = [event._replace(due=due) for event in events]
+                events = [replaced(event, due=due) for event in events]
             made = [event.play.decision(event.id, self.campaign) for event in events]
             view.append_asked(events)  # all at once
             return made
@@ -622,14 +623,14 @@ class Session:
             else:
                 event = view.next_ask(chosen)
             if own is not None:  # it was not drawn
-                event = event._replace(play=event.play._replace(propensity=1.0))
+                event = replaced(event, play=replaced(event.play, propensity=1.0))
             if people is not None and who is not None:
                 if event.play.learn:
                     taken += 1
-                    event = event._replace(place=(who, period, taken))
+                    event = replaced(event, place=(who, period, taken))
                 if people.kept is not None:
                     own = event.play.counted_as
-                    event = event._replace(keeps=(who, roster.mark(own)))
+                    event = replaced(event, keeps=(who, roster.mark(own)))
             view.add_to_batch(event)
         return view.batch
 
@@ -649,7 +650,8 @@ class Session:
         contexts, state = np.array(view.pilot), view.folded()
         assert state.contexts is not None
         return self._begun(
-            state._replace(
+            replaced(
+                state,
                 learned=policy.opened(state.learned, contexts),
                 contexts=state.contexts._replace(pilot=()),
                 step=state.step + 1,
@@ -694,7 +696,7 @@ class Session:
             quick = self._vault.quick_parts
             parts = quick(play.counted_as, reward, play.context) if play.learn else None
             if parts is not None:
-                event: Event = NEW(Told, (id, play.counted_as, parts, True))
+                event: Event = Told(id, play.counted_as, parts)
             else:
                 where = play.observe or play.action
                 event = self._event(id, play, self._vault.checked(where, reward))
@@ -1116,11 +1118,11 @@ class Session:
         if read:
             books, release = self._read(state, read, self._vault.release, state.books, read)
             unlearned = UnlearnedRelease(release, view.log.plan, None, ended)
-            after = state._replace(books=books, unlearned=unlearned)
+            after = replaced(state, books=books, unlearned=unlearned)
         else:
             nothing = Release((), (), state.records, ())
-            after = state._replace(history=state.history.after(nothing, in_play(state), ended))
-        after = after._replace(period=state.period.next(number))
+            after = replaced(state, history=state.history.after(nothing, in_play(state), ended))
+        after = replaced(after, period=state.period.next(number))
         # this is the moment at which it happens
         self._log = log = Log(after, view.log.plan, view.events[view.counted :])
         self._view = view = View(self.seed, log, self._tables, view.rng, view)
@@ -1163,7 +1165,7 @@ class Session:
             answers = contexts.answers(state.policy, read, release.answers)
             release, contexts = release._replace(answers=answers), contexts.without(read)
         unlearned = UnlearnedRelease(release, plan, number)
-        return state._replace(books=books, contexts=contexts, unlearned=unlearned)
+        return replaced(state, books=books, contexts=contexts, unlearned=unlearned)
 
     def _read(
         self,
@@ -1207,7 +1209,8 @@ class Session:
             played = self._log.plan
             in_turn = played.actions if isinstance(played, Cycle) else ()
             overdue = overdue.with_new_blocks((*release.coordinates, *in_turn))
-        state = state._replace(
+        state = replaced(
+            state,
             overdue=overdue,
             learned=learned,
             history=state.history.after(release, in_play(state), ended),
@@ -1229,7 +1232,7 @@ class Session:
         contexts = None if state.contexts is None else state.contexts.without(keys)
         period = None if state.period is None else state.period.incomparable(state.policy.arms)
         unlearned = UnlearnedRelease(release, None)
-        return state._replace(books=books, contexts=contexts, unlearned=unlearned, period=period)
+        return replaced(state, books=books, contexts=contexts, unlearned=unlearned, period=period)
 
     def _replace_state(self, state: State, plan: Plan | None = None) -> None:
         """Put a new state in place: the moment at which a verb without an event happens.
@@ -1303,11 +1306,11 @@ class Session:
                     raise
                 state, waits = self._refresh_view(releases=False).folded_with_all_events(), False
             closing = Closing(why, arm, read, state.asked)
-            state = state._replace(closing=closing, offer=state.offer._replace(last=0))
+            state = replaced(state, closing=closing, offer=state.offer._replace(last=0))
             if not waits:
                 state = self._with_last_releases(state)
             answers = state.traffic.answers.ended()
-            state = state._replace(traffic=replace(state.traffic, answers=answers))
+            state = replaced(state, traffic=replace(state.traffic, answers=answers))
             # this is the moment at which it happens
             self._log = Log(state, self._log.plan, [])
             self._end(self._rebuild_view())
@@ -1375,7 +1378,8 @@ class Session:
             releases.append((release, books.ledger.left))
         books, _ = vault.release(books, (), tuple(books.blocks))
         void = (*closing.void, *id_runs(state.pending))
-        return state._replace(
+        return replaced(
+            state,
             books=books,
             closing=closing._replace(releases=tuple(releases), void=void),
             pending={},
@@ -1435,10 +1439,10 @@ class Session:
                 journal.append(Released(number, release, None, left, state.asked))
             ended = None if state.period is None else state.period.ended
             history = state.history.after(release, in_play(state), ended)
-            state = state._replace(history=history, step=number)
+            state = replaced(state, history=history, step=number)
             if state.harm is not None:
                 state = with_harm(state, release, suspends=False)
-        return state._replace(closing=closing._replace(is_done=True, releases=()))
+        return replaced(state, closing=closing._replace(is_done=True, releases=()))
 
     def drop_open(self) -> None:
         """Throw away, unread, all rewards recorded since the last releases, and begin the plan
@@ -1447,7 +1451,7 @@ class Session:
         with OneCall(self) as view:
             state = self._with_due_outcomes(view).folded()
             event = SessionEvent("drop", None, state.asked)
-            state = state._replace(events=(*state.events, event))
+            state = replaced(state, events=(*state.events, event))
             self._replace_state(self._dropped(state, tuple(state.books.blocks)))
 
     def finish(self) -> None:
@@ -1475,7 +1479,7 @@ class Session:
             every = tuple(range(self.policy.arms))
             books, release = self._read(state, every, self._vault.finish, state.books)
             self._replace_state(
-                state._replace(books=books, unlearned=UnlearnedRelease(release, plan))
+                replaced(state, books=books, unlearned=UnlearnedRelease(release, plan))
             )
 
     # Arms
@@ -1500,7 +1504,8 @@ class Session:
                 require_few(arms)
             state, vault = self._with_one_more(state, roster)
             name = roster.labels[-1] if roster.labels else str(arms - 1)
-            state = state._replace(
+            state = replaced(
+                state,
                 history=state.history.with_arm(name),
                 contexts=None if state.contexts is None else state.contexts.widened(arms),
                 events=(*state.events, SessionEvent("add", label or arms - 1, state.asked)),
@@ -1522,7 +1527,7 @@ class Session:
         policy = state.policy.with_arms(tuple(roster.labels) or arms)
         vault = self._vault_for(policy, self._vault.noise)
         learned, books = state.policy.widened(state.learned, arms), vault.widened(state.books, arms)
-        return state._replace(policy=policy, learned=learned, books=books, roster=roster), vault
+        return replaced(state, policy=policy, learned=learned, books=books, roster=roster), vault
 
     def retire_arm(self, arm: str | int) -> None:
         """Never play an arm again. Rewards recorded since its last release are thrown away unread,
@@ -1580,7 +1585,8 @@ class Session:
             harm = state.harm
             if harm is not None:
                 harm = replace(harm, history=harm.history.restarted(number, kept, label))
-            state = state._replace(
+            state = replaced(
+                state,
                 history=state.history.restarted(number, kept, label),
                 harm=harm,
                 events=(*state.events, SessionEvent("restart", name, state.asked)),
@@ -1603,8 +1609,8 @@ class Session:
             if roster != state.roster:
                 name = roster.labels[number] if roster.labels else number
                 event = SessionEvent(what, name, state.asked)
-                state = state._replace(roster=roster, events=(*state.events, event))
-            state = state._replace(offer=state.offer._replace(last=0))  # the next ask looks again
+                state = replaced(state, roster=roster, events=(*state.events, event))
+            state = replaced(state, offer=state.offer._replace(last=0))  # the next ask looks again
             if to == "retired":
                 state = self._without_learning(state, number)
                 if number in state.books.blocks:
@@ -1616,13 +1622,13 @@ class Session:
     def _without_learning(self, state: State, arm: int) -> State:
         """Return the state in which nobody learns from an arm's pending decisions."""
         pending = {
-            id: play._replace(learn=False) if play.learn and play.action == arm else play
+            id: replaced(play, learn=False) if play.learn and play.action == arm else play
             for id, play in state.pending.items()
         }
         if self._tables.journal is not None:
             gone = (id for id, play in pending.items() if play is not state.pending[id])
             self._tables.journal.append(Unlearned(tuple(gone)))
-        return state._replace(pending=pending)
+        return replaced(state, pending=pending)
 
     def _with_status(self, arm: str | int, to: ArmStatus, what: str) -> tuple[int, Roster]:
         """Return the arm's number, and the roster once it stands there.
@@ -2115,7 +2121,7 @@ def with_harm(state: State, release: Release, *, suspends: bool = True) -> State
     for arm, _, suspended in harm.alarms[len(state.harm.alarms) :]:
         if suspended:
             roster = roster.with_status(arm, "paused")
-    return state._replace(harm=harm, roster=roster)
+    return replaced(state, harm=harm, roster=roster)
 
 
 def may_restart(sessions: Sequence[Session], arm: str | int) -> bool:

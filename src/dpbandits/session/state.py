@@ -22,13 +22,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, NamedTuple, final
 
-from msgspec import Meta
+from msgspec import Meta, Struct
+from msgspec.structs import replace as replaced
 
 from dpbandits.core.inputs import Count, Number
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.contract import Policy, Release, begin_step
+from dpbandits.policies.contract import Policy, Release, checked_plan
 from dpbandits.session.arms import Assignment, Roster
 from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import Contexts
@@ -61,7 +62,7 @@ from dpbandits.session.overdue import (
 from dpbandits.session.people import Place, Register
 from dpbandits.session.times import AttributionWindow, EndedPeriod, OpenPeriod, Periods
 from dpbandits.session.traffic import Traffic
-from dpbandits.vault import NEW, Books, Parts, add_records
+from dpbandits.vault import Books, Parts, add_records
 
 LONGEST_WHY = 500
 """Characters of why a session is closed."""
@@ -219,7 +220,7 @@ class UnlearnedRelease(NamedTuple):
     ended: EndedPeriod | None = None
 
 
-class State(NamedTuple):
+class State(Struct, frozen=True):
     """Everything known after the last fold: a release, a call without an event, or many events.
     Immutable, except for `pending`.
 
@@ -299,7 +300,7 @@ class State(NamedTuple):
 # Events
 
 
-class AskChanges(NamedTuple):
+class AskChanges(Struct, frozen=True):
     """Changes that an ask made besides its decision.
 
     Args:
@@ -319,7 +320,7 @@ class AskChanges(NamedTuple):
     period: OpenPeriod | None = None
 
 
-class Asked(NamedTuple):
+class Asked(Struct, frozen=True, gc=False):
     """A decision was made.
 
     Args:
@@ -337,7 +338,7 @@ class Asked(NamedTuple):
     keeps: tuple[str, int] | None = None
 
 
-class Told(NamedTuple):
+class Told(Struct, frozen=True, gc=False):
     """A reward was recorded. Private.
 
     Args:
@@ -368,7 +369,7 @@ class Batch(NamedTuple):
     people: Number
 
 
-class Recorded(NamedTuple):
+class Recorded(Struct, frozen=True, gc=False):
     """The outcome of a person who was assigned elsewhere: a decision and its reward in one event.
     Private.
 
@@ -386,7 +387,7 @@ class Recorded(NamedTuple):
         return f"Recorded(id={self.id})"
 
 
-class Unread(NamedTuple):
+class Unread(Struct, frozen=True, gc=False):
     """A decision was resolved without a record.
 
     Args:
@@ -434,7 +435,7 @@ ANSWERED_BY_REASON = {"told": True, "expired": False, "void": None}
 """Whether somebody answered, by `Unread.why`; None if the decision does not count."""
 
 
-class Log(NamedTuple):
+class Log(Struct, frozen=True):
     """A session: a state, the plan made from it, and the events since, which are only appended."""
 
     state: State
@@ -457,7 +458,7 @@ class Tables:
         periods: when periods end; None without them.
         held: answers in grid steps until their window ends, by decision. Private.
         journal: events since a store last took them; None without a store.
-        follows: whether a recorded reward changes any of these.
+        follows: whether more than `chosen` changes with every event.
     """
 
     __slots__ = (
@@ -540,8 +541,8 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         first: False to continue a step that began earlier.
     """
     policy = state.policy
-    begun = begin_step(policy, state.planning, state.step, partial(PublicRng, seed))
-    plan, rng = begun.plan, begun.rng
+    rng = PublicRng(seed, state.step)
+    plan = checked_plan(policy, state.planning, rng)
     if not first:
         if state.rng is not None:
             rng = PublicRng(seed, state.step, state.rng)
@@ -562,8 +563,8 @@ def opened(seed: int, state: State, events: list[Any], first: bool = True) -> tu
         offer = offer_of(state, plan, since)
         if state.roster.active is not None or (state.pending and isinstance(plan, Hold)):
             offer = offer._replace(last=0)  # the first ask looks ahead
-    state = state._replace(
-        first=state.asked, offer=offer, plans=plans, rng=rng.state(), overdue=overdue
+    state = replaced(
+        state, first=state.asked, offer=offer, plans=plans, rng=rng.state(), overdue=overdue
     )
     return Log(state, plan, events), rng
 
@@ -646,6 +647,7 @@ class View:
         "ready",
         "records",
         "rng",
+        "since",
         "step_counts",
         "tables",
         "traffic",
@@ -675,6 +677,7 @@ class View:
             tables,
         )
         self.asked, self.records, self.unread = state.asked, state.records, state.unread
+        self.since = state.offer.since
         self.answered, self.expired = state.answered, state.expired
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
         self.elsewhere, self.batches, self.void = state.elsewhere, state.batches, state.void
@@ -735,7 +738,7 @@ class View:
         """
         kind = type(event)
         if kind is Told:
-            id, counted_as, parts, answered = event
+            id, counted_as, answered = event.id, event.counted_as, event.answered
             self.pending.pop(id, None)
             if id != self.asked and self.delays is not None:
                 delay = self.asked - id - self.overdue.elsewhere_after(id)
@@ -748,10 +751,10 @@ class View:
             if progress is None and counted_as not in self.plans:
                 pass  # its block is closed: the reward is too late and never released
             elif self.contexts is not None:
-                for arm, record in parts:
+                for arm, record in event.parts:
                     self.contexts.setdefault(arm, []).append(record)
             else:
-                add_records(self.blocks, parts)
+                add_records(self.blocks, event.parts)
                 if progress is None:
                     self.step_counts[counted_as] = self.step_counts.get(counted_as, 0) + 1
             if self.period is not None:
@@ -770,8 +773,10 @@ class View:
             if self.tables.follows or not answered:
                 self.tables.follow_resolved(event, self.number)
         elif kind is Asked:
-            self._count_ask(event.play, event.changes)
-            self._follow_ask(event, self.number)
+            self._count_ask(event)
+            # a decision without changes was chosen like the previous one, unless a step begins
+            if event.changes is not None or self.tables.follows or event.id == self.since:
+                self._follow_ask(event, self.number)
         elif kind is Recorded:
             self._count_recorded(event)
         else:
@@ -792,8 +797,8 @@ class View:
         self.counted = at
 
     def _count_recorded(self, event: Recorded) -> None:
-        id, play, parts, batch = event
-        add_records(self.blocks, parts)
+        id, play, batch = event.id, event.play, event.batch
+        add_records(self.blocks, event.parts)
         if self.period is not None:  # nobody knows here by which shares they were assigned
             self.period = self.period.incomparable(self.policy.arms)
         assert self.progress is not None
@@ -823,8 +828,10 @@ class View:
         if outstanding is not None and id >= outstanding.edge:
             outstanding.count -= 1
 
-    def _count_ask(self, play: Play, changes: AskChanges | None) -> None:
-        self.asked += 1
+    def _count_ask(self, event: Asked) -> None:
+        play, changes = event.play, event.changes
+        self.asked = event.id
+        self.pending[event.id] = play
         if changes is not None:
             self.plans, self.position, self.traffic = changes.plans, changes.rng, changes.traffic
             self.period = changes.period
@@ -839,17 +846,15 @@ class View:
             outstanding.add(self.asked)
 
     def _follow_ask(self, event: Asked, number: int) -> None:
-        id, play, changes, place, due, keeps = event
-        self.pending[id] = play
+        id, play, place, due = event.id, event.play, event.place, event.due
         if play.context is not None and not play.learn and self.log.state.learned.pilot:
             self.pilot.append(play.context)
         tables = self.tables
         tables.note(event, number)
-        # a decision without changes was chosen like the previous one, unless a step begins
-        if tables.chosen is not None and (changes is not None or id == self.log.state.offer.since):
+        if tables.chosen is not None and (event.changes is not None or id == self.since):
             tables.chosen.note(id, HowChosen(play.action, play.propensity, play.learn))
-        if place is not None or keeps is not None:
-            tables.place(place, number, keeps)
+        if place is not None or event.keeps is not None:
+            tables.place(place, number, event.keeps)
         if place is not None:
             tables.owners[id] = place[:2]
         if due is not None:
@@ -861,8 +866,7 @@ class View:
         self.counted, self.batch = -1, []  # the view is ahead of its log until they are made
 
     def add_to_batch(self, event: Asked) -> None:
-        self._count_ask(event.play, event.changes)
-        self.pending[event.id] = event.play
+        self._count_ask(event)
         self.batch.append(event)
 
     def append_asked(self, events: list[Asked]) -> None:
@@ -885,7 +889,8 @@ class View:
         if contexts is not None and self.contexts is not None:
             blocks, contexts = contexts.with_records(state, self.log.plan, self.contexts)
             contexts = contexts._replace(pilot=tuple(self.pilot))
-        return state._replace(
+        return replaced(
+            state,
             contexts=contexts,
             books=state.books._replace(blocks=blocks),
             traffic=self.traffic,
@@ -958,7 +963,8 @@ class View:
         """
         id = self.asked + 1
         if id <= self.last and eligible is None:
-            return NEW(Asked, (id, self.play, None, None, None, None))
+            assert self.play is not None
+            return Asked(id, self.play)
         self.counted = -1  # this view may be ahead of its log until the decision is made
         if eligible is not None:
             _, overdue = self._check_requests(id)
@@ -1072,7 +1078,7 @@ class View:
             open_ = self.plans.get(key)
             if open_ is None or not open_.release:
                 return None
-            recorded = self.blocks[key][0] if key in self.blocks else 0
+            recorded = self.blocks[key].count if key in self.blocks else 0
             is_first = not all(learned.rounds[arm] for arm in open_.release)
             return AskedBlock(open_.rounds, recorded, open_.release, is_first)
         if type(key) is not int:
@@ -1126,11 +1132,8 @@ class View:
         else:
             arm, propensity = law.likeliest(context, arms), 1.0
         label = self.log.state.roster.labels.of(arm)
-        learn = learn and law.learns
-        # tuples take less time than names
-        play = NEW(Play, (arm, None, label, arm, learn, propensity, None, context))
-        kept = self.offer, self.plans, self.rng.state(), self.traffic, self.overdue, self.period
-        return NEW(Asked, (self.asked + 1, play, NEW(AskChanges, kept), None, None, None))
+        play = Play(arm, None, label, arm, learn and law.learns, propensity, None, context)
+        return self._asked(play, self.offer)
 
     def next_unread(self, eligible: Sequence[int] | None = None) -> Asked:
         """Return a decision with `learn` False: the arm with the largest released mean."""
@@ -1144,7 +1147,7 @@ class View:
             plan = self.offer.law or self.log.plan
             at = self.asked + 1
             play = play_of(state, plan, plan.action_at(at - self.offer.since, at, self.rng))
-        return self._asked(play._replace(learn=False), None)
+        return self._asked(replaced(play, learn=False), None)
 
     def winner_events(self, arm: int, count: int) -> list[Asked | Unread]:
         """Return the events of decisions for the winner of a closed session. They are void: nobody
@@ -1152,14 +1155,14 @@ class View:
         """
         first, events = self._asked(self._arm(arm, 1.0, False), None), list[Asked | Unread]()
         for id in range(first.id, first.id + count):
-            events += [first._replace(id=id), Unread(id, first.play, "void")]
+            events += [replaced(first, id=id), Unread(id, first.play, "void")]
         return events
 
     def recorded(self, arm: int, parts: Sequence[Parts], batch: Batch | None) -> list[Recorded]:
         """Return the events of outcomes of people who were assigned to this arm elsewhere."""
         play, first = self._arm(arm, None), self.asked + 1
         events = [Recorded(first + at, play, each) for at, each in enumerate(parts)]
-        events[0] = events[0]._replace(batch=batch)
+        events[0] = replaced(events[0], batch=batch)
         return events
 
     def next_random(
@@ -1289,7 +1292,7 @@ class View:
             del in_time[key]  # of closed blocks
         blocks = self.blocks
         asked = Counter({key: each.count for key, each in in_time.items()})
-        asked.update({key: blocks[key][0] for key in plans if key in blocks})
+        asked.update({key: blocks[key].count for key in plans if key in blocks})
         step, roster = state.step, state.roster
         partly = {key: plan for key, plan in plans.items() if asked[key] < plan.rounds}
         number = next((key for key, plan in partly.items() if plan.step == step), None)
@@ -1329,7 +1332,7 @@ class View:
         if len(self.plans) > 1:
             younger = max((key for key in self.plans if key in blocks), default=0)
         for key, plan in self.plans.items():
-            count = blocks[key][0] if key in blocks else 0
+            count = blocks[key].count if key in blocks else 0
             if count >= plan.rounds or (key < younger and EARLY_CLOSE * count >= plan.rounds):
                 return (key,)
         return None

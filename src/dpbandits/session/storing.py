@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from secrets import token_bytes
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
+from msgspec.structs import replace as replaced
+
 from dpbandits.core.inputs import Floats, converted
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.protocol import Noise, Relay
@@ -223,8 +225,8 @@ def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     state = session._current.folded()
     contextual = state.contexts is not None  # what only a release changes, and contexts
-    small = state._replace(pending={}, contexts=None)
-    public = public_part(session, small._replace(learned=None) if contextual else small, 1)
+    small = replaced(state, pending={}, contexts=None)
+    public = public_part(session, replaced(small, learned=None) if contextual else small, 1)
     private = private_part(session, small)
     public.ledger.lines, public.chosen, private.kept = [], None, []
     if public.people is not None:
@@ -291,7 +293,7 @@ def keep_contexts(session: Session, contexts: Contexts) -> None:
     state = session._current.folded()
     assert state.contexts is not None
     kept = state.contexts._replace(recent=contexts.recent, pilot=contexts.pilot)
-    session._replace_state(state._replace(contexts=kept))
+    session._replace_state(replaced(state, contexts=kept))
 
 
 class ContextChanges(NamedTuple):
@@ -374,7 +376,7 @@ def with_kept(waiting: dict[int, Play], parsed: PublicPart) -> dict[int, Play]:
             key = play.counted_as, play.learn
             if key not in known:
                 kept = tuple(play.observe.index(arm) for arm in release[play.counted_as])
-                known[key] = play._replace(kept=kept)
+                known[key] = replaced(play, kept=kept)
             waiting[id] = known[key]
     return waiting
 
@@ -528,7 +530,7 @@ def play_single_arm(session: Session, arm: int) -> None:
     """Take all other arms out of play, before the first decision."""
     state = session._current.folded()
     session._replace_state(
-        state._replace(roster=state.roster.only(arm), offer=state.offer._replace(last=0))
+        replaced(state, roster=state.roster.only(arm), offer=state.offer._replace(last=0))
     )
 
 
@@ -538,7 +540,7 @@ def drop_unread(session: Session) -> None:
     """
     with OneCall(session, releases=False) as view:
         state = view.folded()
-        state = state._replace(events=(*state.events, SessionEvent("drop", None, state.asked)))
+        state = replaced(state, events=(*state.events, SessionEvent("drop", None, state.asked)))
         session._replace_state(session._dropped(state, tuple(state.books.blocks)))
 
 
@@ -553,7 +555,8 @@ def restart_policy(session: Session) -> None:
     """Restart the policy; decisions keep their numbers. Nothing may be pending or open."""
     now = session._current.folded()
     fresh = session._first_state(session.policy)
-    state = fresh._replace(
+    state = replaced(
+        fresh,
         history=replace(fresh.history, first=now.history.first),
         roster=now.roster,
         traffic=now.traffic,

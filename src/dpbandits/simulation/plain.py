@@ -109,9 +109,9 @@ class OpenVault:
         if not arms or EVERY not in books.blocks:
             open_ = (EVERY,) if EVERY in books.blocks else ()
             return books, (EVERY,) if arms else (), () if arms else open_, arms
-        count, sums = books.blocks[EVERY]
-        by_arm = dict(zip(self._observed, sums, strict=True))
-        block = OpenBlock(count, tuple(by_arm.get(arm, 0) for arm in arms))
+        block = books.blocks[EVERY]
+        by_arm = dict(zip(self._observed, block.sums, strict=True))
+        block = OpenBlock(block.count, tuple(by_arm.get(arm, 0) for arm in arms))
         return books._replace(blocks={EVERY: block}), (EVERY,), (), arms
 
     def finish(self, round: int, counts: tuple[tuple[Any, int], ...]) -> Release:
@@ -334,15 +334,10 @@ def play_rounds(
     """Play one run round by round through a `Session`: the reference for all faster simulations.
 
     Args:
-        policy: the policy.
-        environment: the environment.
-        rounds: number of rounds.
-        checkpoints: rounds at which play counts are kept.
-        noise: source of noise.
-        seed: seed of the public randomness.
-        rng: source of the rewards.
         each: called with the session after every round.
         delay: law of the rewards' delays; rewards after the last round are never reported.
+
+    The others are those of `play_events`.
     """
     environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
     session = Session(policy, noise=noise, seed=seed, max_pending=10**7)
