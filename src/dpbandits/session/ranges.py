@@ -170,14 +170,12 @@ def exact_bound(value: object, name: str) -> Fraction:
     return exact
 
 
-def range_from_data(data: object) -> Range | None:
-    """What `to_data` wrote; None where no range was declared.
+def range_from_data(data: object) -> Range:
+    """What `to_data` wrote.
 
     Raises:
         DamagedSessionError: it is not that.
     """
-    if data is None:
-        return None
     low, high, clip, minimise = entries(data, "public.rewards", 4)
     try:
         return Range(Fraction(low), Fraction(high), clip, minimise)

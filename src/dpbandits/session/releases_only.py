@@ -587,7 +587,7 @@ class JointDPSession:
             policy,
             noise=source,
             seed=private.seed,
-            rewards=range_from_data(public.rewards),
+            rewards=None if public.rewards is None else range_from_data(public.rewards),
             campaign=public.campaign,
             waits=public.waits,
         )

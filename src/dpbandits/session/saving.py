@@ -494,18 +494,10 @@ def session_of(
     if seed is None:  # nobody tosses coins in a session that is only looked at
         seed = 0 if private is None else private.seed
     bare = policy.bare if isinstance(policy, ContextualPolicy) else policy
-    session = Session(
-        bare,
-        noise=SimulatedNoise(0),  # replaced below: it does not repeat the warnings of secure noise
-        seed=checked_seed(seed),
-        default=public.default,
-        campaign=public.campaign,
-        max_pending=public.max_pending,
-        rewards=range_from_data(public.rewards),
-        guardrail=public.guardrail,
-        responsible=public.responsible,
-    )
-    session._vault = session._vault_for(bare, noise)
+    session = Session.__new__(Session)
+    rewards = None if public.rewards is None else range_from_data(public.rewards)
+    settings = public.default, public.campaign, public.max_pending, rewards, public.guardrail
+    session._set_up(bare, noise, checked_seed(seed), *settings, public.responsible)
     session.generation = public.generation
     session._assignment = public.assignment and public.assignment.checked(policy.arms)
     state = state_of(policy, session, public, private, pending, contextual)
@@ -544,7 +536,6 @@ def state_of(
     pending: dict[int, Play] | None,
     contextual: ContextualParts | None,
 ) -> State:
-    first = session._state
     roster = roster_from_data(public.arms, policy.arms, policy.labels)
     plays = [play_of_data(policy, roster, data) for data in public.plays]
     if pending is None:
@@ -556,7 +547,7 @@ def state_of(
     history = ReleaseHistory.restored(MeanReader.of(policy), public.history)
     if len(history.arms) != policy.arms:
         raise damaged("public.history has not one entry for each arm")
-    harm = first.harm
+    harm = session._harm(policy)
     if (harm is None) is not (public.harm is None):
         raise damaged("public.harm is of a session with a guardrail")
     since, last, offered = public.offer

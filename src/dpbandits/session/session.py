@@ -274,7 +274,6 @@ class Session:
     ) -> None:
         require_policy(policy)
         require_clock(clock, window, attribution_window, period)
-        self.responsible = checked_responsible(responsible)
         given = {
             "assignment": assignment != "planned",
             "min_share": min_share is not None,
@@ -288,14 +287,9 @@ class Session:
             require_single_arms(policy, "sticky=")
         if people is not None:
             policy = policy_for_users(policy, people.cap)
-        self.seed = secrets.randbits(63) if seed is None else checked_seed(seed)
-        self.campaign = f"{self.seed:x}" if campaign is None else checked_name(campaign)
-        self.rewards = checked_rewards_range(rewards, policy.randomizer() is not None)
-        self.default = default_of(default, self.rewards)
-        self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
-        self.guardrail, self.generation, self._saved_with_key = guardrail, 0, False
-        self._vault = self._vault_for(policy, checked_noise(noise))
-        require_agreement(policy, self._vault.guarantee)
+        settings = default, campaign, max_pending, rewards, guardrail, responsible
+        seed = secrets.randbits(63) if seed is None else checked_seed(seed)
+        self._set_up(policy, noise, seed, *settings)
         self._assignment = assignment_of(assignment, min_share, policy.arms, policy.labels)
         if self._assignment is not None:
             require_choice(policy, "assignment= or min_share=")
@@ -309,17 +303,42 @@ class Session:
         if self._vault.noise.kind == "secure":
             warn_about(self.policy, self.guarantee)
 
+    def _set_up(
+        self,
+        policy: Policy,
+        noise: Noise,
+        seed: int,
+        default: float | None,
+        campaign: str | None,
+        max_pending: int,
+        rewards: Range | None,
+        guardrail: Guardrail | None,
+        responsible: str | None,
+    ) -> None:
+        """Check and set what new and loaded sessions have alike."""
+        require_policy(policy)
+        self.responsible, self.seed = checked_responsible(responsible), seed
+        self.campaign = f"{self.seed:x}" if campaign is None else checked_name(campaign)
+        self.rewards = checked_rewards_range(rewards, policy.randomizer() is not None)
+        self.default = default_of(default, self.rewards)
+        self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
+        self.guardrail, self.generation, self._saved_with_key = guardrail, 0, False
+        self._vault = self._vault_for(policy, checked_noise(noise))
+        require_agreement(policy, self._vault.guarantee)
+
     def _vault_for(self, policy: Policy, noise: Noise) -> Vault:
         to_unit = None if self.rewards is None else self.rewards.to_unit
         mechanism = mechanism_with_guardrail(policy, self.guardrail)
         feedback, randomizer = policy.about.feedback, policy.randomizer()
         return Vault(feedback, mechanism, policy.arms, noise, randomizer, to_unit)
 
+    def _harm(self, policy: Policy) -> Harm | None:
+        """Return what is known of the arms' harm before anything was released."""
+        if self.guardrail is None:
+            return None
+        return Harm.of(self.guardrail, policy, policy.labels or tuple(map(str, range(policy.arms))))
+
     def _first_state(self, policy: Policy) -> State:
-        harm = None
-        if self.guardrail is not None:
-            names = policy.labels or tuple(map(str, range(policy.arms)))
-            harm = Harm.of(self.guardrail, policy, names)
         by_unit = policy.about.feedback == "bandit" or policy.reader.together
         contexts = Contexts.first(policy)
         periods = self._tables.periods
@@ -333,7 +352,7 @@ class Session:
             Traffic.of(policy.arms),
             plans={},
             pending={},
-            harm=harm,
+            harm=self._harm(policy),
             delays=() if tracks_delays else None,
             contexts=contexts,
             period=periods and OpenPeriod(periods.number(periods.clock.advance() - periods.waits)),
