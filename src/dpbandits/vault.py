@@ -33,7 +33,7 @@ from msgspec import Struct
 from dpbandits.core.errors import LedgerError, RewardError
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, NoiseKind, printed
-from dpbandits.mechanisms.base import Block, Mechanism
+from dpbandits.mechanisms.base import NEW, Block, Mechanism
 from dpbandits.mechanisms.cells import ContextRecord, ShapedBlock
 from dpbandits.mechanisms.randomizers import Randomizer, Report, is_well_formed
 from dpbandits.mechanisms.rewards import (
@@ -47,9 +47,6 @@ from dpbandits.mechanisms.rewards import (
 )
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback, Release
-
-NEW = tuple.__new__
-"""Makes a named tuple in half the time of its own constructor."""
 
 NEAREST = float.__round__
 """Rounds a float, three times as fast as `round`."""

@@ -24,9 +24,9 @@ from dpbandits.core.inputs import Count, converted, damaged, whole
 from dpbandits.core.plan import Action
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.local.messages import decision_to_json
+from dpbandits.mechanisms.base import NEW
 from dpbandits.mechanisms.rewards import PLAIN, read_or_none
 from dpbandits.policies.contract import ArmLabel, ArmLabels
-from dpbandits.vault import NEW
 
 PENDING = 100_000
 """Decisions that may wait for their rewards, unless a session is made with another

@@ -38,6 +38,7 @@ from dpbandits.core.plan import Cycle, Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
+from dpbandits.mechanisms.base import NEW
 from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contextual import ContextualPolicy
@@ -123,7 +124,7 @@ from dpbandits.session.times import (
     require_few,
 )
 from dpbandits.session.traffic import SampleRatio, Traffic
-from dpbandits.vault import NEW, Books, Parts, Vault, release_of, without_frames
+from dpbandits.vault import Books, Parts, Vault, release_of, without_frames
 
 FOLD_AFTER = 200
 """Events after which a log is folded into its state though nothing is released, by the tell that
