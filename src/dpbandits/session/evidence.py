@@ -103,9 +103,9 @@ class Compared:
     @property
     def evidence(self) -> float:
         """The logarithm of the most evidence so far."""
-        if self._waiting:
-            self._known = max(self._known, *(evidence() for evidence in self._waiting))
-            self._waiting = ()
+        waiting = self._waiting  # somebody else may look at the same time
+        if waiting:
+            self._known, self._waiting = max(self._known, *(each() for each in waiting)), ()
         return self._known
 
     def __eq__(self, other: object) -> bool:
