@@ -10,7 +10,11 @@ from tests.places import REPOSITORY
 
 PAGES = sorted(
     page
-    for page in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md"))
+    for page in (
+        *REPOSITORY.glob("*.md"),
+        *(REPOSITORY / "docs").rglob("*.md"),
+        *(REPOSITORY / "proofs").glob("*.md"),
+    )
     if page.parent.name != "api" and page.name != "CHANGELOG.md"
 )
 """But for what was true once, and for the generated reference."""

@@ -6,7 +6,6 @@ test_noise_quality.py looks at the tails, test_draws.py at our own samplers, exa
 from __future__ import annotations
 
 import math
-import multiprocessing
 from fractions import Fraction
 
 import numpy as np
@@ -97,24 +96,6 @@ def test_a_simulated_source_goes_on_where_it_was_saved() -> None:
     copy = noise_from_state(noise.state())
     ahead = [noise.laplace(0, sensitivity=8, epsilon=Fraction(1)) for _ in range(20)]
     assert ahead == [copy.laplace(0, sensitivity=8, epsilon=Fraction(1)) for _ in range(20)]
-
-
-def _child(queue: object, noise: SecureNoise) -> None:
-    queue.put([noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10)) for _ in range(8)])  # type: ignore[attr-defined]
-
-
-def test_a_fork_draws_for_itself() -> None:
-    """Two processes with one generator would use the same noise twice."""
-    context = multiprocessing.get_context("fork")
-    noise, queue = SecureNoise(), context.Queue()
-    noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10))
-    child = context.Process(target=_child, args=(queue, noise))
-    child.start()
-    child.join()  # what it says is small enough for the pipe
-    assert child.exitcode == 0
-    theirs = queue.get()
-    ours = [noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10)) for _ in range(8)]
-    assert theirs != ours  # equal by chance with probability below 1e-30
 
 
 def test_several_draws_are_the_single_ones_in_turn() -> None:
