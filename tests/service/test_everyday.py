@@ -153,6 +153,15 @@ def test_ids_of_any_kind_are_taken(make: Open) -> None:
     assert sale.side(user) == sale.side(str(user))
 
 
+@pytest.mark.parametrize("more", [{}, {"segments": ["DE", "FR"]}], ids=str)
+def test_a_void_decision_gives_its_place_back_whoever_calls(make: Open, more: Any) -> None:
+    where = {"segment": "DE"} if more else {}
+    campaign = make().create("trial", POLICY, **{**USERS, "max_contributions": 1}, **more)
+    decision, other = campaign.ask(user="ann", **where), make()["trial"]
+    assert other.void(decision) == ["recorded"]
+    assert [other.ask(user="ann", **where).learn for _ in range(2)] == [True, False]
+
+
 @pytest.mark.parametrize("fallback", ["bleu", 2, -1])
 def test_a_misspelt_fallback_is_refused(fallback: Any) -> None:
     with dpb.open_store("memory:") as store:
