@@ -113,7 +113,8 @@ class Play(Struct, frozen=True):
 
     def decision(self, id: int, campaign: str) -> Decision:
         """Return the decision of this id."""
-        return Decision(id, self.action, id, self.observe, campaign, self.label, self.learn)
+        fields = id, self.action, id, self.observe, campaign, self.label, self.learn
+        return NEW(Decision, fields)
 
 
 Pending = Mapping[int, Play]

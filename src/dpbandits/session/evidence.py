@@ -109,11 +109,9 @@ class Compared:
         return self._known
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Compared):
-            return NotImplemented
-        return (self.evidence, self.rounds) == (other.evidence, other.rounds)
-
-    __hash__ = None  # type: ignore[assignment]
+        return isinstance(other, Compared) and (
+            (self.evidence, self.rounds) == (other.evidence, other.rounds)
+        )
 
 
 Comparisons = Mapping[tuple[int, int], Compared]

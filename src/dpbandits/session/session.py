@@ -38,7 +38,6 @@ from dpbandits.core.plan import Cycle, Hold, Plan
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
-from dpbandits.mechanisms.base import NEW
 from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contextual import ContextualPolicy
@@ -549,9 +548,7 @@ class Session:
                 if view.pilot:
                     view = self._with_codebooks(view)
                 event = view.next_in_context(contexts[0], None)
-            id, play = event.id, event.play
-            fields = (id, play.action, id, play.observe, self.campaign, play.label, play.learn)
-            decision = self._newest = NEW(Decision, fields)
+            decision = self._newest = event.play.decision(event.id, self.campaign)
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
             return decision
