@@ -98,7 +98,8 @@ class Compared:
 
     def after(self, evidence: Callable[[], float], rounds: int) -> Compared:
         """Return this after one more comparison."""
-        return Compared(self._known, rounds, (*self._waiting, evidence))
+        waiting = self._waiting  # before what is known, which somebody else may add them to
+        return Compared(self._known, rounds, (*waiting, evidence))
 
     @property
     def evidence(self) -> float:
