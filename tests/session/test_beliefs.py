@@ -4,11 +4,11 @@ checked; and a policy's people against holdout people.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.json import decode, encode
 from scipy.stats import binom
 
 import dpbandits as dpb
@@ -181,7 +181,7 @@ DATA = campaign(POLICY, [0.8, 0.5, 0.3], 300, 1).to_data()
     ],
 )
 def test_damaged_beliefs_are_refused(path: tuple[Any, ...], value: Any) -> None:
-    data = json.loads(json.dumps(DATA))
+    data = decode(encode(DATA))
     place = data
     for step in path[:-1]:
         place = place[step]
