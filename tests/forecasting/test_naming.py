@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import dpbandits as dpb
 from dpbandits.forecasting.forecast import expected_bounds, named_after, plain_schedule, schedule_of
@@ -18,9 +19,9 @@ def test_bounds_are_those_of_beliefs(cls: type[dpb.DPKLUCB]) -> None:
     history = campaign(policy, [0.4], 2000, 1, growth=1.0)
     arm = history.arms[0]
     last = arm.kept[-1]
-    row = last._replace(total=0.4 * last.rounds)
+    row = replace(last, total=0.4 * last.rounds)
     only = history.__class__(
-        history.reader, (arm._replace(kept=(row,), newest=row),), 1, history.growth
+        history.reader, (replace(arm, kept=(row,), newest=row),), 1, history.growth
     )
     law = history.reader.law
     assert law is not None

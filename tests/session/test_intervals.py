@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from scipy.stats import binom
 
 import dpbandits as dpb
@@ -202,12 +203,12 @@ def ratios(policy: Policy, rate: float, rounds: int) -> list[tuple[int, float, f
     assert law is not None
     told = [counted_rows(history, arm) for arm in history.arms]
     rows = max(told, key=lambda rows: rows[-1].rounds)  # arms are alike; not all go on
-    rows = tuple(row._replace(total=rate * row.rounds) for row in rows)
+    rows = tuple(replace(row, total=rate * row.rounds) for row in rows)
     noise = NoiseMoments(law)
     u = row_levels(len(rows), level(history, 0, 0.05, 16), law.redraws)
     wide, plain = (
         np.diff(row_bounds(some, noise, u))[:, 0]
-        for some in (rows, tuple(row._replace(draws=()) for row in rows))
+        for some in (rows, tuple(replace(row, draws=()) for row in rows))
     )
     return [
         (

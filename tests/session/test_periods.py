@@ -14,6 +14,7 @@ import pytest
 from benchmarks.naming_players import Setting, in_periods, waits_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import dpbandits as dpb
 from dpbandits.environments.changing import Drift
@@ -104,7 +105,7 @@ def test_noise_leaves_the_mean_of_a_bet_as_it_is() -> None:
         for chance, noise in zip(density, REACH, strict=True):
             rows = [ReleasedRow(1, 9.0, 20, ()), ReleasedRow(1, 4.0, 9, ())]
             total = rows[arm].total + float(noise)
-            rows[arm] = rows[arm]._replace(total=total, draws=((1, 1),))
+            rows[arm] = replace(rows[arm], total=total, draws=((1, 1),))
             found += chance * np.exp(pairs.grown(rows[0], rows[1], (0.7, 0.3), 0.4))
         # the largest bet has hardly a moment, and needs a longer reach
         assert found[1:] == pytest.approx(np.exp(without[1:]), rel=0.01)
