@@ -5,8 +5,9 @@
         [--postgresql] [--turns 31] [--past 10000000] [--pending 1000000]
 
 Each setting is measured many times with either version, one after the other, in changing order, on
-the same machine, disk and database server. A figure is the median of the ratios of neighbours: what
-else the machine does burdens both alike. Both versions run on the libraries of this environment.
+the same machine, disk and database server. A figure is the median of the ratios of neighbours, in
+time of the processor of the process that serves (a database server's is not in it): what else the
+machine does hardly changes it. Both versions run on the libraries of this environment.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 from benchmarks.service import worker
 from benchmarks.service.over_http import BATCH, CALLERS, load, server
@@ -36,7 +38,7 @@ WANTED = 0.8
 """The speed of each setting, over the one before."""
 
 Timed = Callable[[int], float]
-"""Seconds of one version at a setting, in the turn of this number."""
+"""Seconds of the processor that one version takes at a setting, in the turn of this number."""
 
 
 def environment(code: Path) -> dict[str, str]:
@@ -46,10 +48,10 @@ def environment(code: Path) -> dict[str, str]:
 
 @dataclass
 class Compared:
-    """What either version took at a setting, turn by turn, in seconds."""
+    """What either version took of the processor at a setting, turn by turn, in seconds."""
 
     what: str
-    unit: float  # milliseconds are shown for so many calls
+    unit: float  # milliseconds are shown for so many of what is timed
     before: list[float] = field(default_factory=list)
     now: list[float] = field(default_factory=list)
 
@@ -80,8 +82,8 @@ def by_turns(what: str, before: Timed, now: Timed, turns: int, unit: float = 1) 
 def over_http(places: tuple[Place, Place], before: Path, turns: int) -> Iterator[Compared]:
     """One campaign over HTTP, with many callers. Both servers wait while the other one works."""
     settings = [
-        (f"HTTP, {CALLERS} callers, batches of {BATCH}: a decision", CALLERS, BATCH, 2),
-        ("HTTP, 8 callers, single calls: a decision", 8, 1, 20),
+        (f"HTTP, {CALLERS} callers, batches of {BATCH}: ask and tell", CALLERS, BATCH, 2),
+        ("HTTP, 8 callers, single calls: ask and tell", 8, 1, 20),
     ]
     codes = (before, NOW)
     with (
@@ -91,9 +93,23 @@ def over_http(places: tuple[Place, Place], before: Path, turns: int) -> Iterator
         for what, callers, batch, rounds in settings:
 
             def at(base: str, of: tuple[Any, ...] = (callers, batch, rounds)) -> Timed:
-                return lambda turn: 1 / load(base, [f"{of} {turn}"], *of).rate
+                def timed(turn: int) -> float:
+                    began = busy(base)
+                    load(base, [f"{of} {turn}"], *of)
+                    return busy(base) - began
 
-            yield by_turns(what, at(first), at(second), turns)
+                return timed
+
+            yield by_turns(what, at(first), at(second), turns, callers * rounds)
+
+
+def busy(base: str) -> float:
+    """Seconds of the processor that the server at this address has taken so far."""
+    (server,) = [
+        each for each in psutil.Process().children() if base.rpartition(":")[2] in each.cmdline()
+    ]
+    times = server.cpu_times()
+    return times.user + times.system
 
 
 # In process
@@ -112,12 +128,12 @@ class Process:
         )
 
     def call(self, *command: Any) -> float:
-        """Seconds that a command took."""
+        """Seconds of the processor that a command took."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(json.dumps(command), file=self._process.stdin, flush=True)
-        passed, _ = json.loads(self._process.stdout.readline())
-        return float(passed)
+        _, busy = json.loads(self._process.stdout.readline())
+        return float(busy)
 
     def end(self) -> None:
         assert self._process.stdin is not None
@@ -234,7 +250,10 @@ def main() -> None:
     ).stdout.strip()
     title = f"The service by turns, on {kind}"
     show(title, rows)
-    note = f"Speed over that of commit {commit}: above 1 × it is faster now."
+    note = f"Speed over that of commit {commit}: above 1 × it is faster now. "
+    note += (
+        f"Load of the machine when it ended: {os.getloadavg()[1]:.1f} on {os.cpu_count()} threads."
+    )
     options = " --postgresql" if given.postgresql else ""
     command = f"python -m benchmarks.service.turns --before …{options}"
     command += f" --turns {given.turns} --past {given.past}"
