@@ -228,7 +228,8 @@ class Vault:
             feedback == "bandit" and randomizer is None and self.numbers == 1 and to_unit is None
         )
         self._every = tuple(range(arms))
-        self._known: Any = ()  # the arms that were checked last; consecutive records share them
+        # where the record was that was checked last, and its arms: consecutive ones share them
+        self._known: tuple[Any, tuple[int, ...] | None] = (), ()
         self._quick = float(self.grid.steps) if plain and self.grid.rounding == "nearest" else None
 
     def __repr__(self) -> str:
@@ -315,9 +316,8 @@ class Vault:
         """Return the arms of a record; None if it belongs to one arm."""
         if self.full:
             return self._every
-        if where is self._known:
-            arms_of_last: tuple[int, ...] = where
-            return arms_of_last
+        if where is self._known[0]:
+            return self._known[1]
         arms = self.known(where if isinstance(where, tuple) else (where,))
         if not self.joint and len(arms) > self.width:
             raise RuntimeError(
@@ -333,10 +333,8 @@ class Vault:
                     f"{arms}. Give the policy weights that no super arm exceeds. Nothing was "
                     "recorded."
                 )
-        if not isinstance(where, tuple):
-            return None
-        self._known = arms
-        return arms
+        self._known = where, arms if isinstance(where, tuple) else None
+        return self._known[1]
 
     def known(self, coordinates: Sequence[Any]) -> tuple[int, ...]:
         """Return coordinates as plain ints.

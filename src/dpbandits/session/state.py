@@ -815,7 +815,8 @@ class View:
 
     def _count_answer(self, id: int, arm: Any, answered: bool | None) -> None:
         answers = self.traffic.answers.with_resolved(id, arm, answered)
-        self.traffic = replace(self.traffic, answers=answers)
+        if answers is not self.traffic.answers:
+            self.traffic = replace(self.traffic, answers=answers)
 
     @property
     def number(self) -> int:

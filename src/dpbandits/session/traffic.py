@@ -163,8 +163,11 @@ class AnswerTest(Struct, frozen=True):
 
         answered: None: it is void.
         """
+        last = self.open[-1] if self.open else None
+        if last is None or not self.cut < id < last.first + last.size:
+            return self
         at = bisect_right(self.open, id, key=lambda of: of.first) - 1
-        if id <= self.cut or at < 0 or id >= self.open[at].first + self.open[at].size:
+        if at < 0 or id >= self.open[at].first + self.open[at].size:
             return self
         of = self.open[at]._replace(waiting=self.open[at].waiting - 1)
         if answered is True:
