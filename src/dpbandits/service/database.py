@@ -617,10 +617,9 @@ class Rows:
 
     def moved(self, uid: str, since: int) -> Iterator[MovedRow]:
         """Decisions that a version after `since` changed, oldest first; of 0 the pending ones."""
-        moved = self._connection.execute(
-            MOVED_SINCE if since else WAITING, {"of": uid, **({"since": since} if since else {})}
-        )
-        return starmap(MovedRow, moved)
+        query, since_then = (MOVED_SINCE, {"since": since}) if since else (WAITING, {})
+        moved: Any = self._connection.execute(query, {"of": uid, **since_then})
+        return iter(moved)
 
     def decision(self, uid: str, seq: int) -> DecisionRow | None:
         c = tables.decision.c

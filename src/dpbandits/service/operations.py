@@ -46,7 +46,7 @@ from dpbandits.service.parts import Part, held_answers_of, known_decisions, leav
 from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.transaction import Transaction
-from dpbandits.session.decisions import Decision, as_pair, list_of_tells
+from dpbandits.session.decisions import Decision, checked_pairs
 from dpbandits.session.options import checked_batch_key, checked_contexts, listed_outcomes
 from dpbandits.session.people import hashed_place, named_bytes
 from dpbandits.session.session import may_restart
@@ -333,13 +333,13 @@ class Ask(OperationModel):
             if closed is not None and now is not None and now <= closed:
                 use_up_contributions(session, who)
         asked = session.ask(self.count, eligible=eligible, user=user, context=self.context)
+        pending = view_of(session).pending
         if who is not None and part.contexts is not None:
             part.contexts.owners.update((each.id, who) for each in asked)
         if self.eligible is not None:
             text = json.dumps(list(self.eligible), separators=(",", ":"))
             part.eligible.update((each.id, text) for each in asked)
-        shares = [view_of(session).pending[each.id].propensity for each in asked]
-        return self._named(part, asked, shares)
+        return self._named(part, asked, [pending[each.id].propensity for each in asked])
 
     def _require_contexts(self, part: Part) -> None:
         try:
@@ -378,8 +378,10 @@ class Ask(OperationModel):
         (part,) = self.parts(tx)
         places = known_decisions([each.id for each in decisions], part, tx.rows)
         new = {id(each) for each in decisions if self._is_new(each, part)}
-        for each, place in zip(decisions, places, strict=True):
-            if id(each) not in new and (place is None or place.generation < part.head.generation):
+        for each, known in zip(decisions, places, strict=True):
+            if id(each) not in new and (
+                known is None or known[0].generation < part.head.generation
+            ):
                 raise refusal("given_up")
         return decisions
 
@@ -454,11 +456,8 @@ class PlainTell(NamedTuple):
         return f"PlainTell(id={self.id!r})"
 
 
-class Placed(NamedTuple):
-    """What is said of an answer, and the decision if it counts now."""
-
-    status: TellStatus
-    seq: int | None
+Placed = tuple[TellStatus, int | None]
+"""What is said of an answer, and the decision if it counts now."""
 
 
 class ResolvingOperation(OperationModel):
@@ -517,15 +516,15 @@ class ResolvingOperation(OperationModel):
                 continue
             placed = placed_in([ids[at] for at in own], part, tx)
             try:
-                seqs = [each.seq for each in placed]
-                self._resolve(tx, part, list(zip(own, seqs, strict=True)))
+                counts = [(at, seq) for at, (_, seq) in zip(own, placed, strict=True) if seq]
+                self._resolve(tx, part, counts)
             except Exception as error:
                 leave_due(part.session, error)
                 placed = [left_over(each, part) for each in placed]
                 if not isinstance(error, HorizonError):  # for want of noise, say
                     failed = failed or error
-            for at, each in zip(own, placed, strict=True):
-                statuses[at] = each.status
+            for at, (status, _) in zip(own, placed, strict=True):
+                statuses[at] = status
             if len(parts) > 1:
                 tx.accept(part)
         if failed is not None:
@@ -535,10 +534,8 @@ class ResolvingOperation(OperationModel):
     def _require(self, tx: Transaction, part: Part, own: Sequence[int]) -> None:
         """Refuse for all parts what one of them would refuse."""
 
-    def _resolve(
-        self, tx: Transaction, part: Part, placed: Sequence[tuple[int, int | None]]
-    ) -> None:
-        """Resolve these decisions of a part: the place in the call, and the number if it counts."""
+    def _resolve(self, tx: Transaction, part: Part, counts: Sequence[tuple[int, int]]) -> None:
+        """Resolve these decisions of a part, by their places in the call and their numbers."""
         raise NotImplementedError
 
     def replied(self, answer: Any) -> Reply:
@@ -567,12 +564,8 @@ class Tell(ResolvingOperation):
                 reward = reward_of(self.tells[at], place.seq, part)
                 require_reward(part.session, place.seq, reward)
 
-    def _resolve(
-        self, tx: Transaction, part: Part, placed: Sequence[tuple[int, int | None]]
-    ) -> None:
-        pairs = [
-            (seq, reward_of(self.tells[at], seq, part)) for at, seq in placed if seq is not None
-        ]
+    def _resolve(self, tx: Transaction, part: Part, counts: Sequence[tuple[int, int]]) -> None:
+        pairs = [(seq, reward_of(self.tells[at], seq, part)) for at, seq in counts]
         with held_answers_of(part, tx.rows, [seq for seq, _ in pairs]):
             part.session.tell_many(pairs)
             # the first answer stays, and is written again: nobody sees that another one came
@@ -643,12 +636,9 @@ class Expire(DecisionsOperation):
 
     name: ClassVar[str] = "expire"
 
-    def _resolve(
-        self, tx: Transaction, part: Part, placed: Sequence[tuple[int, int | None]]
-    ) -> None:
-        for _, seq in placed:
-            if seq is not None:
-                part.session.expire(seq)
+    def _resolve(self, tx: Transaction, part: Part, counts: Sequence[tuple[int, int]]) -> None:
+        for _, seq in counts:
+            part.session.expire(seq)
 
 
 @final
@@ -660,13 +650,9 @@ class Void(DecisionsOperation):
     def settles(self, part: Part) -> bool:
         return True
 
-    def _resolve(
-        self, tx: Transaction, part: Part, placed: Sequence[tuple[int, int | None]]
-    ) -> None:
-        seqs = [seq for _, seq in placed if seq is not None]
-        owners = {seq: owner_of(part, tx, seq) for seq in seqs}
-        for seq in seqs:
-            who, window = owners[seq]
+    def _resolve(self, tx: Transaction, part: Part, counts: Sequence[tuple[int, int]]) -> None:
+        owners = {seq: owner_of(part, tx, seq) for _, seq in counts}
+        for seq, (who, window) in owners.items():
             if who is not None and window is not None:
                 tx.read_places(part, who)
                 set_owner(part.session, seq, who, window)
@@ -688,31 +674,32 @@ def owner_of(part: Part, tx: Transaction, seq: int) -> tuple[str | None, int | N
 
 
 def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
-    """Of each id, what is said of it, and the decision if its answer counts now."""
+    """Return of each id what is said of it, and the decision if its answer counts now."""
     windowed = part.session.attribution_window is not None
-    placed, seen = list[Placed](), set[int]()
-    for place in known_decisions(ids, part, tx.rows):
-        if place is None:
-            placed.append(Placed("unknown", None))
-        elif place.generation < part.head.generation:
-            placed.append(Placed("gone", None))
-        elif place.seq not in view_of(part.session).pending:
-            gone = place.status in ("void", "passed", "lost")
-            placed.append(Placed("gone" if gone else "already", None))
-        elif windowed and is_too_late(part.session, place.seq):
-            placed.append(Placed("gone", None))
-        elif place.seq in seen:  # where answers are held, nobody learns that one came
-            placed.append(Placed("recorded" if windowed else "already", None))
+    placed, seen, pending = list[Placed](), set[int](), view_of(part.session).pending
+    for known in known_decisions(ids, part, tx.rows):
+        if known is None:
+            placed.append(("unknown", None))
+            continue
+        (_, generation, seq), status = known
+        if generation < part.head.generation:
+            placed.append(("gone", None))
+        elif seq not in pending:
+            gone = status in ("void", "passed", "lost")
+            placed.append(("gone" if gone else "already", None))
+        elif windowed and is_too_late(part.session, seq):
+            placed.append(("gone", None))
+        elif seq in seen:  # where answers are held, nobody learns that one came
+            placed.append(("recorded" if windowed else "already", None))
         else:
-            seen.add(place.seq)
-            placed.append(Placed("recorded", place.seq))
+            seen.add(seq)
+            placed.append(("recorded", seq))
     return placed
 
 
 def left_over(placed: Placed, part: Part) -> Placed:
     """What is said of an answer where the policy came to its horizon before it, or with it."""
-    is_left = placed.seq is not None and placed.seq in view_of(part.session).pending
-    return Placed("gone", None) if is_left else placed
+    return ("gone", None) if placed[1] in view_of(part.session).pending else placed
 
 
 @final
@@ -1170,16 +1157,7 @@ def told_pairs(tells: object) -> Tell:
     Raises:
         TypeError: one of them is no pair. It is not shown.
     """
-    pairs, items = list_of_tells(tells), list[PlainTell]()
-    for at, each in enumerate(pairs):
-        pair = read_or_none(as_pair, each)  # what comes with a reward may bring code along
-        if pair is None:
-            raise TypeError(
-                f"Pair {at} (counted from 0) of {len(pairs)}: Expected (decision, reward), got an "
-                f"object of type {type(each).__name__}. Nothing was recorded."
-            )
-        decision, reward = pair
-        items.append(PlainTell(id_of(decision), reward))
+    items = [PlainTell(id_of(decision), reward) for decision, reward in checked_pairs(tells)]
     return Tell.model_construct(tells=items, key=None)
 
 

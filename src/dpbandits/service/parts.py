@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import msgspec
 from msgspec.structs import replace as replaced
@@ -34,6 +34,7 @@ from dpbandits.service.sealing import (
     EDITED,
     CampaignSeal,
     DecisionNames,
+    OpenedName,
     PendingRow,
     PendingRows,
     StoreSeal,
@@ -55,9 +56,9 @@ from dpbandits.session.contexts import packed, unpacked
 from dpbandits.session.decisions import Play
 from dpbandits.session.saving import VERSION, plain_number
 from dpbandits.session.session import Session
+from dpbandits.session.state import Asked
 from dpbandits.session.storing import (
     ChangeRecorder,
-    NewDecision,
     ReleaseWithReadings,
     SessionChanges,
     SessionRows,
@@ -66,6 +67,7 @@ from dpbandits.session.storing import (
     end_contributions,
     is_release_missing,
     keep_recorded,
+    latest_time,
     lines_of,
     load_held_answers,
     public_session,
@@ -81,6 +83,23 @@ from dpbandits.session.times import Clock, seconds_of
 
 KEPT_TRANSACTIONS = 64
 """Transactions that a head names, the newest last."""
+
+
+FIRST_NOTES: Mapping[str, Any] = {
+    "documents": VERSION,
+    "fresh_since": 1,
+    "closed_window": None,
+    "transactions": [],
+    "unseen": [],
+    "erased": 0,
+}
+"""What a head notes at first.
+
+documents: the version of documents that its session is written in. fresh_since: the generation in
+which the policy at work began. closed_window: the newest window of contributions that a fence
+closed. transactions: words of the newest ones. unseen: from which step to which releases stay
+hidden. erased: the version that erased a person's contexts last.
+"""
 
 
 @final
@@ -231,7 +250,7 @@ def loaded(
     lost = giving_up or doubtful
     if before is not None and (lost or not is_continued_by(before.head, head)):
         before = None  # the database was put back, or fenced
-    erased = head.parsed.get("erased", 0)  # rows that are gone are not among those that moved
+    erased = head.parsed["erased"]  # rows that are gone are not among those that moved
     if before is not None and erased > before.head.version:
         before = None
     since = 0 if before is None else before.head.version
@@ -306,23 +325,20 @@ def is_continued_by(before: HeadRow, head: HeadRow) -> bool:
     """Whether one transaction is before (or is) another on the same timeline."""
     if before.generation != head.generation:
         return False
-    before_ids, head_ids = (each.parsed.get("transactions", []) for each in (before, head))
+    before_ids, head_ids = (each.parsed["transactions"] for each in (before, head))
     since = head.version - before.version
-    return (
-        bool(before_ids) and 0 <= since < len(head_ids) and head_ids[-1 - since] == before_ids[-1]
-    )
+    return 0 <= since < len(head_ids) and head_ids[-1 - since] == before_ids[-1]
 
 
 def with_next_version(head: HeadRow) -> HeadRow:
     """The head after a transaction that changes nothing else: who has the campaign in memory reads
     its rows anew.
     """
-    public = head_public(session_in(head), head, None)
-    return head._replace(version=head.version + 1, public=public)
+    return head._replace(version=head.version + 1, notes=head_notes(head.parsed))
 
 
 def session_in(head: HeadRow) -> dict[str, Any]:
-    """The public part of the session.
+    """The policy and the public part of the session, in one.
 
     Raises:
         StoreError: another version of this package wrote it.
@@ -332,7 +348,8 @@ def session_in(head: HeadRow) -> dict[str, Any]:
             f"This campaign was written with documents of version {head.parsed.get('documents')}; "
             f"this dpbandits reads version {VERSION}. Use the dpbandits that wrote it."
         )
-    session: dict[str, Any] = json.loads(head.public)["session"]
+    parts = json.loads(head.public)
+    session: dict[str, Any] = parts["public"] | {"policy": parts["policy"]}
     return session
 
 
@@ -395,17 +412,11 @@ def frozen_json(text: str | None) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-class KnownDecision(NamedTuple):
-    """A decision of a part, by its name. status: where it stands."""
-
-    generation: int
-    seq: int
-    status: str
-
-
-def known_decisions(names: Sequence[object], part: Part, rows: Rows) -> list[KnownDecision | None]:
-    """Of each name, the decision it names; None for what was made up, and for the names of a
-    timeline that was lost: their numbers may be other people's now.
+def known_decisions(
+    names: Sequence[object], part: Part, rows: Rows
+) -> list[tuple[OpenedName, str] | None]:
+    """Of each name, the decision it names, and where that stands; None for what was made up, and
+    for the names of a timeline that was lost: their numbers may be other people's now.
     """
     asked, head = view_of(part.session).asked, part.head
     opened = [
@@ -417,14 +428,14 @@ def known_decisions(names: Sequence[object], part: Part, rows: Rows) -> list[Kno
     stand: dict[int, tuple[int, str]] = {
         row.seq: (row.nonce, row.status) for row in rows.statuses(part.uid, sorted(stored))
     }
-    known = list[KnownDecision | None]()
+    known = list[tuple[OpenedName, str] | None]()
     for place in opened:
         if place is None or (place.seq not in pending and place.seq not in stand):
             known.append(None)
             continue
-        nonce, generation, seq = place
+        nonce, _, seq = place
         own, status = stand.get(seq) or (pending[seq].nonce, resolved.get(seq, "waiting"))
-        known.append(KnownDecision(generation, seq, status) if own == nonce else None)
+        known.append((place, status) if own == nonce else None)
     return known
 
 
@@ -514,15 +525,15 @@ def change_of(
     (`Part.sealed`), because it belongs to the head as that is written.
 
     Args:
-        notes: what stands beside the session in the head's public part.
+        notes: what else the head's notes say from now on.
         lost: lines of the ledger that no release wrote.
     """
-    head, version, contexts = part.head, part.head.version + 1, None
-    public, part.secret = small_parts(part.session)
+    head, version, contexts, hashes = part.head, part.head.version + 1, None, dict[str, Any]()
     if part.contexts is not None:
         owners = part.contexts.owners_of_asked(part.watch)
         contexts = part.contexts.change(part.session, part.watch, version)
-        public |= part.contexts.hashes()
+        hashes = part.contexts.hashes()
+    public, part.secret = small_parts(part.watch, hashes)
     changes = part.watch.changes()
     releases, readings = released_rows(part, changes.releases, now)
     step, chain = (releases[-1].step, releases[-1].chain) if releases else (head.step, head.chain)
@@ -533,12 +544,13 @@ def change_of(
     if changes.unlearned:  # of arms that left the campaign in the transaction that asked for them
         asked, changes = without_learning(part, asked, changes)
     marks = head.generation, step, chain, head.step, head.chain
+    noted = {**head.parsed, **(notes or {}), "latest": latest_time(part.session)}
     if part.erases:
-        notes = {**(notes or {}), "erased": version}
-    parsed = head_public(public, head, notes)
+        noted["erased"] = version
     view = view_of(part.session)
     counts = view.asked, len(view.pending)
-    new = HeadRow(version, *marks, *counts, parsed, part.closed or head.closed)
+    texts_of_head = head_notes(noted), compact(public)
+    new = HeadRow(version, *marks, *counts, *texts_of_head, part.closed or head.closed)
     resolved: dict[int, Status] = dict(changes.resolved)  # type: ignore[arg-type]  # our own words
     still = [row for row in asked if row.seq not in resolved]
     told = {seq: steps for seq, steps in part.told.items() if seq not in resolved}
@@ -591,7 +603,9 @@ def if_changed(change: Change, head: HeadRow) -> Change | None:
     moves = change.asked, change.resolved, change.unlearned, change.releases, change.events
     if any(moves) or change.head.closed != head.closed:
         return change
-    after, before = ({**each.parsed, "transactions": None} for each in (change.head, head))
+    after, before = (
+        (session_in(each), {**each.parsed, "transactions": None}) for each in (change.head, head)
+    )
     if after != before:
         return change
     return replace(change, head=head) if change.held else None
@@ -665,22 +679,12 @@ def released_rows(
     return releases, readings
 
 
-def head_public(
-    public: Mapping[str, Any], head: HeadRow | None, notes: Mapping[str, Any] | None
-) -> str:
-    """The public part of a head: the session, and what stands beside it."""
-    beside: dict[str, Any] = {
-        "fresh_since": 1,
-        "closed_window": None,
-        "transactions": [],
-        "unseen": [],
-    }
-    if head is not None:
-        beside = {name: head.parsed.get(name, none) for name, none in beside.items()}
-        beside |= {name: head.parsed[name] for name in ("erased",) if name in head.parsed}
-    # by its own word a transaction is known from another one of this version, on a lost timeline
-    beside["transactions"] = [*beside["transactions"], secrets.token_hex(8)][-KEPT_TRANSACTIONS:]
-    return compact({**beside, **(notes or {}), "documents": VERSION, "session": public})
+def head_notes(notes: Mapping[str, Any]) -> str:
+    """The notes of a head after one more transaction. By its own word it is known from another one
+    of this version, on a lost timeline.
+    """
+    words = [*notes["transactions"], secrets.token_hex(8)][-KEPT_TRANSACTIONS:]
+    return compact({**notes, "transactions": words})
 
 
 @final
@@ -700,18 +704,18 @@ class PlayTexts:
 
 
 def decision_row(
-    asked: NewDecision, texts: PlayTexts, part: Part, step: int, now: float, version: int
+    asked: Asked, texts: PlayTexts, part: Part, step: int, now: float, version: int
 ) -> DecisionRow:
     play = asked.play
-    who, window = asked.place or (None, None)
+    who, window, _ = asked.place or (None, None, 0)
     return DecisionRow(
-        asked.seq,
+        asked.id,
         part.head.generation,
         step,
         *texts.of(play),
         play.learn,
-        asked.propensity,
-        part.eligible.get(asked.seq),
+        play.propensity,
+        part.eligible.get(asked.id),
         now,
         asked.due,
         who,
@@ -735,14 +739,15 @@ def plan_of(play: Play) -> int | None:
 
 def first_change(row: CampaignRow, session: Session, seal: StoreSeal) -> Change:
     """What is written of a part as it begins."""
-    public, private = small_parts(session)
-    own, ids, contexts = seal.of(row), DecisionNames.fresh().key.hex(), None
+    own, ids, watch = seal.of(row), DecisionNames.fresh().key.hex(), ChangeRecorder(session)
     none = {"ids": ids, "waiting": PendingRows(own.pending_key()).digest(), "lines": ""}
+    contexts, hashes = None, dict[str, Any]()
     if isinstance(session.policy, ContextualPolicy):
         first = ContextRows(own.contexts_key())
-        contexts = first.change(session, ChangeRecorder(session), 1)
-        public |= first.hashes()
+        contexts, hashes = first.change(session, watch, 1), first.hashes()
         none["contexts"] = first.digest()
+    public, private = small_parts(watch, hashes)
     chain = next_chain("", row.uid, row.name)
-    head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_public(public, None, None))
+    notes = {**FIRST_NOTES, "latest": latest_time(session)}
+    head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_notes(notes), compact(public))
     return Change(head, private=own.private({**private, **none}, head), contexts=contexts)

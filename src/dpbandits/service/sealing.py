@@ -13,6 +13,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
+from struct import iter_unpack
 from typing import Any, Literal, NamedTuple, final
 
 import msgspec
@@ -236,8 +237,9 @@ class CampaignSeal:
         """What a private row belongs to: a hash over all of its campaign's row and of its head. So
         policy, guarantee, mechanism and options are in it, version and chain.
         """
-        *numbers, public, closed = head
-        text = f"{'|'.join(map(str, numbers))}|{len(public)}|{public}|{closed!r}"
+        *numbers, notes, public, closed = head
+        rest = f"{len(notes)}|{notes}|{len(public)}|{public}|{closed!r}"
+        text = f"{'|'.join(map(str, numbers))}|{rest}"
         return b"private" + self._campaign + hashlib.sha256(text.encode()).digest()
 
     def _place(self, seq: int, nonce: int) -> bytes:
@@ -322,17 +324,13 @@ class DecisionNames:
         too, and its nonce is that of no row, but for one in 2^64.
         """
         blocks = [name_bytes(name) for name in names]
-        plain = self._opened(b"".join(block or NO_NAME for block in blocks))
-        opened = list[OpenedName | None]()
-        for at, block in enumerate(blocks):
-            part = plain[16 * at : 16 * at + 16]
-            numbers = (
-                int.from_bytes(part[:8], signed=True),
-                int.from_bytes(part[8:10]),
-                int.from_bytes(part[10:]),
+        plain = self._opened(b"".join([block or NO_NAME for block in blocks]))
+        return [
+            None if block is None else OpenedName(nonce, generation, high << 32 | low)
+            for block, (nonce, generation, high, low) in zip(
+                blocks, iter_unpack(">qHHI", plain), strict=True
             )
-            opened.append(None if block is None else OpenedName(*numbers))
-        return opened
+        ]
 
     def plausible(self, blocks: bytes, generation: int, asked: int) -> list[int]:
         """Which of these names may be of this campaign: those of a decision that may have been made
@@ -352,14 +350,13 @@ def fresh_nonce() -> int:
     return int.from_bytes(secrets.token_bytes(8), signed=True)
 
 
-def name_bytes(name: object) -> bytes | None:
+def name_bytes(name: Any) -> bytes | None:
     """The 16 bytes of a name as it is written; None if it is none."""
-    if not isinstance(name, str) or len(name) != 32 or not name.isascii():
-        return None
     try:
-        return bytes.fromhex(name) if name == name.lower() and " " not in name else None
-    except ValueError:
+        block = bytes.fromhex(name)
+    except (TypeError, ValueError):
         return None
+    return block if len(block) == 16 and block.hex() == name else None
 
 
 # Pending decisions
@@ -368,6 +365,9 @@ BLOCK, PART = 16, 5
 """Bytes of a block, and of what stands in it for a play and for a person."""
 
 WHOLE = 1 << 8 * BLOCK
+
+WORDS = 96, 64, 32, 0
+"""Where the four words of a block stand in its number."""
 
 KEPT = 10_000
 """Plays and transactions that are remembered, to be told apart faster."""
@@ -379,13 +379,14 @@ the context, if there is one.
 
 
 class PendingRow(NamedTuple):
-    """What a stored pending decision is: the nonce in its name, and marks of what it plays and of
-    whose place it took (0: nobody's).
+    """What a stored pending decision is: the nonce in its name, and marks of what it plays, of
+    whose place it took (0: nobody's), and of all three.
     """
 
     nonce: int
     play: int
     owner: int
+    mark: int
 
 
 @final
@@ -417,17 +418,20 @@ class PendingRows:
     ) -> PendingRow:
         """A decision of these texts. Those of one transaction that play the same share a row."""
         if pseudonym is not None:
-            return PendingRow(nonce, self._play(texts), self.owner(pseudonym, window))
+            return self._row(nonce, self._play(texts), self.owner(pseudonym, window))
         if nonce != self._shared_nonce:
             self._shared_nonce, self._shared = nonce, {}
         shared = self._shared.get(texts)
         if shared is None:
-            shared = self._shared[texts] = PendingRow(nonce, self._play(texts), 0)
+            shared = self._shared[texts] = self._row(nonce, self._play(texts), 0)
         return shared
 
     def playing(self, row: PendingRow, texts: PlayTexts) -> PendingRow:
         """A pending decision, once it plays this."""
-        return row._replace(play=self._play(texts))
+        return self._row(row.nonce, self._play(texts), row.owner)
+
+    def _row(self, nonce: int, play: int, owner: int) -> PendingRow:
+        return PendingRow(nonce, play, owner, (play << 40 | owner) ^ self._of_nonce(nonce))
 
     def _play(self, texts: PlayTexts) -> int:
         play = self._plays.get(texts)
@@ -443,10 +447,8 @@ class PendingRows:
 
     def replace(self, rows: Mapping[int, PendingRow | None]) -> None:
         """Decisions that came, went (None) or are others now."""
-        before = [(seq, self.rows[seq]) for seq in rows if seq in self.rows]
-        after = [(seq, row) for seq, row in rows.items() if row is not None]
-        for seq, _ in before:
-            del self.rows[seq]
+        before = {seq: self.rows.pop(seq) for seq in rows if seq in self.rows}
+        after = {seq: row for seq, row in rows.items() if row is not None}
         self.rows.update(after)
         self.total = (self.total + self._sum(after) - self._sum(before)) % WHOLE
 
@@ -458,14 +460,12 @@ class PendingRows:
         """Whether this is the sum."""
         return isinstance(text, str) and hmac.compare_digest(text.encode(), self.digest().encode())
 
-    def _sum(self, rows: Iterable[tuple[int, PendingRow]]) -> int:
-        plain = b"".join(
-            ((seq << 80 | row.play << 40 | row.owner) ^ self._of_nonce(row.nonce)).to_bytes(BLOCK)
-            for seq, row in rows
+    def _sum(self, rows: Mapping[int, PendingRow]) -> int:
+        plain = b"".join([(seq << 80 ^ row.mark).to_bytes(BLOCK) for seq, row in rows.items()])
+        words = np.frombuffer(self._encrypted(plain), ">u4").reshape(-1, 4)
+        return sum(
+            each << at for each, at in zip(words.sum(0, np.uint64).tolist(), WORDS, strict=True)
         )
-        text = self._encrypted(plain)
-        places = range(0, len(text), BLOCK)
-        return sum(int.from_bytes(text[at : at + BLOCK]) for at in places)
 
     def _of_nonce(self, nonce: int) -> int:
         """Return the number that marks the decisions of one transaction."""

@@ -66,6 +66,7 @@ head = _table(
     _needed("chain_before", HASH),
     _needed("asked", BigInteger),
     _needed("waiting", BigInteger),
+    _needed("notes", Text),
     _needed("public", Text),
     Column("closed", Text),
 )
@@ -245,6 +246,8 @@ class HeadRow(NamedTuple):
         generation: number of fences, plus one.
         step: number of releases, over all generations. chain: a hash over them.
         before, chain_before: the step and the chain that the newest transaction began with.
+        notes: JSON, what the store notes of it. public: JSON, the policy and the public part of the
+            session.
         closed: why the campaign is over; None while it runs.
     """
 
@@ -256,13 +259,14 @@ class HeadRow(NamedTuple):
     chain_before: str
     asked: int
     waiting: int
+    notes: str
     public: str
     closed: str | None = None
 
     @property
     def parsed(self) -> Mapping[str, Any]:
-        """The public part, parsed once and shared: do not change it."""
-        return _parsed(self.public)
+        """The notes, parsed once and shared: do not change them."""
+        return _parsed(self.notes)
 
     @property
     def fresh_since(self) -> int:
@@ -272,13 +276,13 @@ class HeadRow(NamedTuple):
     @property
     def latest(self) -> float:
         """The latest time that a campaign of returning people has seen; −∞ without people."""
-        people = self.parsed["session"]["people"]
-        return -math.inf if people is None else float(people["latest"])
+        latest = self.parsed["latest"]
+        return -math.inf if latest is None else float(latest)
 
 
 @lru_cache(maxsize=64)
-def _parsed(public: str) -> Mapping[str, Any]:
-    return MappingProxyType(msgspec.json.decode(public))
+def _parsed(notes: str) -> Mapping[str, Any]:
+    return MappingProxyType(msgspec.json.decode(notes))
 
 
 class DecisionRow(NamedTuple):

@@ -767,7 +767,7 @@ class Host:
             restart_policy(part.session)
             if part.contexts is not None:
                 part.contexts.restart()
-        unseen = [*part.head.parsed.get("unseen", []), *unseen]
+        unseen = [*part.head.parsed["unseen"], *unseen]
         chain = next_chain(seen.chain, "fence", generation)
         part.head = part.head._replace(generation=generation, step=step, chain=chain)
         notes: dict[str, Any] = {"closed_window": window_of(part.session), "unseen": unseen}

@@ -275,7 +275,7 @@ def releases_of(
 ) -> list[models.StoredRelease]:
     since = whole_number(after, "after", 0, LAST)
     many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
-    until, unseen = min(part.head.step, since + many), part.head.parsed.get("unseen", [])
+    until, unseen = min(part.head.step, since + many), part.head.parsed["unseen"]
     return [
         models.StoredRelease(
             step=row.step,

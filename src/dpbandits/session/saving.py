@@ -211,36 +211,56 @@ class PrivatePart(Struct, forbid_unknown_fields=True):
         return f"PrivatePart(open={len(self.sums)})"
 
 
-def public_part(session: Session, state: State, generation: int) -> PublicPart:
-    """Return the public part of a session in this state."""
-    tables, assignment = session._tables, session._assignment
+def lasting_fields(session: Session, state: State) -> dict[str, Any]:
+    """Return the fields of the public part that no ask and no answer changes: they are as long as
+    what was released.
+    """
+    ledger, rewards, harm = state.books.ledger, session.rewards, state.harm
+    return {
+        "noise": noise_data(session._vault.noise),
+        "rewards": None if rewards is None else rewards.to_data(),
+        "guardrail": session.guardrail,
+        "assignment": session._assignment,
+        "learned": state.learned,
+        "history": state.history.to_data(),
+        "harm": None if harm is None else harm.to_data(),
+        "arms": roster_to_data(state.roster),
+        "events": state.events,
+        "ledger": LedgerData(
+            [(c, *counts) for c, counts in sorted(ledger.left.items())],
+            [(c, *line) for c, line in ledger.lines()],
+        ),
+    }
+
+
+def public_part(
+    session: Session, state: State, generation: int, lasting: Mapping[str, Any] | None = None
+) -> PublicPart:
+    """Return the public part of a session in this state.
+
+    Args:
+        lasting: its `lasting_fields`, if they are known; they may be JSON already.
+    """
+    tables = session._tables
     people, window = tables.people, tables.window
     plays = dict[PlayData, int]()
     pending = [
         (id, plays.setdefault(play_data(play), len(plays))) for id, play in state.pending.items()
     ]
-    offer, blocks, ledger = state.offer, state.books.blocks, state.books.ledger
+    offer, blocks = state.offer, state.books.blocks
     closing, period, periods = state.closing, state.period, tables.periods
     last = 0 if offer.play is None and offer.law is not None else offer.last
     return PublicPart(
+        **(lasting_fields(session, state) if lasting is None else lasting),
         generation=generation,
         campaign=session.campaign,
-        seed=session.seed if assignment is None else None,
+        seed=session.seed if session._assignment is None else None,
         default=session.default,
         max_pending=session.max_pending,
-        noise=noise_data(session._vault.noise),
-        rewards=None if session.rewards is None else session.rewards.to_data(),
-        guardrail=session.guardrail,
         people=None if people is None else people.to_data(tables.owners),
         attribution=None if window is None else window.to_data(),
-        assignment=assignment,
         chosen=None if tables.chosen is None else chosen_to_data(tables.chosen, state.asked),
-        learned=state.learned,
-        history=state.history.to_data(),
-        harm=None if state.harm is None else state.harm.to_data(),
         traffic=state.traffic,
-        arms=roster_to_data(state.roster),
-        events=state.events,
         step=state.step,
         asked=state.asked,
         first=state.first,
@@ -257,10 +277,6 @@ def public_part(session: Session, state: State, generation: int) -> PublicPart:
         plays=list(plays),
         pending=pending,
         counts=[(key, block.count) for key, block in blocks.items()],
-        ledger=LedgerData(
-            [(c, *counts) for c, counts in sorted(ledger.left.items())],
-            [(c, *line) for c, line in ledger.lines()],
-        ),
         closing=closing and closing._replace(releases=() if closing.is_done else None),
         contexts=state.contexts and state.contexts.saved,
         elsewhere=state.elsewhere,

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 from secrets import token_bytes
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
+import msgspec
 from msgspec.structs import replace as replaced
 
 from dpbandits.core.inputs import Floats, converted
@@ -24,14 +26,16 @@ from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, Within
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
 from dpbandits.session.options import require_recordable, require_same
-from dpbandits.session.people import Place, key_fingerprint
+from dpbandits.session.people import key_fingerprint
 from dpbandits.session.saving import (
     PrivatePart,
     PublicPart,
     as_plain,
     held_of,
+    lasting_fields,
     noise_to_continue,
     plain,
+    plain_number,
     policy_from_data,
     policy_to_data,
     private_part,
@@ -44,6 +48,7 @@ from dpbandits.session.state import (
     Recorded,
     Released,
     SessionEvent,
+    State,
     Told,
     Unlearned,
     Unread,
@@ -66,21 +71,6 @@ STATUS_AFTER: dict[ArmChange, ArmStatus] = {
 # What changed
 
 
-class NewDecision(NamedTuple):
-    """A decision that was made.
-
-    Args:
-        place: the person whose place it took, and the window.
-        due: when its time has passed.
-    """
-
-    seq: int
-    play: Play
-    propensity: float | None
-    place: Place | None
-    due: float | None
-
-
 class ReleaseWithReadings(NamedTuple):
     """A release, and what it read. asked: decisions made until then."""
 
@@ -100,7 +90,7 @@ class SessionChanges(NamedTuple):
         noticed: arms whose first batch was found to wait for overdue requests, and when.
     """
 
-    asked: list[NewDecision]
+    asked: list[Asked]
     resolved: dict[int, str]
     unlearned: list[int]
     releases: list[ReleaseWithReadings]
@@ -121,6 +111,8 @@ class ChangeRecorder:
         tables.follows = True
         self._left = dict(session._state.books.ledger.left)
         self._resolved, self._noticed = dict[int, str](), len(session._current.overdue.noticed)
+        self._lasting: tuple[Any, ...] = ()
+        self._texts = dict[str, msgspec.Raw]()
 
     @property
     def resolved(self) -> Mapping[int, str]:
@@ -152,12 +144,9 @@ class ChangeRecorder:
         changes = SessionChanges([], resolved, [], [], {}, [])
         for event in journal:
             if type(event) is Asked:
-                place = None if event.place is None else event.place[:2]
-                play = event.play
-                changes.asked.append(NewDecision(event.id, play, play.propensity, place, event.due))
+                changes.asked.append(event)
             elif type(event) is Recorded:
-                play = event.play
-                changes.asked.append(NewDecision(event.id, play, play.propensity, None, None))
+                changes.asked.append(Asked(event.id, event.play))
             elif type(event) is Unlearned:
                 changes.unlearned.extend(event.ids)
             elif type(event) is Released:
@@ -172,6 +161,31 @@ class ChangeRecorder:
         journal.clear()
         tables.owners.clear()
         return changes
+
+    def lasting_texts(
+        self, state: State, apart: dict[str, Any]
+    ) -> tuple[msgspec.Raw, dict[str, msgspec.Raw]]:
+        """Return the policy and `lasting_fields` as JSON, made anew only once a release, or a
+        change of arms, replaced one of them.
+
+        Args:
+            apart: as of `small_parts`.
+        """
+        policy, ledger = state.policy, state.books.ledger
+        released = state.learned, state.history, state.harm, ledger
+        lasting = policy, state.roster, state.events, *released
+        if len(self._lasting) < len(lasting) or not all(map(is_, self._lasting, lasting)):
+            fields = lasting_fields(self.session, state)
+            fields["ledger"].lines = []
+            if not apart:
+                fields["policy"] = policy_to_data(state.policy)
+            self._texts = {
+                name: msgspec.Raw(msgspec.json.encode(value, enc_hook=plain_number))
+                for name, value in (fields | apart).items()
+            }
+            self._lasting = lasting
+        texts = self._texts.copy()
+        return texts.pop("policy"), texts
 
     def _with_readings(self, event: Released) -> ReleaseWithReadings:
         step, release, _, left, asked = event
@@ -219,22 +233,25 @@ class SessionRows:
         return f"SessionRows(waiting={len(self.waiting)})"
 
 
-def small_parts(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the public and the private part of a session, without the parts in `SessionRows` and,
-    with a contextual policy, without the policy and its state.
+def small_parts(
+    watch: ChangeRecorder, apart: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the policy with the public part of a session, for JSON, and the private part, without
+    the parts in `SessionRows`.
+
+    Args:
+        apart: with a contextual policy, what stands for the policy and its state.
     """
-    state = session._current.folded()
-    contextual = state.contexts is not None  # what only a release changes, and contexts
-    small = replaced(state, pending={}, contexts=None)
-    public = public_part(session, replaced(small, learned=None) if contextual else small, 1)
-    private = private_part(session, small)
-    public.ledger.lines, public.chosen, private.kept = [], None, []
+    session = watch.session
+    state = replaced(session._current.folded(), pending={}, contexts=None)
+    policy, lasting = watch.lasting_texts(state, apart)
+    public, private = public_part(session, state, 1, lasting), private_part(session, state)
+    public.chosen, private.kept = None, []
     if public.people is not None:
         public.people.used, public.people.owners = [], []
     if public.attribution is not None:
         public.attribution.due = []
-    policy = None if contextual else policy_to_data(session.policy)
-    return as_plain(public) | {"policy": policy}, as_plain(private)
+    return {"policy": policy, "public": public}, as_plain(private)
 
 
 def rows_in(session: Session) -> SessionRows:
@@ -621,6 +638,12 @@ def advance_clock(session: Session, latest: float) -> None:
     people = session._tables.people
     if people is not None:
         people.advance_clock(latest)
+
+
+def latest_time(session: Session) -> float | None:
+    """Return the latest time that the clock of contributions has seen; None without people."""
+    people = session._tables.people
+    return None if people is None else people._clock.latest
 
 
 def window_of(session: Session) -> int | None:

@@ -65,7 +65,7 @@ def test_a_list_of_decisions_is_not_one(trial: Any) -> None:
 @pytest.mark.parametrize("pairs", [{"a": SECRET}, [SECRET], [("a", SECRET, 1)], ["ab"]])
 def test_what_is_no_pair_is_said_and_not_shown(trial: Any, pairs: Any) -> None:
     (decision,) = asked(trial, 1)
-    with pytest.raises(TypeError, match=r"Pair 1 \(counted from 0\) of 2: Expected \(dec") as said:
+    with pytest.raises(TypeError, match=r"entry 1 \(counted from 0\) of 2 is an") as said:
         trial.tell_many([(decision, 1), *pairs])
     assert str(SECRET) not in str(said.value)
     assert trial.summary().told == 0

@@ -137,6 +137,7 @@ def upgrade() -> None:
         sa.Column("chain_before", sa.String(length=64), nullable=False),
         sa.Column("asked", sa.BigInteger(), nullable=False),
         sa.Column("waiting", sa.BigInteger(), nullable=False),
+        sa.Column("notes", sa.Text(), nullable=False),
         sa.Column("public", sa.Text(), nullable=False),
         sa.Column("closed", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("campaign"),
