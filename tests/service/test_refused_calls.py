@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.service.operations import Void
 from tests.service.counted import Counted
 
 WINDOW = 60
@@ -241,11 +242,30 @@ def test_noise_that_fails_in_one_segment_keeps_nothing_from_another() -> None:
         assert [campaign[name].summary().told for name in ("DE", "FR")] == [4, 4]
         assert [campaign[name].summary().step for name in ("DE", "FR")] == [0, 1]
         noise.after, noise.times = noise.drawn, 1  # what is due in DE
-        with pytest.raises(RuntimeError):
+        with pytest.raises(RuntimeError, match="nothing in the one where"):
             campaign.tell_many(tells[8:])
         assert [campaign[name].summary().told for name in ("DE", "FR")] == [4, 8]
         assert campaign.tell_many(tells[8:]) == ["recorded", "already"] * 4
         assert sum(len(lines) for lines in campaign.ledger.values()) == noise.drawn > 2
+
+
+def test_a_void_that_failed_in_one_segment_says_so_once_it_is_done() -> None:
+    """Its own voids of other segments are "already" made, whenever it is called again."""
+    noise, policy = Failing(0, 2), dpb.DPKLUCB(arms=1, epsilon=1, first=4)
+    with dpb.open_store("memory:", noise=noise) as store:
+        campaign = store.create("trial", policy, segments=["DE", "FR"], seed=1)
+        germans, french = (campaign.ask(8, segment=name) for name in ("DE", "FR"))
+        with pytest.raises(ArithmeticError):
+            campaign.tell_many([(each, 1) for each in germans[:4]])
+        both = Void(ids=[each.id for each in (germans[7], french[7], french[6])], key="both")
+        with pytest.raises(RuntimeError, match="nothing in the one where"):
+            campaign.do(both)
+        assert [len(campaign.pending(segment=name)) for name in ("DE", "FR")] == [4, 6]
+        for _ in range(2):
+            assert campaign.do(both) == ["recorded", "already", "already"]
+        assert campaign.void(*germans[7:], *french[6:]) == ["already"] * 3
+        assert campaign.tell_many([(each, 1) for each in french[5:]]) == ["recorded"] + ["gone"] * 2
+        assert noise.drawn == sum(len(lines) for lines in campaign.ledger.values()) == 1
 
 
 @pytest.mark.parametrize("failures", [1, 2, 3])

@@ -45,6 +45,7 @@ from dpbandits.service.models import (
 from dpbandits.service.parts import Part, held_answers_of, known_decisions, leave_due
 from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
+from dpbandits.service.tables import Status
 from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import Decision, checked_pairs
 from dpbandits.session.options import checked_batch_key, checked_contexts, listed_outcomes
@@ -469,6 +470,8 @@ class ResolvingOperation(OperationModel):
     role: ClassVar[Role] = "tell"
     reply: ClassVar[type[Reply]] = Results
     passes: ClassVar[tuple[type[Exception], ...]] = (Exception,)
+    gone: ClassVar[tuple[Status, ...]] = ("void", "passed", "lost")
+    """Where decisions stand that it comes too late for."""
 
     def ids(self) -> list[str]:
         """The decisions that are meant."""
@@ -514,7 +517,7 @@ class ResolvingOperation(OperationModel):
             if due is not None and not isinstance(due, HorizonError):
                 failed = failed or due  # nothing of it is tried again in this call
                 continue
-            placed = placed_in([ids[at] for at in own], part, tx)
+            placed = placed_in([ids[at] for at in own], part, tx, self.gone)
             try:
                 counts = [(at, seq) for at, (_, seq) in zip(own, placed, strict=True) if seq]
                 self._resolve(tx, part, counts)
@@ -643,9 +646,13 @@ class Expire(DecisionsOperation):
 
 @final
 class Void(DecisionsOperation):
-    """Decisions were never carried out: nothing is recorded, and a person's place is free again."""
+    """Decisions were never carried out: nothing is recorded, and a person's place is free again.
+    Of those that are void it says "already": it may have made them so itself, before another
+    segment failed.
+    """
 
     name: ClassVar[str] = "void"
+    gone: ClassVar[tuple[Status, ...]] = ("passed", "lost")
 
     def settles(self, part: Part) -> bool:
         return True
@@ -673,8 +680,14 @@ def owner_of(part: Part, tx: Transaction, seq: int) -> tuple[str | None, int | N
     return (None, None) if row is None else (row.pseudonym, row.window)
 
 
-def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
-    """Return of each id what is said of it, and the decision if its answer counts now."""
+def placed_in(
+    ids: Sequence[str], part: Part, tx: Transaction, gone: Sequence[Status]
+) -> list[Placed]:
+    """Return of each id what is said of it, and the decision if its answer counts now.
+
+    Args:
+        gone: where decisions stand that are gone.
+    """
     windowed = part.session.attribution_window is not None
     placed, seen, pending = list[Placed](), set[int](), view_of(part.session).pending
     for known in known_decisions(ids, part, tx.rows):
@@ -685,8 +698,7 @@ def placed_in(ids: Sequence[str], part: Part, tx: Transaction) -> list[Placed]:
         if generation < part.head.generation:
             placed.append(("gone", None))
         elif seq not in pending:
-            gone = status in ("void", "passed", "lost")
-            placed.append(("gone" if gone else "already", None))
+            placed.append(("gone" if status in gone else "already", None))
         elif windowed and is_too_late(part.session, seq):
             placed.append(("gone", None))
         elif seq in seen:  # where answers are held, nobody learns that one came

@@ -456,7 +456,8 @@ class Session:
             failed = error
         raise NotRecordedError(
             "A release or plan that an earlier call left due failed again (see the cause above); "
-            "this call recorded nothing. Call again once the noise source or oracle works."
+            "this call recorded nothing (over segments: nothing in the one where it failed). Call "
+            "again once the noise source or oracle works."
         ) from failed
 
     @property
