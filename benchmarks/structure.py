@@ -104,9 +104,12 @@ def http_calls() -> Iterator[tuple[str, Callable[[], object]]]:
 
     store = dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))
     store.create("trial", dpb.DPRateIMED(arms=5, epsilon=1))
-    transport = httpx.ASGITransport(app=make_app(store, open=True))
+    # one for each request: its threads begin with it, and can be followed
+    transports = [httpx.ASGITransport(app=make_app(store, open=True)) for _ in range(3)]
 
     def sent(what: str, body: object) -> Any:
+        transport = transports.pop()
+
         async def answered() -> Any:
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as far:
                 answer = await far.post(f"/v1/campaigns/trial/{what}", json=body)
