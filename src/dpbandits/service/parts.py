@@ -80,6 +80,7 @@ from dpbandits.session.storing import (
     zero_answer,
 )
 from dpbandits.session.times import Clock, seconds_of
+from dpbandits.vault import NEW
 
 KEPT_TRANSACTIONS = 64
 """Transactions that a head names, the newest last."""
@@ -620,13 +621,14 @@ def note_pending(
     """Which decisions are pending once this is written, for the sealed row's sum over them."""
     pending, texts, changed = part.pending, PlayTexts(), dict[int, PendingRow | None]()
     for row in asked:
-        stored = row.action, row.observe, row.label, row.learn, row.plan
-        texted = with_context(stored, row.context)
+        texted: Any = row.action, row.observe, row.label, row.learn, row.plan
+        if row.context is not None:
+            texted = with_context(texted, row.context)
         changed[row.seq] = pending.row(row.nonce, texted, row.pseudonym, row.window)
     for seq in unlearned:
         if seq in pending.rows and seq not in resolved:
-            play = view_of(part.session).pending[seq]
-            told = with_context((*texts.of(play), False, plan_of(play)), context_of(play))
+            *named, plan, context = texts.of(view_of(part.session).pending[seq])
+            told = with_context((*named, False, plan), context)
             changed[seq] = pending.playing(pending.rows[seq], told)
     changed.update(dict.fromkeys(resolved))
     pending.replace(changed)
@@ -689,17 +691,20 @@ def head_notes(notes: Mapping[str, Any]) -> str:
 
 @final
 class PlayTexts:
-    """Action, observe and label as JSON, made once for all decisions that share a play."""
+    """Action, observe and label as JSON, the joint plan and the context, made once for all
+    decisions that share a play.
+    """
 
     def __init__(self) -> None:
         self._play: Play | None = None
-        self._texts: tuple[str, str | None, str | None] = "", None, None
+        self._texts: tuple[str, str | None, str | None, int | None, bytes | None]
 
-    def of(self, play: Play) -> tuple[str, str | None, str | None]:
+    def of(self, play: Play) -> tuple[str, str | None, str | None, int | None, bytes | None]:
         if play is not self._play:
             self._play, rest = play, (play.observe, play.label)
             observe, label = (None if each is None else compact(each) for each in rest)
-            self._texts = compact(play.action), observe, label
+            context = None if play.context is None else packed(play.context)
+            self._texts = compact(play.action), observe, label, plan_of(play), context
         return self._texts
 
 
@@ -708,11 +713,14 @@ def decision_row(
 ) -> DecisionRow:
     play = asked.play
     who, window, _ = asked.place or (None, None, 0)
-    return DecisionRow(
+    action, observe, label, plan, context = texts.of(play)
+    row = (
         asked.id,
         part.head.generation,
         step,
-        *texts.of(play),
+        action,
+        observe,
+        label,
         play.learn,
         play.propensity,
         part.eligible.get(asked.id),
@@ -723,13 +731,10 @@ def decision_row(
         "waiting",
         version,
         part.nonce,
-        plan_of(play),
-        context_of(play),
+        plan,
+        context,
     )
-
-
-def context_of(play: Play) -> bytes | None:
-    return None if play.context is None else packed(play.context)
+    return NEW(DecisionRow, row)
 
 
 def plan_of(play: Play) -> int | None:

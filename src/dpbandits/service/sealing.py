@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.ciphers.modes import ECB
 from dpbandits.core.errors import EditedRowsError, StoreError
 from dpbandits.service.tables import CampaignRow, HeadRow
 from dpbandits.session.saving import checked_key
+from dpbandits.vault import NEW
 
 PLAIN, SEALED = b"p", b"s"
 
@@ -326,7 +327,7 @@ class DecisionNames:
         blocks = [name_bytes(name) for name in names]
         plain = self._opened(b"".join([block or NO_NAME for block in blocks]))
         return [
-            None if block is None else OpenedName(nonce, generation, high << 32 | low)
+            None if block is None else NEW(OpenedName, (nonce, generation, high << 32 | low))
             for block, (nonce, generation, high, low) in zip(
                 blocks, iter_unpack(">qHHI", plain), strict=True
             )

@@ -117,21 +117,18 @@ class ChangeRecorder:
     @property
     def resolved(self) -> Mapping[int, str]:
         """Decisions resolved since the last `changes()`, and why."""
+        windowed = self.session.attribution_window is not None
         for event in self._journal:
-            if type(event) in (Told, Unread, Recorded):
-                self._resolved.setdefault(event.id, self._why(event))
+            kind = type(event)
+            if kind is Told:
+                why = "told" if event.answered else "expired"
+            elif kind in (Unread, Recorded):
+                why = event.why if kind is Unread else "told"
+            else:
+                continue
+            passed = windowed and why != "void" and kind is not Recorded
+            self._resolved.setdefault(event.id, "passed" if passed else why)
         return self._resolved
-
-    def _why(self, event: Any) -> str:
-        if type(event) is Recorded:
-            return "told"
-        if type(event) is Told or event.why != "void":
-            if self.session.attribution_window is not None:
-                return "passed"
-            if type(event) is Told:
-                return "told" if event.answered else "expired"
-        why: str = event.why
-        return why
 
     @property
     def journal(self) -> Sequence[Any]:
