@@ -523,7 +523,8 @@ class ResolvingOperation(OperationModel):
                 self._resolve(tx, part, counts)
             except Exception as error:
                 leave_due(part.session, error)
-                placed = [left_over(each, part) for each in placed]
+                left = view_of(part.session).pending  # the policy came to its horizon before them
+                placed = [("gone", None) if each[1] in left else each for each in placed]
                 if not isinstance(error, HorizonError):  # for want of noise, say
                     failed = failed or error
             for at, (status, _) in zip(own, placed, strict=True):
@@ -707,11 +708,6 @@ def placed_in(
             seen.add(seq)
             placed.append(("recorded", seq))
     return placed
-
-
-def left_over(placed: Placed, part: Part) -> Placed:
-    """What is said of an answer where the policy came to its horizon before it, or with it."""
-    return ("gone", None) if placed[1] in view_of(part.session).pending else placed
 
 
 @final
@@ -1142,11 +1138,6 @@ def id_of(decision: object) -> str:
     )
 
 
-def is_fallback(decision: object) -> bool:
-    """Whether a decision was made by a client while its server was away: it has no id."""
-    return isinstance(decision, CampaignDecision) and not decision.id
-
-
 def required_id(decision: object) -> str:
     """As `id_of`, of what has the form of an id: told under an arm's name, answers would be lost
     without a word.
@@ -1155,7 +1146,8 @@ def required_id(decision: object) -> str:
         TypeError, ValueError: it has not.
     """
     id = id_of(decision)
-    if not ID.fullmatch(id) and not is_fallback(decision):
+    is_fallback = isinstance(decision, CampaignDecision) and not id  # made while a server was away
+    if not ID.fullmatch(id) and not is_fallback:
         raise ValueError(
             "Expected a decision, as ask() gives it, or its id of 32 hexadecimal digits; got "
             "another text, such as an arm's name. Nothing was done."

@@ -540,8 +540,8 @@ def change_of(
     step, chain = (releases[-1].step, releases[-1].chain) if releases else (head.step, head.chain)
     texts = PlayTexts()
     asked = [decision_row(each, texts, part, step, now, version) for each in changes.asked]
-    if part.contexts is not None:
-        asked = [with_owner(row, owners) for row in asked]
+    if part.contexts is not None:  # whose context it is, though a decision took nobody's place
+        asked = [row._replace(pseudonym=row.pseudonym or owners.get(row.seq)) for row in asked]
     if changes.unlearned:  # of arms that left the campaign in the transaction that asked for them
         asked, changes = without_learning(part, asked, changes)
     marks = head.generation, step, chain, head.step, head.chain
@@ -571,11 +571,6 @@ def change_of(
         events=[*part.events, *noticed],
         contexts=contexts,
     )
-
-
-def with_owner(row: DecisionRow, owners: Mapping[int, str]) -> DecisionRow:
-    """A decision's row with whose context it has, though it took nobody's place."""
-    return row if row.pseudonym else row._replace(pseudonym=owners.get(row.seq))
 
 
 def without_learning(
