@@ -25,6 +25,7 @@ from dpbandits.core.errors import (
     HorizonError,
     StoreError,
 )
+from dpbandits.mechanisms.base import NEW
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
@@ -80,7 +81,6 @@ from dpbandits.session.storing import (
     zero_answer,
 )
 from dpbandits.session.times import Clock, seconds_of
-from dpbandits.vault import NEW
 
 KEPT_TRANSACTIONS = 64
 """Transactions that a head names, the newest last."""

@@ -25,9 +25,9 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 from dpbandits.core.errors import EditedRowsError, StoreError
+from dpbandits.mechanisms.base import NEW
 from dpbandits.service.tables import CampaignRow, HeadRow
 from dpbandits.session.saving import checked_key
-from dpbandits.vault import NEW
 
 PLAIN, SEALED = b"p", b"s"
 
