@@ -9,6 +9,7 @@ import re
 from asyncio import get_running_loop
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cache, partial
 from typing import Annotated, Any, final
 
@@ -129,7 +130,8 @@ def add_operation(
         return Response(sent, media_type="application/json")
 
     async def done(**given: Any) -> Response:
-        return await get_running_loop().run_in_executor(threads, partial(work, **given))
+        run = partial(copy_context().run, work, **given)
+        return await get_running_loop().run_in_executor(threads, run)
 
     is_empty = set(kind.model_fields) == {"key"}
     body: Any = Items[TellItem] if kind is Tell else kind
