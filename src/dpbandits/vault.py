@@ -28,9 +28,9 @@ from numbers import Integral
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from msgspec import Struct
 
 from dpbandits.core.errors import LedgerError, RewardError
+from dpbandits.core.inputs import Opaque
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, NoiseKind, printed
 from dpbandits.mechanisms.base import NEW, Block, Mechanism
@@ -58,7 +58,7 @@ Parts = tuple[tuple[int, Steps], ...]
 """(key of a block, steps to add to its sums)."""
 
 
-class OpenBlock(Struct, frozen=True, gc=False):
+class OpenBlock(Opaque, frozen=True):
     """Records that are not released yet. Private.
 
     Args:

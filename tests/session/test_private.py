@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.pretty import pretty_repr
 
 import dpbandits as dpb
 from dpbandits.local import messages
@@ -70,6 +71,7 @@ def plain(value: Any) -> Iterator[str]:
             yield from plain(each)
     elif not callable(value):
         yield repr(value)
+        yield pretty_repr(value)  # by a struct's fields, whatever its repr is
 
 
 def require_nothing_of_it(error: BaseException, inside: tuple[str, ...] = ()) -> None:

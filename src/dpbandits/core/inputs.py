@@ -32,6 +32,18 @@ Places: TypeAlias = NDArray[np.intp]  # indices into arrays
 Booleans: TypeAlias = NDArray[np.bool_]
 
 
+class Opaque(msgspec.Struct, frozen=True, gc=False):
+    """A struct that may hold rewards or sums, which nobody who prints it sees. Without
+    `__rich_repr__`, rich prints all fields of a struct whatever its `repr` is.
+    """
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return []
+
+
 def floats_of(numbers: Sequence[float]) -> Floats:
     """Return a tuple or list as an array, five times as fast as `np.array`."""
     return np.frombuffer(struct.pack(f"{len(numbers)}d", *numbers)).copy()

@@ -32,6 +32,7 @@ from dpbandits.core.errors import (
 )
 from dpbandits.core.inputs import (
     Integers,
+    Opaque,
     as_int,
     checked_name,
     checked_noise,
@@ -240,6 +241,8 @@ class PrivateData(Struct, forbid_unknown_fields=True):
     noise: dict[str, Any]
     seed: int | None
     held: list[Any] = []
+
+    __repr__, __rich_repr__ = Opaque.__repr__, Opaque.__rich_repr__
 
 
 def busy() -> Exception:

@@ -28,6 +28,7 @@ from dpbandits.core.inputs import (
     SAVES,
     Count,
     Number,
+    Opaque,
     checked_noise,
     checked_seed,
     converted,
@@ -207,8 +208,7 @@ class PrivatePart(Struct, forbid_unknown_fields=True):
     seed: int | None = None
     kept: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count]] = []
 
-    def __repr__(self) -> str:
-        return f"PrivatePart(open={len(self.sums)})"
+    __repr__, __rich_repr__ = Opaque.__repr__, Opaque.__rich_repr__
 
 
 def lasting_fields(session: Session, state: State) -> dict[str, Any]:

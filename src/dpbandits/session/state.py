@@ -25,7 +25,7 @@ from typing import Annotated, Any, NamedTuple, final
 from msgspec import Meta, Struct
 from msgspec.structs import replace as replaced
 
-from dpbandits.core.inputs import Count, Number
+from dpbandits.core.inputs import Count, Number, Opaque
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import Statistics
@@ -220,7 +220,7 @@ class UnlearnedRelease(NamedTuple):
     ended: EndedPeriod | None = None
 
 
-class State(Struct, frozen=True):
+class State(Opaque, frozen=True, gc=True):
     """Everything known after the last fold: a release, a call without an event, or many events.
     Immutable, except for `pending`.
 
@@ -338,7 +338,7 @@ class Asked(Struct, frozen=True, gc=False):
     keeps: tuple[str, int] | None = None
 
 
-class Told(Struct, frozen=True, gc=False):
+class Told(Opaque, frozen=True):
     """A reward was recorded. Private.
 
     Args:
@@ -369,7 +369,7 @@ class Batch(NamedTuple):
     people: Number
 
 
-class Recorded(Struct, frozen=True, gc=False):
+class Recorded(Opaque, frozen=True):
     """The outcome of a person who was assigned elsewhere: a decision and its reward in one event.
     Private.
 
@@ -435,7 +435,7 @@ ANSWERED_BY_REASON = {"told": True, "expired": False, "void": None}
 """Whether somebody answered, by `Unread.why`; None if the decision does not count."""
 
 
-class Log(Struct, frozen=True):
+class Log(Opaque, frozen=True, gc=True):
     """A session: a state, the plan made from it, and the events since, which are only appended."""
 
     state: State
