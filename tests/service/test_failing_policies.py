@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import sqlalchemy.exc
 
@@ -20,6 +21,7 @@ import dpbandits as dpb
 from dpbandits.service import operations as ops
 from dpbandits.service.server.serving import run_maintenance
 from dpbandits.service.transaction import QueuedCall
+from tests.service.http.web import app_of
 from tests.service.test_edited_rows import GRID, KEY, Watching
 
 KINDS = (
@@ -189,6 +191,22 @@ def test_any_two_calls_in_one_transaction_are_read_back(windowed: bool, tmp_path
         again = fresh[f"{at}"]
         assert again.tell(ids[5], 1) == "recorded", (one, other)
         assert (again.generation, again.summary().asked) == (1, before.asked), (one, other)
+
+
+@pytest.mark.parametrize("kind", [ZeroDivisionError, StopIteration])
+def test_a_request_is_answered_whatever_a_policy_raises(kind: Any, tmp_path: Path) -> None:
+    Failing.kind, Failing.where = kind, "update"
+    store = opened(tmp_path, dpb.SimulatedNoise(1))
+    campaign = store.create("t", Failing(arms=2, epsilon=1, first=4, grid=GRID), seed=3)
+    tells = [{"id": each.id, "reward": 1} for each in campaign.ask(8)]
+
+    async def told() -> int:
+        transport = httpx.ASGITransport(app_of(store), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            sent = client.post("/v1/campaigns/t/tell", json=tells)
+            return (await asyncio.wait_for(sent, 30)).status_code
+
+    assert asyncio.run(told()) >= 400
 
 
 def test_one_campaign_that_fails_keeps_no_other_one_waiting(

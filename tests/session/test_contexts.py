@@ -302,6 +302,9 @@ def test_a_saved_session_goes_on_as_if_nothing_had_happened(made: Any) -> None:
         (lambda p: p["contexts"]["open"].popitem(), "not of the open blocks"),
         (lambda p: p.pop("contexts"), "lacks public.contexts"),
         (lambda p: p["learned"][0][0][2].pop(), "another number of cells"),
+        (lambda p: p["rng"].update(normals=[1, 10**12]), "another number of arms"),
+        (lambda p: p["rng"].update(normals=None), "another number of arms"),
+        (lambda p: p["rng"].update(normals=[65, 2]), "cannot plan"),
     ],
 )
 def test_a_document_whose_contexts_do_not_agree_is_refused(change: Any, said: str) -> None:

@@ -138,8 +138,8 @@ class Transaction:
             if part.is_doubtful:
                 raise FenceNeeded
             part.begin(self.used, self.kept_arms)
-            self.loaded[name] = part
             self._before[name] = part.marks(), release_marker(part.session)
+            self.loaded[name] = part
         return part
 
     def parts(self) -> list[Part]:

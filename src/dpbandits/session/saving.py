@@ -560,6 +560,10 @@ def state_of(
         raise damaged("public.void counts more than public.unread")
     if public.asked != public.records + public.unread + len(pending):
         raise damaged("its decisions, its records and those that are pending do not add up")
+    if type(public.rng) is dict and "normals" in public.rng:
+        rows = public.rng["normals"]
+        if type(rows) is not list or rows[1:] != [policy.arms]:
+            raise damaged("public.rng draws for another number of arms")
     history = ReleaseHistory.restored(MeanReader.of(policy), public.history)
     if len(history.arms) != policy.arms:
         raise damaged("public.history has not one entry for each arm")
