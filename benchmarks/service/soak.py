@@ -176,7 +176,7 @@ def contexts_of(session: Any) -> tuple[int, int]:
     state = session._current.folded()
     counted = sum(int(each.counts.sum()) for each in state.contexts.open.values())
     counted += sum(fit.read for fit in state.learned.fits)
-    return sum(map(len, state.contexts.recent)), counted
+    return sum(len(rows) for each in state.contexts.recent for rows in each), counted
 
 
 def small_policy(by_context: bool) -> dpb.Policy:
