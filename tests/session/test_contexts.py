@@ -523,6 +523,24 @@ def test_no_text_of_a_session_shows_a_reward_or_a_sum() -> None:
     assert all("731" not in text and str(round(0.731 * 1024)) not in text for text in shown)
 
 
+def test_an_error_while_records_are_added_up_keeps_no_frame_that_has_them(monkeypatch: Any) -> None:
+    s = session(policy(first=1000))
+    for x in PLACES[:130]:  # there are sums already, and records beside them
+        s.tell(s.ask(context=x), 0.731)
+
+    def failing(*given: Any) -> Any:
+        add(*given)
+        raise MemoryError
+
+    monkeypatch.setattr(contexts, "with_records", failing)
+    with pytest.raises(MemoryError) as caught:
+        s._view.folded()
+    frames = [entry.name for entry in caught.traceback]
+    assert frames[-1] == "folded"
+    monkeypatch.undo()
+    assert sum(each.count for each in s._view.folded().books.blocks.values()) == 130
+
+
 def test_the_statement_says_what_holds_of_contexts() -> None:
     text = " ".join(session().statement().split())
     assert "tells and expiries, contexts." in text

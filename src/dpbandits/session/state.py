@@ -62,7 +62,7 @@ from dpbandits.session.overdue import (
 from dpbandits.session.people import Place, Register
 from dpbandits.session.times import AttributionWindow, EndedPeriod, OpenPeriod, Periods
 from dpbandits.session.traffic import Traffic
-from dpbandits.vault import Books, Parts, add_records
+from dpbandits.vault import Books, Parts, add_records, without_frames
 
 LONGEST_WHY = 500
 """Characters of why a session is closed."""
@@ -888,7 +888,13 @@ class View:
         state = self.log.state
         blocks, contexts = self.blocks.copy(), state.contexts
         if contexts is not None and self.contexts is not None:
-            blocks, contexts = contexts.with_records(state, self.log.plan, self.contexts)
+            failed: BaseException | None = None
+            try:
+                blocks, contexts = contexts.with_records(state, self.log.plan, self.contexts)
+            except BaseException as error:
+                failed = error
+            if failed is not None:
+                raise without_frames(failed)
             contexts = contexts._replace(pilot=tuple(self.pilot))
         return replaced(
             state,
