@@ -52,7 +52,7 @@ class Servers:
 
     @contextmanager
     def one(self) -> Iterator[Any]:
-        """A server that is killed in the end."""
+        """A server that is killed in the end, and not before."""
         work = {"witness": self._place.witness, "port": self._port}
         process = self._context.Process(target=serve, args=(self._place.url,), kwargs=work)
         process.start()
@@ -66,6 +66,8 @@ class Servers:
                         raise RuntimeError("The server ended by itself.") from None
                     time.sleep(0.02)
             yield process
+            if process.exitcode is not None:
+                raise RuntimeError("The server ended by itself.")
         finally:
             process.kill()
             process.join()
@@ -78,7 +80,9 @@ class Callers:
         self.told, self.keys, self.cut = Told(), dict[str, list[str]](), 0
         self._base, self._name, self._lock = base, name, threading.Lock()
         self._stopped = threading.Event()
-        self._threads = [threading.Thread(target=self._call, args=(i,)) for i in range(CALLERS)]
+        self._threads = [
+            threading.Thread(target=self._call, args=(i,), daemon=True) for i in range(CALLERS)
+        ]
         for each in self._threads:
             each.start()
 

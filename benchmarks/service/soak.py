@@ -12,6 +12,7 @@ import json
 import os
 import random
 import signal
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -123,7 +124,7 @@ def work(place: Place, say: Callable[..., None], name: str) -> None:
 
 
 def kill_one(place: Place, told: Told, point: str, count: int, name: str) -> bool:
-    """A child that dies at this point; whether it did."""
+    """A child that dies at this point; whether it did, or else came to its end."""
     out, into = os.pipe()
     child = os.fork()
     if not child:
@@ -135,14 +136,19 @@ def kill_one(place: Place, told: Told, point: str, count: int, name: str) -> boo
                 lambda *said: (os.write(into, json.dumps(said).encode() + b"\n"), None)[1],
                 name,
             )
-        finally:
             os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
     os.close(into)
     with os.fdopen(out) as lines:
         for line in lines:
             told.hear(line)
     _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status)
+    if status not in (0, signal.SIGKILL):
+        raise RuntimeError(f"A child ended by itself, with status {status}.")
+    return status == signal.SIGKILL
 
 
 def verdict(place: Place, told: Told, name: str) -> Counter[str]:

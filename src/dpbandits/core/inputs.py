@@ -21,7 +21,8 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dpbandits.core.errors import DamagedSessionError
+from dpbandits.core.errors import DamagedSessionError, SharedError
+from dpbandits.core.locks import CallLock
 
 # Array type aliases, and a fast conversion of lists to arrays.
 
@@ -319,6 +320,21 @@ Finite = Annotated[float, Meta(ge=-1e308, le=1e308)]
 Seconds = Annotated[float, Meta(gt=0, lt=1e12)]
 
 
+READING = CallLock(
+    lambda: SharedError(
+        "This call came while its thread was reading a saved session (from a signal handler?). "
+        "Nothing was done. Call again once the other call has returned."
+    )
+)
+
+
+def read_as(kind: Any, data: Any, *, str_keys: bool = False) -> Any:
+    """Return plain data as a type, one thread at a time: msgspec leaves a class half described
+    while it meets it for the first time, and a second thread that needs it meanwhile would crash.
+    """
+    return READING.run(lambda: msgspec.convert(data, kind, str_keys=str_keys))
+
+
 def converted(data: Any, kind: Any, what: str) -> Any:
     """Return plain data as a typed part of a saved session.
 
@@ -327,7 +343,7 @@ def converted(data: Any, kind: Any, what: str) -> Any:
     """
     why = ""
     try:
-        return msgspec.convert(data, kind, str_keys=True)
+        return read_as(kind, data, str_keys=True)
     except msgspec.ValidationError as error:
         why = str(error)
     except (TypeError, ValueError, OverflowError, RecursionError):

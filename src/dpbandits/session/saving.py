@@ -34,6 +34,7 @@ from dpbandits.core.inputs import (
     converted,
     damaged,
     finite,
+    read_as,
     require_shallow,
     tuples_for_lists,
     unique_keys,
@@ -719,7 +720,7 @@ def learned_of(policy: Policy, data: object, asked: int) -> Any:
     ):
         raise damaged("public.learned counts more than was asked")
     try:
-        return msgspec.convert(learned, type(fresh))
+        return read_as(type(fresh), learned)
     except (msgspec.ValidationError, RecursionError):
         raise damaged(f"public.learned does not fit {policy.name}") from None
     except TypeError:  # annotations of a user-defined state that say nothing
