@@ -2,12 +2,14 @@
 
     git worktree add --detach ../before COMMIT
     python -m benchmarks.service.turns --before ../before --out benchmarks/results/service_turns.csv
-        [--postgresql] [--turns 31] [--past 10000000] [--pending 1000000]
+        [--postgresql] [--turns 31] [--past 100000 1000000 10000000] [--pending 1000000]
 
 Each setting is measured many times with either version, one after the other, in changing order, on
 the same machine, disk and database server. A figure is the median of the ratios of neighbours, in
 time of the processor of the process that serves (a database server's is not in it): what else the
-machine does hardly changes it. Both versions run on the libraries of this environment.
+machine does hardly changes it. Calls are measured at the first decisions and after each number of
+past ones, so that rows beside each other show what a past adds. Both versions run on the libraries
+of this environment.
 """
 
 from __future__ import annotations
@@ -173,33 +175,39 @@ def calls_of(pair: tuple[Process, Process], where: str, turns: int) -> Iterator[
 
 
 def in_process(places: tuple[Place, Place], given: argparse.Namespace) -> Iterator[Compared]:
-    past, pending, turns = given.past, given.pending, given.turns
+    pending, turns, passed = given.pending, given.turns, 0
     with both(places, given.before) as pair:
         for each in pair:
             each.call("create", pending + 2 * CHUNK)
         yield from calls_of(pair, "at the first decisions", turns)
-        yield by_turns(
-            f"ask({CHUNK:,}) and tell_many of {CHUNK:,}, until {past:,} decisions are past",
-            lambda turn: pair[0].call("past", CHUNK),
-            lambda turn: pair[1].call("past", CHUNK),
-            max(1, past // CHUNK - 1),
-        )
-        yield from calls_of(pair, f"after {past:,} decisions", turns)
+        for past in given.past:
+            yield by_turns(
+                f"ask({CHUNK:,}) and tell_many of {CHUNK:,}, until {past:,} decisions are past",
+                lambda turn: pair[0].call("past", CHUNK),
+                lambda turn: pair[1].call("past", CHUNK),
+                max(1, (past - passed) // CHUNK - 1),
+            )
+            passed = past
+            yield from calls_of(pair, f"after {past:,} decisions", turns)
+            yield opened(pair, f"{past:,} past decisions")
         for each in pair:
             for _ in range(pending // CHUNK):
                 each.call("pending", CHUNK)
-            each.call("close")
-        yield by_turns(
-            f"opened with {pending:,} pending and {past:,} past decisions, and asked once",
-            *(lambda turn, of=of: reopened(of) for of in pair),  # type: ignore[misc]
-            turns=OPENINGS,
-        )
+        yield opened(pair, f"{pending:,} pending and {passed:,} past decisions")
+
+
+def opened(pair: tuple[Process, Process], what: str) -> Compared:
+    return by_turns(
+        f"opened with {what}, and asked once",
+        lambda turn: reopened(pair[0]),
+        lambda turn: reopened(pair[1]),
+        OPENINGS,
+    )
 
 
 def reopened(process: Process) -> float:
-    took = process.call("reopen")
     process.call("close")
-    return took
+    return process.call("reopen")
 
 
 def measured(places: Callable[[str], Place], given: argparse.Namespace) -> Iterator[Compared]:
@@ -214,7 +222,7 @@ def main() -> None:
     parser.add_argument("--before", type=Path, required=True, help="folder of the earlier version")
     parser.add_argument("--postgresql", action="store_true", help="on a server that is started")
     parser.add_argument("--turns", type=int, default=31)
-    parser.add_argument("--past", type=int, default=10**7)
+    parser.add_argument("--past", type=int, nargs="+", default=[10**5, 10**6, 10**7])
     parser.add_argument("--pending", type=int, default=10**6)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -256,7 +264,7 @@ def main() -> None:
     )
     options = " --postgresql" if given.postgresql else ""
     command = f"python -m benchmarks.service.turns --before …{options}"
-    command += f" --turns {given.turns} --past {given.past}"
+    command += f" --turns {given.turns} --past {' '.join(map(str, given.past))}"
     command += f" --pending {given.pending} --out {given.out}"
     write(given.out, command, {title: rows}, note)
 
