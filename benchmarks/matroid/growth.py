@@ -9,6 +9,8 @@ for all K, so that regret for each bad element would not grow but for that facto
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,6 @@ import numpy as np
 import dpbandits as dpb
 from benchmarks.table import Row, described, show, write
 from dpbandits.core.inputs import Floats
-from dpbandits.policies.arm_bounds import harmonic, rank_factor
 from papers.evidence import contrast
 from papers.measures import slope_weights
 
@@ -49,6 +50,26 @@ def growth_row(kind: str, bad: str, runs: int) -> Row:
     text = f"K^{slope.value:.2f} [{low:.2f}, {high:.2f}]; {cells}; K = 8 over 2: ×{ratio.value:.2f}"
     text += f" [{least:.2f}, {most:.2f}]"
     return Row(f"{kind} gaps, {bad} bad", text, "", None)
+
+
+def harmonic(count: int) -> float:
+    """Return 1 + 1/2 + … + 1/count."""
+    return math.fsum(1.0 / i for i in range(1, count + 1))
+
+
+def rank_factor(gaps: Sequence[float] | Floats) -> float:
+    """Return the factor of rank in the noise's term on a uniform matroid, for an element with gaps
+    Δ_1 >= Δ_2 >= … > 0 to the best ones.
+
+    It is Σ_k (A_k − A_{k+1})/Δ_k, where A_k is the mean of Δ_k, Δ_{k+1}, …; at most
+    `harmonic(len(gaps))` and 1 + ln(Δ_1/Δ_K) (proofs/uniform_matroid.md).
+    """
+    sums, total = [0.0], 0.0
+    for gap in reversed(gaps):
+        total += float(gap)
+        sums.append(total / len(sums))
+    means = sums[::-1]
+    return math.fsum((means[k] - means[k + 1]) / float(gap) for k, gap in enumerate(gaps))
 
 
 def bound_rows() -> list[Row]:

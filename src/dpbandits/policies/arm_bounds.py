@@ -195,26 +195,6 @@ def optimistic_bound(arms: Playable, rounds: int, count: PlayCount, low: float) 
     return min(math.fsum(wrong) + low * missed, rounds * arms.largest)
 
 
-def harmonic(count: int) -> float:
-    """Return 1 + 1/2 + … + 1/count."""
-    return math.fsum(1.0 / i for i in range(1, count + 1))
-
-
-def rank_factor(gaps: Sequence[float] | Floats) -> float:
-    """Return the factor of rank in the noise's term on a uniform matroid, for an element with gaps
-    Δ_1 >= Δ_2 >= … > 0 to the best ones.
-
-    It is Σ_k (A_k − A_{k+1})/Δ_k, where A_k is the mean of Δ_k, Δ_{k+1}, …; at most
-    `harmonic(len(gaps))` and 1 + ln(Δ_1/Δ_K) (proofs/uniform_matroid.md).
-    """
-    sums, total = [0.0], 0.0
-    for gap in reversed(gaps):
-        total += float(gap)
-        sums.append(total / len(sums))
-    means = sums[::-1]
-    return math.fsum((means[k] - means[k + 1]) / float(gap) for k, gap in enumerate(gaps))
-
-
 # The probability that a noisy mean is far from the true one: Chernoff bounds, valid for every
 # exponent.
 #
@@ -297,20 +277,6 @@ def batch_plays(
     return 1.0 + float(np.sum(np.minimum(growth * n, rounds) * chances))
 
 
-def lazy_plays(mean: float, target: float, rounds: int, eps: float, rank: int = 1) -> float:
-    """Return the plays of Anytime-Lazy-UCB: the radius √(3 ln T/n) + 3 ln T/(εn), with ln(KT) on a
-    matroid of rank K.
-    """
-    log_t = math.log(rank * rounds)
-    return batch_plays(
-        mean,
-        rounds,
-        lambda n: target - np.sqrt(3.0 * log_t / n) - 3.0 * log_t / (eps * n),
-        AddedNoise(1.0, 1.0 / eps),
-        2,
-    )
-
-
 def lazy_low(first: int, rounds: int, tail: float, rank: int = 1) -> float:
     """Return Σ_t (⌊lg t⌋ + 1)((Kt)⁻⁶ + c(Kt)⁻³): Hoeffding and one draw's tail, for each batch by
     round t. `tail` is c, the `excess` of the noise.
@@ -324,53 +290,22 @@ def lazy_low(first: int, rounds: int, tail: float, rank: int = 1) -> float:
 
 def lazy_bound(arms: Playable, rounds: int, eps: float, grid: int) -> float:
     """Return the bound of Anytime-Lazy-UCB, and of DPUCB-MAT with eps = ε/K; K is the number of
-    arms played at once.
+    arms played at once. The radius is √(3 ln(KT)/n) + 3 ln(KT)/(εn).
     """
     rank = len(arms.best)
+    log_t = math.log(rank * rounds)
 
     def count(mean: float, target: float) -> float:
-        return lazy_plays(mean, target, rounds, eps, rank)
+        return batch_plays(
+            mean,
+            rounds,
+            lambda n: target - np.sqrt(3.0 * log_t / n) - 3.0 * log_t / (eps * n),
+            AddedNoise(1.0, 1.0 / eps),
+            2,
+        )
 
     low = lazy_low(arms.first, rounds, excess(eps, grid), rank)
     return optimistic_bound(arms, rounds, count, low)
-
-
-def adap_plays(mean: float, target: float, rounds: int, eps: float, a: float) -> float:
-    """Return the plays of AdaP-UCB: the radius √(a ln T/(2n)) + a ln T/(εn)."""
-    log_t = math.log(rounds)
-    return 1.0 + batch_plays(
-        mean,
-        rounds,
-        lambda n: target - np.sqrt(a * log_t / (2.0 * n)) - a * log_t / (eps * n),
-        AddedNoise(1.0, 1.0 / eps),
-        2,
-    )
-
-
-def adap_kl_plays(mean: float, target: float, rounds: int, eps: float, a: float) -> float:
-    """Return the plays of AdaP-KLUCB: the bound reaches the target if kl(noisy mean + a ln T/(εn),
-    target) <= a ln T/n, or if that lifted mean reaches it.
-    """
-    log_t = math.log(rounds)
-
-    def level(n: Floats) -> Floats:
-        return reaches(target, a * log_t / n) - a * log_t / (eps * n)
-
-    return 1.0 + batch_plays(mean, rounds, level, AddedNoise(1.0, 1.0 / eps), 2)
-
-
-def adac_plays(mean: float, target: float, rounds: int, rho: float, b: float) -> float:
-    """Return the plays of AdaC-UCB: the radius √((1/(2n) + 1/(ρn²)) b ln T), one Gaussian draw of
-    variance 1/(2ρ).
-    """
-    log_t = math.log(rounds)
-    return 1.0 + batch_plays(
-        mean,
-        rounds,
-        lambda n: target - np.sqrt((0.5 / n + 1.0 / (rho * n * n)) * b * log_t),
-        AddedNoise(variance=0.5 / rho),
-        2,
-    )
 
 
 def episode_low(first: int, rounds: int, a: float, tail: float) -> float:
@@ -385,27 +320,54 @@ def episode_low(first: int, rounds: int, a: float, tail: float) -> float:
 
 
 def adap_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
-    """Return the bound of AdaP-UCB (Azize and Basu 2022)."""
+    """Return the bound of AdaP-UCB (Azize and Basu 2022), radius √(a ln T/(2n)) + a ln T/(εn)."""
+    log_t = math.log(rounds)
+
+    def count(mean: float, target: float) -> float:
+        return 1.0 + batch_plays(
+            mean,
+            rounds,
+            lambda n: target - np.sqrt(a * log_t / (2.0 * n)) - a * log_t / (eps * n),
+            AddedNoise(1.0, 1.0 / eps),
+            2,
+        )
+
     low = episode_low(arms.first, rounds, a, excess(eps, grid))
-    return optimistic_bound(arms, rounds, lambda mean, y: adap_plays(mean, y, rounds, eps, a), low)
+    return optimistic_bound(arms, rounds, count, low)
 
 
 def adap_kl_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
-    """Return the bound of AdaP-KLUCB (Azize and Basu 2022)."""
+    """Return the bound of AdaP-KLUCB (Azize and Basu 2022): an index reaches the target if kl(noisy
+    mean + a ln T/(εn), target) <= a ln T/n, or if that lifted mean reaches it.
+    """
+    log_t = math.log(rounds)
 
     def count(mean: float, target: float) -> float:
-        return adap_kl_plays(mean, target, rounds, eps, a)
+        def level(n: Floats) -> Floats:
+            return reaches(target, a * log_t / n) - a * log_t / (eps * n)
+
+        return 1.0 + batch_plays(mean, rounds, level, AddedNoise(1.0, 1.0 / eps), 2)
 
     low = episode_low(arms.first, rounds, a, excess(eps, grid))
     return optimistic_bound(arms, rounds, count, low)
 
 
 def adac_bound(arms: Playable, rounds: int, rho: float, b: float) -> float:
-    """Return the bound of AdaC-UCB (Azize and Basu 2024); discrete Gaussian noise has at most its
-    moments.
+    """Return the bound of AdaC-UCB (Azize and Basu 2024): the radius √((1/(2n) + 1/(ρn²)) b ln T),
+    one Gaussian draw of variance 1/(2ρ). Discrete Gaussian noise has at most its moments.
     """
-    low = episode_low(arms.first, rounds, b, 0.0)
-    return optimistic_bound(arms, rounds, lambda mean, y: adac_plays(mean, y, rounds, rho, b), low)
+    log_t = math.log(rounds)
+
+    def count(mean: float, target: float) -> float:
+        return 1.0 + batch_plays(
+            mean,
+            rounds,
+            lambda n: target - np.sqrt((0.5 / n + 1.0 / (rho * n * n)) * b * log_t),
+            AddedNoise(variance=0.5 / rho),
+            2,
+        )
+
+    return optimistic_bound(arms, rounds, count, episode_low(arms.first, rounds, b, 0.0))
 
 
 # DP-KLUCB: batches that accumulate, and the index in d_eps. Ours, after Azize et al. 2025.
@@ -522,46 +484,48 @@ def dp_klucb_bound(
 
 
 def mean_plays(
-    mean: float, target: float, rounds: int, radius: Callable[[Floats, Floats], Floats]
+    mean: float,
+    rounds: int,
+    level: Callable[[Floats, Floats], Floats],
+    noise: Callable[[Floats, Floats], AddedNoise] = lambda first, last: SILENT,
+    forced: int = 0,
 ) -> float:
-    """Return 1 + Σ_n P[mean of n + radius >= target]; `radius` takes the first and the last n of a
-    cell.
+    """Return 1 + `forced` plays, and Σ_n P[released mean of n > forced rewards >= level].
+
+    Args:
+        mean: the arm's.
+        rounds: number of rounds.
+        level: of a cell, by its first and its last n.
+        noise: in the sum of a cell, likewise.
+        forced: plays whatever the bound.
     """
-    cells = whole_cells(1, rounds - 1)
+    cells = whole_cells(forced + 1, rounds - 1)
     if not len(cells.first):
-        return 1.0
-    level = target - radius(cells.first, cells.last)
-    return 1.0 + float(np.sum(cells.sizes * upper_tail(cells.first, mean, level)))
-
-
-def ucb1_plays(mean: float, target: float, rounds: int) -> float:
-    """Return the plays of UCB1: the radius √(2 ln T/n)."""
-    width = 2.0 * math.log(rounds)
-    return mean_plays(mean, target, rounds, lambda n, _: np.sqrt(width / n))
-
-
-def ucb1_low(first: int, rounds: int) -> float:
-    """Return Σ_t t·t⁻⁴ from round `first` on: Hoeffding for each n <= t (Auer et al. 2002)."""
-    return falling_sum(lambda t: t**-3.0, first, rounds)
+        return float(forced + 1)
+    chances = upper_tail(cells.first, mean, level(*cells), noise(*cells))
+    return 1.0 + forced + float(np.sum(cells.sizes * chances))
 
 
 def ucb1_bound(arms: Playable, rounds: int) -> float:
-    """Return the bound of UCB1 and OMM; below Σ 8 ln T/Δ + (1 + π²/3)Δ (Auer, Cesa-Bianchi and
-    Fischer 2002, Theorem 1) and Σ 16 ln T/Δ + … (Kveton et al. 2014, Theorem 2).
+    """Return the bound of UCB1 and OMM: the radius √(2 ln T/n), and Σ_t t·t⁻⁴ by Hoeffding for each
+    n <= t. Below Σ 8 ln T/Δ + (1 + π²/3)Δ (Auer, Cesa-Bianchi and Fischer 2002, Theorem 1) and
+    Σ 16 ln T/Δ + … (Kveton et al. 2014, Theorem 2).
     """
-    low = ucb1_low(arms.first, rounds)
-    return optimistic_bound(arms, rounds, lambda mean, y: ucb1_plays(mean, y, rounds), low)
+    width = 2.0 * math.log(rounds)
+
+    def count(mean: float, target: float) -> float:
+        return mean_plays(mean, rounds, lambda n, _: target - np.sqrt(width / n))
+
+    low = falling_sum(lambda t: t**-3.0, arms.first, rounds)
+    return optimistic_bound(arms, rounds, count, low)
 
 
 def kl_plays(mean: float, target: float, rounds: int, c: float) -> float:
     """Return the plays of KL-UCB: the index reaches the target if n·kl(mean of n, target) <= ln T +
     c ln ln T.
     """
-    cells, level = whole_cells(1, rounds - 1), kl_level(math.log(max(3, rounds)), c)
-    if not len(cells.first):
-        return 1.0
-    reach = reaches(target, level / cells.first)
-    return 1.0 + float(np.sum(cells.sizes * upper_tail(cells.first, mean, reach)))
+    level = kl_level(math.log(max(3, rounds)), c)
+    return mean_plays(mean, rounds, lambda n, _: reaches(target, level / n))
 
 
 def kl_low(first: int, rounds: int, c: float) -> float:
@@ -601,34 +565,21 @@ def bits_bound(arms: Playable, rounds: int, eps: float, c: float) -> float:
     return optimistic_bound(arms, rounds, count, kl_low(arms.first, rounds, c))
 
 
-def reports_plays(mean: float, target: float, rounds: int, eps: float) -> float:
-    """Return the plays of LDP-UCB-L: √(2 ln T/n) + √(32 ln T/(ε² n)), n draws, and 4 ln(T + 1)
-    forced rounds.
-    """
-    forced = math.floor(forced_rounds(rounds)) + 1
-    cells, log_t = whole_cells(forced + 1, rounds - 1), math.log(rounds)
-    if not len(cells.first):
-        return float(forced + 1)
-    n = cells.first
-    level = target - np.sqrt(2.0 * log_t / n) - np.sqrt(32.0 * log_t / n) / eps
-    return (
-        1.0
-        + forced
-        + float(np.sum(cells.sizes * upper_tail(n, mean, level, AddedNoise(n, 1.0 / eps))))
-    )
-
-
-def reports_low(first: int, rounds: int) -> float:
-    """Return Σ_t t(t⁻⁴ + t^{−4.69}): Hoeffding, and Chernoff for n >= 4 ln t draws
-    (proofs/ldp_ucb.md).
-    """
-    return falling_sum(lambda t: t**-3.0 + t**-3.69, first, rounds)
-
-
 def reports_bound(arms: Playable, rounds: int, eps: float) -> float:
-    """Return the bound of LDP-UCB-L (Ren, Zhou, Liu and Shroff 2020)."""
-    low = reports_low(arms.first, rounds)
-    return optimistic_bound(arms, rounds, lambda mean, y: reports_plays(mean, y, rounds, eps), low)
+    """Return the bound of LDP-UCB-L (Ren, Zhou, Liu and Shroff 2020): the radius √(2 ln T/n) + √(32
+    ln T/(ε² n)), n draws, and 4 ln(T + 1) forced rounds. Low bounds: Σ_t t(t⁻⁴ + t^{−4.69}),
+    Hoeffding, and Chernoff for n >= 4 ln t draws (proofs/ldp_ucb.md).
+    """
+    forced, log_t = math.floor(forced_rounds(rounds)) + 1, math.log(rounds)
+
+    def count(mean: float, target: float) -> float:
+        def level(n: Floats, _: Floats) -> Floats:
+            return np.asarray(target - np.sqrt(2.0 * log_t / n) - np.sqrt(32.0 * log_t / n) / eps)
+
+        return mean_plays(mean, rounds, level, lambda n, _: AddedNoise(n, 1.0 / eps), forced)
+
+    low = falling_sum(lambda t: t**-3.0 + t**-3.69, arms.first, rounds)
+    return optimistic_bound(arms, rounds, count, low)
 
 
 # UCB on continual counters: expected plays, and rounds lost to a low bound.
@@ -654,97 +605,62 @@ def noise_chance(draws: float, scale: float, level: float) -> float:
     return float(upper_tail(np.array([1.0]), 0.0, np.array([level]), AddedNoise(draws, scale))[0])
 
 
-def tree_plays(
-    mean: float, target: float, rounds: int, scale: float, most: Callable[[int], int]
-) -> float:
-    """Return the plays of DP-UCB on its own trees ("tight", "signed"): √(2 ln T/n) and the
-    Chan–Shi–Song radius at 2T⁻⁴, nodes of this scale, at most `most(n)` of them.
-    """
-    cells, log_t = whole_cells(1, rounds - 1), math.log(rounds)
-    if not len(cells.first):
-        return 1.0
-    n, draws = cells.first, counted(most, cells.last)
-    level = target - np.sqrt(2.0 * log_t / n) - sum_radii(draws, scale, 4.0 * log_t) / n
-    return 1.0 + float(np.sum(cells.sizes * upper_tail(n, mean, level, AddedNoise(draws, scale))))
-
-
-def tree_low(first: int, rounds: int) -> float:
-    """Return Σ_t t(t⁻⁴ + t⁻⁴): Hoeffding, and Chan, Shi and Song, on one side each."""
-    return falling_sum(lambda t: 2.0 * t**-3.0, first, rounds)
-
-
 def tree_bound(arms: Playable, rounds: int, scale: float, most: Callable[[int], int]) -> float:
-    """Return the bound of DP-UCB on trees of ε each: see `tree_plays`."""
-
-    def count(mean: float, target: float) -> float:
-        return tree_plays(mean, target, rounds, scale, most)
-
-    return optimistic_bound(arms, rounds, count, tree_low(arms.first, rounds))
-
-
-def wide_tree_plays(
-    mean: float, target: float, rounds: int, scale: float, width: float, levels: int
-) -> float:
-    """Return the plays of DP-UCB as published: √(2 ln T/n) + width/n, nodes of this scale."""
-    cells, log_t = whole_cells(1, rounds - 1), math.log(rounds)
-    if not len(cells.first):
-        return 1.0
-    n = cells.first
-    level = target - np.sqrt(2.0 * log_t / n) - width / n
-    return 1.0 + float(
-        np.sum(cells.sizes * upper_tail(n, mean, level, AddedNoise(float(levels), scale)))
-    )
-
-
-def wide_tree_low(first: int, rounds: int, scale: float, width: float, levels: int) -> float:
-    """Return Σ_t t(t⁻⁴ + P[noise of `levels` nodes >= width]), each at most 1."""
-    chance = noise_chance(float(levels), scale, width)
-    noisy = min(float(rounds), chance * rounds * (rounds + 1.0) / 2.0)
-    return falling_sum(lambda t: t**-3.0, first, rounds) + noisy
-
-
-def wide_tree_bound(arms: Playable, rounds: int, scale: float, width: float, levels: int) -> float:
-    """Return the bound of DP-UCB as published (Mishra and Thakurta 2015), for trees of `levels`
-    levels.
+    """Return the bound of DP-UCB on its own trees ("tight", "signed"): √(2 ln T/n) and the
+    Chan–Shi–Song radius at 2T⁻⁴, nodes of this scale, at most `most(n)` of them. Low bounds:
+    Σ_t t(t⁻⁴ + t⁻⁴), Hoeffding, and Chan, Shi and Song, on one side each.
     """
+    log_t, draws = math.log(rounds), counted(most, whole_cells(1, rounds - 1).last)
+    radius = sum_radii(draws, scale, 4.0 * log_t)
 
     def count(mean: float, target: float) -> float:
-        return wide_tree_plays(mean, target, rounds, scale, width, levels)
+        def level(n: Floats, _: Floats) -> Floats:
+            return np.asarray(target - np.sqrt(2.0 * log_t / n) - radius / n)
 
-    low = wide_tree_low(arms.first, rounds, scale, width, levels)
+        return mean_plays(mean, rounds, level, lambda n, _: AddedNoise(draws, scale))
+
+    low = falling_sum(lambda t: 2.0 * t**-3.0, arms.first, rounds)
     return optimistic_bound(arms, rounds, count, low)
 
 
-def hybrid_plays(mean: float, target: float, rounds: int, eps: float) -> float:
-    """Return the plays of Hybrid-UCB: √(3 lg T/n) + 6√8 s lg T/(εn), s = ⌊lg(n + 1)⌋, and 2s draws
-    of scale 2s/ε.
+def wide_tree_bound(arms: Playable, rounds: int, scale: float, width: float, levels: int) -> float:
+    """Return the bound of DP-UCB as published (Mishra and Thakurta 2015): √(2 ln T/n) + width/n,
+    trees of `levels` levels with nodes of this scale. Low bounds: Σ_t t(t⁻⁴ + P[noise of `levels`
+    nodes >= width]), each at most 1.
     """
-    cells, lg_t = whole_cells(1, rounds - 1), math.log2(max(2, rounds))
-    if not len(cells.first):
-        return 1.0
-    n, sizes = cells.first, cells.sizes
-    levels = np.floor(np.log2(cells.last + 1.0))
-    wide = 6.0 * math.sqrt(8.0) * lg_t * levels / (eps * n)
-    target_less = target - np.sqrt(3.0 * lg_t / n) - wide
-    total = 1.0
-    for s in np.unique(levels).tolist():
-        at = levels == s
-        noise = AddedNoise(2.0 * s, 2.0 * s / eps)
-        total += float(np.sum(sizes[at] * upper_tail(n[at], mean, target_less[at], noise)))
-    return total
+    log_t, noise = math.log(rounds), AddedNoise(float(levels), scale)
 
+    def count(mean: float, target: float) -> float:
+        def level(n: Floats, _: Floats) -> Floats:
+            return np.asarray(target - np.sqrt(2.0 * log_t / n) - width / n)
 
-def hybrid_low(first: int, rounds: int) -> float:
-    """Return Σ_t t(t^−8.65 + t^−6.84): Hoeffding, and Chernoff at .8 for 2s <= 2 lg t draws
-    (proofs/hybrid_ucb.md).
-    """
-    return falling_sum(lambda t: t**-7.65 + t**-5.84, first, rounds)
+        return mean_plays(mean, rounds, level, lambda _, last: noise)
+
+    chance = noise_chance(float(levels), scale, width)
+    noisy = min(float(rounds), chance * rounds * (rounds + 1.0) / 2.0)
+    low = falling_sum(lambda t: t**-3.0, arms.first, rounds) + noisy
+    return optimistic_bound(arms, rounds, count, low)
 
 
 def hybrid_bound(arms: Playable, rounds: int, eps: float) -> float:
-    """Return the bound of Hybrid-UCB (Hu, Huang and Mehta 2021, Theorem 5)."""
-    low = hybrid_low(arms.first, rounds)
-    return optimistic_bound(arms, rounds, lambda mean, y: hybrid_plays(mean, y, rounds, eps), low)
+    """Return the bound of Hybrid-UCB (Hu, Huang and Mehta 2021, Theorem 5): √(3 lg T/n) + 6√8 s lg
+    T/(εn), s = ⌊lg(n + 1)⌋, and 2s draws of scale 2s/ε. Low bounds: Σ_t t(t^−8.65 + t^−6.84),
+    Hoeffding, and Chernoff at .8 for 2s <= 2 lg t draws (proofs/hybrid_ucb.md).
+    """
+    lg_t, cells = math.log2(max(2, rounds)), whole_cells(1, rounds - 1)
+    n, levels = cells.first, np.floor(np.log2(cells.last + 1.0))
+    radius = np.sqrt(3.0 * lg_t / n), 6.0 * math.sqrt(8.0) * lg_t * levels / (eps * n)
+
+    def count(mean: float, target: float) -> float:
+        total, level = 1.0, target - radius[0] - radius[1]
+        for s in np.unique(levels).tolist():
+            at = levels == s
+            chances = upper_tail(n[at], mean, level[at], AddedNoise(2.0 * s, 2.0 * s / eps))
+            total += float(np.sum(cells.sizes[at] * chances))
+        return total
+
+    low = falling_sum(lambda t: t**-7.65 + t**-5.84, arms.first, rounds)
+    return optimistic_bound(arms, rounds, count, low)
 
 
 # Successive elimination: the pulls of a run in which every confidence bound holds, and the cost of

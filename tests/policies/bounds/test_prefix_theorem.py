@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks.matroid.growth import harmonic, rank_factor
 
 from dpbandits.core.inputs import Floats
 from dpbandits.policies import PrefixExponential
-from dpbandits.policies.arm_bounds import harmonic, rank_factor
 from dpbandits.policies.experts import prefix_theorem
 
 ROUNDS = 400
