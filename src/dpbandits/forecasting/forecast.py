@@ -27,6 +27,7 @@ from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Bernoulli, Categorical, Environment
 from dpbandits.environments.changing import Drift
+from dpbandits.environments.contexts import ContextTable
 from dpbandits.forecasting.outcome import (
     EQUAL,
     EachRate,
@@ -39,20 +40,14 @@ from dpbandits.forecasting.outcome import (
     rates_given,
 )
 from dpbandits.forecasting.trials import Conditions, PlayedTrial, Spread, play_trial
-from dpbandits.forecasting.worlds import (
-    Lasting,
-    Visitors,
-    entrants_in_worlds,
-    foreseen_in_worlds,
-)
+from dpbandits.forecasting.worlds import Lasting, Visitors, World
 from dpbandits.mechanisms import Block
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies import CONTEXTUAL, POLICIES
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.joint_contexts import JointDPLinTS
-from dpbandits.policies.named import NO_ABOUT, close_to
+from dpbandits.policies.named import EVERY_POLICY, NO_ABOUT, close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.session.arms import Assignment, assignment_of
 from dpbandits.session.beliefs import (
@@ -85,14 +80,19 @@ class Entrant:
     policy: Policy
 
 
+Among = Visitors | Lasting | None
+"""What sets worlds apart from trials with one best arm; None: nothing."""
+
+
 def entrants(
     policies: Sequence[str | type[Policy]] | None,
     epsilons: Sequence[Any] | Any,
     arms: int,
     visitors: int,
-    cap: int = 1,
-) -> list[list[Entrant]]:
-    """For each policy, itself at every ε, small ones first.
+    cap: int,
+    among: Among,
+) -> list[Entrant]:
+    """Each policy at every ε, small ones first.
 
     cap: rounds in which one user is learned from at most, as of a session; each of them gets that
         share of ε.
@@ -102,34 +102,32 @@ def entrants(
     """
     given: Any = epsilons if isinstance(epsilons, (list, tuple)) else [epsilons]
     budgets = sorted({as_fraction(epsilon, "epsilon") for epsilon in given})
-    named = DEFAULT if policies is None else policies
+    usual = DEFAULT if among is None else among.usual
+    named = usual if policies is None else policies
     if isinstance(named, (str, type)):
         named = [named]
     if not budgets or not named:
         raise ValueError("Expected one ε and one policy at least: epsilon=[.5, 1], for example.")
-    groups = []
+    found = list[Entrant]()
     for name in dict.fromkeys(named):
-        cls = forecast_class(name)
-        whole = [(epsilon, built(cls, arms, visitors, epsilon=epsilon)) for epsilon in budgets]
+        cls = forecast_class(name, among)
+        whole = [
+            (epsilon, built(cls, arms, visitors, among, epsilon=epsilon)) for epsilon in budgets
+        ]
         made = [(epsilon, policy_for_users(policy, cap)) for epsilon, policy in whole]
-        groups.append([Entrant(cls.__name__, float(epsilon), policy) for epsilon, policy in made])
-    return groups
+        found += [Entrant(cls.__name__, float(epsilon), policy) for epsilon, policy in made]
+    return found
 
 
-def forecast_class(name: object) -> type[Policy]:
+def forecast_class(name: object, among: Among) -> type[Policy]:
     """The class that is meant, by itself or by its name."""
-    cls: Any = POLICIES.get(name) if isinstance(name, str) else name
-    by_context = (ContextualPolicy, JointDPLinTS)
-    if name in CONTEXTUAL or (isinstance(cls, type) and issubclass(cls, by_context)):
-        raise ValueError(
-            f"{name if isinstance(name, str) else cls.__name__} decides by contexts: say how many "
-            "features there are, features=8, or give contexts like those to come."
-        )
+    cls: Any = EVERY_POLICY.get(name) if isinstance(name, str) else name
+    usual = DEFAULT if among is None else among.usual
     if not (isinstance(cls, type) and issubclass(cls, Policy)):
-        close = close_to(name, POLICIES) if isinstance(name, str) else ""
+        close = close_to(name, EVERY_POLICY) if isinstance(name, str) else ""
         raise ValueError(
             f"Expected policies={shown(name)} to be a policy's name or class, such as "
-            f"{DEFAULT[0]!r}{close}; `dpbandits list` and dpbandits.list_policies() list them."
+            f"{usual[0]!r}{close}; `dpbandits list` and dpbandits.list_policies() list them."
         )
     takes, about = {field.name for field in fields(cls)}, getattr(cls, "about", None)
     if about is None:
@@ -139,7 +137,18 @@ def forecast_class(name: object) -> type[Policy]:
             f"Expected policies that play single arms at an ε, got {cls.__name__}: a forecast is "
             "for A/B tests and their like."
         )
-    if "lasting" in takes:
+    missing = {"features", "lasting"} & takes - set({} if among is None else among.known)
+    if missing and among is not None:
+        raise ValueError(
+            f"Expected policies that play with {next(iter(among.known))}= or without, such as "
+            f"{usual[0]!r}, got {cls.__name__}, which takes {missing.pop()}."
+        )
+    if "features" in missing:
+        raise ValueError(
+            f"{cls.__name__} decides by contexts: say how many features there are, features=8, or "
+            "give contexts like those to come."
+        )
+    if missing:
         raise ValueError(
             f"{cls.__name__} is for rates that change: say for how many visitors they last, "
             "lasting=10_000, say."
@@ -147,19 +156,36 @@ def forecast_class(name: object) -> type[Policy]:
     return cls
 
 
-def built(cls: type[Policy], arms: int, visitors: int, **budget: Any) -> Policy:
+def built(
+    cls: type[Policy], arms: int, visitors: int, among: Among = None, **budget: Any
+) -> Policy:
     """An instance for so many arms; it knows how many visitors come if it can."""
+    known = {"horizon": visitors} | ({} if among is None else among.known)
+    if issubclass(cls, JointDPLinTS) and isinstance(among, Visitors):
+        known["public_contexts"] = among.contexts  # its cells are of such people
     takes = {field.name for field in fields(cls)}
-    known = {"horizon": visitors} if "horizon" in takes else {}
-    return cls(arms=arms, **known, **budget)
+    return cls(arms=arms, **{name: each for name, each in known.items() if name in takes}, **budget)
 
 
-def baseline_of(entrant: Entrant, visitors: int) -> Entrant | None:
-    """The same without privacy."""
-    cls = POLICIES.get(entrant.policy.about.baseline)
-    if cls is None or "lasting" in {field.name for field in fields(cls)}:
-        return None  # what means that change lose is not forecast from means that stand still
-    return Entrant(cls.__name__, None, built(cls, entrant.policy.arms, visitors))
+def baselines_of(
+    private: Sequence[Entrant], visitors: int, among: Among = None
+) -> dict[str, Entrant]:
+    """The same without privacy, by label."""
+    found = dict[str, Entrant]()
+    for entrant in private:
+        cls = EVERY_POLICY.get(entrant.policy.about.baseline)
+        if cls is None or not (takes_part(cls) if among is None else among.takes(cls)):
+            continue
+        policy = built(cls, entrant.policy.arms, visitors, among)
+        found[cls.__name__] = Entrant(cls.__name__, None, policy)
+    return found
+
+
+def takes_part(baseline: type[Policy]) -> bool:
+    """Whether it is compared with: what means that change lose is not forecast from means that
+    stand still, nor by contexts where there are none.
+    """
+    return not {"lasting", "features"} & {field.name for field in fields(baseline)}
 
 
 # How often every policy plays every arm in each draw of the rates: exact runs, by `simulate`.
@@ -556,20 +582,19 @@ def forecast(
         else:
             among = Lasting.given(lasting, prior, ruler, visitors)
             worlds = [among.world(seed, draw) for draw in range(draws)]
-        private, plain = entrants_in_worlds(
-            policies, epsilon, prior.size, among, visitors, cap or 1
-        )
+        private = entrants(policies, epsilon, prior.size, visitors, cap or 1, among)
+        plain = baselines_of(private, visitors, among)
         found = foreseen_in_worlds(private, plain, worlds, visitors, seed, ruler.span, progress)
         about = f"rates: {prior}; rewards: {ruler.words}; {among.words}"
         played_as = played_words(rewards, None)
         return Forecast(found, visitors, draws, prior.size, seed, units, about, cap, played_as)
-    groups = entrants(policies, epsilon, prior.size, visitors, cap or 1)
+    private = entrants(policies, epsilon, prior.size, visitors, cap or 1, None)
     first = drawn_means(prior, ruler, draws, seed)
     means = np.stack([how.rates(row).mean(axis=0) for row in first])
     steady = isinstance(prior, EachRate) and prior.steady
     kept = counted_rounds(visitors)
     trial = ForecastTrial(means, kept, visitors, seed, steady, ruler.span, delay, how, first)
-    rows = foreseen(groups, trial, progress)
+    rows = foreseen(private, trial, progress)
     about = f"rates: {prior}; rewards: {ruler.words}"
     about += "" if shares is None else f"; {shares.least_words(prior.labels)}"
     about += f"; {silent:g} of people never answer" if silent else ""
@@ -701,16 +726,24 @@ def conditions_of(
     return Conditions(visitors, shares, float(share), drift, delay, length)
 
 
+class Told:
+    """Tells how many runs are done of all that are played."""
+
+    def __init__(self, progress: Callable[[int, int], None] | None, total: int) -> None:
+        self.progress, self.done, self.total = progress, 0, total
+        self(0)
+
+    def __call__(self, more: int) -> None:
+        self.done += more
+        if self.progress is not None:
+            self.progress(self.done, self.total)
+
+
 def foreseen(
-    groups: list[list[Entrant]], trial: ForecastTrial, progress: Callable[[int, int], None] | None
+    private: list[Entrant], trial: ForecastTrial, progress: Callable[[int, int], None] | None
 ) -> tuple[Foreseen, ...]:
     """All rows: policies, what they are without privacy, equal shares."""
-    plain = {
-        baseline.label: baseline
-        for group in groups
-        if (baseline := baseline_of(group[0], trial.visitors))
-    }
-    private = [entrant for group in groups for entrant in group]
+    plain = baselines_of(private, trial.visitors)
     if not trial.how.are_plain:
         for entrant in private:
             require_played(entrant, trial.how)
@@ -719,15 +752,7 @@ def foreseen(
     if trial.how.are_plain and trial.delay is None:
         named_draws = min(len(trial.means), NAMED_DRAWS)
     played_too = sum(is_played(entrant.policy) for entrant in private)
-    done, total = 0, len(everything) * len(trial.means) + played_too * named_draws
-
-    def tell(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(done, total)
-
-    tell(0)
+    tell = Told(progress, len(everything) * len(trial.means) + played_too * named_draws)
     equal = equal_shares(trial)
     shares = losses(equal, trial)
     without, rows, compared = dict[str, Floats](), list[Foreseen](), list[Foreseen]()
@@ -750,12 +775,15 @@ def foreseen(
             names = names_expected(schedule_of(policy, trial.visitors), plays, trial)
         if entrant.epsilon is None:
             without[entrant.label] = loss
-            compared.append(foreseen_row(entrant, plays, loss, None, shares, names, trial))
-        else:
-            same = without.get(policy.about.baseline)
-            rows.append(foreseen_row(entrant, plays, loss, same, shares, names, trial))
+        same = None if entrant.epsilon is None else without.get(policy.about.baseline)
+        leads = share_of_best(trial, plays[:, -1])
+        row = foreseen_row(
+            entrant.label, entrant.epsilon, loss, same, shares, leads, names, trial.span
+        )
+        (compared if entrant.epsilon is None else rows).append(row)
     names = names_expected(plain_schedule(trial.means.shape[1]), equal, trial)
-    last = foreseen_row(None, equal, shares, None, shares, names, trial)
+    leads = highest_mean(equal, trial)
+    last = foreseen_row(EQUAL, None, shares, None, shares, leads, names, trial.span)
     return (*rows, *compared, last)
 
 
@@ -801,6 +829,10 @@ class Names(NamedTuple):
     width: float | None
 
 
+NOBODY = Names(np.inf, None, None)
+"""No arm is looked for that is best for all."""
+
+
 def names_played(found: Sequence[PlayedTrial], trial: ForecastTrial) -> Names:
     """By trials that were played; a wrong name counts as none."""
     when = list[float]()
@@ -825,7 +857,7 @@ def middle_of(when: Sequence[float]) -> float:
 def names_expected(schedule: Schedule | None, plays: Integers, trial: ForecastTrial) -> Names:
     """By the intervals at expected totals, of what is not played in blocks."""
     if schedule is None:
-        return Names(np.inf, None, None)
+        return NOBODY
     answered = np.floor(plays * (1.0 - trial.how.silent)).astype(np.int64)
     stay = trial.stay
     when = named_after(schedule, answered[:, :, stay], trial.means[:, stay], trial.kept)
@@ -836,21 +868,22 @@ def names_expected(schedule: Schedule | None, plays: Integers, trial: ForecastTr
 
 
 def foreseen_row(
-    entrant: Entrant | None,
-    plays: Integers,
+    label: str,
+    epsilon: float | None,
     loss: Floats,
     baseline: Floats | None,
     shares: Floats,
+    leads: float,
     names: Names,
-    trial: ForecastTrial,
+    span: float,
 ) -> Foreseen:
-    """A row from play counts. entrant: None for equal shares. baseline, shares: losses of the same
-    without privacy, of equal shares.
+    """A row from each draw's loss. baseline, shares: losses of the same without privacy, of equal
+    shares. span: of rewards.
     """
     q95, q99 = np.quantile(loss, [0.95, 0.99], method="higher").tolist()
     return Foreseen(
-        EQUAL if entrant is None else entrant.label,
-        None if entrant is None else entrant.epsilon,
+        label,
+        epsilon,
         float(loss.mean()),
         standard_error(loss),
         None if baseline is None else float((loss - baseline).mean()),
@@ -858,12 +891,12 @@ def foreseen_row(
         q95,
         q99,
         float(loss.max()),
-        highest_mean(plays, trial) if entrant is None else share_of_best(trial, plays[:, -1]),
+        leads,
         round(names.named) if np.isfinite(names.named) else None,
         None if baseline is None else standard_error(loss - baseline),
         standard_error(shares - loss),
         names.chance,
-        None if names.width is None else names.width * trial.span,
+        None if names.width is None else names.width * span,
     )
 
 
@@ -905,6 +938,58 @@ def equal_shares(trial: ForecastTrial) -> Integers:
         many = np.clip(trial.kept - start, 0, stop - start)[:, None]
         counts[:, among] += (many + np.arange(len(among) - 1, -1, -1)) // len(among)
     return np.broadcast_to(counts, (len(trial.means), *counts.shape))
+
+
+# The same in worlds in which no arm is best for everybody.
+
+
+def foreseen_in_worlds(
+    private: list[Entrant],
+    plain: dict[str, Entrant],
+    worlds: Sequence[World],
+    rounds: int,
+    seed: int,
+    span: float,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[Foreseen, ...]:
+    """All rows: policies, what they are without privacy, equal shares."""
+    tell = Told(progress, (len(private) + len(plain)) * len(worlds))
+    most = np.array([float(world.best_until(rounds)) for world in worlds])
+    mean = np.array([rounds * float(world.means.mean()) for world in worlds])
+    best = np.array([int(world.means.argmax()) for world in worlds])
+    shares, without = (most - mean) * span, dict[str, Floats]()
+    rows, compared = list[Foreseen](), list[Foreseen]()
+    for entrant in (*plain.values(), *private):
+        found = [
+            lost_in(world, entrant.policy, rounds, seed, draw, tell)
+            for draw, world in enumerate(worlds)
+        ]
+        loss = np.array([lost for lost, _ in found]) * span
+        leads = float((np.array([most_played for _, most_played in found]) == best).mean())
+        if entrant.epsilon is None:
+            without[entrant.label] = loss
+        same = None if entrant.epsilon is None else without.get(entrant.policy.about.baseline)
+        row = foreseen_row(entrant.label, entrant.epsilon, loss, same, shares, leads, NOBODY, span)
+        (compared if entrant.epsilon is None else rows).append(row)
+    leads = float((best == 0).mean())  # of arms that are played alike, the first
+    last = foreseen_row(EQUAL, None, shares, None, shares, leads, NOBODY, span)
+    return (*rows, *compared, last)
+
+
+def lost_in(
+    world: World, policy: Policy, rounds: int, seed: int, draw: int, tell: TellDone
+) -> tuple[float, int]:
+    """What one run lost against the arm that is best for each visitor or at each time, and the arm
+    that it played most.
+    """
+    runs = simulate(policy, world, rounds, seed=seed, at=[rounds], first=draw, workers=1)
+    lost = float(runs.regret()[0])
+    by_context = isinstance(policy, (ContextualPolicy, JointDPLinTS))
+    if isinstance(world, ContextTable) and not by_context:
+        # which is measured against one best arm
+        lost += rounds * (world.best - float(world.means.max()))
+    tell(1)
+    return lost, int(runs.plays[0].argmax())
 
 
 # What a campaign is expected to have lost to privacy so far, were the means what was released.
@@ -958,18 +1043,17 @@ def expected_loss(
         return None
     people = min(people, MOST_PEOPLE, getattr(policy, "horizon", None) or MOST_PEOPLE)
     ruler, alone = ruler or Range(), replace(policy, arms=len(means))
-    baseline = baseline_of(Entrant(type(policy).__name__, None, alone), people)
-    if policy.guarantee is None or baseline is None:
+    plain = baselines_of([Entrant(type(policy).__name__, None, alone)], people)
+    if policy.guarantee is None or not plain:
         return None
+    both = alone, next(iter(plain.values())).policy
     world = Bernoulli([ruler.to_unit(clipped(mean, ruler)) for mean in means])
-    if any(
-        not choose_player(each, world, people, seed, True)[1] for each in (alone, baseline.policy)
-    ):
+    if not all(choose_player(each, world, people, seed, True)[1] for each in both):
         return None
     runs = min(MOST_ROUNDS // people, RUNS)
     ours, plain = (
         regret_of_runs(each, world, people, runs, seed + at) * ruler.span
-        for at, each in enumerate((alone, baseline.policy))
+        for at, each in enumerate(both)
     )
     error = np.hypot(*(np.std(each, ddof=1) / np.sqrt(runs) for each in (ours, plain)))
     loss = float(ours.mean())
