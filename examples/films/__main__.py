@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dpbandits.terminal.commands.terminal import console, one_line_errors
+from dpbandits.terminal.console import console, one_line_errors
 from examples.films.play import POLICIES, load_films, play_films, print_played
 
 

@@ -12,8 +12,7 @@ from typer.testing import CliRunner, Result
 
 from dpbandits.policies.named import EVERY_POLICY as POLICIES
 from dpbandits.policies.recommended import RECOMMENDED
-from dpbandits.terminal.cli import app
-from dpbandits.terminal.commands.run import SMALL_SWEEP
+from dpbandits.terminal.cli import SMALL_SWEEP, app
 from tests.sweeps.texts import sweep_text
 
 SWEEP = sweep_text("DPKLUCB", "KLUCB", rounds=400, runs=6, head="[quick]\nruns = 2", name="small")

@@ -164,15 +164,16 @@ def test_a_taken_port_is_said_before_anything_is_served(run: Any) -> None:
 
 def test_a_password_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a server says as it begins goes to a journal."""
-    monkeypatch.setattr(
-        "dpbandits.service.server.serving.serve", lambda _, **asked: asked["ready"]()
-    )
-    monkeypatch.setattr(
-        "dpbandits.terminal.commands.campaigns.opened_database",
-        lambda *_, **__: remote(client_of(open_store("memory:"))),
-    )
     words = ["serve", "--store", "postgresql+psycopg://me:hush7@host/trials"]
-    printed = CliRunner().invoke(app, words).output
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            "dpbandits.service.server.serving.serve", lambda _, **asked: asked["ready"]()
+        )
+        patched.setattr(
+            "dpbandits.terminal.campaigns.opened_database",
+            lambda *_, **__: remote(client_of(open_store("memory:"))),
+        )
+        printed = CliRunner().invoke(app, words).output
     assert "me:***@host/trials" in printed
     said = CliRunner().invoke(app, ["keys", "list", "--store", "http://me:hush7@host"]).output
     assert "Expected the database itself" in " ".join(said.split())

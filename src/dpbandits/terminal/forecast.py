@@ -12,7 +12,7 @@ import typer
 
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.forecasting.forecast import DEFAULT
-from dpbandits.terminal.commands.terminal import console, one_line_errors
+from dpbandits.terminal.console import console, one_line_errors
 
 if TYPE_CHECKING:
     from rich.table import Table

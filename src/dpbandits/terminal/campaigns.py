@@ -1,10 +1,11 @@
-"""`dpbandits serve` and `dpbandits campaign …`: campaigns in a store."""
+"""`dpbandits serve`, `dpbandits campaign …` and `dpbandits keys …`: campaigns in a store."""
 
 from __future__ import annotations
 
 import csv
 import inspect
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -16,20 +17,83 @@ from rich.markup import escape
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from dpbandits.core.errors import Error
 from dpbandits.policies.named import close_to
 from dpbandits.policies.recommended import RECOMMENDED
-from dpbandits.terminal.commands.stores import (
-    DatabaseOption,
-    StoreOption,
-    WitnessOption,
-    opened_database,
-    opened_store,
-    without_password,
-)
-from dpbandits.terminal.commands.terminal import console, one_line_errors
+from dpbandits.terminal.console import console, one_line_errors
 
 if TYPE_CHECKING:
     from dpbandits.service.models import Summary
+    from dpbandits.service.store import CampaignStore
+
+# A store: where it is, and what is opened there.
+
+
+StoreOption = Annotated[
+    str,
+    typer.Option(
+        help="The store: sqlite:///trial.db, postgresql+psycopg://…, or http://host:port, whose "
+        "key DPBANDITS_TOKEN says."
+    ),
+]
+DatabaseOption = Annotated[
+    str,
+    typer.Option("--store", help="The database: sqlite:///trial.db or postgresql+psycopg://…."),
+]
+WitnessOption = Annotated[
+    Path | None, typer.Option(help="The witness, outside the database's own backup.")
+]
+
+
+def without_password(address: str) -> str:
+    """An address for a terminal, and whoever keeps what a terminal shows.
+
+    >>> without_password("postgresql+psycopg://me:hush@host/trials")
+    'postgresql+psycopg://me:***@host/trials'
+    >>> without_password("postgresql+psycopg:///trials?user=me&password=hush&host=h")
+    'postgresql+psycopg:///trials?user=me&password=***&host=h'
+    """
+    said = re.sub(r"(?<=://)([^:/@]*):[^@]*@", r"\1:***@", address)
+    return re.sub(r"(?<=[?&]password=)[^&]*", "***", said)
+
+
+def opened_store(store: str, witness: Path | None, *, makes: bool = False) -> CampaignStore:
+    """A store by its address. makes: a database that is not there is made; else a slip of the pen
+    would be answered by an empty store.
+
+    Raises:
+        ValueError: it cannot be opened.
+    """
+    from dpbandits.service.opening import open_store
+
+    file = Path(store.removeprefix("sqlite:///").partition("?")[0])
+    if not makes and store.startswith("sqlite:///") and file.name and not file.exists():
+        raise ValueError(
+            f"There is no database {file}. `dpbandits campaign create`, `dpbandits keys create` "
+            "and `dpbandits serve` make one."
+        )
+    try:
+        return open_store(store, witness=witness)
+    except (Error, ImportError) as error:
+        raise ValueError(str(error)) from None
+
+
+def opened_database(store: str, witness: Path | None, *, makes: bool = False) -> CampaignStore:
+    """A store that is a database: what is done here has no verb over HTTP.
+
+    Raises:
+        ValueError: it is a server's address, or cannot be opened.
+    """
+    if store.startswith(("http://", "https://")):
+        raise ValueError(
+            "Expected the database itself, such as sqlite:///trial.db, got the server "
+            f"{without_password(store)}: this is done beside it."
+        )
+    return opened_store(store, witness, makes=makes)
+
+
+# Its campaigns.
+
 
 NameArgument = Annotated[str, typer.Argument(help="The campaign's name.")]
 
@@ -207,7 +271,8 @@ def operation_command(kind: Any) -> Callable[..., None]:
 
             sent = {name: value for name, value in given.items() if value is not None}
             if "context" in sent:
-                sent["context"] = given_context(sent["context"])
+                example = "'[0.1, -0.3]' or '{\"age\": 0.1}'; with --count a list of these"
+                sent["context"] = json_in(sent["context"], "--context", example, (list, dict))
             op = made(kind, **{kind.model_fields[name].alias or name: sent[name] for name in sent})
             said = op.replied(found[of].do(op)).model_dump()
             rows = next((each for each in said.values() if isinstance(each, list)), [said])
@@ -225,24 +290,6 @@ def operation_command(kind: Any) -> Callable[..., None]:
     call.__annotations__ = {each.name: each.annotation for each in whole}
     call.__doc__ = kind.__doc__
     return call
-
-
-def given_context(text: str) -> Any:
-    """A context as JSON.
-
-    Raises:
-        ValueError: it is none.
-    """
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, (list, dict)):
-        raise ValueError(
-            "Expected --context to be JSON, such as '[0.1, -0.3]' or '{\"age\": 0.1}'; with "
-            "--count a list of these."
-        )
-    return found
 
 
 KEYWORD = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
@@ -443,7 +490,7 @@ def given_policy(policy: str, arms: str | None, epsilon: str | None) -> dict[str
     """
     example = '{"name": "DPRateIMED", "arms": 2, "epsilon": "1"}'
     json_given = policy.lstrip().startswith("{")
-    said = object_in(policy, "--policy", example) if json_given else {"name": policy}
+    said = json_in(policy, "--policy", example) if json_given else {"name": policy}
     beside: dict[str, Any] = {}
     if arms is not None:
         names = [name.strip() for name in arms.split(",")]
@@ -465,7 +512,7 @@ def given_options(name: str, options: str) -> dict[str, Any]:
 
     from dpbandits.service.creation import NewCampaign
 
-    said = object_in(options, "--options", '{"min_share": 0.01}')
+    said = json_in(options, "--options", '{"min_share": 0.01}')
     known = sorted(set(NewCampaign.model_fields) - {"name", "policy"})
     for option in said:
         if option not in known:
@@ -480,8 +527,8 @@ def given_options(name: str, options: str) -> dict[str, Any]:
         raise ValueError(f"--options: {'; '.join(wrong)}.") from None
 
 
-def object_in(text: str, what: str, example: str) -> dict[str, Any]:
-    """A JSON object.
+def json_in(text: str, what: str, example: str, kinds: tuple[type, ...] = (dict,)) -> Any:
+    """JSON of one of these kinds.
 
     Raises:
         ValueError: it is none.
@@ -490,6 +537,56 @@ def object_in(text: str, what: str, example: str) -> dict[str, Any]:
         found = json.loads(text)
     except ValueError:
         found = None
-    if not isinstance(found, dict):
+    if not isinstance(found, kinds):
         raise ValueError(f"Expected {what} to be JSON, such as {example}.")
     return found
+
+
+# Who may call a server.
+
+
+keys = typer.Typer(no_args_is_help=True, help="Bearer keys of a store.")
+
+
+@keys.command("create")
+def create_key(
+    name: Annotated[str, typer.Argument(help="Whose key it is. No other key has or had the name.")],
+    store: DatabaseOption,
+    role: Annotated[list[str], typer.Option(help="ask, tell, read or admin; may be repeated.")],
+    campaign: Annotated[str | None, typer.Option(help="For this campaign only.")] = None,
+    witness: WitnessOption = None,
+) -> None:
+    """A new key, shown this once."""
+    with one_line_errors(), opened_database(store, witness, makes=True) as found:
+        from dpbandits.service.server.access import Access
+
+        typer.echo(Access(found.database, open=False).create(name, role, campaign))
+
+
+@keys.command("list")
+def list_keys(store: DatabaseOption, witness: WitnessOption = None) -> None:
+    """All keys, by name and roles."""
+    with one_line_errors(), opened_database(store, witness) as found:
+        rows = found.database.access_keys()
+        if not rows:
+            typer.echo(
+                "No keys yet: a server of this store lets everybody on its machine do everything. "
+                "`dpbandits keys create` makes one."
+            )
+        for row in rows:
+            state = "revoked" if row.revoked is not None else row.roles
+            typer.echo(f"{row.name}\t{state}\t{row.campaign or 'all campaigns'}")
+
+
+@keys.command("revoke")
+def revoke_key(
+    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    store: DatabaseOption,
+    witness: WitnessOption = None,
+) -> None:
+    """The keys of this name open nothing any more."""
+    with one_line_errors(), opened_database(store, witness) as found:
+        from dpbandits.service.server.access import Access
+
+        many = Access(found.database, open=False).revoke(name)
+        typer.echo(f"Revoked {many} keys of {name}.")

@@ -14,7 +14,7 @@ from dpbandits.auditing.report import COLUMNS, AuditReport, conclusion, heading,
 from dpbandits.auditing.report import verify as verify_report
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.policies.named import importing_from
-from dpbandits.terminal.commands.terminal import console, errors, one_line_errors
+from dpbandits.terminal.console import console, errors, one_line_errors
 
 SubjectArgument = Annotated[
     str | None,
