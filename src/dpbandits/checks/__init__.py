@@ -2,11 +2,6 @@
 
 from collections.abc import Callable
 
-from dpbandits.checks.campaigns import (
-    arms_come_and_go,
-    late_rewards,
-    unplanned_drops,
-)
 from dpbandits.checks.checks import (
     hosts_agree,
     ledger_equals_claim,
@@ -20,10 +15,13 @@ from dpbandits.checks.joint_contexts import outputs_are_releases, releases_survi
 from dpbandits.checks.law import beats_uniform, compiled_law
 from dpbandits.checks.mechanism import check_mechanism
 from dpbandits.checks.sessions import (
+    arms_come_and_go,
     late_and_missing_tells,
+    late_rewards,
     only_reports_enter,
     state_is_a_fold,
     survives_json,
+    unplanned_drops,
 )
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.inputs import refuse_others
