@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.auditing.contexts import context_level
+from dpbandits.auditing.transcript import context_level
 from dpbandits.checks.examples import examples
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.cells import Histograms

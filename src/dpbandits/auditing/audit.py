@@ -9,7 +9,6 @@ from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dpbandits.auditing.contexts import NOT_COUNTED, context_level
 from dpbandits.auditing.effort import clock
 from dpbandits.auditing.foreign import (
     ARMS,
@@ -27,7 +26,7 @@ from dpbandits.auditing.replays import draws_gaussians
 from dpbandits.auditing.report import AuditReport, LevelResult
 from dpbandits.auditing.statistical import statistical_level
 from dpbandits.auditing.subjects import ROUNDS, MechanismSubject, PolicySubject, Subject, feed
-from dpbandits.auditing.transcript import REPLAYS, transcript_level
+from dpbandits.auditing.transcript import NOT_COUNTED, REPLAYS, transcript_level
 from dpbandits.checks.examples import examples
 from dpbandits.core.inputs import LARGEST_SEED, real_number, shown, whole_number
 from dpbandits.core.privacy import Real, as_fraction
@@ -429,11 +428,9 @@ def replayed_level(
     """
     replays = REPLAYS if how.runs is None else max(REPLAYS, how.runs // RUNS_A_REPLAY)
     seconds = budget if how.runs is None else None
-    work: dict[str, Any] = {"replays": replays, "budget": seconds, "seed": how.seed, "rho": how.rho}
-    if isinstance(policy, (ContextualPolicy, JointDPLinTS)):
-        found = context_level(policy, claim, **work)
-    else:
-        found = transcript_level(policy, claim, **work)
+    found = transcript_level(
+        policy, claim, replays=replays, budget=seconds, seed=how.seed, rho=how.rho
+    )
     if how.delta and found.outcome == "failed":
         said = f"A claim with a δ is not refuted by that: {found.evidence}"
         found = replace(found, outcome="not applicable", evidence=said)

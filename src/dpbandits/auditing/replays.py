@@ -558,25 +558,19 @@ class Priced(NamedTuple):
 
 
 def priced(runs: list[Found]) -> Priced:
-    """The loss of the answers, worked out from the loss of the draws. Pairs are taken by falling
-    loss of the draws, until that loss is no more than what is certain already.
-    """
+    """The loss of the answers, worked out from the loss of the draws."""
     runs = sorted(runs, key=lambda run: len(run.witness.draws))
-    pairs = sorted(
-        ((pair, run.witness) for run in runs for pair in run.worst), key=lambda case: -case[0].loss
-    )
-    found = Priced(Fraction(0), Fraction(0), case_of(*pairs[0]))
-    for pair, witness in pairs:
-        if pair.loss <= found.least:
-            break
-        case = case_of(pair, witness)
-        least, most = cost(case)
-        found = Priced(
-            max(least, found.least),
-            None if most is None or found.most is None else max(most, found.most),
-            case if least > found.least else found.case,
+    worst, others = (
+        sorted(
+            ((pair, run.witness) for run in runs for pair in getattr(run, which)),
+            key=lambda case: -case[0].loss,
         )
-    found = with_others(found, runs)
+        for which in ("worst", "others")
+    )
+    found = Priced(Fraction(0), Fraction(0), case_of(*worst[0]))
+    found = with_pairs(found, worst, lambda found, loss: loss <= found.least)
+    # answers may hide the draws of one pair and show those of another, which cost as much or less
+    found = with_pairs(found, others, lambda found, loss: found.most is None or loss <= found.most)
     if found.least:
         found.case.confirm()
     if any(run.unclear or (run.witness.self_adding and run.witness.sums is None) for run in runs):
@@ -585,22 +579,23 @@ def priced(runs: list[Found]) -> Priced:
     return found
 
 
-def with_others(found: Priced, runs: list[Found]) -> Priced:
-    """The same with the pairs that are not among the worst of their run. Answers may hide the
-    draws of one pair and show those of another, though these cost as much or less.
+def with_pairs(
+    found: Priced,
+    pairs: list[tuple[Pair, Witness]],
+    is_enough: Callable[[Priced, Fraction], bool],
+) -> Priced:
+    """The same with these pairs, by falling loss of their draws, until no further one is needed.
+
+    is_enough: whether a pair whose draws lose so much changes nothing.
     """
-    pairs = sorted(
-        ((pair, run.witness) for run in runs for pair in run.others),
-        key=lambda case: -case[0].loss,
-    )
     for pair, witness in pairs:
-        if found.most is None or pair.loss <= found.most:
+        if is_enough(found, pair.loss):
             break
         case = case_of(pair, witness)
         least, most = cost(case)
         found = Priced(
             max(least, found.least),
-            None if most is None else max(most, found.most),
+            None if most is None or found.most is None else max(most, found.most),
             case if least > found.least else found.case,
         )
     return found

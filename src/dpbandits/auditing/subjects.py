@@ -16,6 +16,7 @@ import numpy as np
 
 from dpbandits.auditing.played_noise import Outside
 from dpbandits.auditing.tables import Neighbours, late_tapes, mixed, neighbouring
+from dpbandits.checks.checks import horizon_of
 from dpbandits.core.errors import MixedRuns, Parting, Tossed
 from dpbandits.core.inputs import Floats, Integers, shown
 from dpbandits.core.plan import EVERY, Action, Cycle, Draw, Hold, Plan, PublicRng
@@ -113,8 +114,7 @@ def longest(policy: Policy) -> int:
     """The most rounds for which the policy can be played."""
     if isinstance(policy, Feeding):
         return releases_of(policy.fed) * policy.each
-    horizon = getattr(policy, "horizon", None)
-    return int(horizon) if policy.about.needs_horizon and horizon is not None else 10**12
+    return horizon_of(policy)
 
 
 ENDLESS = 10**12

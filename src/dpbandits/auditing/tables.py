@@ -3,16 +3,13 @@ what it is replaced by.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from dpbandits.core.inputs import Floats
 
-# Pairs of reward tables that differ in one record: backgrounds, the record that is replaced, and
-# what it is replaced by.
-#
-# Their order mixes all kinds, so that any first part of the list holds some of each.
+# The order of pairs mixes all kinds, so that any first part of the list holds some of each.
 
 
 MOVES = {
@@ -24,28 +21,6 @@ MOVES = {
 """What a replaced reward was and becomes. Code that heeds only 0 and 1, only what lies between, or
 only what is no fraction of two cannot hide all of these. On the usual grid .97 is odd, .02 even.
 """
-
-
-class Neighbours(Protocol):
-    """Two reward tables that differ in one record: shape (rounds, arms), or (blocks, records of a
-    block, arms) where a mechanism is handed the sums of several records at once.
-    """
-
-    @property
-    def a(self) -> Floats: ...
-
-    @property
-    def b(self) -> Floats: ...
-
-    @property
-    def label(self) -> str: ...
-
-    @property
-    def rounds(self) -> int: ...
-
-    @property
-    def block(self) -> int:
-        """Records a block."""
 
 
 class TwoTables(NamedTuple):
@@ -92,6 +67,12 @@ class Replaced(NamedTuple):
         table = self.table.copy()
         table[self.row] = np.where(np.isnan(row), table[self.row], row)
         return table.reshape(-1, self.block, table.shape[1]) if self.block > 1 else table
+
+
+Neighbours = TwoTables | Replaced
+"""Two reward tables that differ in one record: shape (rounds, arms), or (blocks, records of a
+block, arms) where a mechanism is handed the sums of several records at once.
+"""
 
 
 def backgrounds(arms: int, rounds: int) -> dict[str, Floats]:

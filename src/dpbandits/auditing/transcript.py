@@ -2,6 +2,9 @@
 gives the same answers.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -31,6 +34,8 @@ from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.auditing.shown_noise import Changes
 from dpbandits.auditing.subjects import longest
 from dpbandits.checks.checks import replay_is_blind
+from dpbandits.checks.contexts import ContextLoss, largest_loss_in_contexts, runs_of
+from dpbandits.checks.joint_contexts import Host, joint_runs_of
 from dpbandits.core.errors import (
     CheckFailed,
     Diverged,
@@ -40,7 +45,10 @@ from dpbandits.core.errors import (
     RequestsDiffer,
     Unclear,
 )
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
+from dpbandits.policies.joint_contexts import JointDPLinTS
+from dpbandits.session.releases_only import JointDPSession
 
 # The search of a run's neighbours: which are replayed, and which of them are priced first.
 
@@ -159,6 +167,8 @@ OWN_PLANS = (
     "say. Of its releases:"
 )
 
+NOT_IN_RHO = "It draws noise that is not priced in rho."
+
 REPLAYS = 40
 """The most pairs that are replayed in a run if there is no budget of seconds. In runs that are not
 short there are fewer, in proportion.
@@ -184,6 +194,8 @@ def transcript_level(
     budget: seconds, in place of a number of replays; the verdict may then depend on the machine.
     rho: of zCDP, in place of a claim.
     """
+    if isinstance(policy, (ContextualPolicy, JointDPLinTS)):
+        return context_level(policy, claim, rho, replays=replays, budget=budget, seed=seed)
     start = clock()
     try:
         found = audited_runs(policy, claim, rounds, replays, budget, seed, rho)
@@ -308,7 +320,7 @@ def verdict_of_runs(runs: list[Found], claim: Fraction, unit: str) -> LevelResul
         outcome = "passed"
     evidence = largest_loss_sentence(runs, found, unit)
     if families & {"laplace", "joint"} and unit == "rho":
-        outcome, evidence = "not applicable", "It draws noise that is not priced in rho."
+        outcome, evidence = "not applicable", NOT_IN_RHO
     if unclear:
         outcome = outcome if outcome == "failed" else "not applicable"
         evidence = f"{unclear} Elsewhere: {evidence}"
@@ -366,3 +378,102 @@ def loss_details(runs: list[Found], found: Priced, unit: str) -> dict[str, Any]:
         "change": list(found.case.pair.change),
         "by_round": [[pair.round, as_float(pair.loss)] for run in runs for pair in run.worst],
     }
+
+
+# Policies that decide by contexts: whole runs, replayed with one answer replaced and the same
+# noised values.
+
+
+NOT_COUNTED = (
+    "It decides by contexts, which counted runs do not have; the transcript level replays its runs "
+    "with contexts."
+)
+
+
+def context_level(
+    policy: ContextualPolicy | JointDPLinTS,
+    claim: Fraction | None,
+    rho: Fraction | None,
+    *,
+    replays: int,
+    budget: float | None,
+    seed: int,
+    host: Host = JointDPSession,
+) -> LevelResult:
+    """Replay runs of made-up visitors, with and without an attribution window.
+
+    Everything public is compared: decisions, releases, the policy's state, counts and contexts. If
+    all of it is the same, the loss is exact: by how much the noise of each value has to move. Every
+    noised value is released, so such an outcome exists for each loss.
+
+    Where contexts and decisions are private, too, outputs are releases: one visitor's whole record
+    is replaced (context, answer, and when it comes), and all that is shown to others is compared.
+
+    Args:
+        claim: an epsilon. rho: of zCDP, in place of a claim.
+        replays: of every run, at most.
+        budget: seconds, in place of a number of replays.
+        host: what plays policies whose contexts are private.
+    """
+    start, most = clock(), replays if budget is None else 10**9
+    if claim is None and rho is None:
+        return nothing_said("It claims no privacy.")
+
+    def has_time() -> bool:
+        return budget is None or clock() - start < budget
+
+    runs: Sequence[Any]
+    if isinstance(policy, JointDPLinTS):
+        runs, kind = joint_runs_of(policy, seed, host), ("record", "late answers")
+    else:
+        runs, kind = list(runs_of(policy, seed)), ("answer", "an attribution window")
+    found = largest_loss_in_contexts(runs, most, has_time)
+    result = context_verdict(found, runs, claim, rho, *kind)
+    return replace(result, seconds=clock() - start)
+
+
+def context_verdict(
+    found: ContextLoss,
+    runs: Sequence[Any],
+    claim: Fraction | None,
+    rho: Fraction | None,
+    replaced: str,
+    kinds: str,
+) -> LevelResult:
+    """What the replays say.
+
+    Args:
+        replaced: what of a visitor.
+        kinds: what runs were played with and without.
+    """
+    families = {draw.family for run in runs for draw in run.recorder.draws}
+    unit = "rho" if rho is not None else "epsilon"
+    held = rho if rho is not None else claim
+    assert held is not None
+    if found.worst is None:
+        said = (
+            f"The {replaced} of visitor {found.round} changes what is public, whatever the noise: "
+            "the same noised values do not come with the same decisions, counts and contexts."
+        )
+        return LevelResult(LEVEL, "failed", float("inf"), evidence=said)
+    if found.worst == 0:
+        return nothing_said(
+            f"No {replaced} changed what was released: there was nothing to look at."
+        )
+    if unit == "epsilon" and "gaussian" in families:
+        said = "Gaussian noise keeps no epsilon, whatever its scale."
+        return LevelResult(LEVEL, "failed", float("inf"), evidence=said)
+    if unit == "rho" and "laplace" in families:
+        return nothing_said(NOT_IN_RHO)
+    shown = str(found.worst) if found.worst.denominator < 10**6 else f"{float(found.worst):.9g}"
+    evidence = (
+        f"largest loss {shown} {unit} in {found.replays} neighbours of {len(runs)} runs, with and "
+        f"without {kinds}; there the {replaced} of visitor {found.round} was replaced"
+    )
+    details = {"unit": unit, "loss": str(found.worst), "loss_value": as_float(found.worst)}
+    details |= {"sure": True, "pairs": found.replays, "runs": len(runs)}
+    outcome: Outcome = "passed"
+    if found.worst > held:
+        outcome = "failed" if all(run.shows_noise for run in runs) else "not applicable"
+    bound = as_float(found.outcome) if unit == "epsilon" else 0.0
+    return LevelResult(LEVEL, outcome, bound, evidence=evidence, details=details)
