@@ -43,6 +43,14 @@ def matroid_of(problem: DecisionSet) -> Matroid:
     return problem
 
 
+def first_cover(policy: SuperArmPolicy, s: Statistics) -> Hold | None:
+    """Return the plan of a basis with an element that has no release; None if no basis has one."""
+    if 0 not in s.rounds:
+        return None
+    action = policy.best([0.0 if n else FIRST for n in s.rounds])
+    return policy.hold(s, action) if any(not s.rounds[arm] for arm in action) else None
+
+
 def rewards_behind(s: Statistics) -> Floats:
     """Return the rewards behind every element's mean, shape (arms,); NaN for none, which
     propagates.
@@ -398,10 +406,8 @@ class DPTSMAT(SuperArmPolicy, PrivatePolicy):
         return first + math.log(self.problem.size * rounds) * second
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        if 0 in state.rounds:
-            action = self.best([0.0 if n else FIRST for n in state.rounds])
-            if 0 in (state.rounds[arm] for arm in action):
-                return self.hold(state, action)
+        if (first := first_cover(self, state)) is not None:
+            return first
         means = tuple(m / n if n else 0.0 for m, n in zip(state.totals, state.rounds, strict=True))
         limits = tuple(self.batch_left(state, arm) for arm in range(self.arms))
         return Draw(LazyNormals(matroid_of(self.problem), means, state.rounds, self.share), limits)
@@ -508,10 +514,8 @@ class CTSGaussian(SuperArmPolicy):
         return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        if 0 in state.rounds:
-            action = self.best([0.0 if n else FIRST for n in state.rounds])
-            if 0 in (state.rounds[arm] for arm in action):
-                return self.hold(state, action)
+        if (first := first_cover(self, state)) is not None:
+            return first
         n = [max(1, rounds) for rounds in state.rounds]
         means = tuple(total / m for total, m in zip(state.totals, n, strict=True))
         sds = tuple(1.0 / math.sqrt(m) for m in n)
