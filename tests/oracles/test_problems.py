@@ -93,8 +93,8 @@ def test_bad_weights_and_actions(kind: Callable[..., DecisionSet]) -> None:
         problem.value(problem.best(np.ones(problem.arms)), weights)
     with pytest.raises(
         ValueError,
-        match=f"Expected a super arm of .*: Expected arm={problem.arms} to be <= "
-        f"{problem.arms - 1}",
+        match=f"Expected a super arm of .*: Expected arm={problem.arms} to be a whole "
+        f"number from 0 to {problem.arms - 1}",
     ):
         problem.checked((problem.arms,))
     action = problem.best(np.ones(problem.arms))

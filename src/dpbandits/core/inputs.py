@@ -187,6 +187,36 @@ def real_number(value: object) -> int | float | None:
     return None
 
 
+def number_within(
+    value: object, name: str, low: float, high: float, ends: str = "[]", *, of: str = ""
+) -> float:
+    """Return a real number of an interval as a float.
+
+    Args:
+        value: the number.
+        name: the argument's name, for the error.
+        low: the lower end.
+        high: the upper end.
+        ends: which ends belong to it: "[]", "[)", "(]" or "()".
+        of: what it is, for the error.
+
+    Raises:
+        ValueError: not a number of the interval.
+
+    >>> number_within(0, "share", 0, 1, "(]", of="a share of people")
+    Traceback (most recent call last):
+    ValueError: Expected share=0 to be a share of people: a number in (0, 1].
+    """
+    number = real_number(value)
+    above = number is not None and (low < number or (low == number and ends[0] == "["))
+    if number is not None and above and (number < high or (number == high and ends[1] == "]")):
+        return float(number)
+    what = f"{of}: a number" if of else "a number"
+    raise ValueError(
+        f"Expected {name}={shown(value)} to be {what} in {ends[0]}{low:g}, {high:g}{ends[1]}."
+    )
+
+
 def refuse_class(value: object, what: str, example: str) -> None:
     """Raise a TypeError if a class is given instead of an instance; say how to make one."""
     if isinstance(value, type):

@@ -17,6 +17,7 @@ from dpbandits.core.inputs import (
     MOST_ARMS,
     Floats,
     Integers,
+    number_within,
     numbers_in,
     real_number,
     shown,
@@ -101,7 +102,9 @@ class ChangingMeans(Environment):
         """
         arms, rounds, rng = checked_size(arms, rounds, seed)
         pieces = whole_number(pieces, "pieces", 1, rounds)
-        spaced = np.linspace(checked_share(low, "low"), checked_share(high, "high"), arms)
+        spaced = np.linspace(
+            number_within(low, "low", 0, 1), number_within(high, "high", 0, 1), arms
+        )
         each = np.array([rng.permutation(spaced) for _ in range(pieces)])
         cuts = np.sort(rng.choice(rounds - 1, pieces - 1, replace=False)) + 1
         return cls(each, np.concatenate(([0], cuts)), rounds)
@@ -121,9 +124,7 @@ class ChangingMeans(Environment):
         """
         arms, rounds, rng = checked_size(arms, rounds, seed)
         every = whole_number(every, "every", 1)
-        size = real_number(step)
-        if size is None or not 0 < size <= 0.2:
-            raise ValueError(f"Expected step={shown(step)} to be above 0 and at most 0.2.")
+        size = number_within(step, "step", 0, 0.2, "(]")
         starts = np.arange(0, rounds, every)
         each, means = np.empty((len(starts), arms)), rng.uniform(0.2, 0.8, arms)
         for at in range(len(starts)):
@@ -148,9 +149,7 @@ class ChangingMeans(Environment):
         """
         arms, rounds, rng = checked_size(arms, rounds, seed)
         period = whole_number(period, "period", 2)
-        height = real_number(swing)
-        if height is None or not 0 < height <= 0.4:
-            raise ValueError(f"Expected swing={shown(swing)} to be above 0 and at most 0.4.")
+        height = number_within(swing, "swing", 0, 0.4, "(]")
         starts = np.arange(0, rounds, max(1, period // SEASON_STEPS))
         level, phase = rng.uniform(0.4, 0.6, arms), rng.random(arms)
         turns = starts[:, None] / period + phase
@@ -255,11 +254,8 @@ class Drift:
             )
         if self.shape not in SHAPES:
             raise ValueError(f"Expected shape={shown(self.shape)} to be among {', '.join(SHAPES)}.")
-        at, periods = real_number(self.at), real_number(self.periods)
-        if at is None or not 0.0 < at < 1.0:
-            raise ValueError(f"Expected at={shown(self.at)} to be a share between 0 and 1.")
-        if periods is None or not 0.0 < periods <= 1e6:
-            raise ValueError(f"Expected periods={shown(self.periods)} to be a number above 0.")
+        number_within(self.at, "at", 0, 1, "()", of="a share of the trial")
+        number_within(self.periods, "periods", 0, 1e6, "(]")
         plain = tuple(float(size or 0.0) for size in sizes)
         object.__setattr__(self, "size", plain if many else plain[0])
 
@@ -337,10 +333,3 @@ def checked_size(arms: int, rounds: int, seed: int) -> tuple[int, int, np.random
     """Return the numbers of arms and rounds, and a generator."""
     rng = np.random.default_rng(whole_number(seed, "seed", 0, LARGEST_SEED))
     return whole_number(arms, "arms", 1, MOST_ARMS), whole_number(rounds, "rounds", 1), rng
-
-
-def checked_share(value: object, name: str) -> float:
-    share = real_number(value)
-    if share is None or not 0 <= share <= 1:
-        raise ValueError(f"Expected {name}={shown(value)} to be a number in [0, 1].")
-    return float(share)

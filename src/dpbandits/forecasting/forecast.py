@@ -19,6 +19,7 @@ from dpbandits.core.inputs import (
     Floats,
     Integers,
     as_int,
+    number_within,
     real_number,
     shown,
     whole_number,
@@ -710,11 +711,7 @@ def conditions_of(
     Raises:
         ValueError, TypeError: an option out of its range, or of another kind.
     """
-    share = real_number(silent)
-    if share is None or not 0.0 <= share < 1.0:
-        raise ValueError(
-            f"Expected silent={shown(silent)} to be a share of people from 0 to less than 1."
-        )
+    share = number_within(silent, "silent", 0, 1, "[)", of="a share of people")
     if drift is not None and not isinstance(drift, Drift):
         raise TypeError(f"Expected drift={shown(drift)} to be dpbandits.Drift(0.2), say, or None.")
     if drift is not None:
@@ -723,7 +720,7 @@ def conditions_of(
         size = tuple(scale * each for each in several) if several else scale * drift.size  # type: ignore[operator]
         drift = replace(drift, size=size)
     length = 0 if period is None else whole_number(period, "period", 1, visitors)
-    return Conditions(visitors, shares, float(share), drift, delay, length)
+    return Conditions(visitors, shares, share, drift, delay, length)
 
 
 class Told:
@@ -1043,10 +1040,10 @@ def expected_loss(
         return None
     people = min(people, MOST_PEOPLE, getattr(policy, "horizon", None) or MOST_PEOPLE)
     ruler, alone = ruler or Range(), replace(policy, arms=len(means))
-    plain = baselines_of([Entrant(type(policy).__name__, None, alone)], people)
-    if policy.guarantee is None or not plain:
+    baselines = baselines_of([Entrant(type(policy).__name__, None, alone)], people)
+    if policy.guarantee is None or not baselines:
         return None
-    both = alone, next(iter(plain.values())).policy
+    both = alone, next(iter(baselines.values())).policy
     world = Bernoulli([ruler.to_unit(clipped(mean, ruler)) for mean in means])
     if not all(choose_player(each, world, people, seed, True)[1] for each in both):
         return None

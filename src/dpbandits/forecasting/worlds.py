@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpbandits.core.contexts import UnitContexts, checked_rows
-from dpbandits.core.inputs import MOST, Floats, real_number, shown, whole_number
+from dpbandits.core.inputs import MOST, Floats, number_within, whole_number
 from dpbandits.environments.changing import ChangingMeans
 from dpbandits.environments.contexts import ContextTable
 from dpbandits.forecasting.outcome import EachRate, Prior, drawn_means
@@ -60,12 +60,8 @@ class Visitors:
         Raises:
             ValueError: neither; or the spread is no number of at least 0.
         """
-        share = real_number(spread)
-        if share is None or not 0 <= share <= 10:
-            raise ValueError(
-                f"Expected spread={shown(spread)} to be a number from 0 to 10: the standard "
-                "deviation over visitors of an arm's rate, as a share of the rate."
-            )
+        what = "the standard deviation over visitors of an arm's rate, as a share of the rate"
+        share = number_within(spread, "spread", 0, 10, of=what)
         if isinstance(features, (list, tuple, np.ndarray)) and np.ndim(features) == 2:
             rows = np.asarray(features)
             contexts = checked_rows(rows, rows.shape[1], "features")

@@ -18,7 +18,7 @@ from typing import Any, Self, SupportsIndex, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.inputs import Floats, Places, as_int, numbers_in, shown, suggestion
+from dpbandits.core.inputs import MOST_ARMS, Floats, Places, numbers_in, shown, whole_number
 from dpbandits.core.privacy import LARGEST, read_exactly
 
 # Validation of weights, whole numbers, exact numbers and labels.
@@ -55,25 +55,6 @@ def checked_probabilities(means: Floats) -> Floats:
             f"Expected means[{bad[0]}]={means[bad[0]]} to lie in [0, 1]: it is a probability here."
         )
     return means
-
-
-def bounded_whole(value: SupportsIndex, what: str, least: int, most: int | None = None) -> int:
-    """Return a whole number within bounds.
-
-    >>> bounded_whole(-1, "capacity[2]", 0)
-    Traceback (most recent call last):
-    ValueError: Expected capacity[2]=-1 to be >= 0.
-    """
-    number = as_int(value)
-    if number is None:
-        raise ValueError(
-            f"Expected {what}={shown(value)} to be a whole number{suggestion(value, what)}."
-        )
-    if number < least:
-        raise ValueError(f"Expected {what}={number} to be >= {least}.")
-    if most is not None and number > most:
-        raise ValueError(f"Expected {what}={number} to be <= {most}.")
-    return number
 
 
 def checked_label(value: Any) -> Label:
@@ -157,10 +138,10 @@ def arms_of(rows: Any, what: str, arms: int | None = None) -> list[list[int]]:
     Traceback (most recent call last):
     ValueError: Expected blocks[1]=2 to be a list of arms.
     """
-    most = None if arms is None else arms - 1
+    most = MOST_ARMS if arms is None else arms - 1
     return [
         [
-            bounded_whole(arm, f"arm in {what}[{i}]", 0, most)
+            whole_number(arm, f"arm in {what}[{i}]", 0, most)
             for arm in listed(row, f"{what}[{i}]", "arms")
         ]
         for i, row in enumerate(listed(rows, what, "lists of arms"))
@@ -318,7 +299,7 @@ class DecisionSet(ABC):
             means: the arms' expected rewards, shape (arms,).
         """
         arms = tuple(
-            bounded_whole(arm, "arm", 0, self.arms - 1) for arm in listed(action, "action", "arms")
+            whole_number(arm, "arm", 0, self.arms - 1) for arm in listed(action, "action", "arms")
         )
         return self._value(arms, checked_weights(means, self.arms, "means"))
 
@@ -433,7 +414,7 @@ class DecisionSet(ABC):
 
     def _flaw(self, action: tuple[Any, ...]) -> str | None:
         try:
-            arms = tuple(sorted(bounded_whole(arm, "arm", 0, self.arms - 1) for arm in action))
+            arms = tuple(sorted(whole_number(arm, "arm", 0, self.arms - 1) for arm in action))
         except ValueError as error:
             return str(error).removesuffix(".")
         if len(set(arms)) < len(arms):

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import LARGEST_SEED, Booleans, Floats, Integers, switch
+from dpbandits.core.inputs import LARGEST_SEED, Booleans, Floats, Integers, switch, whole_number
 from dpbandits.oracles.base import (
     Covering,
     DecisionSet,
     Label,
     SuperArm,
-    bounded_whole,
     checked_edges,
     checked_label,
     checked_labels,
@@ -58,7 +57,7 @@ class VertexChoice(DecisionSet):
         self._chooseable = {
             node: i for i, node in enumerate(dict.fromkeys(u for u, _ in self.edges))
         }
-        self.k = bounded_whole(k, name, 1)
+        self.k = whole_number(k, name, 1)
         if self.k > len(self._chooseable):
             raise ValueError(
                 f"Expected {name}={k} to be <= {len(self._chooseable)}, the number of nodes with "
@@ -371,8 +370,8 @@ class Influence(VertexChoice):
         self._set_edges(edges, seeds, "seeds")
         self.nodes, self.samples, self.seed = (
             checked_labels(nodes),
-            bounded_whole(samples, "samples", 1, 10**8),
-            bounded_whole(seed, "seed", 0, LARGEST_SEED),
+            whole_number(samples, "samples", 1, 10**8),
+            whole_number(seed, "seed", 0, LARGEST_SEED),
         )
         index = numbered(self.edges, self.nodes)
         tails, heads = (np.array([index[edge[end]] for edge in self.edges]) for end in (0, 1))

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import Booleans, Floats, Places
+from dpbandits.core.inputs import Booleans, Floats, Places, whole_number
 from dpbandits.core.privacy import LARGEST
 from dpbandits.oracles.base import (
     SuperArm,
-    bounded_whole,
     exact_number,
     largest_first,
     listed,
@@ -230,7 +229,7 @@ def is_prime(number: int) -> bool:
 
 
 def checked_field(field: int) -> int:
-    prime = bounded_whole(field, "field", 2, 2**20)
+    prime = whole_number(field, "field", 2, 2**20)
     if not is_prime(prime):
         raise ValueError(f"Expected field={prime} to be a prime, or None for the rationals.")
     return prime

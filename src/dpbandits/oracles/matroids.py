@@ -11,14 +11,21 @@ from typing import Any, NamedTuple, SupportsIndex, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.inputs import MOST_ARMS, Booleans, Floats, Integers, Places, switch
+from dpbandits.core.inputs import (
+    MOST_ARMS,
+    Booleans,
+    Floats,
+    Integers,
+    Places,
+    switch,
+    whole_number,
+)
 from dpbandits.oracles.base import (
     Covering,
     DecisionSet,
     Label,
     SuperArm,
     arms_of,
-    bounded_whole,
     checked_edges,
     checked_labels,
     checked_probabilities,
@@ -54,7 +61,7 @@ class Matroid(DecisionSet):
             ValueError: an unknown arm.
         """
         arms = [
-            bounded_whole(arm, "arm", 0, self.arms - 1) for arm in listed(subset, "subset", "arms")
+            whole_number(arm, "arm", 0, self.arms - 1) for arm in listed(subset, "subset", "arms")
         ]
         return (
             len(arms) <= self.rank
@@ -71,7 +78,7 @@ class Matroid(DecisionSet):
             ValueError: not a basis, or an unknown arm.
         """
         checked = self.checked(basis)
-        arm = bounded_whole(e, "arm", 0, self.arms - 1)
+        arm = whole_number(e, "arm", 0, self.arms - 1)
         return (arm,) if arm in checked else self._circuit(checked, arm)
 
     @final
@@ -92,7 +99,7 @@ class Matroid(DecisionSet):
         Raises:
             ValueError: not a basis, or an unknown arm.
         """
-        wanted = [bounded_whole(e, "arm", 0, self.arms - 1) for e in listed(arms, "arms", "arms")]
+        wanted = [whole_number(e, "arm", 0, self.arms - 1) for e in listed(arms, "arms", "arms")]
         checked = self.checked(basis) if wanted else ()
         inside = set(checked)
         others = iter(self._circuits(checked, [e for e in wanted if e not in inside]))
@@ -175,8 +182,8 @@ class UniformMatroid(Matroid):
     """
 
     def __init__(self, *, arms: int, rank: int) -> None:
-        most = bounded_whole(arms, "arms", 1, MOST_ARMS)
-        self._set_rank(most, bounded_whole(rank, "rank", 0, most))
+        most = whole_number(arms, "arms", 1, MOST_ARMS)
+        self._set_rank(most, whole_number(rank, "rank", 0, most))
 
     def parameters(self) -> dict[str, Any]:
         return {"arms": self.arms, "rank": self.rank}
@@ -213,8 +220,8 @@ class TopK(UniformMatroid):
     """
 
     def __init__(self, *, arms: int, k: int) -> None:
-        most = bounded_whole(arms, "arms", 1, MOST_ARMS)
-        super().__init__(arms=most, rank=bounded_whole(k, "k", 1, most))
+        most = whole_number(arms, "arms", 1, MOST_ARMS)
+        super().__init__(arms=most, rank=whole_number(k, "k", 1, most))
 
     def parameters(self) -> dict[str, Any]:
         return {"arms": self.arms, "k": self.rank}
@@ -239,8 +246,8 @@ class TopKMax(DecisionSet):
     linear = False
 
     def __init__(self, *, arms: int, k: int) -> None:
-        self.arms = bounded_whole(arms, "arms", 1, MOST_ARMS)
-        self.size = bounded_whole(k, "k", 1, self.arms)
+        self.arms = whole_number(arms, "arms", 1, MOST_ARMS)
+        self.size = whole_number(k, "k", 1, self.arms)
 
     def parameters(self) -> dict[str, Any]:
         return {"arms": self.arms, "k": self.size}
@@ -295,7 +302,7 @@ class PartitionMatroid(Matroid):
         capacities: Iterable[int],
     ) -> None:
         limits = [
-            bounded_whole(capacity, f"capacity[{c}]", 0)
+            whole_number(capacity, f"capacity[{c}]", 0)
             for c, capacity in enumerate(listed(capacities, "capacities", "whole numbers"))
         ]
         if (categories is None) == (blocks is None):
@@ -644,7 +651,7 @@ class TransversalMatroid(Matroid):
     def __init__(self, sets: Iterable[Iterable[int]], *, arms: int | None = None) -> None:
         self.sets = [sorted(set(row)) for row in arms_of(sets, "sets", MOST_ARMS)]
         most = max((row[-1] for row in self.sets if row), default=-1) + 1
-        count = most if arms is None else bounded_whole(arms, "arms", 1, MOST_ARMS)
+        count = most if arms is None else whole_number(arms, "arms", 1, MOST_ARMS)
         if count < most:
             raise ValueError(f"Expected arms below arms={count} in every set, got arm {most - 1}.")
         self._sets_of: dict[int, list[int]] = {}  # arms that are in some set; others may be many

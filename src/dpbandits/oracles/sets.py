@@ -11,13 +11,12 @@ from typing import Any, Literal, NoReturn, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import MOST_ARMS, Floats, real_number, shown, switch
+from dpbandits.core.inputs import MOST_ARMS, Floats, number_within, shown, switch, whole_number
 from dpbandits.oracles.base import (
     DecisionSet,
     Label,
     SuperArm,
     arms_of,
-    bounded_whole,
     checked_edges,
     checked_labels,
     largest_first,
@@ -61,7 +60,7 @@ class ExplicitMatroid(Matroid):
         bases: Iterable[Iterable[int]] | None = None,
         independent_sets: Iterable[Iterable[int]] | None = None,
     ) -> None:
-        count = bounded_whole(arms, "arms", 1, MOST_ARMS)
+        count = whole_number(arms, "arms", 1, MOST_ARMS)
         if bases is not None and independent_sets is None:
             tops = frozensets(bases, "bases", count)
             check_exchange(tops)
@@ -121,7 +120,7 @@ class ExplicitSet(DecisionSet):
         given = frozensets(
             super_arms,
             "super_arms",
-            None if arms is None else bounded_whole(arms, "arms", 1, MOST_ARMS),
+            None if arms is None else whole_number(arms, "arms", 1, MOST_ARMS),
         )
         if not given or frozenset() in given:
             raise ValueError(
@@ -362,11 +361,11 @@ class UserDecisionSet(DecisionSet):
         b_one: float | None = None,
         b_max: float | None = None,
     ) -> None:
-        self.arms = bounded_whole(arms, "arms", 1, MOST_ARMS)
-        self.size = bounded_whole(size, "size", 1, self.arms)
+        self.arms = whole_number(arms, "arms", 1, MOST_ARMS)
+        self.size = whole_number(size, "size", 1, self.arms)
         self.alpha, self.beta, self.costs = (
-            checked_share(alpha, "alpha"),
-            checked_share(beta, "beta"),
+            number_within(alpha, "alpha", 0, 1, "(]"),
+            number_within(beta, "beta", 0, 1, "(]"),
             switch(costs, "costs"),
         )
         for name, function in (("oracle", oracle), ("contains", contains), ("value", value)):
@@ -376,8 +375,8 @@ class UserDecisionSet(DecisionSet):
         self.linear = value is None
         if self.linear and b_one is not None:
             raise ValueError("Expected b_one= with value= only: it is 1 for a sum of rewards.")
-        self._b_one = None if b_one is None else checked_smoothness(b_one, "b_one")
-        self._b_max = None if b_max is None else checked_smoothness(b_max, "b_max")
+        self._b_one = None if b_one is None else number_within(b_one, "b_one", 0, 1e300, "()")
+        self._b_max = None if b_max is None else number_within(b_max, "b_max", 0, 1e300, "()")
 
     @property
     def b_one(self) -> float:
@@ -428,19 +427,3 @@ class UserDecisionSet(DecisionSet):
             if self.worth is None
             else float(self.worth(action, means))
         )
-
-
-def checked_share(share: object, name: str) -> float:
-    """Return a number in (0, 1]."""
-    number = real_number(share)
-    if number is None or not 0 < number <= 1:
-        raise ValueError(f"Expected {name}={shown(share)} to be a number in (0, 1].")
-    return float(number)
-
-
-def checked_smoothness(value: object, name: str) -> float:
-    """Return a number above 0."""
-    number = real_number(value)
-    if number is None or not 0 < number < 1e300:
-        raise ValueError(f"Expected {name}={shown(value)} to be a number above 0.")
-    return float(number)

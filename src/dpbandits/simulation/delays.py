@@ -7,7 +7,7 @@ from typing import Any, Protocol, final, runtime_checkable
 
 import numpy as np
 
-from dpbandits.core.inputs import real_number, shown, whole_number
+from dpbandits.core.inputs import number_within, real_number, shown, whole_number
 
 
 @runtime_checkable
@@ -62,12 +62,8 @@ class GeometricDelay:
     mean: float
 
     def __post_init__(self) -> None:
-        mean = real_number(self.mean)
-        if mean is None or not 0 <= mean <= 1e12:
-            raise ValueError(
-                f"Expected mean={shown(self.mean)} to be a number of rounds from 0 to 10**12."
-            )
-        object.__setattr__(self, "mean", float(mean))
+        mean = number_within(self.mean, "mean", 0, 1e12, of="a delay in rounds")
+        object.__setattr__(self, "mean", mean)
 
     def sample(self, rng: np.random.Generator) -> int:
         """Return a random delay in rounds."""
@@ -126,13 +122,8 @@ class LostAnswers:
     delay: int | DelayLaw = 0
 
     def __post_init__(self) -> None:
-        share = real_number(self.share)
-        if share is None or not 0.0 <= share < 1.0:
-            raise ValueError(
-                f"Expected share={shown(self.share)} to be a share of people, from 0 to less than "
-                "1, who never answer."
-            )
-        object.__setattr__(self, "share", float(share))
+        lost = "a share of people who never answer"
+        object.__setattr__(self, "share", number_within(self.share, "share", 0, 1, "[)", of=lost))
         object.__setattr__(self, "delay", checked_delay(self.delay))
 
     def sample(self, rng: np.random.Generator) -> int:

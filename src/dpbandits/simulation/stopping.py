@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import Floats, Integers, real_number, refuse_class, shown, whole_number
+from dpbandits.core.inputs import Floats, Integers, number_within, refuse_class, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import FigureTable
 from dpbandits.environments.base import Environment, require_pair
@@ -203,10 +203,8 @@ def with_confidence(policy: Policy, delta: float | None) -> Policy:
             f"{policy.name} has no field delta or beta to set: leave delta out, and give it "
             "where the policy is made."
         )
-    chance = real_number(delta)
-    if chance is None or not 0 < chance < 1:
-        raise ValueError(f"Expected delta={shown(delta)} to be a probability with 0 < delta < 1.")
-    changes: dict[str, Any] = {name: float(chance)} | (
+    chance = number_within(delta, "delta", 0, 1, "()", of="a probability")
+    changes: dict[str, Any] = {name: chance} | (
         {"horizon": None} if name == "beta" and "horizon" in names else {}
     )
     return replace(policy, **changes)
