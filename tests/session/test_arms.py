@@ -11,10 +11,8 @@ import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import (
     DPKLUCB,
-    DPSE,
     DPUCB,
     LDPKLUCB,
-    ThompsonBeta,
 )
 from tests.session.small import Exact, counts, recorded
 
@@ -24,47 +22,6 @@ MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 def session(policy: Any = None, seed: int = 1) -> dpb.Session:
     policy = policy or DPKLUCB(arms=["blue", "green"], epsilon=1, first=8)
     return dpb.Session(policy, noise=SimulatedNoise(seed), seed=seed)
-
-
-@pytest.mark.parametrize(
-    ("arms", "said"),
-    [(["a", "a"], "'a' is repeated"), ([1, 2], "text"), ([""], "text"), ([], "arms=0")],
-)
-def test_names_that_are_none(arms: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        DPKLUCB(arms=arms, epsilon=1)
-
-
-@pytest.mark.parametrize(
-    ("eligible", "error", "said"),
-    [
-        (["yellow"], ValueError, "'yellow'"),
-        ([], ValueError, "none was named"),
-        ("blue", TypeError, "list of arms"),
-        ([2], ValueError, "got 2"),
-        ([True], ValueError, "got True"),
-        (7, TypeError, "list of arms"),
-    ],
-)
-def test_who_is_not_eligible(eligible: Any, error: type[Exception], said: str) -> None:
-    s = session()
-    with pytest.raises(error, match=said):
-        s.ask(eligible=eligible)
-    assert s.pending == ()
-
-
-@pytest.mark.parametrize("policy", [DPSE(arms=3, epsilon=1, horizon=100), ThompsonBeta(arms=3)])
-def test_a_policy_that_cannot_choose_says_so(policy: Any) -> None:
-    s = session(policy)
-    for call in (
-        lambda: s.ask(eligible=[0]),
-        lambda: s.add_arm("x"),
-        lambda: s.retire_arm(0),
-        lambda: s.pause_arm(0),
-    ):
-        with pytest.raises(ValueError, match=r"cannot choose among .*Index policies can: DPKLUCB"):
-            call()
-    assert (s.events, s.pending) == ((), ())
 
 
 def test_a_retired_arms_block_and_late_answers_are_never_read() -> None:

@@ -192,35 +192,6 @@ def test_a_wrong_answer_is_refused_at_once() -> None:
     assert s.pending == (decision,)
 
 
-@pytest.mark.parametrize("wrong", [7, timedelta(0), "7 days", -DAY])
-def test_a_window_that_is_none(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="attribution_window="):
-        dpb.Session(POLICIES[0], noise=dpb.SimulatedNoise(1), attribution_window=wrong)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "said"),
-    [
-        ({"clock": lambda: 0.0}, ValueError, "nothing to time"),
-        (
-            {"clock": lambda: 0.0, "privacy_unit": "user", "max_contributions": 1},
-            ValueError,
-            "nothing to time",
-        ),
-        ({"clock": 5, "attribution_window": DAY}, TypeError, "clock=5 to be a function"),
-    ],
-)
-def test_clocks_that_are_none(options: Any, error: Any, said: str) -> None:
-    with pytest.raises(error, match=said):
-        dpb.Session(POLICIES[0], noise=dpb.SimulatedNoise(1), **options)
-    timed, _ = session()
-    with pytest.raises(TypeError, match="to be a function"):
-        loaded(timed, clock=5)  # type: ignore[arg-type]
-    plain = dpb.Session(POLICIES[0], noise=dpb.SimulatedNoise(1))
-    again = loaded(plain, clock=lambda: 0.0)  # one for all of them
-    assert again.attribution_window is None
-
-
 # An audit: whether somebody answered is part of the reward. A black box shows all that is public.
 
 

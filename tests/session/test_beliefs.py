@@ -110,12 +110,6 @@ def test_a_mean_that_changes_is_told() -> None:
     assert "has changed meanwhile" in str(found)
 
 
-@pytest.mark.parametrize("confidence", [0, 1, 1.5, "95 %", True, None, float("nan")])
-def test_a_confidence_is_between_0_and_1(confidence: Any) -> None:
-    with pytest.raises(ValueError, match="confidence="):
-        beliefs(ReleaseHistory.of(POLICY), confidence)
-
-
 def test_chances_agree_with_drawn_posteriors() -> None:
     """Against 10⁵ draws from the normal posteriors of large samples: within five standard errors,
     and a thousandth for what normal ones leave out.

@@ -56,9 +56,6 @@ def test_who_is_responsible_is_saved() -> None:
     s = session(responsible=ADA)
     loaded = dpb.Session.from_json(s.to_json(key=bytes(16)), key=bytes(16))
     assert loaded.responsible == ADA
-    for wrong in ("", " ", "a\nb", 7, "a" * 501):
-        with pytest.raises(ValueError, match="responsible="):
-            session(responsible=wrong)
 
 
 def test_results_come_once_the_session_is_closed() -> None:

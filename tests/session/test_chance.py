@@ -18,7 +18,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policies import DPKLUCB, DPSE, DPTSMAT, LazyDPTS, ThompsonBeta
+from dpbandits.policies import DPKLUCB, DPSE, DPTSMAT, LazyDPTS
 from dpbandits.session.decisions import HowChosen, KeptChoices
 from tests.session.small import changed, document, loaded, reward_of
 
@@ -118,22 +118,6 @@ def decided(s: dpb.Session, count: int) -> list[Any]:
     for _ in range(count):
         s.ask()
     return list(s.decisions())[-count:]
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"assignment": "random"}, "'random'"),
-        ({"min_share": 0.4}, "min_share=0.4"),
-        ({"min_share": -0.1}, "min_share=-0.1"),
-        ({"min_share": "x"}, "min_share='x'"),
-        ({"policy": DPSE(arms=3, epsilon=1, horizon=9), "min_share": 0.1}, "cannot choose"),
-        ({"policy": ThompsonBeta(arms=3), "assignment": "shuffled"}, "cannot choose"),
-    ],
-)
-def test_options_that_are_none(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        session(**options)
 
 
 def test_no_arm_is_added_beyond_the_least_shares() -> None:

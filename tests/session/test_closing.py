@@ -358,20 +358,6 @@ def test_what_is_not_to_be_read_is_dropped() -> None:
     assert not any(sums for sums in document(s)["private"]["sums"])
 
 
-def test_closings_that_cannot_be_are_refused_and_change_nothing() -> None:
-    s = begun(dpb.RNMFTNL(actions=3, epsilon=1), noise=dpb.SimulatedNoise(1), seed=1)
-    before = content(s)
-    for options, said in (
-        ({"why": 3}, "a text"),
-        ({"why": "a\nb"}, "a text"),
-        ({"winner": 0}, "no single arms"),
-        ({"read": 1}, "True or False"),
-    ):
-        with pytest.raises((ValueError, TypeError), match=said):
-            s.close(**options)
-    assert content(s) == before
-
-
 def test_noise_that_fails_leaves_the_session_open_and_its_blocks_whole() -> None:
     noise = Exact(1)
     s = begun(dpb.DPJointMAT(problem=TOP, epsilon=1, first=1), noise=noise, seed=1)

@@ -1,14 +1,17 @@
-"""What a policy and a session are made with: what is refused at once, and guarantees that say what
-holds.
+"""What policies, sessions and their verbs are given: what is refused at once, with nothing changed;
+and guarantees and warnings that say what holds.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,12 +21,25 @@ import dpbandits as dpb
 from dpbandits.mechanisms import EachAction, LazyForgetful
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.policies import NaiveFTNL
-from tests.session.small import loaded, session
+from dpbandits.session.people import rule_of
+from dpbandits.session.times import MOST_COMPARED
+from tests.session.small import content, loaded, session
 
 POLICY = dpb.DPKLUCB(arms=2, epsilon=1)
+NAMED = dpb.DPKLUCB(arms=["control", "blue", "green"], epsilon=1)
 NOISE = dpb.SimulatedNoise(1)
 TOP = dpb.TopK(arms=3, k=2)
-HUGE = ["1e400", 10**400, 10**5000, "1e6000000", "1/" + "9" * 9000]
+JOINT = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=3, rank=2), epsilon=1)
+SUPER_ARMS = dpb.CUCBDP(problem=TOP, epsilon=1, horizon=100)
+FULL = dpb.RNMFTNL(actions=2, epsilon=1)
+REPORTS = dpb.LDPKLUCB(arms=2, epsilon=1)
+CONTEXTS = dpb.DPLinTS(arms=["a", "b"], features=2, epsilon=1)
+CANNOT_CHOOSE = [dpb.DPSE(arms=2, epsilon=1, horizon=100), dpb.ThompsonBeta(arms=2)]
+DAY = timedelta(days=1)
+KEY = bytes(16)
+USER: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 1}
+BUDGETS = [0, -1, math.nan, math.inf, "a lot", None, "1e-14"]
+BUDGETS += ["1e400", 10**400, 10**5000, "1e6000000", "1/" + "9" * 9000]
 SEEDS: list[Any] = [-1, "a", 1.5, True, np.True_, int, 16**200, 10**5000]
 
 
@@ -53,99 +69,286 @@ class Fifty(NaiveFTNL):
         return EachAction(inner=LazyForgetful(epsilon=self.budget), actions=1)
 
 
-def kl(**given: Any) -> Callable[[], Any]:
-    return lambda: dpb.DPKLUCB(**{"arms": 2, "epsilon": 1, **given})
+Calls = list[Callable[[], Any]]
+
+
+def kl(name: str, *values: Any) -> Calls:
+    """A policy with each of these values of a parameter."""
+    return [partial(dpb.DPKLUCB, **{"arms": 2, "epsilon": 1, name: value}) for value in values]
 
 
 def of(policy: Any = POLICY, **given: Any) -> Callable[[], Any]:
     return lambda: dpb.Session(policy, **{"noise": NOISE, **given})
 
 
-MAKERS: list[Callable[[Any], Any]] = [
-    lambda e: dpb.DPKLUCB(arms=2, epsilon=e),
-    lambda e: dpb.DPKLCUCB(problem=TOP, epsilon=e),
-    lambda e: dpb.LazyCUCB(problem=TOP, epsilon=e),
-    lambda e: dpb.AdaCUCB(arms=2, rho=e),
-]
-REFUSED: dict[str, tuple[type[Exception], list[Callable[[], Any]]]] = {
-    "epsilon": (
-        ValueError,
-        [kl(epsilon=e) for e in (0, -1, math.nan, math.inf, "a lot", None, 0.0, "1e-14")],
-    ),
-    "a budget beyond all use": (
-        ValueError,
-        [lambda make=make, e=e: make(e) for make in MAKERS for e in HUGE],
-    ),
-    "rho": (ValueError, [lambda e=e: dpb.AdaCUCB(arms=2, rho=e) for e in (-1, "1e-14")]),
-    "arms": (
-        ValueError,
-        [kl(arms=arms) for arms in (0, -1, 2.0, True, None, "5", "blue,green", "blue, green")],
-    ),
-    "a parameter": (
-        ValueError,
-        [
-            lambda: dpb.DPUCB(arms=2, epsilon=1, horizon=0),
-            lambda: dpb.DPUCB(arms=2, epsilon=1, horizon=1.5),  # type: ignore[arg-type]
-            lambda: dpb.DPUCB(arms=2, epsilon=1, horizon=9, preset="best"),  # type: ignore[arg-type]
-            lambda: dpb.SuccessiveElimination(arms=2),
-            lambda: dpb.DPSE(arms=2, epsilon=1, beta=1.0),
-            lambda: dpb.AdaPUCB(arms=2, epsilon=1, a=3),
-            kl(alpha=1.0),
-            kl(first=0),
-            kl(grid=0),
-            lambda: dpb.KLUCB(arms=2, c=-1),
-        ],
-    ),
-    "default": (
-        ValueError,
-        [of(default=each) for each in (2.0, "0.5", math.nan, 10**400, True, np.True_)]
-        + [of(default=each, rewards=dpb.Range(0, 10)) for each in (True, False)],
-    ),
-    "seed": (
-        ValueError,
-        [of(seed=seed) for seed in SEEDS]
-        + [lambda seed=seed: dpb.SimulatedNoise(seed) for seed in SEEDS]
-        + [
-            lambda seed=seed: dpb.SegmentedSession(POLICY, noise=NOISE, segments=["a"], seed=seed)
+def options(name: str, *values: Any, policy: Any = POLICY, **given: Any) -> Calls:
+    """A session with each of these values of an option."""
+    return [of(policy, **given, **{name: value}) for value in values]
+
+
+def periods(policy: Any = POLICY, **given: Any) -> Callable[[], Any]:
+    return of(policy, **{"min_share": 0.01, "period": DAY, **given})
+
+
+def sticky(policy: Any = POLICY, **given: Any) -> Callable[[], Any]:
+    return of(policy, **{**USER, "user_key": KEY, "sticky": True, **given})
+
+
+def ranges(*bounds: tuple[Any, Any]) -> Calls:
+    return [partial(dpb.Range, low, high) for low, high in bounds]
+
+
+def linear(**given: Any) -> Callable[[], Any]:
+    return partial(dpb.DPLinTS, arms=2, features=2, **given)
+
+
+def recorded(policy: Any = POLICY, **given: Any) -> Calls:
+    """Outcomes of people who were assigned elsewhere, and shares for them."""
+    made = of(policy, **given)
+    return [lambda: made().record(0, [1.0], key="k"), lambda: made().shares(10)]
+
+
+REFUSED: dict[str, Calls] = {
+    "epsilon": [partial(dpb.DPKLUCB, arms=2, epsilon=e) for e in BUDGETS],
+    "epsilon|budget": [
+        partial(make, problem=TOP, epsilon=e)
+        for make in (dpb.DPKLCUCB, dpb.LazyCUCB)
+        for e in BUDGETS
+    ],
+    "rho": [partial(dpb.AdaCUCB, arms=2, rho=e) for e in BUDGETS],
+    "arms": kl("arms", 0, -1, 2.0, True, None, "5", "blue,green", ["a", "a"], [1, 2], [""], []),
+    "horizon": [partial(dpb.DPUCB, arms=2, epsilon=1, horizon=each) for each in (0, 1.5)],
+    "preset": [partial(dpb.DPUCB, arms=2, epsilon=1, horizon=9, preset="best")],
+    "beta|horizon": [
+        partial(dpb.SuccessiveElimination, arms=2),
+        partial(dpb.DPSE, arms=2, epsilon=1, beta=1.0),
+    ],
+    "a=|c=": [partial(dpb.AdaPUCB, arms=2, epsilon=1, a=3), partial(dpb.KLUCB, arms=2, c=-1)],
+    "alpha|first|steps": [*kl("alpha", 1.0), *kl("first", 0), *kl("grid", 0)],
+    "default": [
+        *options("default", 2.0, "0.5", math.nan, 10**400, True, np.True_),
+        *options("default", True, False, 70, rewards=dpb.Range(0, 60)),
+        *options("default", 6, rewards=dpb.Range(10, 60)),
+    ],
+    "seed": [
+        *options("seed", *SEEDS),
+        *(partial(dpb.SimulatedNoise, seed) for seed in SEEDS),
+        *(
+            partial(dpb.SegmentedSession, POLICY, noise=NOISE, segments=["a"], seed=seed)
             for seed in SEEDS
-        ],
-    ),
-    "noise": (
-        TypeError,
-        [of(noise=each) for each in (dpb.SecureNoise, dpb.SimulatedNoise, None, 7, object())]
-        + [lambda: dpb.Session(POLICY)],  # type: ignore[call-arg]  # there is no default
-    ),
-    "another option": (TypeError, [of(attribution_windows=3), of(policy="UCB1")]),
-    "one arm in place of a list": (
-        TypeError,
-        [
-            lambda each=each: session().ask(eligible=each)
-            for each in (np.array(0), np.int64(0), np.array("a"))
-        ],
-    ),
-    "count": (
-        ValueError,
-        [lambda count=count: session().ask(count) for count in (True, 2.0, "3", -1)],
-    ),
-    "words that are not the mechanism's": (
-        ValueError,
-        [
-            of(Cheap(arms=2, epsilon=1)),
-            of(Lavish(arms=2, epsilon=1)),
-            of(Quiet(arms=2, epsilon=1)),
-            of(Fifty(actions=50, epsilon=1)),
-        ],
-    ),
+        ),
+    ],
+    "max_pending": options("max_pending", 0, True, 10**8, 1.5),
+    "campaign": options("campaign", "", "a" * 201, "line\nbreak", 5),
+    "responsible=": options("responsible", "", " ", "a\nb", 7, "a" * 501),
+    "segments=": [
+        partial(dpb.SegmentedSession, POLICY, noise=NOISE, segments=wrong)
+        for wrong in ([], ["DE", "DE"], "DE", [1], [""], 7)
+    ],
+    "guarantee|mechanism|privacy": [
+        *(of(made(arms=2, epsilon=1)) for made in (Cheap, Lavish, Quiet)),
+        of(Fifty(actions=50, epsilon=1)),
+    ],
+    # People who come back
+    "max_contributions=": [of(privacy_unit="user"), of(privacy_unit="user", max_contributions=0)],
+    "'person'": [of(privacy_unit="person")],
+    "privacy_unit='user'": [of(max_contributions=3), of(window=DAY)],
+    "window=7": [of(**USER, window=7)],
+    "16 bytes": [of(**USER, user_key=b"short")],
+    "not private": [of(dpb.UCB1(arms=2), **USER)],
+    "'user'": [sticky(privacy_unit="round", max_contributions=None, user_key=None)],
+    "user_key=": [sticky(user_key=None)],
+    "one arm at a time": [sticky(JOINT)],
+    "sticky= is not for it": [sticky(CONTEXTS)],
+    "holdout": [
+        partial(rule_of, share, 0) for share in (0, 1, 2, -0.1, "many", math.nan, True, [0.1], None)
+    ],
+    # Times
+    "attribution_window=": options("attribution_window", 7, timedelta(0), "7 days", -DAY),
+    "nothing to time": [of(clock=lambda: 0.0), of(clock=lambda: 0.0, **USER)],
+    "period": [
+        periods(dpb.AdaPUCB(arms=2, epsilon=1)),
+        periods(dpb.LazyDPTS(arms=2, epsilon=1)),
+        periods(dpb.AdaCUCB(arms=2, rho=1)),
+        periods(dpb.DPKalmanTS(arms=2, epsilon=1, lasting=300)),
+        periods(dpb.DPUCB(arms=2, epsilon=1, horizon=100)),
+        periods(dpb.HybridUCB(arms=2, epsilon=1)),
+        periods(REPORTS),
+        periods(dpb.KLUCB(arms=2)),
+        periods(dpb.DPKLUCB(arms=MOST_COMPARED + 1, epsilon=1)),
+        *(periods(period=wrong) for wrong in (timedelta(0), 7, timedelta(microseconds=1))),
+    ],
+    "period|choose|contexts": [
+        *(periods(policy) for policy in (JOINT, FULL, CONTEXTS, CANNOT_CHOOSE[0])),
+        periods(dpb.recommend(arms=2, epsilon=1, goal="winner")),
+    ],
+    "min_share= with period": [periods(min_share=None), periods(min_share={0: 0.3})],
+    # Arms drawn by chance
+    "assignment='random'": [of(assignment="random")],
+    "min_share=": options("min_share", 0.4, -0.1, "x", policy=NAMED),
+    "cannot choose": [
+        of(CANNOT_CHOOSE[0], min_share=0.1),
+        of(CANNOT_CHOOSE[1], assignment="shuffled"),
+    ],
+    "of at least one arm": options("min_share", {}, policy=NAMED),
+    "one of the arms": options("min_share", {"red": 0.3}, policy=NAMED),
+    "a share above 0": [
+        of(NAMED, min_share={"control": share}) for share in (0.0, -0.1, "much", True)
+    ],
+    "at most 1 together": options("min_share", {"control": 0.6, "blue": 0.6}, policy=NAMED),
+    "name each arm once": options("min_share", {"control": 0.3, 0: 0.3}, policy=NAMED),
+    # Guardrails, ranges, contexts
+    "guardrail=|in the same draw": [
+        of(policy, guardrail=dpb.Guardrail("refunds", limit=0.1))
+        for policy in (
+            dpb.UCB1(arms=3),
+            REPORTS,
+            dpb.AdaCUCB(arms=3, rho=1),
+            dpb.LazyDPTS(arms=3, epsilon=1),
+            JOINT,
+        )
+    ],
+    "at least 10 steps": [
+        of(
+            dpb.DPKLUCB(arms=2, epsilon=1, grid=9),
+            guardrail=dpb.Guardrail("refunds", limit=0.1),
+        )
+    ],
+    "a name of 1 to 200|Expected (limit|confidence|default)": [
+        partial(dpb.Guardrail, *given)
+        for given in (
+            *(("", 0.1), ("a", -0.1), ("a", 1.0)),
+            *(("a", 0.1, 0.0), ("a", 0.1, 1.0), ("a", 0.1, 0.9, 2)),
+        )
+    ],
+    "low < high": ranges((1, 1), (2, 1)),
+    "low=": ranges((math.nan, 1), (Decimal("1e-99999"), 1), (True, 2)),
+    "high=": [
+        *ranges((0, math.inf), (0, Decimal("1e999999999")), (0, Decimal("1e99999"))),
+        *ranges((0, 10**5000), (0, np.True_), (0, None), (0, 1j)),
+    ],
+    "without quotes": ranges(("0", 1)),
+    "differ as floats do": ranges((10**20, 10**20 + 1)),
+    "local model": [of(REPORTS, rewards=dpb.Range(0, 60)), *recorded(REPORTS)],
+    "with release=": [linear(epsilon=1, release="shaped")],
+    "'cells', 'shaped'": [linear(rho=1, release="round")],
+    "64 bits|rho >=": [linear(rho="1/1000000000000", release="shaped", grid=2**16)],
+    "one budget": [linear(), linear(epsilon=1, rho=1)],
+    "at most 65,536": [partial(dpb.AdaCOFUL, arms=2, features=2, rho=1, grid=2**17)],
+    "segments= is not for it": [
+        partial(dpb.SegmentedSession, CONTEXTS, noise=NOISE, segments=["x", "y"])
+    ],
+    # Sessions that decide for each person, and people who were assigned elsewhere
+    "privacy_unit=": recorded(**USER),
+    "with attribution_window=": recorded(attribution_window=DAY),
+    "no single arms": [
+        call
+        for policy in (JOINT, SUPER_ARMS, FULL, dpb.PrefixExponential(actions=2, epsilon=1))
+        for call in recorded(policy)
+    ],
+    "contexts": recorded(CONTEXTS),
+}
+WRONG_TYPES: dict[str, Calls] = {
+    "noise": options("noise", dpb.SecureNoise, dpb.SimulatedNoise, None, 7, object()),
+    "noise'": [lambda: dpb.Session(POLICY)],  # type: ignore[call-arg]  # there is no default
+    "attribution_windows": [of(attribution_windows=3)],
+    "policy": [of("UCB1")],
+    "clock=5 to be a function": [of(clock=5, attribution_window=DAY)],
+    "True or False": [sticky(sticky=1)],
+    r"dpbandits\.Range": [of(rewards=(0, 60))],
 }
 
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_cannot_be_is_refused_in_few_words(what: str) -> None:
-    error, calls = REFUSED[what]
-    for at, call in enumerate(calls):
-        with pytest.raises(error) as raised:
+    for at, call in enumerate(REFUSED[what]):
+        with pytest.raises(ValueError, match=what) as raised:
             call()
-        assert 20 < len(str(raised.value)) < 400, at
+        assert 20 < len(str(raised.value)) < 450, at
+
+
+@pytest.mark.parametrize("what", WRONG_TYPES)
+def test_what_is_of_another_kind_is_refused(what: str) -> None:
+    for call in WRONG_TYPES[what]:
+        with pytest.raises(TypeError, match=what):
+            call()
+
+
+Verb = Callable[[dpb.Session], Any]
+
+
+def asks(*eligible: Any) -> list[Verb]:
+    return [lambda s, each=each: s.ask(eligible=each) for each in eligible]
+
+
+def adds(*labels: Any) -> list[Verb]:
+    return [lambda s, label=label: s.add_arm(label) for label in labels]
+
+
+def records(*outcomes: Any, arm: Any = "blue") -> list[Verb]:
+    return [lambda s, each=each: s.record(arm, each, key="k") for each in outcomes]
+
+
+OF_A_SESSION: dict[str, list[Verb]] = {
+    "'yellow'": asks(["yellow"]),
+    "none was named": asks([]),
+    "got 7|got True": asks([7], [True]),
+    "list of arms|list of ": asks("blue", 7, np.array(0), np.int64(0), np.array("a")),
+    "paused or retired": asks(["green"]),
+    "count": [lambda s, count=count: s.ask(count) for count in (True, 2.0, "3", -1)],
+    "Expected no user=": [lambda s: s.ask(user="ann")],
+    "Expected no context=": [lambda s: s.ask(context=[0.1])],
+    "is repeated": adds("green", "blue"),
+    "Expected a name": adds(None),
+    "text": adds("", 3),
+    "does not come back": [lambda s: s.resume_arm("green")],
+    "confidence=": [
+        lambda s, at=at: s.beliefs(at) for at in (0, 1, 1.5, "95 %", True, None, math.nan)
+    ],
+    "confidence": [lambda s: s.lift("control", confidence=95)],
+    "one of the arms": [
+        lambda s: s.lift("red"),
+        lambda s: s.record("red", [1.0], key="k"),
+        lambda s: s.restart_arm("red"),
+        lambda s: s.close(winner="red"),
+    ],
+    "not in beliefs": [lambda s: s.restart_arm("blue")],
+    "not retired": records([1.0], arm="green"),
+    "was not retired": [lambda s: s.close(winner="green")],
+    "a text": [lambda s, why=why: s.close(why) for why in (3, "a\nb")],
+    "read=1": [lambda s: s.close(read=1)],  # type: ignore[arg-type]
+    "people": [lambda s, many=many: s.shares(many) for many in (0, -1, 10**6, 1.5, "many")],
+    "plays on": [lambda s: s.finish()],
+    "no guardrail|guardrail=": [lambda s: s.harm()],
+    "decides by contexts": [lambda s: s.predictions()],
+    "has no randomizer": [lambda s: s.description()],
+    "Outcome 1": records([0.5, 7.25]),
+    "0 <= successes <= people": records((3, 7), (0.25, 0.75), (1, 1, 1)),
+    "1 to 100,000 people": records([], (0, 0), (10**6, 7)),
+    "an object of type": records("7.25", 7.25, {7.25: 1}),
+}
+
+
+@pytest.mark.parametrize("what", OF_A_SESSION)
+def test_a_verb_that_is_refused_changes_nothing_and_shows_no_outcome(what: str) -> None:
+    for call in OF_A_SESSION[what]:
+        s = of(NAMED, seed=1)()
+        s.retire_arm("green")
+        before = content(s)
+        with pytest.raises((ValueError, TypeError), match=what) as refused:
+            call(s)
+        assert "7.25" not in str(refused.value)
+        assert content(s) == before
+
+
+@pytest.mark.parametrize("policy", CANNOT_CHOOSE, ids=lambda policy: policy.name)
+def test_a_policy_that_cannot_choose_says_so(policy: Any) -> None:
+    s = of(policy)()
+    calls: Calls = [lambda: s.ask(eligible=[0]), lambda: s.add_arm("x")]
+    for call in (*calls, lambda: s.retire_arm(0), lambda: s.pause_arm(0)):
+        with pytest.raises(ValueError, match=r"cannot choose among .*Index policies can: DPKLUCB"):
+            call()
+    assert (s.events, s.pending) == ((), ())
 
 
 def test_numbers_of_any_kind_are_taken() -> None:
@@ -159,8 +362,11 @@ def test_numbers_of_any_kind_are_taken() -> None:
     assert loaded(longest.to_json()).seed == longest.seed
 
 
-def test_guarantee_names_its_noise() -> None:
-    assert session().guarantee.noise == "simulated"  # type: ignore[union-attr]
+def test_guarantees_name_their_noise_and_what_presets_hold() -> None:
+    s = session()
+    with pytest.raises(AttributeError):
+        s.policy = dpb.DPKLUCB(arms=3, epsilon="1/1000")  # type: ignore[misc]
+    assert (s.guarantee.epsilon, s.guarantee.noise) == (1, "simulated")  # type: ignore[union-attr]
     secure = dpb.Session(dpb.DPKLUCB(arms=2, epsilon="1/10"), noise=dpb.SecureNoise())
     assert secure.guarantee == dpb.Guarantee(
         measure="pure",
@@ -169,20 +375,30 @@ def test_guarantee_names_its_noise() -> None:
         grid=dpb.Grid(steps=1024),
         proof="lazy_cumulative",
     )
-    assert dpb.Session(dpb.UCB1(arms=2), noise=dpb.SimulatedNoise(1)).guarantee is None
-
-
-def test_published_presets_report_what_they_hold() -> None:
-    hybrid = dpb.HybridUCB(arms=5, epsilon=1, preset="published").guarantee
-    assert hybrid is not None
+    assert of(dpb.UCB1(arms=2))().guarantee is None
+    hybrid: Any = dpb.HybridUCB(arms=5, epsilon=1, preset="published").guarantee
     assert (hybrid.epsilon, hybrid.claimed) == (Fraction(3, 2), Fraction(1))
-    tree = dpb.DPUCB(arms=5, epsilon=1, horizon=100, preset="published").guarantee
-    assert tree is not None
+    tree: Any = dpb.DPUCB(arms=5, epsilon=1, horizon=100, preset="published").guarantee
     assert tree.epsilon == Fraction(1, 5)
 
 
-def test_the_guarantee_is_that_of_the_open_vault() -> None:
-    s = session()
-    with pytest.raises(AttributeError):
-        s.policy = dpb.DPKLUCB(arms=3, epsilon="1/1000")  # type: ignore[misc]
-    assert s.guarantee.epsilon == 1  # type: ignore[union-attr]
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (dpb.DPKLUCB(arms=2, epsilon=11), "ε = 11 promises little: someone who thought an outcome"),
+        (dpb.DPKLUCB(arms=1, epsilon=1), "one arm"),
+        (dpb.KLUCB(arms=2), "KLUCB is not private"),
+    ],
+)
+def test_a_session_for_peoples_data_warns_of_itself_once(policy: Any, words: str) -> None:
+    with pytest.warns(dpb.PrivacyWarning, match=words):
+        s = dpb.Session(policy, noise=dpb.SecureNoise())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        text = s.to_json(key=KEY)
+        dpb.Session.from_json(text, key=KEY)  # it was said
+        dpb.Session(policy, noise=dpb.SimulatedNoise(1))  # no people's data
+    with dpb.open_store("memory:") as store:
+        with pytest.warns(dpb.PrivacyWarning, match=words):
+            campaign = store.create("trial", policy)
+        campaign.ask()

@@ -21,7 +21,6 @@ from dpbandits.environments.changing import Drift
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.session.beliefs import ReleasedRow, draw_moment
 from dpbandits.session.evidence import BETS, PairEvidence
-from dpbandits.session.times import MOST_COMPARED
 from tests.session.small import Days, Exact, content, loaded, read
 
 WEEK = timedelta(seconds=100)
@@ -307,31 +306,3 @@ def test_how_many_more_people_is_foreseen() -> None:
 
 
 KL = dpb.DPKLUCB(arms=2, epsilon=1)
-REFUSED: dict[str, tuple[Any, dict[str, Any]]] = {
-    "forgetting": (dpb.AdaPUCB(arms=2, epsilon=1), {}),
-    "forgetting, drawn": (dpb.LazyDPTS(arms=2, epsilon=1), {}),
-    "forgetting, Gaussian": (dpb.AdaCUCB(arms=2, rho=1), {}),
-    "Kalman": (dpb.DPKalmanTS(arms=2, epsilon=1, lasting=300), {}),
-    "tree": (dpb.DPUCB(arms=2, epsilon=1, horizon=100), {}),
-    "hybrid": (dpb.HybridUCB(arms=2, epsilon=1), {}),
-    "identification": (dpb.DPSE(arms=2, epsilon=1, horizon=100), {}),
-    "winner": (dpb.recommend(arms=2, epsilon=1, goal="winner"), {}),
-    "reports": (dpb.LDPKLUCB(arms=2, epsilon=1), {}),
-    "not private": (dpb.KLUCB(arms=2), {}),
-    "joint": (dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=3, rank=2), epsilon=1), {}),
-    "full information": (dpb.RNMFTNL(actions=2, epsilon=1), {}),
-    "contexts": (dpb.DPLinTS(arms=["a", "b"], features=2, epsilon=1), {}),
-    "no least share": (KL, {"min_share": None}),
-    "no least share of all": (KL, {"min_share": {0: 0.3}}),
-    "nothing": (KL, {"period": timedelta(0)}),
-    "a number": (KL, {"period": 7}),
-    "a microsecond": (KL, {"period": timedelta(microseconds=1)}),
-    "many arms": (dpb.DPKLUCB(arms=MOST_COMPARED + 1, epsilon=1), {"min_share": 0.01}),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_session_that_cannot_have_periods_is_refused(name: str) -> None:
-    policy, options = REFUSED[name]
-    with pytest.raises((ValueError, TypeError), match=r"period|min_share|one mean|choose"):
-        session(policy, **options)

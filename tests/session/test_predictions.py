@@ -144,8 +144,6 @@ def test_what_does_not_fit_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             call()
-    with pytest.raises(TypeError, match="decides by contexts"):
-        dpb.Session(dpb.UCB1(arms=2), noise=dpb.SimulatedNoise(1), seed=1).predictions()
     published = told(dpb.AdaCOFUL(arms=2, features=2, rho=2, first=50), rounds=120)
     assert np.all(np.isfinite(published.predictions().means(CONTEXTS).mean))
     with pytest.raises(ValueError, match="always=False"):

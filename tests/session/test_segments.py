@@ -52,12 +52,6 @@ def test_a_decision_is_told_in_its_own_segment() -> None:
     assert s.pending == ()
 
 
-@pytest.mark.parametrize("wrong", [[], ["DE", "DE"], "DE", [1], [""], 7])
-def test_segments_that_are_none(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="segments="):
-        segmented(segments=wrong)
-
-
 def test_a_segment_that_was_not_declared() -> None:
     s = segmented()
     for wrong in (None, "ES", 3):

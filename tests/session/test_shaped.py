@@ -143,19 +143,6 @@ def test_a_reach_that_cannot_be_is_refused() -> None:
             dpb.Session.from_json(json.dumps(document))
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"rho": None, "epsilon": 1}, "Expected rho= with release="),
-        ({"release": "round"}, "'cells', 'shaped'"),
-        ({"rho": "1/1000000000000", "grid": 2**16}, "64 bits|rho >="),
-    ],
-)
-def test_what_is_none_is_refused(given: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        policy(**given)
-
-
 # The exact privacy loss of a whole transcript
 
 

@@ -117,23 +117,3 @@ def test_a_restarted_arm_keeps_its_people() -> None:
     assert s._restart("b") == 3
     again = s.ask(user="ann")
     assert (again.action, again.label) == (3, "b")
-
-
-@pytest.mark.parametrize(
-    ("policy", "options", "said"),
-    [
-        (CHOOSES, {"privacy_unit": "round", "max_contributions": None, "user_key": None}, "'user'"),
-        (CHOOSES, {"user_key": None}, "user_key="),
-        (CHOOSES, {"sticky": 1}, "True or False"),
-        (
-            dpb.recommend(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1),
-            {},
-            "one arm at a time",
-        ),
-        (dpb.DPLinTS(arms=2, features=2, epsilon=1), {}, "sticky= is not for it"),
-    ],
-)
-def test_it_is_refused_where_it_does_not_fit(policy: Any, options: Any, said: str) -> None:
-    given = {"privacy_unit": "user", "max_contributions": 2, "user_key": KEY, "sticky": True}
-    with pytest.raises((ValueError, TypeError), match=said):
-        dpb.Session(policy, noise=dpb.SimulatedNoise(1), **{**given, **options})

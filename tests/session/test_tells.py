@@ -64,9 +64,6 @@ def test_another_sessions_decision_is_refused() -> None:
     named = session(campaign="spring trial")
     assert named.ask().campaign == "spring trial"
     assert loaded(named).ask().campaign == "spring trial"
-    for name in ("", "a" * 201, "line\nbreak", 5):
-        with pytest.raises(ValueError, match="Expected campaign to be a name"):
-            session(campaign=name)
 
 
 class Agreeable(int):
@@ -229,7 +226,4 @@ def test_pending_decisions_have_a_limit() -> None:
     assert [d.id for d in s.pending] == [1, 2, 3, 4, 5]
     s.expire(first[0])
     assert s.ask().id == 6
-    for wrong in (0, True, 10**8, 1.5):
-        with pytest.raises(ValueError, match=r"Expected max_pending=.* to be a whole number"):
-            session(max_pending=wrong)
     assert session().max_pending == 100_000
