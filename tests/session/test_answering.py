@@ -245,7 +245,7 @@ def test_closing_ends_the_comparison() -> None:
     assert document(s)["public"]["traffic"]["answers"]["open"] == []
 
 
-def test_it_survives_json_and_damaged_data_are_refused() -> None:
+def test_it_survives_json() -> None:
     test = AnswerTest()
     for id in range(1, 60):
         test = test.with_drawn(id, (0.5, 0.5))
@@ -253,23 +253,6 @@ def test_it_survives_json_and_damaged_data_are_refused() -> None:
             test = test.with_resolved(id, id % 2, id % 3 > 0)
     whole = json.loads(json.dumps(as_plain(replace(Traffic.of(2), answers=test))))
     assert Traffic.restored(whole, 2).answers == test
-    data = whole["answers"]
-    stretch = data["open"][0]
-    for name, value in (
-        ("first", 3),
-        ("drawn", -1),
-        ("told", [1, 2, 3]),
-        ("usual", [2.0, 1.0]),
-        ("scores", [[1.0]]),
-        ("highest", -1.0),
-        ("highest", None),
-        ("open", [stretch, stretch]),
-        ("open", [[*stretch[:2], 0, *stretch[3:]]]),
-        ("open", [[stretch[0], [1.0, 0.0], *stretch[2:]]]),
-        ("open", [stretch[:-1]]),
-    ):
-        with pytest.raises(dpb.DamagedSessionError):
-            Traffic.restored(whole | {"answers": data | {name: value}}, 2)
 
 
 # Nobody answers

@@ -4,21 +4,16 @@ checked; and a policy's people against holdout people.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from msgspec.json import decode, encode
 from scipy.stats import binom
 
 import dpbandits as dpb
-from dpbandits.core.errors import DamagedSessionError
 from dpbandits.mechanisms import Answer
 from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import (
     Belief,
     Beliefs,
-    MeanReader,
     ReleaseHistory,
     Uplift,
     beliefs,
@@ -149,41 +144,6 @@ def test_rows_stay_few_where_every_round_is_released() -> None:
     while wanted[-1] < releases[-1]:
         wanted.append(max(wanted[-1] + 1, int(np.ceil(1.1 * wanted[-1]))))
     assert releases == wanted, "settled beforehand where noise is drawn anew"
-
-
-DATA = campaign(POLICY, [0.8, 0.5, 0.3], 300, 1).to_data()
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        (("first",), 0),
-        (("first",), 4),
-        (("growth",), 0.5),
-        (("arms",), {}),
-        (("arms", 0), []),
-        (("arms", 0, 0), 3),
-        (("arms", 0, 1), 0),
-        (("arms", 0, 2), []),
-        (("arms", 0, 2, 0, 0), 99),
-        (("arms", 0, 2, 0, 1), "1"),
-        (("arms", 0, 2, 0, 1), float("nan")),
-        (("arms", 0, 2, 0, 2), -1),
-        (("arms", 0, 2, 0, 3), [[1]]),
-        (("arms", 0, 2, 0, 3), [[0, 1]]),
-        (("arms", 0, 3), None),
-    ],
-)
-def test_damaged_beliefs_are_refused(path: tuple[Any, ...], value: Any) -> None:
-    data = decode(encode(DATA))
-    place = data
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
-    if path == ("arms", 0, 2) and value == []:
-        return  # an arm of which no row is kept yet
-    with pytest.raises(DamagedSessionError, match="beliefs"):
-        ReleaseHistory.restored(MeanReader.of(POLICY), data)
 
 
 # Uplift: the difference holds at all times

@@ -282,34 +282,6 @@ def test_a_saved_session_goes_on_as_if_nothing_had_happened(made: Any) -> None:
     assert one.state == other.state
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda p: p["contexts"]["open"]["0"][0].append(1), "does not fit its block"),
-        (lambda p: p["contexts"]["recent"].pop(), "one list of contexts for each arm"),
-        (lambda p: p["contexts"]["recent"][0].append([0.1]), "a context of another length"),
-        (lambda p: p["contexts"]["open"].popitem(), "not of the open blocks"),
-        (lambda p: p.pop("contexts"), "lacks public.contexts"),
-        (lambda p: p["learned"][0][0][2].pop(), "another number of cells"),
-        (lambda p: p["rng"].update(normals=[1, 10**12]), "another number of arms"),
-        (lambda p: p["rng"].update(normals=None), "another number of arms"),
-        (lambda p: p["rng"].update(normals=[65, 2]), "cannot plan"),
-    ],
-)
-def test_a_document_whose_contexts_do_not_agree_is_refused(change: Any, said: str) -> None:
-    from dpbandits.session.saving import seal
-
-    s = session(policy(first=1000))
-    for x in PLACES[:40]:
-        s.tell(s.ask(context=x), 1.0)
-    document = json.loads(s.to_json())
-    document.pop("seal")
-    change(document["public"])
-    text = json.dumps(document | {"seal": seal(document, None)})
-    with pytest.raises(ValueError, match=said):
-        dpb.Session.from_json(text, noise=dpb.SimulatedNoise(1))
-
-
 class Failing(dpb.SimulatedNoise):
     """Fails at some of its questions."""
 

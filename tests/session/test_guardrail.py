@@ -16,7 +16,7 @@ from dpbandits.mechanisms.base import Block
 from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
-from tests.session.small import changed, document, loaded
+from tests.session.small import loaded
 
 RAIL = dpb.Guardrail("refunds", limit=0.1)
 ARMS = ["blue", "green", "red"]
@@ -172,21 +172,3 @@ def test_people_until_an_arm_is_suspended() -> None:
     for other in (dpb.KLUCB(arms=3), dpb.DPUCB(arms=3, epsilon=1, horizon=99)):
         with pytest.raises(ValueError, match=r"Expected a policy that releases|cannot choose"):
             RAIL.people(other, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        ("public.guardrail.limit", 3),
-        ("public.guardrail", None),
-        ("public.harm.alarms", [[7, 1, True]]),
-        ("public.harm.alarms", [[0, 1, 2]]),
-        ("public.harm.history", {}),
-        ("public.harm", None),
-    ],
-)
-def test_edited_documents_are_refused(path: str, value: Any) -> None:
-    of = session()
-    play(of, 200, (0.0, 0.0, 0.0))
-    with pytest.raises(dpb.DamagedSessionError):
-        loaded(changed(document(of), path, value))

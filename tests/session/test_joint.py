@@ -17,11 +17,7 @@ from dpbandits.session.state import Told, View
 from dpbandits.vault import OpenBlock, Vault, added
 from tests.session.small import (
     Exact,
-    changed,
     counts,
-    document,
-    loaded,
-    play,
     recorded,
     reward_of,
 )
@@ -153,48 +149,6 @@ def test_a_record_in_two_releases_is_seen(breaks: Any, monkeypatch: pytest.Monke
 
 
 # Saved and continued
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        ("public.plans.0.0", 0),
-        ("public.plans.0.1.0", ["x"]),
-        ("public.plans.0.1.2", [-7]),
-        ("public.plans.0.1.1", 0),
-        ("public.plans", []),
-        ("public.step_counts.0.0", 2),
-        ("public.counts.0.1", 53),
-        ("public.counts.0.0", -9),
-        ("private.sums.0", [1]),
-        ("private.sums.0.0", 10**6),
-    ],
-)
-def test_edited_plans_are_refused(path: str, value: Any) -> None:
-    of = session(first=8.0)
-    for decision in of.ask(count=12)[:2]:
-        of.tell(decision, [1.0, 1.0])
-    data = document(of)
-    assert recorded(loaded(data)) == 2
-    with pytest.raises(dpb.DamagedSessionError):
-        loaded(changed(data, path, value))
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        ("public.learned.1.0", 10**6),
-        ("public.learned.3.0", "x"),
-        ("public.ledger.lines", []),
-        ("public.records", 0),
-    ],
-)
-def test_edited_states_are_refused(path: str, value: Any) -> None:
-    of = session()
-    play(of, 9)
-    data = document(of)
-    with pytest.raises(dpb.DamagedSessionError):
-        loaded(changed(data, path, value))
 
 
 def test_a_release_says_how_often_each_super_arm_was_told() -> None:

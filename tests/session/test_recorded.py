@@ -15,7 +15,6 @@ from tests.session.small import Exact
 
 ARMS = ["control", "blue", "green"]
 POLICY = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4, grid=1)
-TOP = dpb.UniformMatroid(arms=3, rank=2)
 
 
 def session(policy: Any = POLICY, **options: Any) -> dpb.Session:

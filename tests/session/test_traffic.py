@@ -10,7 +10,6 @@ import pytest
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from dpbandits.core.errors import DamagedSessionError
 from dpbandits.session.saving import as_plain
 from dpbandits.session.traffic import CONCENTRATION, IMPOSSIBLE, Traffic
 
@@ -94,24 +93,3 @@ def test_an_arm_may_be_added() -> None:
         traffic = traffic.played([0.5, 0.5], arm)
     assert traffic.counts == (4, 4)
     assert traffic.score < IMPOSSIBLE
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("counts", [1]),
-        ("counts", []),
-        ("counts", [-1, 2]),
-        ("expected", [1.0, float("inf")]),
-        ("prior", "x"),
-        ("score", "1"),
-        ("score", 5.0),
-        ("highest", float("nan")),
-        ("highest", None),
-    ],
-)
-def test_damaged_data_are_refused(name: str, value: Any) -> None:
-    traffic = Traffic.of(2).played([0.3, 0.7], 0).played([0.3, 0.7], 1)
-    data = as_plain(traffic) | {name: value}
-    with pytest.raises(DamagedSessionError, match="traffic"):
-        Traffic.restored(data, 2)

@@ -7,13 +7,13 @@ A decision's own context stands with the pending decision, and goes once its rew
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from dpbandits.core.contexts import FINE
-from dpbandits.core.inputs import Floats, converted, damaged
+from dpbandits.core.inputs import Count, Floats, converted, damaged
 from dpbandits.core.plan import ContextLaw, Draw, Plan
 from dpbandits.mechanisms.cells import (
     ContextRecord,
@@ -147,10 +147,10 @@ def newest(before: tuple[Floats, ...], contexts: Sequence[Floats], kept: int) ->
 class OpenData(NamedTuple):
     """`PublicCounts` of a saved session."""
 
-    counts: list[int]
-    negatives: list[int]
+    counts: list[Count]
+    negatives: list[Count]
     directions: list[list[float]]
-    reach: list[int]
+    reach: list[Annotated[int, Meta(gt=0, le=MOST_REACH)]]
 
 
 class ContextsData(Struct, forbid_unknown_fields=True):
