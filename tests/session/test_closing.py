@@ -12,8 +12,10 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import examples
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies import POLICIES
 from dpbandits.vault import Vault
+from tests.session.replay import Play, largest_loss
 from tests.session.small import (
     Days,
     Exact,
@@ -147,78 +149,26 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
         s.ask(**({"user": "x"} if option == "users" else {}))
 
 
-class Written(dpb.SimulatedNoise):
-    """Answers as a list says, whatever is asked; and keeps what was asked.
+def all_draws(policy: Any, options: Any) -> Play:
+    """A session of which an answer is awaited when it is closed after 40 records."""
 
-    Args:
-        script: of each draw, its answer; None to draw.
-    """
+    def play(records: list[float], noise: Noise) -> Any:
+        ticks = count(1)
+        timed: Any = {"clock": lambda: next(ticks)} if "period" in options else {}
+        s = dpb.Session(policy, noise=noise, seed=1, **options, **timed)
+        late = s.ask()
+        for value in records:
+            decision = s.ask()
+            reward = reward_of(s, decision, value)
+            s.tell(decision, reward if s.guardrail is None else (value, value))
+        s.close("enough")
+        s.tell(late, 1.0)
+        return s.state, s.ledger
 
-    def __init__(self, script: list[Any] | None = None) -> None:
-        super().__init__(5)
-        self.script, self.drawn = script, list[tuple[Any, Any, Fraction]]()
-
-    def _said(self, values: Any, cost: Fraction, draw: Any) -> Any:
-        number = len(self.drawn)
-        answer = draw() if self.script is None else self.script[number]
-        self.drawn.append((values, answer, cost))
-        return answer
-
-    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
-        draw = super().laplace
-        return self._said(  # type: ignore[no-any-return]
-            (value,),
-            epsilon / sensitivity,
-            lambda: draw(value, sensitivity=sensitivity, epsilon=epsilon),
-        )
-
-    def laplaces(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> list[int]:
-        return [self.laplace(each, sensitivity=sensitivity, epsilon=epsilon) for each in values]
-
-    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
-        draw = super().joint
-        return self._said(
-            tuple(values),
-            epsilon / sensitivity,
-            lambda: draw(values, sensitivity=sensitivity, epsilon=epsilon),
-        )
+    return play
 
 
-def transcript(policy: Any, changed: int, script: list[Any] | None, options: Any) -> Any:
-    """All draws of a session that is closed after 40 rounds, where one record is another one."""
-    noise, ticks = Written(script), count(1)
-    timed = {"clock": lambda: next(ticks)} if "period" in options else {}
-    s = dpb.Session(policy, noise=noise, seed=1, **options, **timed)
-    late = s.ask()
-    for number in range(40):
-        decision = s.ask()
-        value = float(number != changed)
-        reward = reward_of(s, decision, value)
-        s.tell(decision, reward if s.guardrail is None else (value, value))
-    s.close("enough")
-    s.tell(late, 1.0)
-    return noise.drawn
-
-
-def largest_loss(policy: Any, options: Any) -> Fraction:
-    """The largest privacy loss of a record: how far the noise has to move so that all answers stay,
-    in units of its scale.
-    """
-    first = transcript(policy, -1, None, options)
-    script, found = [answer for _, answer, _ in first], Fraction(0)
-    for changed in range(40):
-        other = transcript(policy, changed, script, options)
-        assert len(other) == len(first), "what is drawn depends on a record"
-        pairs = zip(first, other, strict=True)
-        moves = (
-            cost * max(abs(int(x) - int(y)) for x, y in zip(a, b, strict=True))
-            for (a, _, cost), (b, _, _) in pairs
-        )
-        found = max(found, sum(moves, Fraction(0)))
-    return found
-
-
-AUDITED = {
+AUDITED: dict[str, tuple[Any, dict[str, Any]]] = {
     "cumulative": (KL, {}),
     "forgetting": (dpb.AnytimeLazyUCB(arms=2, epsilon=1), {}),
     "tree": (dpb.DPUCB(arms=2, epsilon=1, horizon=50), {}),
@@ -237,8 +187,7 @@ NOT_TIGHT = "tree", "full tree", "hybrid", "super arms"
 
 @pytest.mark.parametrize("name", AUDITED)
 def test_the_transcript_of_a_closed_session_costs_epsilon_and_no_more(name: str) -> None:
-    policy, options = AUDITED[name]
-    loss = largest_loss(policy, options)
+    loss = largest_loss(all_draws(*AUDITED[name]), [1.0] * 40, [0.0])
     assert loss == 1 if name not in NOT_TIGHT else Fraction(1, 3) < loss <= 1
 
 
@@ -252,9 +201,9 @@ def test_a_last_reading_of_what_was_read_would_be_found(monkeypatch: pytest.Monk
         return after._replace(blocks={**after.blocks, **kept}), found
 
     policy = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=20)  # a block or two are closed
-    assert largest_loss(policy, {}) == 1
+    assert largest_loss(all_draws(policy, {}), [1.0] * 40, [0.0]) == 1
     monkeypatch.setattr(Vault, "release", stays)
-    assert largest_loss(policy, {}) >= 2
+    assert largest_loss(all_draws(policy, {}), [1.0] * 40, [0.0], most=1.5) >= 2
 
 
 # Windows

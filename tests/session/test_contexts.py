@@ -13,9 +13,11 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.contexts import FINE
-from dpbandits.noise.protocol import Noise, Relay
+from dpbandits.noise.protocol import Noise
 from dpbandits.session import contexts
 from dpbandits.session.state import Told, View
+from tests.session.replay import largest_loss
+from tests.session.small import document
 
 RNG = np.random.default_rng(7)
 PLACES = np.trunc(RNG.uniform(-0.6, 0.6, (400, 2)) * FINE) / FINE
@@ -30,16 +32,6 @@ def policy(**changes: Any) -> dpb.DPLinTS:
 
 def session(made: Any = None, noise: Noise | None = None, **options: Any) -> dpb.Session:
     return dpb.Session(made or policy(), noise=noise or dpb.SimulatedNoise(1), seed=5, **options)
-
-
-def public_of(s: dpb.Session) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(s.to_json(unsealed=True))["public"]
-    return found
-
-
-def private_of(s: dpb.Session) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(s.to_json(unsealed=True))["private"]
-    return found
 
 
 def expected_blocks(s: dpb.Session, told: list[tuple[int, Any, float]]) -> dict[int, Any]:
@@ -66,7 +58,8 @@ def expected_blocks(s: dpb.Session, told: list[tuple[int, Any, float]]) -> dict[
 
 
 def held_blocks(s: dpb.Session) -> dict[int, Any]:
-    public, sums = public_of(s), private_of(s)["sums"]
+    data = document(s)
+    public, sums = data["public"], data["private"]["sums"]
     counts = public["contexts"]["open"]
     found = {}
     for (arm, records), total in zip(public["counts"], sums, strict=True):
@@ -80,17 +73,6 @@ def assert_same_blocks(one: dict[int, Any], other: dict[int, Any]) -> None:
     for arm, block in one.items():
         assert block[:4] == other[arm][:4]
         assert np.array_equal(block[4], other[arm][4])
-
-
-def test_a_record_is_added_to_its_arms_cell_and_nowhere_else() -> None:
-    s = session(policy(first=1000))
-    told = []
-    for x in PLACES[:200]:
-        decision = s.ask(context=x)
-        reward = float(RNG.integers(0, 1025)) / 1024
-        s.tell(decision, reward)
-        told.append((decision.action, x, reward))
-    assert_same_blocks(held_blocks(s), expected_blocks(s, told))
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -132,17 +114,17 @@ def test_a_context_goes_once_its_reward_is_recorded() -> None:
     marked = [0.123456, -0.333333]
     kept = [float(np.trunc(v * FINE) / FINE) for v in marked]
     decision = s.ask(context=marked)
-    public = public_of(s)
+    public = document(s)["public"]
     assert public["plays"][0][-1] == kept
     s.tell(decision, 1.0)
-    after = public_of(s)
+    after = document(s)["public"]
     assert after["plays"] == [] == after["pending"]
     assert after["contexts"]["recent"][decision.action] == [kept]
     public["contexts"] = after["contexts"] = after["generation"] = None
     voided = s.ask(context=marked)
     s.void(voided)
-    assert str(kept[0]) not in json.dumps({**public_of(s), "contexts": None})
-    assert len(public_of(s)["contexts"]["recent"][voided.action]) < 2
+    assert str(kept[0]) not in json.dumps({**document(s)["public"], "contexts": None})
+    assert len(document(s)["public"]["contexts"]["recent"][voided.action]) < 2
 
 
 def test_first_visitors_are_not_learned_from_and_make_the_codebooks() -> None:
@@ -159,7 +141,7 @@ def test_first_visitors_are_not_learned_from_and_make_the_codebooks() -> None:
     decision = s.ask(context=PLACES[0])
     assert decision.learn
     assert all(len(fit.book) >= 2 for fit in s.state.fits)
-    assert public_of(s)["contexts"]["pilot"] == []
+    assert document(s)["public"]["contexts"]["pilot"] == []
     shares = [row.propensity for row in s.decisions()]
     assert shares == [0.5] * made.pilot_visitors + [None]
 
@@ -212,7 +194,7 @@ def test_blocks_that_were_open_when_an_arm_was_retired_are_read_with_the_others(
     for x in PLACES[9:30]:
         s.tell(s.ask(context=x, eligible=[2]), 1.0)
     assert [(line.coordinate, line.stop) for line in s.ledger] == [(1, 9), (2, 21)]
-    assert public_of(s)["counts"] == []
+    assert document(s)["public"]["counts"] == []
     assert [fit.read for fit in s.state.fits] == [0, 9, 21]
 
 
@@ -282,134 +264,45 @@ def test_a_saved_session_goes_on_as_if_nothing_had_happened(made: Any) -> None:
     assert one.state == other.state
 
 
-class Failing(dpb.SimulatedNoise):
-    """Fails at some of its questions."""
-
-    def __init__(self, at: set[int]) -> None:
-        super().__init__(1)
-        self.at, self.calls = at, 0
-
-    def laplace(self, value: int, **cost: Any) -> int:
-        self.calls += 1
-        if self.calls in self.at:
-            raise OSError("no randomness")
-        return super().laplace(value, **cost)
-
-
-def test_a_release_that_failed_is_made_by_the_next_call() -> None:
-    """Nothing is counted twice: public counts and sums are those of a session without failures."""
-    one, other = session(noise=Failing(set())), session(noise=Failing({3, 9, 10}))
-    failed = 0
-    for x in PLACES[:60]:
-        a = one.ask(context=x)
-        try:
-            b = other.ask(context=x)
-        except dpb.NotRecordedError:
-            failed += 1
-            b = other.ask(context=x)
-        assert a.action == b.action or failed  # noise differs once a draw was lost
-        one.tell(a, 1.0)
-        try:
-            other.tell(b, 1.0)
-        except OSError:
-            failed += 1
-    assert failed == 3
-    reads = {line.coordinate: line.stop for line in other.ledger}
-    blocks = dict(public_of(other)["counts"])
-    assert sum(reads.values()) + sum(blocks.values()) == 60
-    assert other.spent == 1
-
-
 # The exact privacy loss of a whole transcript
 
 
-class Listening(Relay, Noise):  # type: ignore[misc]
-    """Answers as it was scripted, or by simulated noise, and keeps what it was asked."""
-
-    kind = "simulated"
-
-    def __init__(self, script: list[int] | None = None) -> None:
-        self.inner, self.script = dpb.SimulatedNoise(11), script
-        self.asked: list[tuple[int, Any]] = []
-        self.answers: list[int] = []
-
-    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
-        self.asked.append((exact[0], (verb, *cost.values())))
-        at = len(self.answers)
-        scripted = self.script is not None and at < len(self.script)
-        answer = self.script[at] if scripted else getattr(self.inner, verb)(*exact, **cost)  # type: ignore[index]
-        self.answers.append(answer)
-        return answer
+WINDOW: dict[str, Any] = {"attribution_window": timedelta(hours=12)}
 
 
-Answers = list[float | None]
+def loss(others: Any = (0.0, 1.0), **options: Any) -> Any:
+    """Of a record among 40; None where nobody answered."""
 
+    def play(records: list[Any], noise: Noise) -> Any:
+        now, seen = [0.0], list[Any]()
+        clock: Any = {"clock": lambda: now[0]} if options else {}
+        s = session(noise=noise, **options, **clock)
+        for x, answer in zip(PLACES[100:], records, strict=False):
+            decision = s.ask(context=x)
+            seen.append(decision.action)
+            if answer is not None:
+                s.tell(decision, answer)
+            elif not options:
+                s.expire(decision)
+            now[0] += 5 * 3_600
+        s.settle()
+        return seen, s.state, s.ledger
 
-def played(answers: Answers, script: list[int] | None, **options: Any) -> tuple[Any, Listening]:
-    """Everything public of a session in which these answers come (None: nobody answered)."""
-    noise = Listening(script)
-    now = [datetime(2026, 3, 1)]
-    if options.get("attribution_window"):
-        options["clock"] = lambda: now[0]
-    s = session(policy(), noise, **options)
-    seen: list[Any] = []
-    for x, answer in zip(PLACES[100:], answers, strict=False):
-        decision = s.ask(context=x)
-        seen.append(decision.action)
-        if answer is not None:
-            s.tell(decision, answer)
-        elif not options.get("attribution_window"):
-            s.expire(decision)
-        now[0] += timedelta(hours=5)
-    s.settle()
-    return (seen, s.state, s.ledger, s.releases), noise
-
-
-def loss(
-    shown: tuple[Any, Listening], answers: Answers, at: int, other: float | None, **options: Any
-) -> float:
-    """ln of how much likelier the whole transcript that is shown is with one answer replaced, in
-    units of epsilon; inf if it is impossible with the other.
-    """
-    public, noise = shown
-    neighbour = [*answers[:at], other, *answers[at + 1 :]]
-    replayed, heard = played(neighbour, noise.answers, **options)
-    if replayed != public or [p for _, p in heard.asked] != [p for _, p in noise.asked]:
-        return float("inf")
-    total = 0.0
-    for (exact, cost), (moved, _) in zip(noise.asked, heard.asked, strict=True):
-        verb, sensitivity, epsilon = cost
-        assert (verb, sensitivity, epsilon) == ("laplace", 1024, 1)
-        total += abs(exact - moved) / sensitivity
-    return total
-
-
-def largest_loss(others: tuple[float | None, ...] = (0.0, 1.0), **options: Any) -> float:
     rng = np.random.default_rng(21)
-    answers: Answers = [float(rng.integers(2)) for _ in range(40)]
+    records: list[Any] = [float(rng.integers(2)) for _ in range(40)]
     if None in others:
-        answers = [None if rng.random() < 0.3 else a for a in answers]
-    shown, found = played(answers, None, **options), 0.0
-    for at in range(len(answers)):
-        for other in others:
-            if other != answers[at]:
-                found = max(found, loss(shown, answers, at, other, **options))
-                if found > 1.0:  # more than was promised
-                    return found
-    return found
-
-
-WINDOW = {"attribution_window": timedelta(hours=12)}
+        records = [None if rng.random() < 0.3 else each for each in records]
+    return largest_loss(play, records, others)
 
 
 def test_the_transcript_costs_exactly_epsilon() -> None:
-    assert largest_loss() == 1.0
-    assert largest_loss((0.25, 0.75)) == 0.75
+    assert loss() == 1
+    assert loss((0.25, 0.75)) == 0.75
 
 
 def test_with_a_window_whether_somebody_answered_costs_no_more() -> None:
     """The default is 0, so an answer of 1 and none at all are as far apart as can be."""
-    assert largest_loss((None, 1.0, 0.0), **WINDOW) == 1.0
+    assert loss((None, 1.0, 0.0), **WINDOW) == 1
 
 
 add: Any = contexts.with_records
@@ -456,7 +349,7 @@ def contexts_by_reward(patch: Any) -> None:
 def test_broken_twins_cost_more(broken: Any, options: Any, monkeypatch: Any) -> None:
     """A cell chosen by the reward, B counted by answers, a codebook from rewards."""
     broken(monkeypatch)
-    assert largest_loss(**options) > 1.0
+    assert loss(**options) > 1
 
 
 def test_a_block_that_ends_by_its_sum_costs_more(monkeypatch: Any) -> None:
@@ -470,7 +363,7 @@ def test_a_block_that_ends_by_its_sum_costs_more(monkeypatch: Any) -> None:
                 self.ready = (arm,)
 
     monkeypatch.setattr(View, "apply", by_sum)
-    assert largest_loss() > 1.0
+    assert loss() > 1
 
 
 def test_no_text_of_a_session_shows_a_reward_or_a_sum() -> None:

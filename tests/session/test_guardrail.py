@@ -82,24 +82,6 @@ def test_the_draw_has_the_moments_of_two_laplace_draws(share: float) -> None:
     assert joint_variance(2, share) == pytest.approx(2 * joint_variance(1, share))
 
 
-def test_a_record_is_read_once_and_within_one_unit() -> None:
-    """Replacing a record moves one release's pair of sums by a reward and a harm at most."""
-    read: list[list[tuple[int, ...]]] = []
-
-    class Noted(SimulatedNoise):
-        def joint(self, values: Any, **cost: Any) -> tuple[int, ...]:
-            read[-1].append(tuple(values))
-            return tuple(read[0][len(read[-1]) - 1])
-
-    for pair in ((0.0, 1.0), (1.0, 0.0)):
-        read.append([])
-        of = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=Noted(1), seed=3, guardrail=RAIL)
-        for round in range(300):
-            of.tell(of.ask(), pair if round == 40 else (0.5, 0.0))
-    moved = [(a, b) for a, b in zip(*read, strict=True) if a != b]
-    assert [(b[0] - a[0], b[1] - a[1]) for a, b in moved] == [(1024, -1024)]
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
