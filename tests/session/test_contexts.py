@@ -230,40 +230,6 @@ def test_contexts_are_refused_where_they_are_not_expected_and_asked_for_where_th
         dpb.DPLinTS(arms=2, features=["age", "clicked_before"], epsilon=1)
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        policy(public_contexts=None, epsilon=4),
-        policy(rho=4, epsilon=None),
-        dpb.LinTS(arms=2, features=2),
-        dpb.LinUCB(arms=["a", "b"], features=["p", "q"], alpha=1.2),
-        dpb.DPLinUCB(arms=2, features=2, rho=1),
-        dpb.AdaCOFUL(arms=2, features=2, rho=1, first=30),
-    ],
-    ids=lambda p: p.name,
-)
-def test_a_saved_session_goes_on_as_if_nothing_had_happened(made: Any) -> None:
-    one, other = session(made), session(made)
-    rng = np.random.default_rng(8)
-    for i in range(900):
-        x = PLACES[i % len(PLACES)]
-        if i in (3, 251, 499, 507, 700, 777):
-            other = dpb.Session.from_json(other.to_json(key=KEY), key=KEY)
-        a, b = one.ask(context=x), other.ask(context=x)
-        assert a == b
-        if i % 5 == 0:
-            continue
-        reward = float(rng.integers(2))
-        one.tell(a, reward)
-        other.tell(b, reward)
-    assert one.state == other.state
-    assert one.ledger == other.ledger
-    rest = [(d, 1.0) for d in one.pending]
-    one.tell_many(rest)
-    other.tell_many(rest)
-    assert one.state == other.state
-
-
 # The exact privacy loss of a whole transcript
 
 

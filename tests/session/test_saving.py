@@ -4,6 +4,7 @@ problems of the caller's own.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -12,6 +13,7 @@ from datetime import timedelta
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -19,7 +21,7 @@ from dpbandits.checks import examples
 from dpbandits.core.inputs import SAVES
 from dpbandits.mechanisms import Answer, LazyForgetful
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policies import CUCBDP, POLICIES, CUCBDPMax
+from dpbandits.policies import CUCBDP, POLICIES, CUCBDPMax, contextual
 from tests.session.small import (
     begun,
     changed,
@@ -183,6 +185,110 @@ def test_with_its_key_a_session_goes_on_as_it_was(noise: Any, options: Any) -> N
     for each in (s, again):
         each.tell(waiting[25], 0.5)
     assert [again.ask(**where) for _ in range(60)] == [s.ask(**where) for _ in range(60)]
+
+
+NAMES = ["blue", "green", "red"]
+ARMS: dict[str, Any] = {"arms": NAMES, "epsilon": 1}
+JOINT: dict[str, Any] = {"problem": TOP, "epsilon": 4, "first": 2.0}
+LINEAR: dict[str, Any] = {"arms": NAMES, "features": 2}
+PLACES = np.random.default_rng(7).uniform(-0.6, 0.6, (300, 2))
+PERIODS: dict[str, Any] = {"min_share": 0.1, "period": timedelta(seconds=100)}
+PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": USERS}
+GOING_ON: dict[str, tuple[Any, dict[str, Any]]] = {
+    "index": (dpb.DPKLUCB(**ARMS, first=6), {}),
+    "IMED": (dpb.DPRateIMED(**ARMS, first=6), {"assignment": "shuffled"}),
+    "every round": (dpb.UCB1(arms=NAMES), {}),
+    "doubling": (dpb.AnytimeLazyUCB(**ARMS), {}),
+    "posterior draws": (dpb.LazyDPTS(**ARMS), {}),
+    "reports": (dpb.LDPKLUCB(**ARMS), {}),
+    "top two": (dpb.AdaPTT(arms=3, epsilon=4, delta=0.1, first=6), {}),
+    "joint": (dpb.DPJointMAT(**JOINT), {}),
+    "joint, any oracle": (dpb.DPJointCUCB(**JOINT), {}),
+    "periods": (dpb.DPRateIMED(**ARMS), PERIODS),
+    "periods, late": (dpb.DPRateIMED(**ARMS), {**PERIODS, "attribution_window": DAY / 2_000}),
+    "people": (dpb.DPKLUCB(**ARMS, first=6), {**PEOPLE, "sticky": True, **PERIODS}),
+    "first contexts": (dpb.DPLinTS(**LINEAR, epsilon=4, first=6), {}),
+    "contexts": (dpb.DPLinTS(**LINEAR, rho=4, first=6, public_contexts=PLACES), {}),
+    "shaped": (dpb.DPLinTS(**LINEAR, rho=4, first=9, release="shaped"), {}),
+    "shaped, late": (dpb.DPLinTS(**LINEAR, rho=4, first=700, release="shaped"), {}),
+    "LinTS": (dpb.LinTS(**LINEAR), {}),
+    "LinUCB": (dpb.LinUCB(arms=NAMES, features=["p", "q"], alpha=1.2), {}),
+    "DPLinUCB": (dpb.DPLinUCB(**LINEAR, rho=1), {}),
+    "AdaCOFUL": (dpb.AdaCOFUL(**LINEAR, rho=1, first=30), {}),
+}
+
+
+class Player:
+    """Does things to a session, by chance; a third of people are silent."""
+
+    def __init__(self, name: str) -> None:
+        policy, options = GOING_ON[name]
+        self.rng, self.now, self.waiting = np.random.default_rng(7), 0.0, list[Any]()
+        is_timed = {"period", "attribution_window"} & options.keys()
+        self.given: dict[str, Any] = {"clock": lambda: self.now} if is_timed else {}
+        self.people = "user_key" in options
+        noise = SimulatedNoise(3)
+        self.s: Any = dpb.Session(policy, noise=noise, seed=3, **options, **self.given)
+        self.given |= {"user_key": USERS} if self.people else {}
+
+    def act(self) -> Any:
+        kind, u = self.rng.random(), self.rng.random(6)
+        self.now += 100.0 if u[5] < 0.02 else 1.0
+        if kind < 0.45:
+            return self.ask(u)
+        if kind < 0.97 and self.waiting:
+            decision = self.waiting.pop(0 if u[0] < 0.7 else int(u[1] * len(self.waiting)))
+            with contextlib.suppress(dpb.DecisionError):  # its time has passed
+                if u[2] < 0.1:
+                    self.s.void(decision) if u[2] < 0.05 else self.s.expire(decision)
+                else:
+                    self.s.tell(decision, reward_of(self.s, decision, float(u[3] < 0.5)))
+            return decision
+        return self.move(u) if self.s.policy.chooses else None
+
+    def ask(self, u: Any) -> Any:
+        how: dict[str, Any] = {"user": int(40 * u[4])} if self.people else {}
+        if self.s.policy.chooses and u[0] < 0.1:
+            how["eligible"] = self.arms("active")[:2]
+        count = 3 if u[1] < 0.1 else 1
+        if hasattr(self.s.policy, "features"):
+            how["context"] = PLACES[self.s.resolved % 250 :][:count]
+        made = self.s.ask(count, **how)
+        self.waiting += [decision for decision in made if self.rng.random() >= 1 / 3]
+        return made
+
+    def arms(self, status: str) -> list[Any]:
+        return [name for name, now in self.s.arms if now == status]
+
+    def move(self, u: Any) -> None:
+        active, paused = self.arms("active"), self.arms("paused")
+        if u[0] < 0.2 and len(self.s.arms) < 6:
+            self.s.add_arm(f"new {len(self.s.arms)}")
+        elif u[0] < 0.5 and len(active) > 1:
+            self.s.pause_arm(active[int(u[1] * len(active))])
+        elif u[0] < 0.8 and paused:
+            self.s.resume_arm(paused[0])
+        elif len(active) > 2:
+            self.s.retire_arm(active[0])
+
+
+@pytest.mark.parametrize("name", GOING_ON)
+def test_a_session_that_is_saved_at_any_time_goes_on_as_it_would_have(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With void and expired decisions, eligible arms, and arms that come and go."""
+    monkeypatch.setattr(contextual, "PILOT", 12)
+    whole, broken = Player(name), Player(name)
+    for step in range(400):
+        assert whole.act() == broken.act(), step
+        if step % 7 == 0:
+            assert broken.s.alarms == whole.s.alarms
+            broken.s = dpb.Session.from_json(broken.s.to_json(key=KEY), key=KEY, **broken.given)
+    assert broken.s.events == whole.s.events
+    assert content(broken.s) == content(whole.s)
+    assert whole.s.releases > 0 or name == "shaped, late"
+    overdue = content(whole.s)["public"]["overdue"]
+    assert GOING_ON[name][1] or "features" in vars(whole.s.policy) or overdue[1] > 0
 
 
 def test_continuations_of_one_copy_never_share_a_draw() -> None:

@@ -52,11 +52,6 @@ def session(policy: Any, seed: int = 1, **options: Any) -> Any:
     return begun(policy, noise=noise, seed=seed, campaign="trial", **options)
 
 
-KEY = bytes(range(32))
-PARTS = ["blocks", "total", "check", "noticed"]
-"""What is kept of overdue requests, as it is written."""
-
-
 def tell(s: Any, decision: dpb.Decision, rewards: Any) -> None:
     """rewards: one for each arm that is observed."""
     reward = rewards[0] if decision.observe is None else rewards[: len(decision.observe)]
@@ -231,60 +226,6 @@ def test_with_an_attribution_window_nobody_is_overdue() -> None:
             s.tell(decision, 1.0)
     assert (s.events, s.alarms) == ((), ())
     assert json.loads(s.to_json(unsealed=True))["public"]["delays"] is None
-
-
-def act(s: Any, queue: list[dpb.Decision], rng: np.random.Generator) -> Any:
-    """One of the things that are done to a session, by chance. A third of people are silent."""
-    kind, u = rng.random(), rng.random(6)
-    chooses = s.policy.chooses
-    if kind < 0.45:
-        how: dict[str, Any] = {}
-        if chooses and u[0] < 0.1:
-            active = [name for name, status in s.arms if status == "active"]
-            how = {"eligible": active[: max(1, len(active) - 1)]}
-        made = s.ask(3 if u[1] < 0.1 else 1, **how)
-        queue += [decision for decision in made if rng.random() >= 1 / 3]
-        return made
-    if kind < 0.97 and queue:
-        decision = queue.pop(0 if u[0] < 0.7 else int(u[1] * len(queue)))
-        if u[2] < 0.05:
-            s.void(decision)
-        elif u[2] < 0.1:
-            s.expire(decision)
-        else:
-            tell(s, decision, (u[3:] < 0.5).astype(float).tolist())
-        return decision
-    if not chooses:
-        return None
-    active = [name for name, status in s.arms if status == "active"]
-    paused = [name for name, status in s.arms if status == "paused"]
-    if u[0] < 0.2 and len(s.arms) < 6:
-        s.add_arm(f"new {len(s.arms)}")
-    elif u[0] < 0.5 and len(active) > 1:
-        s.pause_arm(active[int(u[1] * len(active))])
-    elif u[0] < 0.8 and paused:
-        s.resume_arm(paused[0])
-    elif len(active) > 2:
-        s.retire_arm(active[0])
-    return None
-
-
-@pytest.mark.parametrize("name", [name for name in POLICY if name != "elimination"])
-def test_a_session_that_is_saved_at_any_time_goes_on_as_it_would_have(name: str) -> None:
-    """With void and expired decisions, eligible arms, and arms that come and go."""
-    options = {"assignment": "shuffled"} if name == "IMED" else {}
-    whole, broken = (session(POLICY[name], **options) for _ in range(2))
-    rngs, queues = [np.random.default_rng(7) for _ in range(2)], (list[Any](), list[Any]())
-    for step in range(300):
-        done = [
-            act(s, queue, rng) for s, queue, rng in zip((whole, broken), queues, rngs, strict=True)
-        ]
-        assert done[0] == done[1], step
-        if step % 5 == 0:
-            assert broken.alarms == whole.alarms
-            broken = dpb.Session.from_json(broken.to_json(key=KEY), key=KEY)
-    assert broken.events == whole.events
-    assert json.loads(whole.to_json())["public"]["overdue"][PARTS.index("total")] > 0
 
 
 def waiting_for_green() -> Any:

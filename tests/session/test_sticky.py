@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -101,14 +100,6 @@ def test_the_map_is_saved_sealed_at_one_length_and_named_in_the_statement() -> N
     assert [again.ask(user=user).action for user in range(4)] == [0, 1, 2, 0]
     assert "which arm each user keeps" in again.statement().replace("\n", " ")
     assert "same option again" in again.participant_text().replace("\n", " ")
-
-
-def test_a_session_with_periods_goes_on_from_a_saved_copy() -> None:
-    clock = {"clock": lambda: 0.0}
-    s = sticky(min_share=0.1, period=timedelta(days=1), **clock)
-    first = s.ask(user="ann")
-    again = loaded(s.to_json(key=KEY), key=KEY, user_key=KEY, **clock)
-    assert again.ask(user="ann").action == s.ask(user="ann").action == first.action
 
 
 def test_a_restarted_arm_keeps_its_people() -> None:
