@@ -103,9 +103,9 @@ KEPT = {
     "session/test_intervals.py"
     "::test_where_noise_rules_no_other_interval_of_this_kind_is_much_narrower": "DPKLUCB-0.5",
     "session/test_people.py::test_a_users_loss_is_at_most_the_printed_price": "DPKLUCB|AdaCUCB",
-    "session/test_predictions.py::test_intervals_cover_where_the_law_is_linear": "shaped",
-    "session/test_shaped.py::test_broken_twins_cost_more": "reach_by_reward",
-    "session/test_shaped.py"
+    "session/test_contexts.py::test_intervals_cover_where_the_law_is_linear": "shaped",
+    "session/test_contexts.py::test_broken_shapes_cost_more": "contexts_by_reward",
+    "session/test_contexts.py"
     "::test_the_transcript_costs_rho_and_the_farthest_context_nearly_all_of_it": "^1500$",
     "session/test_silence.py::test_where_everybody_answers_decisions_are_as_they_were": "late",
     "session/test_traffic.py::test_false_alarms_at_all_times": "1000.0-turning",

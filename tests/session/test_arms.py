@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.stats import binom
 
 import dpbandits as dpb
+from dpbandits.core.inputs import Floats
+from dpbandits.mechanisms import Answer
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import (
     DPKLUCB,
     DPUCB,
     LDPKLUCB,
 )
-from tests.session.small import Exact, counts, recorded
+from dpbandits.policies.contract import Release
+from dpbandits.session.beliefs import NoiseMoments, ReleaseHistory, interval, mean_changed
+from tests.session.small import Exact, content, counts, loaded, recorded, reward_of
 
 MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 
@@ -105,3 +113,256 @@ def test_batches_are_compared_with_arms_in_play_only(verb: str, saved: bool) -> 
     alone = played(others)
     assert played([*others, "red"]) == alone
     assert min(Counter(alone[0]).values()) > 100
+
+
+# Asks that run ahead of tells
+
+
+RATES = (0.7, 0.5, 0.3)
+INDEX = [
+    dpb.DPKLUCB(arms=3, epsilon=1, first=4),
+    dpb.DPRateIMED(arms=3, epsilon=1, first=4),
+    dpb.DPIMED(arms=3, epsilon=1, first=4),
+    dpb.AnytimeLazyUCB(arms=3, epsilon=1),
+    dpb.AdaPUCB(arms=3, epsilon=1),
+    dpb.LDPKLUCB(arms=3, epsilon=1),
+    dpb.UCB1(arms=3),
+]
+ALL = [*INDEX, dpb.LazyDPTS(arms=3, epsilon=1)]
+
+
+def told(s: dpb.Session, decision: dpb.Decision, rng: np.random.Generator) -> None:
+    assert isinstance(decision.action, int)
+    s.tell(decision, reward_of(s, decision, float(rng.random() < RATES[decision.action])))
+
+
+@pytest.mark.parametrize("policy", [INDEX[0], ALL[-1]], ids=lambda policy: policy.name)
+def test_no_block_waits_beyond_its_size(policy: Any) -> None:
+    """Whatever is planned, an arm's block is read when it has as many answers as it takes."""
+    s, rng = session(policy), np.random.default_rng(2)
+    waiting = s.ask(200)
+    rng.shuffle(waiting)  # type: ignore[arg-type]
+    for decision in waiting:
+        told(s, decision, rng)
+        for arm, count in counts(s).items():
+            room = s.policy.room(s.state, arm)
+            assert room is not None
+            assert count - s.state.open[arm] < room
+    assert min(s.state.rounds) > 4
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("policy", [INDEX[0], INDEX[1], ALL[-1]], ids=lambda policy: policy.name)
+def test_many_asks_at_once_are_those_of_one_by_one(policy: Any, seed: int) -> None:
+    """Also among some arms, and between answers."""
+    one, many = session(policy), session(policy)
+    rng = np.random.default_rng(seed)
+    for _ in range(30):
+        number = int(rng.integers(1, 9))
+        eligible = [[0, 2], [1], None][rng.integers(3)]
+        made = many.ask(number, eligible=eligible)
+        assert [one.ask(eligible=eligible) for _ in range(number)] == made
+        assert content(one) == content(many)
+        waiting = many.pending
+        for decision in [waiting[i] for i in rng.permutation(len(waiting))[: rng.integers(9)]]:
+            for s in (one, many):
+                s.tell(decision, decision.id % 2)
+
+
+# Arms whose means have changed
+
+
+NAMES = ["blue", "green"]
+POLICY = dpb.DPKLUCB(arms=NAMES, epsilon=1, first=16)
+
+
+def noticed(means: Floats, rng: np.random.Generator, growth: float) -> tuple[int, int]:
+    """After how many of these people, with the given means, it is known that an arm's mean has
+    changed, by releases and by intervals; 0: never.
+    """
+    history, total, people, draws, size = ReleaseHistory.of(POLICY), 0.0, 0, 0, 32
+    noise, found = NoiseMoments(history.reader.law), [0, 0]  # type: ignore[arg-type]
+    while people + size <= len(means):
+        rewards = rng.random(size) < means[people : people + size]
+        total += float(rewards.sum()) + rng.laplace(0.0, 1.0)
+        people, draws = people + size, draws + 1
+        answer = Answer(total, people, draws)
+        history = history.after(Release((0,), (answer,), people, ((0, size),)))
+        by_intervals = interval(history, 0, 0.05, noise)
+        assert by_intervals is not None
+        for at, is_known in enumerate((mean_changed(history, 0, 0.05), by_intervals.changed)):
+            found[at] = found[at] or people * is_known
+        size = max(32, int(growth * people))
+    return found[0], found[1]
+
+
+def test_a_mean_that_stays_is_seldom_called_changed() -> None:
+    """Of 150 arms at most .05 · .9/2 each; more than this have a probability below 10⁻⁶."""
+    rng = np.random.default_rng(1)
+    found = [noticed(np.full(4_000, 0.3), rng, growth) for growth in [0.05, 0.2, 0.5] * 50]
+    assert sum(by > 0 for by, _ in found) <= binom.isf(1e-6, 150, 0.0225)
+
+
+def test_a_step_is_noticed_before_intervals_do() -> None:
+    means, rng = np.where(np.arange(8_000) < 2_000, 0.2, 0.4), np.random.default_rng(2)
+    found = [noticed(means, rng, 0.1) for _ in range(20)]
+    assert all(by > 2_000 for by, _ in found)
+    assert np.median([by for by, _ in found]) < np.median([by for _, by in found])
+
+
+def named(policy: Any = POLICY, **options: Any) -> Any:
+    options = {"noise": SimulatedNoise(1), "seed": 1, **options}
+    return dpb.Session(policy, **options)
+
+
+def play(s: Any, people: int, means: dict[str, float], rng: np.random.Generator) -> None:
+    for _ in range(people):
+        decision = s.ask()
+        s.tell(decision, float(rng.random() < means[decision.label]))
+
+
+def turned(**options: Any) -> Any:
+    """A session in which blue, the better arm, turns bad."""
+    s, rng = named(**options), np.random.default_rng(3)
+    play(s, 1_500, {"blue": 0.7, "green": 0.3}, rng)
+    play(s, 900, {"blue": 0.1, "green": 0.3}, rng)
+    return s
+
+
+def test_an_arm_is_learned_anew_under_its_name() -> None:
+    s, rng = turned(), np.random.default_rng(4)
+    before = s.beliefs()
+    assert before.changed == ("blue",)
+    assert before.best is None
+    ledger, spent, waiting = s.ledger, s.spent, s.ask(3)
+    assert s.restart_arm("blue") == 2
+    assert s.arms == (("blue (1)", "retired"), ("green", "active"), ("blue", "active"))
+    assert (s.ledger, s.spent) == (ledger, spent)
+    after = s.beliefs()
+    assert (after["blue"].people, after["blue"].mean) == (0, None)
+    assert after["blue (1)"][:3] == before["blue"]._replace(label="blue (1)")[:3]
+    assert after["green"].low <= before["green"].low  # one arm more shares the confidence
+    assert after.changed == ()
+    assert s.events[-1][:3] == ("restart", "blue", 2_403)
+    assert "restart arm blue after 2,403 decisions" in " ".join(s.statement().split())
+    for decision in waiting:
+        s.tell(decision, 1.0)  # accepted, and read only if it was green
+    again = loaded(s)
+    for each in (s, again):
+        play(each, 600, {"blue": 0.1, "green": 0.3}, np.random.default_rng(5))
+        assert each.beliefs()["blue"].mean < 0.3
+        assert each.spent == Fraction(1)
+    assert s.beliefs() == again.beliefs()
+    play(s, 1, {"blue": 0.1, "green": 0.3}, rng)
+    assert {row.label for row in s.decisions()} == {"blue (1)", "green", "blue"}
+
+
+def test_a_second_restart_has_another_name_for_what_was() -> None:
+    s, rng = turned(), np.random.default_rng(6)
+    s.restart_arm("blue")
+    play(s, 1_500, {"blue": 0.8, "green": 0.2}, rng)
+    play(s, 900, {"blue": 0.1, "green": 0.2}, rng)
+    assert s.restart_arm("blue") == 3
+    assert [name for name, _ in s.arms] == ["blue (1)", "green", "blue (2)", "blue"]
+
+
+def test_arms_without_names_get_a_new_number() -> None:
+    s, rng = named(dpb.DPRateIMED(arms=2, epsilon=1)), np.random.default_rng(3)
+    for mean in (0.7, 0.1):
+        for _ in range(1_500):
+            decision = s.ask()
+            s.tell(decision, float(rng.random() < (mean, 0.3)[decision.action]))
+    assert s.beliefs().changed == ("0",)
+    assert s.restart_arm(0) == 2
+    assert s.arms == ((0, "retired"), (1, "active"), (2, "active"))
+
+
+def test_an_arm_whose_mean_has_not_changed_is_not_restarted() -> None:
+    s = turned()
+    before = s.to_json()
+    for arm, said in (("green", "not in beliefs"), ("red", "one of the arms"), (None, "arms")):
+        with pytest.raises(ValueError, match=said):
+            s.restart_arm(arm)
+    assert len(s.to_json()) == len(before)
+    s.close()
+    with pytest.raises(dpb.ClosedError):
+        s.restart_arm("blue")
+    joint = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1)
+    with pytest.raises(ValueError, match="restart_arm"):
+        named(joint).restart_arm(0)
+
+
+def test_there_has_to_be_room_for_its_least_share() -> None:
+    s = turned(min_share=0.4)
+    assert s.beliefs().changed == ("blue",)
+    with pytest.raises(ValueError, match="min_share"):
+        s.restart_arm("blue")
+    assert len(s.arms) == 2
+
+
+def test_with_every_option_at_once() -> None:
+    """People who come back, a window, a guardrail, a range, coins."""
+    now, rng = [0.0], np.random.default_rng(3)
+    s = named(
+        dpb.DPKLUCB(arms=NAMES, epsilon=4, first=16),
+        privacy_unit="user",
+        max_contributions=2,
+        user_key=bytes(16),
+        attribution_window=timedelta(seconds=10),
+        clock=lambda: now[0],
+        rewards=dpb.Range(0, 10),
+        min_share=0.1,
+        guardrail=dpb.Guardrail("refunds", limit=0.9),
+    )
+    for t in range(4_000):
+        now[0] += 1.0
+        decision, good = s.ask(user=t), 0.8 if t < 2_000 else 0.1
+        mean = good if decision.label == "blue" else 0.3
+        s.tell(decision, (10.0 * (rng.random() < mean), 0.1))
+    assert "blue" in s.beliefs().changed
+    s.restart_arm("blue")
+    assert [row.label for row in s.harm()] == ["blue (1)", "green", "blue"]
+    for t in range(4_000, 4_400):
+        now[0] += 1.0
+        s.tell(s.ask(user=t), (1.0, 0.1))
+    assert s.beliefs()["blue"].people > 0
+
+
+def test_segments_are_restarted_together() -> None:
+    s: Any = dpb.SegmentedSession(POLICY, segments=["DE", "FR"], noise=SimulatedNoise(1), seed=1)
+    rng = np.random.default_rng(3)
+    for means in ({"blue": 0.7, "green": 0.3}, {"blue": 0.1, "green": 0.3}):
+        for _ in range(1_500):
+            decision = s.ask(segment="DE")
+            s.tell(decision, float(rng.random() < means[decision.label]))
+    assert s["DE"].beliefs().changed == ("blue",)
+    with pytest.raises(ValueError, match="changed"):
+        s.restart_arm("green")
+    s["FR"]._restart("blue")  # as if the call had been cut off after it
+    with pytest.raises(ValueError, match="cut off"):
+        s.restart_arm("green")
+    assert s.restart_arm("blue") == 2
+    assert s["DE"].arms == s["FR"].arms
+
+
+def test_in_a_store_and_over_http() -> None:
+    from tests.service.http.web import client_of, remote
+
+    with dpb.open_store("memory:", noise=SimulatedNoise(1)) as store:
+        trial, rng = store.create("trial", POLICY, seed=1), np.random.default_rng(3)
+        for means in ({"blue": 0.9, "green": 0.3}, {"blue": 0.05, "green": 0.3}):
+            for _ in range(40):
+                made = trial.ask(20)
+                each = [(d, float(rng.random() < means[str(d.label)])) for d in made]
+                trial.tell_many(each)
+        assert trial.beliefs().changed == ("blue",)
+        far = remote(client_of(store))["trial"]
+        with pytest.raises(ValueError, match="changed"):
+            far.restart_arm("green")
+        assert far.restart_arm("blue", key="once") == 2
+        assert far.restart_arm("blue", key="once") == 2
+        assert dict(trial.arms) == {"blue (1)": "retired", "green": "active", "blue": "active"}
+        assert trial.events()[0].what == "restart arm"
+        trial.tell(trial.ask(), 1.0)
+        assert far.beliefs() == trial.beliefs()
+        assert [row.label for row in trial.history()[-1].arms] == ["blue (1)", "green", "blue"]

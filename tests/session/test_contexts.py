@@ -5,6 +5,7 @@ saving, interruptions, and the exact privacy loss of a whole transcript, with br
 from __future__ import annotations
 
 import json
+import math
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,9 +14,20 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.contexts import FINE
+from dpbandits.mechanisms.cells import (
+    ROW,
+    Shape,
+    ShapedBatches,
+    ShapedBlock,
+    largest_reach,
+)
 from dpbandits.noise.protocol import Noise
+from dpbandits.policies.codebooks import shaping_matrices
+from dpbandits.policies.contextual import PrivateLinear
 from dpbandits.session import contexts
+from dpbandits.session.predictions import Predictions
 from dpbandits.session.state import Told, View
+from dpbandits.simulation.compiled.contextual import ContextPlayer
 from tests.session.replay import largest_loss
 from tests.session.small import document
 
@@ -388,3 +400,285 @@ def test_contexts_that_are_all_zero_make_a_codebook(rows: Any) -> None:
     assert session.releases > 0
     assert "NaN" not in session.to_json()
     assert all(np.isfinite(fit.book).all() for fit in session.state.fits)
+
+
+# Noise that is shaped after a block's contexts
+
+
+FALSE_ALARM = 1e-6
+FLAT = np.trunc(RNG.uniform(-0.6, 0.6, (400, 2)) * [1.0, 0.2] * FINE) / FINE
+
+
+def shaped(**changes: Any) -> dpb.DPLinTS:
+    given: dict[str, Any] = {"arms": 2, "features": 2, "rho": "1/2", "release": "shaped"}
+    return dpb.DPLinTS(**given | {"first": 9} | changes)
+
+
+def test_the_reach_is_above_every_norm_and_hardly_more() -> None:
+    """Against whole numbers of any size."""
+    rng = np.random.default_rng(1)
+    for p in (1, 3, 40, 1000):
+        rows = rng.normal(size=(3 * p, p)) / np.sqrt(4 * p)
+        longest = ROW * rows[:p] / np.linalg.norm(rows[:p], axis=1)[:, None]
+        book = (shaping_matrices(rows) if p < 1000 else longest).astype(np.int64)
+        assert np.abs(np.linalg.norm(book, axis=1)).max() <= ROW
+        whole = (rng.normal(size=p) / np.sqrt(2 * p) * FINE).astype(np.int64)
+        reach = largest_reach(book, whole[None])
+        for matrix, each in zip(book.reshape(-1, p, p), reach.tolist(), strict=True):
+            exact = sum(
+                sum(a * x for a, x in zip(row, whole.tolist(), strict=True)) ** 2
+                for row in matrix.tolist()
+            )
+            bound = Shape(matrix, each).sensitivity
+            assert exact <= bound**2
+            assert bound**2 <= exact * (1 + 1e-4) + 2**12 * p
+
+
+def test_noise_has_the_covariance_that_the_fit_reckons_with() -> None:
+    """4,000 releases: each entry of the empirical covariance within a normal bound."""
+    rng, p, runs = np.random.default_rng(2), 3, 4000
+    contexts = np.trunc(rng.normal(size=(60, p)) * [0.4, 0.2, 0.05] * FINE) / FINE
+    book = shaping_matrices(contexts).astype(np.int64)
+    whole = (contexts * FINE).astype(np.int64)
+    reach = largest_reach(book, whole)
+    mechanism = ShapedBatches(rho="1/8", grid=dpb.Grid(steps=16))
+    for at in (0, 3):
+        shape = Shape(book.reshape(-1, p, p)[at], int(reach[at]))
+        block = ShapedBlock((0,), (7 * whole.sum(axis=0),), (60,), (shape,))
+        noise = dpb.SimulatedNoise(3)
+        rows = [mechanism.answer([None], block, noise)[1][0][0] for _ in range(runs)]
+        errors = np.array(rows) - 7 / 16 * contexts.sum(axis=0)
+        covariance = shape.covariance(1 / 8)
+        root = np.linalg.inv(np.linalg.cholesky(covariance))
+        found = root @ (errors.T @ errors / runs) @ root.T
+        # a product of two standard normal numbers has a variance of at most 2
+        width = 1.1 * np.sqrt(2 / runs * 2 * np.log(2 * p * p * 2 / FALSE_ALARM))
+        assert np.abs(found - np.eye(p)).max() < width
+
+
+def test_a_record_adds_its_reward_times_its_context() -> None:
+    s = session(shaped(first=1000))
+    sums, reach, told = np.zeros((2, 2), np.int64), np.zeros(2, np.int64), [0, 0]
+    rng = np.random.default_rng(3)
+    for x in FLAT[:50]:
+        d = s.ask(context=x)
+        reward = float(rng.integers(5)) / 4
+        s.tell(d, reward)
+        whole = (x * FINE).astype(np.int64)
+        sums[d.action] += round(reward * 1024) * whole
+        book: Any = s.policy.book_of(s.state, d.action).astype(np.int64)  # type: ignore[attr-defined]
+        reach[d.action] = max(reach[d.action], int(largest_reach(book, whole[None])[0]))
+        told[d.action] += 1
+    state = s._view.folded()
+    assert state.contexts is not None
+    for arm in range(2):
+        block = state.books.blocks[arm]
+        assert block.count == told[arm]
+        assert list(block.sums) == sums[arm].tolist()
+        assert state.contexts.open[arm].reach.tolist() == [reach[arm]]
+
+
+def test_no_pilot_is_needed_and_first_blocks_are_shaped_by_their_own_contexts() -> None:
+    s = session(shaped(first=30))
+    assert s.ask(context=FLAT[0]).learn
+    for x in FLAT[:120]:
+        s.tell(s.ask(context=x), 1.0)
+    assert all(fit.releases for fit in s.state.fits)
+    assert all(len(fit.book) == 4 * 2 for fit in s.state.fits)
+
+
+# The exact privacy loss of a whole transcript
+
+
+def shaped_loss() -> Any:
+    """Of a record among 60, in units of rho."""
+
+    def play(records: list[float], noise: Noise) -> Any:
+        s, seen = session(shaped(), noise), list[Any]()
+        for x, reward in zip(FLAT, records, strict=False):
+            seen.append(s.ask(context=x))
+            s.tell(seen[-1], reward)
+        return seen, s.state, s.ledger
+
+    records = [float(r) for r in np.random.default_rng(21).integers(0, 2, 60)]
+    return largest_loss(play, records, power=2, most=0.5) * 2
+
+
+@pytest.mark.parametrize("kept", [1500, 4])
+def test_the_transcript_costs_rho_and_the_farthest_context_nearly_all_of_it(
+    kept: int, monkeypatch: Any
+) -> None:
+    """With matrices of the block's own contexts, and with matrices fixed when it opened."""
+    monkeypatch.setattr("dpbandits.policies.contextual.RECENT", kept)
+    assert 1 - 1e-5 < shaped_loss() <= 1
+
+
+shape_of = PrivateLinear.shape_of
+
+
+def half_the_reach(patch: Any) -> None:
+    """Noise for half of the largest norm."""
+
+    def less(self: Any, *given: Any) -> Shape:
+        shape = shape_of(self, *given)
+        return shape._replace(reach=shape.reach // 4)
+
+    patch.setattr(PrivateLinear, "shape_of", less)
+
+
+def middling_reach(patch: Any) -> None:
+    """Noise for the typical context of a block."""
+
+    def typical(matrices: Any, contexts: Any) -> Any:
+        each = [largest_reach(matrices, context[None]) for context in contexts]
+        return np.median(each, axis=0).astype(np.int64)
+
+    patch.setattr("dpbandits.policies.contextual.largest_reach", typical)
+
+
+@pytest.mark.parametrize("change", [half_the_reach, contexts_by_reward, middling_reach])
+def test_broken_shapes_cost_more(change: Any, monkeypatch: Any) -> None:
+    """Also where contexts that were answered by 0 shape nothing."""
+    change(monkeypatch)
+    assert shaped_loss() > 1
+
+
+# Estimates by context
+
+
+PRIVATE: dict[str, Any] = {
+    "cells": {"epsilon": 1},
+    "cells, small budget": {"epsilon": "1/4"},
+    "shaped": {"rho": "1/2", "release": "shaped"},
+}
+
+
+def linear_place(seed: int) -> tuple[dpb.ContextTable, Any]:
+    """A table whose means are linear in the contexts, and the weights of its arms."""
+    rng = np.random.default_rng(seed)
+    contexts = dpb.UnitContexts(rng.normal(size=(500, 5)))(rng.normal(size=(1000, 5)))
+    weights = rng.normal(size=(3, 6)) * 0.2
+    weights[:, -1] = math.sqrt(0.5) + rng.normal(size=3) * 0.05
+    means = contexts @ weights.T
+    inside = np.all((means >= 0) & (means <= 1), axis=1)
+    return dpb.ContextTable(contexts[inside], means[inside]), weights
+
+
+def holds(found: Any, truth: Any) -> float:
+    return float(np.mean((found.low <= truth) & (truth <= found.high)))
+
+
+@pytest.mark.parametrize("how", PRIVATE)
+def test_intervals_cover_where_the_law_is_linear(how: str) -> None:
+    """Of 12 runs of 4,000 rounds, means and effects for 200 contexts each, and the values of 22
+    other policies: the worst, the even one, and 20 random ones. Intervals of an eighth of the width
+    cover too little, so the count can fail.
+    """
+    covered, narrow = np.zeros((12, 4)), np.zeros(12)
+    for run in range(12):
+        place, weights = linear_place(run)
+        policy = dpb.DPLinTS(arms=3, features=6, **PRIVATE[how])
+        state = ContextPlayer(policy, place, 4000, run)(np.array([4000]), 0).state
+        found, contexts = Predictions.of(policy, state), place.contexts[:200]
+        truth = contexts @ weights.T
+        means, effect = found.means(contexts), found.effect(0, 2, contexts)
+        covered[run, :2] = holds(means, truth), holds(effect, truth[:, 0] - truth[:, 2])
+        rng = np.random.default_rng([run, 1])
+        shares = [np.eye(3)[truth.argmin(axis=1)], np.full((200, 3), 1 / 3)]
+        shares += [np.eye(3)[rng.integers(3, size=200)] for _ in range(20)]
+        values = [found.value(each, contexts) for each in shares]
+        worth = [(each * truth).sum(axis=1).mean() for each in shares]
+        pairs = zip(values, worth, strict=True)
+        covered[run, 2] = np.mean([holds(each, value) for each, value in pairs])
+        average = (truth[:, 0] - truth[:, 2]).mean()
+        covered[run, 3] = holds(found.effect(0, 2, contexts, average=True), average)
+        half = (means.high - means.low) / 16
+        narrow[run] = np.mean(np.abs(means.mean - truth) <= half)
+        always = Predictions.of(policy, state, always=True).means(contexts)
+        assert holds(always, truth) == 1.0
+    assert covered[:, :2].mean(axis=0).min() >= 0.95
+    # one statement a run: were 5 % wrong, 7 of 12 or more would be with probability 5e-7
+    assert (covered[:, 2:] < 0.5).sum(axis=0).max() < 7
+    assert narrow.mean() < 0.95
+
+
+def told(policy: Any, rounds: int = 600, **options: Any) -> dpb.Session:
+    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1, **options)
+    rng = np.random.default_rng(1)
+    low, high = (10.0, 20.0) if "rewards" in options else (0.0, 1.0)
+    for x in rng.uniform(-0.5, 0.5, (rounds, 2)):
+        d = session.ask(context=x)
+        session.tell(d, low + (high - low) * float(rng.random() < 0.5 + x[0] * (-1) ** d.action))
+    return session
+
+
+CONTEXTS = [[0.3, 0.1], [-0.4, 0.2], [0.0, 0.5]]
+
+
+def test_estimates_are_the_released_law() -> None:
+    session = told(dpb.DPLinTS(arms=["a", "b"], features=2, rho=2, release="shaped", first=30))
+    found = session.predictions()
+    law = session.policy.law_of(session.state)  # type: ignore[attr-defined]
+    fitted = np.array(CONTEXTS) @ law.theta.T
+    assert np.allclose(found.means(CONTEXTS).mean, np.clip(fitted, 0, 1))
+    assert fitted.min() < 0.0  # which no mean is
+    effect = found.effect("a", "b", CONTEXTS)
+    assert np.allclose(effect.mean, np.clip(fitted[:, 0] - fitted[:, 1], -1, 1))
+    other = found.effect("b", "a", CONTEXTS)
+    assert np.allclose([other.low, other.high], [-effect.high, -effect.low])
+    one = found.value([0, 0, 0], CONTEXTS)
+    assert one.mean == pytest.approx(np.clip(fitted[:, 0].mean(), 0, 1))
+    mixed = found.value([[0.5, 0.5]] * 3, CONTEXTS)
+    assert mixed.mean == pytest.approx(np.clip(fitted.mean(), 0, 1))
+    wide = session.predictions(0.999, always=True)
+    assert np.all(wide.means(CONTEXTS).low <= found.means(CONTEXTS).low)
+    assert np.all(wide.means(CONTEXTS).high >= found.means(CONTEXTS).high)
+    assert session.spent == 2
+
+
+@pytest.mark.parametrize("minimise", [False, True])
+def test_estimates_are_in_the_users_units(minimise: bool) -> None:
+    made: dict[str, Any] = {"arms": 2, "features": 2, "rho": 2, "release": "shaped", "first": 30}
+    session = told(dpb.DPLinTS(**made), rewards=dpb.Range(10, 20, minimise=minimise))
+    found = session.predictions()
+    plain = Predictions.of(session.policy, session.state)  # type: ignore[arg-type]
+    sign, start = (-10.0, 20.0) if minimise else (10.0, 10.0)
+    means, effect = found.means(CONTEXTS), found.effect(0, 1, CONTEXTS)
+    assert np.allclose(means.mean, start + sign * plain.means(CONTEXTS).mean)
+    assert np.all(means.low <= means.high)
+    assert np.all((means.low >= 10) & (means.high <= 20))
+    assert np.all(effect.low <= effect.high)
+    turned = plain.effect(0, 1, CONTEXTS)
+    assert np.allclose(effect.mean, sign * turned.mean)
+    assert np.allclose(effect.low, sign * (turned.high if minimise else turned.low))
+
+
+def test_an_arm_without_a_release_is_not_estimated() -> None:
+    session = told(dpb.DPLinTS(arms=2, features=2, rho=2, release="shaped"), rounds=5)
+    found = session.predictions()
+    means = found.means(CONTEXTS)
+    assert np.all(np.isnan(means.mean))
+    assert np.all(means.low == 0)
+    assert np.all(means.high == 1)
+    assert np.isnan(found.value([0, 1, 0], CONTEXTS).mean)
+    assert found.effect(0, 1, CONTEXTS).low.tolist() == [-1.0] * 3
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    session = told(dpb.DPLinTS(arms=2, features=2, rho=2, release="shaped"), rounds=5)
+    found = session.predictions()
+    for call, said in (
+        (lambda: session.predictions(1.0), "between 0 and 1"),
+        (lambda: found.means([[0.1, 0.2, 0.3]]), "2 numbers"),
+        (lambda: found.means([[2.0, 0.0]]), "norm"),
+        (lambda: found.effect(0, 0, CONTEXTS), "two different arms"),
+        (lambda: found.effect("c", 0, CONTEXTS), "or its name"),
+        (lambda: found.value([0, 2, 1], CONTEXTS), "sum to 1"),
+        (lambda: found.value([[0.5, 0.4]] * 3, CONTEXTS), "sum to 1"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
+    published = told(dpb.AdaCOFUL(arms=2, features=2, rho=2, first=50), rounds=120)
+    assert np.all(np.isfinite(published.predictions().means(CONTEXTS).mean))
+    with pytest.raises(ValueError, match="always=False"):
+        published.predictions(always=True)

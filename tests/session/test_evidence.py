@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.naming import DELTA, PERIODS, Setting, outcome, winner, wrong
+from benchmarks.naming import DELTA, PERIODS, Foreseen, Setting, foreseen, outcome, winner, wrong
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.mechanisms.base import AnswerLaw
-from dpbandits.session.beliefs import ReleasedRow, draw_moment
+from dpbandits.noise import SimulatedNoise
+from dpbandits.session.beliefs import ReleasedRow, Sight, draw_moment
 from dpbandits.session.evidence import PairEvidence, required
+from dpbandits.session.naming import likeliest
 from tests.session.small import begun, loaded
 
 MOST = 1e-6
@@ -204,3 +206,115 @@ def test_arms_of_one_record_are_not_compared_in_pairs() -> None:
         budget = {"rho": 1} if of_one is dpb.AdaCUCB else {"epsilon": 1}
         policy = of_one(arms=2, **budget)
         assert begun(policy, noise=dpb.SimulatedNoise(1), seed=1)._state.history.reader.alone
+
+
+# How many more people it takes to name the best arm
+
+
+NAMES = ["blue", "green"]
+MEANS = {"blue": 0.2, "green": 0.5, "red": 0.1}
+
+
+def played(people: int, policy: Any = None, seed: int = 1, **options: Any) -> Any:
+    policy = policy or dpb.recommend(arms=NAMES, epsilon=1)
+    s = dpb.Session(policy, noise=SimulatedNoise(seed), seed=seed, **options)
+    play(s, people, seed)
+    return s
+
+
+def play(s: Any, people: int, seed: int = 1) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(people):
+        decision = s.ask()
+        s.tell(decision, float(rng.random() < MEANS[decision.label]))
+
+
+@given(st.lists(st.integers(1, 10**6) | st.just(math.inf), min_size=1, max_size=30))
+def test_the_middle_is_near_as_many_futures_as_can_be(counts: list[float]) -> None:
+    counts = sorted(counts)
+    middle = likeliest(counts)
+    assert (middle == math.inf) == math.isinf(counts[len(counts) // 2])
+    if middle != math.inf:
+        finite = [each for each in counts if each < math.inf]
+        near = [sum(low <= each <= 4 * low for each in finite) for low in finite]
+        found = sum(
+            each <= 2 * middle * (1 + 1e-9) and middle * (1 - 1e-9) <= 2 * each for each in counts
+        )
+        assert found == max(near)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("setting", "moment"),
+    [
+        (Setting((0.2, 0.5), 40_000), 1_000),
+        (Setting((0.2, 0.35, 0.1), 80_000), 4_000),
+        (Setting((0.2, 0.5), 6_000, min_share=0.05), 200),
+    ],
+    ids=str,
+)
+def test_the_range_holds_in_eight_of_ten_cases(setting: Setting, moment: int) -> None:
+    """Of 60 campaigns, those that had named nobody by then: fewer than this have a probability
+    below 10⁻⁶ if the range holds in .8 of the cases.
+    """
+    runs = [foreseen(setting, seed, [moment]) for seed in range(60)]
+    found = [run[moment] for run in runs if moment in run]
+    known = [one.held for one in found if one.held is not None]
+    assert len(known) > 30
+    assert sum(known) >= binom.ppf(1e-6, len(known), 0.8)
+    assert sum(one.sight.high is not None for one in found) > len(found) / 4
+
+
+def test_whether_a_range_held() -> None:
+    one = Foreseen(Sight(100, 200, 400), 200.0, 150, 900)
+    assert (one.held, one.is_near) == (True, True)
+    assert one._replace(took=99).held is False
+    assert one._replace(took=401).is_near is False
+    assert one._replace(took=None).held is False  # 900 people were not enough
+    assert one._replace(took=None, left=300).held is None
+    assert one._replace(took=None, sight=Sight(100, None, None)).held is True
+
+
+def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
+    found = played(500, seed=3).beliefs()
+    assert found.sight is None or found.sight.high is None
+    assert found.at_share is not None
+    assert (
+        f"min_share=0.05, which has to be given at its start, it takes {found.at_share.words}."
+        in found.advice
+    )
+    assert found.at_share.low < 5_000
+
+
+def test_with_least_shares_the_range_is_of_them() -> None:
+    found = played(250, min_share=0.05).beliefs()
+    assert found.best is None
+    assert found.sight.low < 2_000
+    assert found.at_share is None
+
+
+def test_of_a_policy_that_names_by_itself() -> None:
+    policy = dpb.recommend(arms=NAMES, epsilon=1, goal="winner")
+    s = played(150, policy)
+    found = s.beliefs()
+    assert found.best is None
+    assert found.sight.low < 3_000
+    assert s.beliefs(0.99999).sight.low > found.sight.low, "surer than it is by itself"
+
+
+def test_it_is_computed_once_for_each_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpbandits.session import session as module
+
+    calls, computed = list[int](), module.people_ahead
+
+    def counting(*given: Any) -> Any:
+        calls.append(1)
+        return computed(*given)
+
+    monkeypatch.setattr(module, "people_ahead", counting)
+    s = played(1_600)
+    for _ in range(3):
+        s.beliefs()
+    once = len(calls)
+    s.beliefs(0.9)
+    assert 1 <= once < len(calls) <= 2 * once + 1

@@ -1,17 +1,329 @@
-"""Is traffic as planned? False alarms at all times, power, and Lindon and Malek's closed form."""
+"""Do answers come for every arm alike? The evidence is a martingale with mean 1 whatever ends a
+stretch and whenever people answer; differences are found; what is not tested, and saved data.
+"""
 
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
+from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.answering import COMMON, DRAWINGS, drawn, found_at, simulated
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import gammaln
 from scipy.stats import binom
 
+import dpbandits as dpb
+from dpbandits.noise import SimulatedNoise
+from dpbandits.session.decisions import Play
+from dpbandits.session.overdue import Overdue
 from dpbandits.session.saving import as_plain
-from dpbandits.session.traffic import CONCENTRATION, IMPOSSIBLE, Traffic
+from dpbandits.session.traffic import (
+    CONCENTRATION,
+    IMPOSSIBLE,
+    LEVEL,
+    SIGNED,
+    SIGNED_WEIGHTS,
+    AnswerTest,
+    Traffic,
+)
+from tests.service.http.web import client_of, remote
+from tests.session.small import document, loaded
+
+POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
+
+
+def session(policy: Any = POLICY, **options: Any) -> Any:
+    return dpb.Session(policy, noise=SimulatedNoise(1), seed=1, **options)
+
+
+def answered_so(s: Any, rounds: int, answered: tuple[float, float], seed: int = 1) -> None:
+    """Rewards are equal; of each arm's decisions so many are answered."""
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        decision = s.ask()
+        if rng.random() < answered[decision.action]:
+            s.tell(decision, 0.5)
+        else:
+            s.expire(decision)
+
+
+def test_the_evidence_has_mean_one_whatever_ends_a_stretch() -> None:
+    """Exactly: over all assignments of seven people, of whom the same three answer whatever they
+    get. The law changes when the arm that is planned has two answers, and after five people.
+    """
+    answers, total = (True, False, True, False, False, True, False), 0.0
+    before = AnswerTest(first=2, drawn=900, usual=(30.0, 100.0))
+    laws = {False: (0.7, 0.3), True: (0.2, 0.8)}
+    for arms in product((0, 1), repeat=7):
+        test, turned, count, chance = before, False, 0, 1.0
+        for id, (arm, came) in enumerate(zip(arms, answers, strict=True), 1):
+            law = laws[turned or id > 5]
+            chance *= law[arm]
+            test = test.with_drawn(id, law).with_resolved(id, arm, came)
+            count += came and arm == 0
+            turned = turned or count == 2
+        test = test.with_drawn(8, (0.5, 0.5))  # ends the last stretch
+        each = np.array(test.scores) + SIGNED_WEIGHTS - math.log(2.0)
+        total += chance * float(np.exp(each).sum())
+    assert total == pytest.approx(1.0, abs=1e-12)
+
+
+def test_it_is_one_too_where_decisions_that_wait_for_long_count_as_not_answered() -> None:
+    """Exactly, over all assignments of six people whose answers come after as many decisions as
+    this, whatever they get. Who waits for three counts as missing at once and for ever; laws and
+    stretches follow what was answered by then, and by which arm.
+    """
+    delays, total = (0, 5, 2, 99, 1, 3), 0.0
+    before = AnswerTest(first=2, drawn=900, usual=(30.0, 100.0))
+    for arms in product((0, 1), repeat=6):
+        test, chance, pending, answered = before, 1.0, dict[int, Any](), [0, 0]
+        for now in range(1, 14):
+            test = test.with_cut(now - 3, pending)
+            law = (0.2, 0.8) if answered[0] > answered[1] else (0.7, 0.3)
+            test = test.with_drawn(now, law if now <= 6 else (0.5, 0.5))
+            if now <= 6:
+                chance *= law[arms[now - 1]]
+                pending[now] = Play(arms[now - 1], None, None, arms[now - 1])
+            for id in [each for each in pending if now - each == delays[each - 1]]:
+                arm = pending.pop(id).action
+                test = test.with_resolved(id, arm, True)
+                answered[arm] += 1
+        assert sum(map(sum, test.answers(2)[:2])) == 6
+        assert sum(test.missing) == 3
+        each = np.array(test.scores) + SIGNED_WEIGHTS - math.log(2.0)
+        total += chance * float(np.exp(each).sum())
+    assert total == pytest.approx(1.0, abs=1e-12)
+
+
+def left_open(answered: tuple[float, float], seed: int) -> Any:
+    """A session of 1,500 people, with answers up to 60 people late; others are never told."""
+    s, rng, late = session(min_share=0.3), np.random.default_rng(seed), list[Any]()
+    for t in range(1_500):
+        decision = s.ask()
+        if rng.random() < answered[decision.action]:
+            late.append((t + int(rng.integers(60)), t, decision))
+        for each in [each for each in late if each[0] <= t]:
+            late.remove(each)
+            s.tell(each[2], 0.5)
+    return s
+
+
+def test_decisions_that_are_left_open_are_tested() -> None:
+    """Nobody expires them. Who is silent counts as such once three usual delays have passed."""
+    fair = left_open((0.8, 0.8), 1).sample_ratio()
+    assert sum(fair.answers.told) + sum(fair.answers.missing) > 1_000
+    assert 0.7 < sum(fair.answers.told) / 1_200 < 1
+    assert not fair.alarm()
+    assert "Later ones are not tested yet: decision 1," in str(fair)
+    s = left_open((0.95, 0.6), 2)
+    assert s.sample_ratio().answers.evidence < 1e-6
+    assert loaded(s).sample_ratio() == s.sample_ratio()
+    few = session(min_share=0.3)
+    few.tell_many([(decision, 1.0) for decision in few.ask(9)[1:]])
+    assert "not tested yet: decision 1 is still open." in str(few.sample_ratio())
+
+
+def test_a_campaign_says_since_when_a_decision_is_open() -> None:
+    with dpb.open_store("memory:", noise=SimulatedNoise(1), clock=lambda: 86_400.0) as store:
+        campaign = store.create("trial", POLICY, min_share=0.3)
+        campaign.tell_many([(decision, 1.0) for decision in campaign.ask(9)[1:]])
+        for seen in (campaign, remote(client_of(store))["trial"]):
+            said = "decision 1 is still open (since 1970-01-02 00:00 UTC)."
+            assert said in str(seen.sample_ratio())
+
+
+def test_an_arm_whose_answers_get_lost_is_noticed() -> None:
+    """Nothing looked at tells by arm."""
+    s = session(min_share=0.3)
+    answered_so(s, 2_000, (0.9, 0.75))
+    found = s.sample_ratio()
+    assert found.evidence > 0.01  # decisions are as planned
+    assert found.answers.evidence < 1e-6
+    assert found.alarm()
+    assert "Answers by arm: a " in str(found)
+    assert loaded(s).sample_ratio() == found
+
+
+@pytest.mark.long
+def test_false_alarms_are_as_rare_as_stated() -> None:
+    """300 histories for each way to draw arms, answering that rises or falls: more alarms than
+    this have a probability below 10⁻⁶ if each has .001.
+    """
+    names = ("rising from 30 % to 95 %", "falling from 95 % to 30 %")
+    alarms = sum(
+        int((simulated(at, 300, COMMON[name], drawing)[:, 0] > 0).sum())
+        for at, drawing in enumerate(DRAWINGS)
+        for name in names
+    )
+    assert alarms <= binom.isf(1e-6, 2 * len(DRAWINGS) * 300, LEVEL)
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda each: each.title)
+def test_the_simulated_statistic_is_the_one_of_a_session(drawing: Any) -> None:
+    people, law = 3_000, np.array(drawing.law)
+    arms, planned = np.zeros(people, np.int64), np.zeros(people, np.int64)
+    answered = np.zeros(people, np.bool_)
+    answering = np.full((people, len(law)), 0.8) - 0.1 * (np.arange(len(law)) == 1)
+    drawn(np.random.default_rng(1), answering, law, drawing.blocks, arms, answered, planned)
+    _, highest = found_at(law, arms, answered, planned, 5.0, SIGNED, SIGNED_WEIGHTS)
+    test = AnswerTest()
+    for id, (arm, came, plan) in enumerate(zip(arms, answered, planned, strict=True), 1):
+        test = test.with_drawn(id, np.roll(law, plan).tolist())
+        test = test.with_resolved(id, int(arm), bool(came))
+    closing = test.with_drawn(people + 1, [1.0 / len(law) + 1e-9 * k for k in range(len(law))])
+    assert closing.highest == pytest.approx(highest, rel=1e-9)
+    assert highest > 0.1
+
+
+def test_stretches_count_in_their_order() -> None:
+    """Answers that come late change nothing but when they count, and void decisions leave."""
+    rng = np.random.default_rng(1)
+    plain = late = AnswerTest()
+    law, waiting = (0.5, 0.5), list[tuple[int, int, Any]]()
+    for id in range(1, 401):
+        arm = int(rng.integers(2))
+        came: Any = None if id % 9 == 0 else bool(rng.random() < (0.9, 0.6)[arm])
+        plain = plain.with_drawn(id, law).with_resolved(id, arm, came)
+        late = late.with_drawn(id, law)
+        waiting.append((id, arm, came))
+        if len(waiting) > 50:
+            late = late.with_resolved(*waiting.pop(int(rng.integers(50))))
+    for each in waiting:
+        late = late.with_resolved(*each)
+    assert late == plain
+    assert sum(map(sum, plain.answers(2)[:2])) == 384 - 384 // 9  # 16 at a time
+    assert plain.with_resolved(9_999, 0, True) == plain
+
+
+def test_an_added_arm_is_compared_from_then_on() -> None:
+    s = session(min_share=0.1)
+    answered_so(s, 300, (0.9, 0.9))
+    s.add_arm("c")
+    rng = np.random.default_rng(1)
+    for _ in range(2_000):
+        decision = s.ask()
+        if rng.random() < (0.3 if decision.label == "c" else 0.9):
+            s.tell(decision, 0.5)
+        else:
+            s.expire(decision)
+    assert s.sample_ratio().answers.evidence < 1e-6
+    assert loaded(s).sample_ratio() == s.sample_ratio()
+
+
+def test_who_answered_is_not_tested_where_it_is_private() -> None:
+    now = [0.0]
+    s = session(attribution_window=timedelta(days=1), clock=lambda: now[0], assignment="shuffled")
+    s.expire(s.ask())
+    s.tell(s.ask(), 1.0)
+    now[0] = 1e6
+    s.settle()
+    assert s.sample_ratio().answers is None
+    assert "who answered is private" in str(s.sample_ratio())
+    kept = document(s)["public"]["traffic"]["answers"]
+    assert kept == json.loads(json.dumps(as_plain(AnswerTest())))
+
+
+def test_a_person_who_came_too_often_is_not_counted() -> None:
+    s = session(privacy_unit="user", max_contributions=1, min_share=0.3)
+    for t in range(200):
+        s.expire(s.ask(user="ann"))
+        s.tell(s.ask(user=str(t)), 1.0)
+    found = s.sample_ratio().answers
+    assert sum(found.missing) == 1
+    assert sum(found.told) > 100
+
+
+def test_closing_ends_the_comparison() -> None:
+    s = session(min_share=0.3)
+    s.tell_many([(decision, 1.0) for decision in s.ask(40)[:33]])
+    s.close("enough")
+    assert s.sample_ratio().answers.told == loaded(s).sample_ratio().answers.told
+    assert document(s)["public"]["traffic"]["answers"]["open"] == []
+
+
+def test_it_survives_json() -> None:
+    test = AnswerTest()
+    for id in range(1, 60):
+        test = test.with_drawn(id, (0.5, 0.5))
+        if id % 5:
+            test = test.with_resolved(id, id % 2, id % 3 > 0)
+    whole = json.loads(json.dumps(as_plain(replace(Traffic.of(2), answers=test))))
+    assert Traffic.restored(whole, 2).answers == test
+
+
+# Nobody answers
+
+
+def silent(s: Any) -> list[Any]:
+    return [alarm for alarm in s.alarms if alarm.what == "silent"]
+
+
+def test_expired_decisions_are_enough() -> None:
+    s = session()
+    answered_so(s, 50, (1.0, 1.0))
+    answered_so(s, 99, (0.0, 0.0))
+    assert silent(s) == []
+    answered_so(s, 1, (0.0, 0.0))
+    assert "since decision 51: 100 decisions were made and 100 expired" in silent(s)[0].advice
+    s.close("nobody answers")
+    assert silent(s) == []
+
+
+def test_slow_answers_are_waited_for() -> None:
+    s = session()
+    waiting = s.ask(500)
+    for _ in range(600):
+        waiting.append(s.ask())
+        s.tell(waiting.pop(0), 1.0)
+    s.ask(1_000)
+    assert silent(s) == []
+    s.ask(1_000)
+    assert len(silent(s)) == 1
+
+
+def test_people_assigned_elsewhere_let_nobody_wait_longer() -> None:
+    """Nobody counts as missing who answers after 20 decisions."""
+    for elsewhere in (0, 300):
+        s, waiting = session(min_share=0.2), list[Any]()
+        for _ in range(100):  # each answer comes after 20 further decisions
+            waiting.append(s.ask())
+            if len(waiting) > 20:
+                s.tell(waiting.pop(0), 0.5)
+        if elsewhere:
+            s.record(0, (elsewhere, elsewhere // 2), key="others")
+        waiting.append(s.ask())
+        s.tell_many([(decision, 0.5) for decision in waiting])
+        s.tell(s.ask(), 0.5)
+        answers = s.sample_ratio().answers
+        assert not any(answers.missing)
+        assert sum(answers.told) > 80
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), max_size=6), st.integers(1, 60))
+def test_waits_are_counted_in_decisions_of_the_session(
+    runs: list[tuple[int, int]], many: int
+) -> None:
+    elsewhere, pending, id = list[tuple[int, int]](), list[int](), 0
+    for asked, recorded in runs:
+        pending += range(id + 1, id + asked + 1)
+        elsewhere.append((id + asked + 1, recorded))
+        id += asked + recorded
+    pending, id = [*pending, *range(id + 1, id + 31)], id + 30
+    overdue = Overdue(elsewhere=tuple(elsewhere))
+    cut = overdue.decision_before(id, many)
+    for each in pending:
+        assert (each <= cut) == (id - each - overdue.elsewhere_after(each) >= many)
+
+
+# Whether traffic is as planned
+
 
 LAW = np.array([0.5, 0.25, 0.15, 0.1])
 

@@ -1,12 +1,14 @@
-"""Periods: shares that stand still, blocks that close at public times, and bets on pairs of arms
-whose mean no common change of rates can move.
+"""Answers that count only once their time has passed: until then, and afterwards, nothing public
+tells who answered.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
-from datetime import timedelta
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,229 @@ from dpbandits.environments.changing import Drift
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.session.beliefs import ReleasedRow, draw_moment
 from dpbandits.session.evidence import BETS, PairEvidence
-from tests.session.small import Days, Exact, read
+from tests.session.small import (
+    Days,
+    Exact,
+    changed,
+    content,
+    document,
+    loaded,
+    read,
+    recorded,
+    reward_of,
+)
+
+DAY = timedelta(days=1)
+TOP = dpb.UniformMatroid(arms=4, rank=2)
+POLICIES = [
+    dpb.DPKLUCB(arms=2, epsilon=1, first=4),
+    dpb.AnytimeLazyUCB(arms=2, epsilon=1),
+    dpb.CUCBDP(problem=TOP, epsilon=1, horizon=100),
+    dpb.DPJointMAT(problem=TOP, epsilon=4, first=1.0),
+    dpb.TreeFTRL(actions=3, epsilon=1, horizon=100),
+]
+
+
+class Calendar:
+    """A clock that is turned by hand."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def session(policy: Any = POLICIES[0], **options: Any) -> tuple[dpb.Session, Calendar]:
+    clock, noise = Calendar(), options.pop("noise", dpb.SimulatedNoise(1))
+    made = dpb.Session(policy, noise=noise, seed=1, attribution_window=DAY, clock=clock, **options)
+    return made, clock
+
+
+def seen(s: dpb.Session) -> Any:
+    """All that is public."""
+    public = content(s)["public"]
+    shown = (repr(s), s.pending, s.resolved, s.unread, s.releases, s.ledger, s.statement())
+    return public, shown, str(s.beliefs()), list(s.decisions()), s.sample_ratio()
+
+
+Tell = Callable[[dpb.Session, dpb.Decision], None]
+
+
+def played(policy: Any, tell: Tell) -> list[Any]:
+    """Twelve decisions a day for four days; what is public after every step."""
+    s, clock = session(policy)
+    views = []
+    for day in range(4):
+        for hour in range(12):
+            clock.now = datetime(2026, 3, 1 + day, hour)
+            tell(s, s.ask())
+            views.append(seen(s))
+    return views
+
+
+def tells(s: dpb.Session, decision: dpb.Decision) -> None:
+    s.tell(decision, reward_of(s, decision, 0.0))
+
+
+def is_silent(s: dpb.Session, decision: dpb.Decision) -> None: ...
+
+
+def expires(s: dpb.Session, decision: dpb.Decision) -> None:
+    s.expire(decision)
+
+
+def tells_twice(s: dpb.Session, decision: dpb.Decision) -> None:
+    s.tell(decision, reward_of(s, decision, 0.0))
+    s.tell_many([(decision, reward_of(s, decision, 1.0))])
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+def test_nobody_can_tell_an_answer_of_the_default_from_none(policy: Any) -> None:
+    views = [played(policy, tell) for tell in (tells, is_silent, expires, tells_twice)]
+    assert views[0] == views[1] == views[2] == views[3]
+    assert views[0][-1][1][4] > 0, "nothing was released: the test misses what it is about"
+
+
+def test_a_session_that_records_answers_at_once_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: what counts as told is published, on purpose, and the views differ."""
+
+    def at_once(self: Any, checked: Any) -> None:
+        self._append(self._view, [self._event(*one) for one in checked])
+
+    monkeypatch.setattr(dpb.Session, "_hold_outcomes", at_once)
+    assert played(POLICIES[0], tells) != played(POLICIES[0], is_silent)
+
+
+def test_an_answer_changes_nothing_public_and_records_nothing_of_others() -> None:
+    """Not even what is due, or the latest time that the clock was seen at."""
+    views = []
+    for value in (None, 0.0, 0.3, 1.0):
+        s, clock = session()
+        early = s.ask()
+        clock.now += timedelta(hours=20)
+        for decision in s.ask(8):
+            if value is not None:
+                s.tell(decision, value)
+        views.append(seen(s))
+        clock.now += timedelta(hours=5)  # the first one's time has passed
+        if value is not None:
+            s.tell(s.pending[-1], value)
+            s.expire(s.pending[-1])
+            with pytest.raises(dpb.DecisionError, match="time has passed"):
+                s.tell(early, value)
+        views.append((s.pending, s.resolved, repr(s), s._tables.window.clock.latest))  # type: ignore[union-attr]
+        s.drop_open()
+        views.append(seen(s))
+    assert all(views[at] == views[at % 3] for at in range(len(views)))
+    assert len(views[0][1][1]) == 9
+
+
+def test_answers_are_folded_in_the_order_of_asking_once_their_time_has_passed() -> None:
+    policy = dpb.DPKLUCB(arms=1, epsilon=10**6, first=4)
+    s, clock = session(policy, default=0.25, noise=Exact(1))
+    asked = s.ask(6)
+    for decision in reversed(asked[2:]):
+        s.tell(decision, 1.0)
+    s.tell(asked[2], 0.0)  # the first answer stays
+    clock.now += DAY
+    s.settle()
+    assert (s.pending, recorded(s)) == ((), 6)
+    # the first block: two defaults, and two that were told
+    assert s.ledger[0].stop == 4
+    assert s.beliefs()[0].mean == pytest.approx((2 * 0.25 + 4) / 6, abs=1e-3)
+    with pytest.raises(dpb.DecisionError):
+        s.tell(asked[0], 1.0)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+def test_what_is_held_is_saved_in_the_private_part_alone(policy: Any) -> None:
+    s, clock = session(policy)
+    decision = s.ask()
+    s.tell(decision, reward_of(s, decision, 126 / 1024))
+    data = document(s)
+    assert "126" not in json.dumps(data["public"]["pending"])
+    assert data["private"]["held"] != []
+    again = loaded(s, clock=clock)
+    clock.now += DAY
+    for each in (s, again):
+        each.settle()
+        assert each.pending == ()
+    assert content(again) == content(s)
+    with pytest.raises(ValueError, match="answers are held"):
+        loaded(changed(data, "public.attribution", None))
+
+
+def test_a_wrong_answer_is_refused_at_once() -> None:
+    s, _ = session()
+    decision = s.ask()
+    with pytest.raises(dpb.RewardError):
+        s.tell(decision, 1.5)
+    with pytest.raises(dpb.RewardError):
+        s.tell_many([(decision, float("nan"))])
+    assert s.pending == (decision,)
+
+
+# An audit: whether somebody answered is part of the reward. A black box shows all that is public.
+
+
+def answer(reward: float) -> float | None:
+    """What a record of the auditor's tables stands for: its moves are an answer that becomes none
+    (1 to 0, .97 to .02), one that becomes the default (1 to 1/2), and the default that was told and
+    becomes silence (1/2 to 1/4).
+    """
+    if reward > 0.6:
+        return reward
+    return 0.0 if reward > 0.3 else None
+
+
+def shown(s: dpb.Session) -> list[float]:
+    """Who waits, what was done, and the released totals of both arms."""
+    return [len(s.pending), s.resolved, s.unread, s.releases, *s.state.totals]
+
+
+def audited(policy: Any, leaks: bool) -> dpb.AuditReport:
+    """Two decisions a day; all that is public after each, and with `leaks` a count of answers."""
+
+    def record(rewards: Any, seed: int, arms: int = 2) -> list[float]:
+        s, clock = session(policy, noise=dpb.SimulatedNoise(seed))
+        found = list[float]()
+        for row in rewards:
+            decision = s.ask()
+            assert isinstance(decision.action, int)
+            told = answer(row[decision.action])
+            if told is not None:
+                s.tell(decision, told)
+            found += [decision.action, *shown(s), *([len(s._tables.held)] if leaks else [])]
+            clock.now += DAY / 2
+        clock.now += DAY
+        s.settle()
+        return found + shown(s)
+
+    return dpb.audit(record, 1, runs=3_000, arms=2, rounds=6, workers=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "policy", [POLICIES[1], dpb.DPKLUCB(arms=2, epsilon=1, first=1)], ids=lambda p: p.name
+)
+def test_an_answer_or_none_costs_at_most_epsilon(policy: Any) -> None:
+    """A false alarm comes with probability 10⁻⁶."""
+    report = audited(policy, leaks=False)
+    assert report.verdict == "not refuted", report.levels
+    assert report.lower_bound <= 1
+    assert report.lower_bound > 0.5, "nothing is found of the reward: the test misses its aim"
+
+
+@pytest.mark.long
+def test_a_count_of_answers_that_is_published_is_found() -> None:
+    report = audited(POLICIES[1], leaks=True)
+    assert report.failed
+    assert report.lower_bound > 2
+
+
+# Periods: shares that stand still, and bets on pairs of arms
+
 
 WEEK = timedelta(seconds=100)
 RATE = dpb.DPRateIMED(arms=["a", "b"], epsilon=1)
@@ -29,7 +253,7 @@ EPSILON = 1.0
 REACH = np.linspace(-40.0, 40.0, 4_001)
 
 
-def session(policy: Any = RATE, noise: Any = None, **options: Any) -> tuple[Any, Days]:
+def periodic(policy: Any = RATE, noise: Any = None, **options: Any) -> tuple[Any, Days]:
     clock = Days()
     given: dict[str, Any] = {"min_share": 0.1, "period": WEEK, "clock": clock, **options}
     return dpb.Session(policy, noise=noise or dpb.SimulatedNoise(1), seed=2, **given), clock
@@ -148,7 +372,7 @@ def test_a_session_does_what_is_played_in_the_tables(means: tuple[float, ...], d
 
 def test_every_record_is_released_once_by_the_end_of_its_period() -> None:
     """Also where the clock jumps back, or nobody came for long; shares stand still meanwhile."""
-    s, clock = session(noise=Exact(1))
+    s, clock = periodic(noise=Exact(1))
     for number in range(1, 5):
         laws = set()
         for _ in range(99):
@@ -172,7 +396,7 @@ def test_every_record_is_released_once_by_the_end_of_its_period() -> None:
 
 
 def test_with_a_window_a_record_counts_in_the_period_of_its_decision() -> None:
-    s, clock = session(noise=Exact(1), attribution_window=timedelta(seconds=30))
+    s, clock = periodic(noise=Exact(1), attribution_window=timedelta(seconds=30))
     for _ in range(150):
         s.tell(s.ask(), 1.0)
         clock.now += 1
@@ -191,7 +415,7 @@ def test_what_was_drawn_by_other_shares_is_not_compared() -> None:
     """Late answers of a period with other shares, outcomes that were recorded, and dropped blocks;
     late answers of a period with the same shares are.
     """
-    s, clock = session()
+    s, clock = periodic()
 
     def bets_after(people: int, late: int = 0) -> Any:
         ones(s, clock, people, late)
@@ -219,7 +443,7 @@ def test_who_keeps_an_arm_is_learned_from_when_it_was_drawn(window: Any) -> None
     again, they would be evidence for it.
     """
     people: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 9, "sticky": True}
-    s, clock = session(user_key=bytes(32), attribution_window=window, **people)
+    s, clock = periodic(user_key=bytes(32), attribution_window=window, **people)
     for user in range(600):
         first = s.ask(user=user)
         visits = [first, *(s.ask(user=user) for _ in range(8 if first.label == "a" else 0))]
@@ -239,7 +463,7 @@ def test_who_keeps_an_arm_is_learned_from_when_it_was_drawn(window: Any) -> None
 
 def test_a_period_in_which_nobody_was_drawn_for_an_arm_counts() -> None:
     """To skip it would not be settled beforehand, and a bet's mean would be above one."""
-    s, clock = session(KL)
+    s, clock = periodic(KL)
     for _ in range(3):
         ones(s, clock, 60)
         clock.now += WEEK.total_seconds()
@@ -255,7 +479,7 @@ def test_a_period_in_which_nobody_was_drawn_for_an_arm_counts() -> None:
 
 def test_a_name_stays_though_all_arms_have_changed() -> None:
     """The intervals are about all people at their times, and hold the means that are shown."""
-    s, clock = session(min_share=0.2)
+    s, clock = periodic(min_share=0.2)
     rng = np.random.default_rng(1)
     for number in range(1_500):
         clock.now += 1
@@ -270,7 +494,7 @@ def test_a_name_stays_though_all_arms_have_changed() -> None:
 
 
 def test_how_many_more_people_is_foreseen() -> None:
-    s, clock = session(min_share=0.1, period=timedelta(seconds=200))
+    s, clock = periodic(min_share=0.1, period=timedelta(seconds=200))
     rng, said, took = np.random.default_rng(3), list[int](), 0
     for number in range(1, 20_000):
         clock.now += 1

@@ -1,0 +1,693 @@
+"""Rewards that are recorded or refused, in any order, early or late: all or nothing, and once."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.core.plan import Hold, PublicRng
+from dpbandits.mechanisms.rewards import checked_rewards
+from tests.session.small import (
+    Exact,
+    content,
+    counts,
+    loaded,
+    play,
+    read,
+    recorded,
+    reward_of,
+    session,
+)
+
+
+@pytest.mark.parametrize(
+    "reward", [math.nan, math.inf, -math.inf, -1e-9, 1.0000001, "high", None, [1], 10**400]
+)
+def test_a_bad_reward_is_refused_and_nothing_is_recorded(reward: Any) -> None:
+    s = session()
+    d = s.ask()
+    before = content(s)
+    with pytest.raises(dpb.RewardError, match="Nothing was recorded") as error:
+        s.tell(d, reward)
+    assert content(s) == before
+    # the value is not shown
+    assert not any(digit in str(error.value).replace("[0, 1]", "") for digit in "0123456789")
+    s.tell(d, 1.0)  # the decision can still be told
+
+
+def test_a_decision_is_resolved_once() -> None:
+    s = session()
+    d = s.ask()
+    s.tell(d.id, 1.0)
+    for wrong in (d, d.id):
+        for call in (lambda w=wrong: s.tell(w, 0.0), lambda w=wrong: s.expire(w)):
+            with pytest.raises(dpb.DecisionError, match="resolved already"):
+                call()
+    before = content(s)
+    for unknown in (99, 0, -1, "x", None, [1]):
+        for call in (lambda u=unknown: s.tell(u, 0.0), lambda u=unknown: s.expire(u)):
+            with pytest.raises(dpb.DecisionError, match="Expected a decision this session made"):
+                call()
+    assert content(s) == before
+    s.tell(np.int64(s.ask().id), 1.0)  # an id read back from a table
+
+
+def test_another_sessions_decision_is_refused() -> None:
+    one, other = (
+        dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1)) for _ in range(2)
+    )
+    theirs, mine = other.ask(), one.ask()
+    assert theirs[:4] == mine[:4]
+    for wrong in (
+        lambda: one.tell(theirs, 1.0),
+        lambda: one.expire(theirs),
+        lambda: one.tell_many([(theirs, 1.0)]),
+    ):
+        with pytest.raises(dpb.DecisionError, match="another session's"):
+            wrong()
+    one.tell(mine, 1.0)
+    named = session(campaign="spring trial")
+    assert named.ask().campaign == "spring trial"
+    assert loaded(named).ask().campaign == "spring trial"
+
+
+class Agreeable(int):
+    """Equal to everything."""
+
+    __hash__ = int.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+class Loud:
+    def __eq__(self, other: object) -> bool:
+        raise KeyError("0.7314")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+CHANGED: dict[str, dict[str, Any]] = {
+    "another action": {"action": 2},
+    "another round": {"round": 99},
+    "arms to observe": {"observe": (0,)},
+    "an array of names": {"campaign": np.array(["a", "b"])},
+    "an empty array": {"campaign": np.array([])},
+    "a structured array": {"action": np.zeros(2, "i4,i4")},
+    "loud action": {"action": Loud()},
+    "loud round": {"round": Loud()},
+    "loud campaign": {"campaign": Loud()},
+    "agreeable action": {"action": Agreeable(2)},
+    "any action": {"action": mock.ANY},
+    "any round": {"round": mock.ANY},
+    "any arms": {"observe": mock.ANY},
+    "any campaign": {"campaign": mock.ANY},
+    "agreeable arms": {"observe": (Agreeable(0),)},
+}
+
+
+def test_a_changed_decision_is_refused_whatever_it_says() -> None:
+    s = dpb.Session(dpb.UCB1(arms=3), noise=dpb.SimulatedNoise(1), seed=1)
+    decision = s.ask()
+    for change in CHANGED.values():
+        changed = decision._replace(**change)
+        for call in (lambda c=changed: s.tell(c, 0.5), lambda c=changed: s.tell_many([(c, 0.5)])):
+            with pytest.raises(dpb.DecisionError) as caught:
+                call()
+            assert "7314" not in repr(caught.value)
+    assert (s.pending, recorded(s)) == ((decision,), 0)
+    s.tell(decision._replace(round=np.int64(decision.round)), 0.5)
+    s.tell(dpb.Decision(*s.ask()), 0.5)  # a copy is as good
+    assert recorded(s) == 2
+
+
+def test_the_arms_to_observe_are_part_of_a_decision() -> None:
+    """In another order the rewards would be other arms'."""
+    policy = dpb.LazyCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1)
+    s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    d = s.ask()
+    for tell in (
+        lambda: s.tell(d._replace(observe=(1, 0)), [1.0, 0.0]),
+        lambda: s.expire(d._replace(observe=(1,))),
+    ):
+        with pytest.raises(dpb.DecisionError, match="another action, round or arms to observe"):
+            tell()
+    s.tell(d, [1.0, 0.0])
+
+
+# Many at once
+
+
+def test_tell_many_is_all_or_nothing_and_says_which_pair_is_wrong() -> None:
+    s = session()
+    ds = s.ask(count=4)
+    before = content(s)
+    for pairs, place in (
+        ([(ds[0], 1.0), (ds[1], math.nan)], 1),
+        ([(ds[0], 1.0), (ds[1], 1.0), (ds[0], 1.0)], 2),
+        ([(ds[0], 1.0), (77, 1.0)], 1),
+        ([(9, 1.0)], 0),
+    ):
+        said = rf"Pair {place} \(counted from 0\) of {len(pairs)}:"
+        with pytest.raises((dpb.RewardError, dpb.DecisionError), match=said):
+            s.tell_many(pairs)
+        assert content(s) == before
+    with pytest.raises(TypeError, match=r"tell_many\(zip\(decisions, rewards\)\)"):
+        s.tell_many(ds)  # type: ignore[arg-type]
+    s.tell_many([(d, 1.0) for d in reversed(ds)])
+    assert s.pending == ()
+
+
+class Shifting:
+    """A whole number that is another one the second time."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = list(values)
+
+    def next(self) -> Any:
+        value = self.values.pop(0) if len(self.values) > 1 else self.values[0]
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    __int__ = __index__ = __float__ = next
+
+
+Integral.register(Shifting)
+
+
+def test_what_comes_is_read_once() -> None:
+    s = session()
+    first, second, third = s.ask(3)
+    s.tell_many([(Shifting(first.id, second.id), 1.0)])  # type: ignore[list-item]
+    assert s.pending == (second, third)
+    s.tell_many([(second, Shifting(0.5, ValueError("0.7314"))), (third, 0.0)])
+    assert s.pending == ()
+    s.tell_many((s.ask(), 0.5) for _ in range(3))  # what makes the pairs may ask for decisions
+    assert recorded(s) == 6
+    buffer = np.full(4, 0.5)
+    checked = checked_rewards(buffer, 4)
+    buffer[:] = 1e12  # another thread fills it
+    assert checked.max() == 0.5
+
+
+# Late, missing and in the local model
+
+
+def test_a_local_session_takes_sound_reports_only() -> None:
+    policy = dpb.LDPUCB(arms=2, epsilon=1)
+    s = dpb.Session(policy, noise=dpb.SecureNoise())
+    d = s.ask()
+    with pytest.raises(TypeError, match="Nothing was recorded"):
+        s.tell(d, 1.0)
+    with pytest.raises(dpb.RewardError, match="simulated"):
+        s.tell(d, policy.randomizer().report(1.0, dpb.SimulatedNoise(1)))
+    with pytest.raises(dpb.RewardError, match=r"epsilon=1, .*another randomizer"):
+        s.tell(d, dpb.LDPUCB(arms=2, epsilon=2).randomizer().report(1.0, dpb.SecureNoise()))
+    report = policy.randomizer().report(1.0, dpb.SecureNoise())
+    central = session()
+    with pytest.raises(dpb.RewardError):
+        central.tell(central.ask(), report)
+    s.tell(d, report)
+    assert s.guarantee.trust == "local"  # type: ignore[union-attr]
+    assert s.spent == 1
+    other = dpb.Session(dpb.LDPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1), seed=1)
+    report = other.policy.randomizer().report(1.0, dpb.SimulatedNoise(1))  # type: ignore[union-attr]
+    d = other.ask()
+    for steps in (10**9, -1, 512, "1024", math.nan, 1024.0, True):
+        with pytest.raises(dpb.RewardError, match="damaged"):
+            other.tell(d, dpb.Report(steps, report.randomizer, report.noise))  # type: ignore[arg-type]
+    other.tell(d, report)
+
+
+def test_pending_decisions_have_a_limit() -> None:
+    s = session(max_pending=5)
+    first = s.ask(4)
+    with pytest.raises(RuntimeError, match=r"max_pending=5 .*4 do, and 2 more .*None was made"):
+        s.ask(2)
+    s.ask()
+    with pytest.raises(RuntimeError, match="and 1 more"):
+        s.ask()
+    assert [d.id for d in s.pending] == [1, 2, 3, 4, 5]
+    s.expire(first[0])
+    assert s.ask().id == 6
+    assert session().max_pending == 100_000
+
+
+# Noise sources and oracles that fail
+
+
+RECORDED = (
+    "This reward is recorded, and its decision is no longer pending. The error is of a release or "
+    "plan that it completed; the next call makes what is due."
+)
+
+
+@dataclass(frozen=True)
+class Frozen(Exception):
+    """An error that takes no note."""
+
+
+def one_arm() -> tuple[dpb.Session, Exact]:
+    noise = Exact(1)
+    return dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1), noise=noise, seed=1), noise
+
+
+def test_a_tell_says_whether_it_recorded() -> None:
+    """The first failure comes after the reward has entered; later ones before, under a name of
+    their own and with their cause.
+    """
+    s, noise = one_arm()
+    decisions = s.ask(3)
+    noise.failing = True
+    with pytest.raises(OSError, match="no randomness") as first:
+        s.tell(decisions[0], 1.0)
+    assert first.value.__notes__ == [RECORDED]
+    assert (counts(s), s.pending) == ({0: 1}, tuple(decisions[1:]))
+    for _ in range(2):
+        for call in (lambda: s.tell(decisions[1], 1.0), s.settle, s.ask, lambda: s.void(3)):
+            with pytest.raises(dpb.NotRecordedError, match="recorded nothing") as error:
+                call()
+            assert isinstance(error.value.__cause__, OSError)
+        with pytest.raises(dpb.NotRecordedError, match="Nothing was saved"):
+            s.to_json()
+        assert (counts(s), s.pending) == ({0: 1}, tuple(decisions[1:]))
+    noise.failing = False
+    for decision in decisions[1:]:
+        s.tell(decision, 1.0)
+    assert (read(s)[0] + counts(s).get(0, 0), s.pending) == (3, ())
+
+
+def test_an_error_that_takes_no_note_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    s, noise = one_arm()
+
+    def laplace(*_: Any, **__: Any) -> int:
+        raise Frozen
+
+    monkeypatch.setattr(noise, "laplace", laplace)
+    with pytest.raises(Frozen):
+        s.tell(s.ask(), 1.0)
+
+
+def test_tell_many_keeps_all_its_pairs() -> None:
+    """They are recorded, though the release that the first one completes fails."""
+    s, noise = one_arm()
+    late, *decisions = s.ask(5)
+    noise.failing = True
+    with pytest.raises(OSError, match="no randomness") as error:
+        s.tell_many([(decision, 1.0) for decision in decisions])
+    assert error.value.__notes__ == [RECORDED]
+    for _ in range(2):
+        assert (s.pending, s.resolved) == ((late,), 4)
+        assert [row.waiting for row in s.decisions()] == [True, False, False, False, False]
+        with pytest.raises(dpb.NotRecordedError):
+            s.tell_many([(decisions[3], 1.0)])
+    noise.failing = False
+    with pytest.raises(dpb.DecisionError, match="resolved already"):
+        s.tell_many([(decisions[3], 1.0)])
+    assert read(s)[0] + counts(s).get(0, 0) == recorded(s) == 4
+    assert s.pending == (late,)
+    whole, _ = one_arm()
+    asked = whole.ask(5)[1:]
+    whole.tell_many([(decision, 1.0) for decision in asked])
+    assert content(s) == content(whole)
+
+
+def test_an_oracle_that_fails_has_seen_an_answer_that_is_not_drawn_again() -> None:
+    """The block is read; the plan is still due."""
+    failing, seen = False, list[Any]()
+
+    def heaviest(weights: Any) -> Any:
+        seen.append(tuple(weights))
+        if failing:
+            raise OSError("no catalogue")
+        return weights.argsort()[-2:]
+
+    problem = dpb.UserDecisionSet(arms=4, size=2, oracle=heaviest)
+    policy = dpb.DPJointCUCB(problem=problem, epsilon=4)
+    s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    decisions = s.ask(policy.plan(policy.init(), PublicRng(1, 0)).rounds)
+    for decision in decisions[:-1]:
+        s.tell(decision, [1, 0])
+    failing = True
+    seen.clear()
+    with pytest.raises(OSError, match="no catalogue") as first:
+        s.tell(decisions[-1], [1, 0])
+    assert first.value.__notes__ == [RECORDED]
+    assert (recorded(s), s.releases, s.pending) == (len(decisions), 1, ())
+    for call in (s.settle, s.to_json):
+        with pytest.raises(dpb.NotRecordedError) as error:
+            call()
+        assert isinstance(error.value.__cause__, OSError)
+    failing = False
+    s.settle()
+    assert (recorded(s), s.releases) == (len(decisions), 1)
+    assert len(set(seen)) == 1
+    assert s.ask().action is not None
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.HybridUCB(arms=2, epsilon=1),
+        dpb.DPUCB(arms=2, epsilon=1, horizon=64),
+        dpb.TreeFTRL(actions=2, epsilon=1, horizon=64),
+        dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=4, first=1.0),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_a_source_that_fails_now_and_then_changes_nothing(policy: Any) -> None:
+    """Each draw that fails leaves everything as it was: the session ends like one whose draws all
+    worked.
+    """
+
+    class Failing(Exact):
+        coins = np.random.default_rng(1)
+
+        def _works(self) -> None:
+            if self.coins.random() < 0.1:
+                raise OSError("no randomness")
+
+    def played(noise: Exact) -> dpb.Session:
+        s = dpb.Session(policy, noise=noise, seed=1)
+        for _ in range(50):
+            decision = None
+            while decision is None:
+                with contextlib.suppress(dpb.NotRecordedError):
+                    decision = s.ask()
+            with contextlib.suppress(OSError):
+                s.tell(decision, reward_of(s, decision, 1.0))
+        while True:
+            with contextlib.suppress(dpb.NotRecordedError):
+                s.settle()
+                return s
+
+    failing, whole = played(Failing(1)), played(Exact(1))
+    assert (failing.state, failing.ledger) == (whole.state, whole.ledger)
+    assert recorded(failing) == 50
+
+
+def test_settle_makes_what_is_due_and_no_more() -> None:
+    s, noise = one_arm()
+    before = content(s)
+    s.settle()
+    assert content(s) == before
+    noise.failing = True
+    with pytest.raises(OSError, match="no randomness"):
+        s.tell(s.ask(), 1.0)
+    assert s.releases == 0
+    noise.failing = False
+    s.settle()
+    assert (s.releases, s.pending) == (1, ())
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.DPUCB(arms=1, epsilon=1, horizon=3),
+        dpb.TreeFTRL(actions=2, epsilon=1, horizon=3),
+        dpb.CUCBDP(problem=dpb.TopK(arms=2, k=1), epsilon=1, horizon=3),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_beyond_its_horizon_a_policy_says_so_and_reads_nothing(policy: dpb.Policy) -> None:
+    """Every further call has the same error, and none has another one around it. The session can
+    still be saved, and says the same when it is loaded.
+    """
+    s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    words = r"Expected at most \d+ releases.* one more is due.* a longer horizon"
+    s.ask(3)  # they wait still
+    with pytest.raises(dpb.HorizonError, match=words):
+        play(s, 9)
+    others = s.pending[1:]
+    for decision in others:  # which reads nothing
+        s.void(decision)
+    assert s.unread == len(others) >= 2
+    with pytest.raises(dpb.DecisionError):
+        s.void(others[0])
+    ledger, waiting = s.ledger, s.pending
+    for call in (lambda: s.tell(waiting[0], reward_of(s, waiting[0])), s.ask, s.settle):
+        with pytest.raises(dpb.HorizonError, match=words) as error:
+            call()
+        assert getattr(error.value, "__notes__", []) == []
+    assert (s.ledger, s.pending) == (ledger, waiting)
+    again = loaded(s)
+    assert (again.ledger, again.pending, recorded(again)) == (ledger, waiting, recorded(s))
+
+
+class Farsighted(dpb.DPKLUCB):
+    """Its own code says that a horizon was passed."""
+
+    def update(self, state: Any, plan: Any, release: Any) -> Any:
+        raise dpb.HorizonError("no further")
+
+
+def test_an_answer_that_a_policy_refuses_is_not_lost_in_a_document() -> None:
+    s = dpb.Session(Farsighted(arms=2, epsilon=1, first=2), noise=Exact(1), seed=1)
+    with pytest.raises(dpb.HorizonError):
+        play(s, 2)
+    assert s.releases == 1
+    assert isinstance(s.plan, Hold)
+    with pytest.raises(dpb.HorizonError):
+        s.to_json()
+
+
+# One call at a time
+
+
+LONG = 30.0
+"""Seconds after which a thread is taken to hang. No verdict hangs on it unless something hangs."""
+
+ONE_ARM = dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1)
+"""It releases every round."""
+
+
+def three_asked(noise: Any = None, asked: int = 3) -> dpb.Session:
+    session = dpb.Session(ONE_ARM, noise=noise or Exact(1), seed=1)
+    session.ask(asked)
+    return session
+
+
+class Slow(Exact):
+    """Waits inside a draw until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.inside, self.go, self.draws = threading.Event(), threading.Event(), 0
+
+    def laplace(self, value: int, **cost: Any) -> int:
+        self.draws += 1
+        self.inside.set()
+        assert self.go.wait(LONG)
+        return value
+
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "ask": lambda session: session.ask(),
+    "ask many": lambda session: session.ask(2),
+    "tell": lambda session: session.tell(1, 1.0),
+    "tell_many": lambda session: session.tell_many([(1, 1.0)]),
+    "expire": lambda session: session.expire(1),
+    "void": lambda session: session.void(1),
+    "settle": lambda session: session.settle(),
+    "drop_open": lambda session: session.drop_open(),
+    "add_arm": lambda session: session.add_arm(),
+    "to_json": lambda session: session.to_json(),
+}
+
+
+def refuse_all(session: dpb.Session, words: str) -> None:
+    for call in CALLS.values():
+        with pytest.raises(dpb.SharedError, match=words):
+            call(session)
+
+
+def test_a_second_thread_is_refused_at_once() -> None:
+    noise = Slow()
+    session = three_asked(noise)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(session.tell, 1, 1.0)
+        assert noise.inside.wait(LONG)
+        refuse_all(session, "under way, in another thread")
+        assert dpb.Session(ONE_ARM, noise=Exact(1)).ask().id == 1, "it is another session's call"
+        noise.go.set()
+        first.result(LONG)
+    assert (noise.draws, session.releases, session.state.totals) == (1, 1, (1.0,))
+    assert session.ask().id == 4
+
+
+class Meddling(Exact):
+    """A noise source that uses the session from within one of its calls."""
+
+    session: Any = None
+
+    def laplace(self, value: int, **cost: Any) -> int:
+        if self.session is not None:
+            refuse_all(self.session, "around this one")
+            self.session.tell(2, 1.0)
+        return value
+
+
+def test_a_call_from_within_a_call_is_refused() -> None:
+    noise = Meddling(1)
+    session = three_asked(noise)
+    noise.session = session
+    with pytest.raises(dpb.SharedError, match="around this one"):
+        session.tell(1, 1.0)
+    noise.session = None
+    session.tell(2, 1.0)
+    assert (session.state.totals, session.state.rounds, recorded(session)) == ((1.0,), (1,), 2)
+
+
+def test_an_oracle_that_uses_its_session_is_refused() -> None:
+    made = list[Any]()
+
+    def heaviest(weights: Any) -> Any:
+        if made:
+            refuse_all(made[0], "around this one")
+        return weights.argsort()[-2:]
+
+    problem = dpb.UserDecisionSet(arms=4, size=2, oracle=heaviest)
+    session = dpb.Session(dpb.DPKLCUCB(problem=problem, epsilon=4), noise=Exact(1), seed=1)
+    made.append(session)
+    for _ in range(60):
+        session.tell(session.ask(), [1.0, 0.0])
+    assert session.releases > 0
+
+
+def test_whoever_keeps_an_error_does_not_keep_the_session_busy() -> None:
+    """A call that failed as it began was under way for as long as its error was kept."""
+    noise, kept = Exact(1), list[BaseException]()
+    session = three_asked(noise)
+    noise.failing = True
+    for call in (lambda: session.tell(1, 1.0), *(lambda c=c: c(session) for c in CALLS.values())):
+        with pytest.raises((OSError, dpb.NotRecordedError)) as error:
+            call()
+        kept.append(error.value)
+    noise.failing = False
+    session.settle()
+    assert (len(kept), session.releases, len(session.pending)) == (1 + len(CALLS), 1, 2)
+
+
+# Processes
+
+
+def in_a_child(call: Callable[[], None]) -> bool:
+    """Whether the call succeeds in a forked child."""
+    child = os.fork()
+    if child == 0:
+        try:
+            call()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+forks = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+@forks
+@pytest.mark.parametrize("copied", [None, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
+def test_a_forked_child_is_refused(copied: Any) -> None:
+    """A copy that is made in the child is the child's own only if it comes from a document."""
+    session = three_asked()
+    taken = session if copied is None else copied(session)
+
+    def refuses() -> None:
+        refuse_all(taken, "before a fork")
+        own = three_asked()
+        own.tell(1, 1.0)  # one made in the child works
+        assert in_a_child(lambda: refuse_all(own, "before a fork"))
+        assert in_a_child(lambda: refuse_all(taken, "before a fork"))
+
+    assert in_a_child(refuses)
+    taken.tell(1, 1.0)  # the parent goes on
+    assert recorded(taken) == 1
+    assert content(taken)["public"]["counts"] == []
+
+
+class Forking(Exact):
+    """Forks while it draws, once; the child comes out of the draw as the parent does."""
+
+    child: int | None = None
+
+    def laplace(self, value: int, **cost: Any) -> int:
+        if self.child is None:
+            self.child = os.fork()
+        return value
+
+
+@forks
+def test_a_fork_in_the_middle_of_a_release() -> None:
+    """The child inherits a call under way; it ends without a release, and so does every other."""
+    noise, refused = Forking(1), False
+    session = three_asked(noise)
+    try:
+        session.tell(1, 1.0)
+    except dpb.SharedError:
+        refused = True
+    if noise.child == 0:
+        try:
+            refuse_all(session, "before a fork")
+            os._exit(0 if refused and session.releases == 0 else 1)
+        except BaseException:
+            os._exit(1)
+    assert noise.child is not None
+    assert os.waitstatus_to_exitcode(os.waitpid(noise.child, 0)[1]) == 0
+    assert (refused, session.releases) == (False, 1)
+
+
+# Races
+
+
+@pytest.fixture
+def switching() -> Iterator[None]:
+    """Threads switch as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("switching")
+def test_threads_that_race_count_each_reward_once() -> None:
+    """Four threads tell the same decisions; who is refused tries again. Each reward is in exactly
+    one sum, each block read once.
+    """
+    policy = dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=2**20)
+    session, told = dpb.Session(policy, noise=Exact(1), seed=1), list[int]()
+
+    def tell(decision: dpb.Decision) -> None:
+        while True:
+            try:
+                session.tell(decision, 1.0)
+                told.append(decision.id)
+            except dpb.SharedError:
+                continue
+            except dpb.DecisionError:
+                pass
+            return
+
+    decisions = session.ask(400)
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(tell, decision) for decision in decisions for _ in range(4)]:
+            done.result(LONG)
+    assert sorted(told) == list(range(1, 401))
+    assert recorded(session) == 400 == read(session)[0] + counts(session).get(0, 0)
+    assert session.state.totals[0] == session.ledger[-1].stop - session.ledger[-1].start
