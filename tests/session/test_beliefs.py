@@ -94,17 +94,6 @@ def test_arms_added_share_what_is_left() -> None:
     assert 0.05 * 0.99 < sum(shares) < 0.05
 
 
-def test_a_mean_that_changes_is_told() -> None:
-    history = ReleaseHistory.of(dpb.KLUCB(arms=1), growth=1.0)
-    total = 0.0
-    for at in range(1, 401):
-        total += float(at <= 100)
-        history = history.after(Release((0,), (Answer(total, at, 0),), at, ()))
-    found = beliefs(history)
-    assert found.changed == ("0",)
-    assert "has changed meanwhile" in str(found)
-
-
 def test_chances_agree_with_drawn_posteriors() -> None:
     """Against 10⁵ draws from the normal posteriors of large samples: within five standard errors,
     and a thousandth for what normal ones leave out.

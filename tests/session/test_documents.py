@@ -141,13 +141,13 @@ def test_counts_that_do_not_agree_are_refused(setup: str) -> None:
 # What does not fit, where it stands
 
 
-def told(policy: Any, rounds: int, **options: Any) -> Any:
-    """A session, of whose decisions every seventh waits still."""
+def told(policy: Any, rounds: int, silent: int = 7, **options: Any) -> Any:
+    """A session, of whose decisions every seventh, or `silent`-th, waits still."""
     s = dpb.Session(policy, noise=SimulatedNoise(1), seed=1, **options)
     for n in range(1, rounds + 1):
         is_in_context = isinstance(policy, dpb.DPLinTS)
         d = s.ask(context=[0.3 * (n % 3 - 1), 0.1]) if is_in_context else s.ask()
-        if n % 7:
+        if n % silent:
             s.tell(d, reward_of(s, d, 1.0))
     return s
 
@@ -198,6 +198,10 @@ MADE: dict[str, Callable[[], Any]] = {
     "drawn super arms": partial(
         told, DPTSMAT(problem=dpb.UniformMatroid(arms=60, rank=50), epsilon=1), 9
     ),
+    "fresh": lambda: dpb.Session(DPKLUCB(arms=2, epsilon=1), noise=dpb.SecureNoise(fresh=True)),
+    "tree": partial(told, dpb.DPUCB(arms=2, epsilon=1, horizon=1000), 40, 99),
+    "hybrid": partial(told, HybridUCB(arms=2, epsilon=1), 40, 99),
+    "rule": partial(told, dpb.DPExponentialNAS(alpha=0.5, beta=0.1, cap=10**4, epsilon=1), 40, 99),
     "contexts": partial(told, LINEAR, 40),
     "shaped": partial(told, SHAPED, 10),
 }
@@ -227,6 +231,7 @@ CHOICES: dict[str, list[Any]] = {
     ],
     "public.chosen.runs": [[], [1, 9], [1, -1], [1], [2, 0], [1, 0, 0, 0], [1, 0, 99, 0]],
 }
+FRESH: list[dict[str, Any]] = [{}, {"fresh": 1}, {"fresh": False}, {"fresh": None}]
 DAMAGE: dict[str, dict[str, list[Any]]] = {
     "batches": {
         "public": [5],
@@ -335,6 +340,31 @@ DAMAGE: dict[str, dict[str, list[Any]]] = {
         "public.traffic.answers.open.0.2": [0],
     },
     "drawn": CHOICES,
+    "fresh": {
+        "public.noise": [{"kind": "secure", **each} for each in FRESH],
+        "private.noise": [{"kind": "secure", **each} for each in FRESH[:2]],
+    },
+    "tree": {
+        "private.memory.0.0": [0],  # the guard of its length starts again
+        "private.memory.0.1": [0],
+        "private.memory.1.2.2": [-1, 4097],
+        "private.memory.1.2.0": [1],
+        "private.memory.1.3.2": [0.5],
+        "private.memory.1.3.0": [1],
+    },
+    "hybrid": {
+        "private.memory.0.0": [0, 10**9],
+        "private.memory.0.1": [0],
+        "private.memory.0.2": [0],
+        "private.memory.0.4": [0],
+    },
+    "rule": {
+        "private.memory.0": [[0, 0, None, False]],
+        "private.memory.0.0": [0],
+        "private.memory.0.1": [10**30],
+        "private.memory.0.2": [None, "abc"],  # a threshold would be drawn afresh
+        "private.memory.0.3": [True, 0],
+    },
     "drawn super arms": CHOICES,
     "contexts": {
         "public.contexts": [..., None],
@@ -458,26 +488,6 @@ def test_a_matroid_of_many_loops_is_small() -> None:
     assert (problem.rank, len(problem._sets_of)) == (1, 2)
 
 
-def test_fresh_noise_stays_so() -> None:
-    """One edited part, or no true or false, used to load as noise with a generator, which a
-    snapshot of the machine repeats.
-    """
-    s = dpb.Session(DPKLUCB(arms=2, epsilon=1), noise=dpb.SecureNoise(fresh=True), seed=1)
-    data = document(s)
-    plain: Any = {"kind": "secure"}
-    odd = [plain | {"fresh": each} for each in (1, "yes")]
-    said = [plain, odd[0], plain | {"fresh": False}, plain | {"fresh": None}]
-    for public, kept in (
-        *((each, None) for each in said),
-        *((None, each) for each in (plain, odd[0])),
-        *((each, each) for each in (*odd, plain)),
-    ):
-        wrong = changed(data, "public.noise", public or data["public"]["noise"])
-        wrong["private"]["noise"] = kept or data["private"]["noise"]
-        with pytest.raises(ValueError, match=r"noise|true or false|bool"):
-            loaded(wrong, noise=dpb.SecureNoise())
-
-
 # Mechanism memory: what the ledger says was read has to fit it, or a record could be read, or noise
 # drawn, twice
 
@@ -551,41 +561,3 @@ def test_a_noisy_maximum_remembers_nothing() -> None:
     best = NoisyMax(epsilon=ONE)
     assert best.remembers(None, [Readings(3, 3, 0, 1024)] * 2)
     assert not best.remembers([], [Readings(3, 3, 0, 1024)] * 2)
-
-
-RULE = dpb.DPExponentialNAS(alpha=0.5, beta=0.1, cap=10**4, epsilon=1)
-TREE = dpb.DPUCB(arms=2, epsilon=1, horizon=1000)
-HYBRID = HybridUCB(arms=2, epsilon=1)
-
-
-CONTRADICTING: dict[Any, dict[tuple[int, ...], list[Any]]] = {
-    TREE: {
-        (0, 0): [0],  # the guard of its length starts again
-        (0, 1): [0],
-        (1, 2, 2): [-1, 4097],
-        (1, 2, 0): [1],
-        (1, 3, 2): [0.5],
-        (1, 3, 0): [1],
-    },
-    HYBRID: {(0, 1): [0], (0, 0): [0, 10**9], (0, 2): [0], (0, 4): [0]},
-    RULE: {  # a threshold would be drawn afresh
-        (0, 2): [None, "abc"],
-        (0, 0): [0],
-        (0, 1): [10**30],
-        (0, 3): [True, 0],
-        (0,): [[0, 0, None, False]],
-    },
-}
-
-
-@pytest.mark.parametrize("policy", CONTRADICTING, ids=lambda policy: policy.name)
-def test_contradicting_memory_is_refused(policy: Any) -> None:
-    s = dpb.Session(policy, noise=SimulatedNoise(3), seed=1)
-    for _ in range(40):
-        s.tell(s.ask(), 1.0)
-    data = document(s)
-    loaded(data)
-    for path, values in CONTRADICTING[policy].items():
-        for value in values:
-            with pytest.raises(dpb.DamagedSessionError, match=r"private.memory .*not shown"):
-                loaded(changed(data, ("private", "memory", *path), value))

@@ -324,6 +324,11 @@ def adds(game: Game, _: Any) -> None:
 ADDS: tuple[Before, Call] = (waiting, adds)
 
 
+def restarts(game: Game, _: Any) -> None:
+    if len(game.session.arms) == 3:
+        game.session._restart("a")
+
+
 def common(*names: str) -> dict[str, tuple[Before, Call]]:
     return {name: COMMON[name] for name in names}
 
@@ -353,6 +358,7 @@ OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
         "pause_arm": moves("pause_arm", "a"),
         "resume_arm": moves("resume_arm", "b", paused),
         "retire_arm": moves("retire_arm", "a"),
+        "restart_arm": (waiting, restarts),
         "record": records([at / 16 for at in range(12)]),
     },
     "joint": {
@@ -387,7 +393,10 @@ OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
         "tell, ends a period": (over, Game.tell),
         "to_json, ends a period": (over, lambda game, _: game.session.to_json()),
     },
-    "all": {"ask, counts what was held": (held, lambda game, _: game.ask())},
+    "all": {
+        "ask, counts what was held": (held, lambda game, _: game.ask()),
+        "restart_arm": (held, restarts),
+    },
 }
 CASES = {
     (setup, name): case

@@ -429,18 +429,6 @@ def test_no_weaker_noise_is_taken(noise: Any, given: Any) -> None:
     assert kind_of(dpb.Session.from_json(resealed(kept), noise=SNAPSHOTS)) == repr(SNAPSHOTS)
 
 
-def test_people_who_come_back_are_known_with_both_keys() -> None:
-    s = secure(privacy_unit="user", max_contributions=1, user_key=USERS)
-    s.ask(user="anna")
-    text = s.to_json(key=KEY)
-    with pytest.raises(ValueError, match="user_key="):
-        dpb.Session.from_json(text, key=KEY)
-    again = dpb.Session.from_json(text, key=KEY, user_key=USERS)
-    assert not again.ask(user="anna").learn
-    with pytest.raises(ValueError, match=r"no user_key=|damaged"):  # then nobody would count
-        loaded(changed(document(s), "public.people", None), user_key=USERS)
-
-
 # Policies and problems of the caller's own: a document names no code
 
 

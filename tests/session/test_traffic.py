@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from datetime import timedelta
 from itertools import product
 from typing import Any
@@ -52,27 +51,6 @@ def answered_so(s: Any, rounds: int, answered: tuple[float, float], seed: int = 
             s.tell(decision, 0.5)
         else:
             s.expire(decision)
-
-
-def test_the_evidence_has_mean_one_whatever_ends_a_stretch() -> None:
-    """Exactly: over all assignments of seven people, of whom the same three answer whatever they
-    get. The law changes when the arm that is planned has two answers, and after five people.
-    """
-    answers, total = (True, False, True, False, False, True, False), 0.0
-    before = AnswerTest(first=2, drawn=900, usual=(30.0, 100.0))
-    laws = {False: (0.7, 0.3), True: (0.2, 0.8)}
-    for arms in product((0, 1), repeat=7):
-        test, turned, count, chance = before, False, 0, 1.0
-        for id, (arm, came) in enumerate(zip(arms, answers, strict=True), 1):
-            law = laws[turned or id > 5]
-            chance *= law[arm]
-            test = test.with_drawn(id, law).with_resolved(id, arm, came)
-            count += came and arm == 0
-            turned = turned or count == 2
-        test = test.with_drawn(8, (0.5, 0.5))  # ends the last stretch
-        each = np.array(test.scores) + SIGNED_WEIGHTS - math.log(2.0)
-        total += chance * float(np.exp(each).sum())
-    assert total == pytest.approx(1.0, abs=1e-12)
 
 
 def test_it_is_one_too_where_decisions_that_wait_for_long_count_as_not_answered() -> None:
@@ -248,16 +226,6 @@ def test_closing_ends_the_comparison() -> None:
     assert document(s)["public"]["traffic"]["answers"]["open"] == []
 
 
-def test_it_survives_json() -> None:
-    test = AnswerTest()
-    for id in range(1, 60):
-        test = test.with_drawn(id, (0.5, 0.5))
-        if id % 5:
-            test = test.with_resolved(id, id % 2, id % 3 > 0)
-    whole = json.loads(json.dumps(as_plain(replace(Traffic.of(2), answers=test))))
-    assert Traffic.restored(whole, 2).answers == test
-
-
 # Nobody answers
 
 
@@ -350,6 +318,17 @@ def campaign(rng: np.random.Generator, blocks: int, size: int, law: Any, truth: 
         for arm in rng.choice(4, size, p=truth(law(at))).tolist():
             traffic = traffic.played(planned, arm)
     return traffic
+
+
+def test_the_factor_has_mean_one_where_the_law_changes() -> None:
+    """Exactly, over all assignments of eight people."""
+    laws, total = [(0.7, 0.3), (0.2, 0.8), (0.5, 0.5), (0.9, 0.1)] * 2, 0.0
+    for arms in product((0, 1), repeat=len(laws)):
+        traffic, chance = Traffic.of(2), 1.0
+        for law, arm in zip(laws, arms, strict=True):
+            traffic, chance = traffic.played(law, arm), chance * law[arm]
+        total += chance * math.exp(traffic.score)
+    assert total == pytest.approx(1.0, abs=1e-12)
 
 
 def turning(at: int) -> Any:
