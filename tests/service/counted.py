@@ -1,4 +1,4 @@
-"""Noise that passes for a secure one, whose draws are counted and come from a seed."""
+"""Noise that passes for a secure one, whose draws come from a seed and are counted."""
 
 from __future__ import annotations
 
@@ -22,3 +22,31 @@ class Counted(Relay):
 
     def state(self) -> dict[str, Any]:
         return {"kind": "secure"}
+
+
+class Failing(Counted):
+    """Fails so many times, from the so-manieth draw on. Both may be set anew at any time."""
+
+    def __init__(self, after: int = 0, times: int = 0) -> None:
+        super().__init__()
+        self.after, self.times = after, times
+
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        if self.drawn >= self.after and self.times:
+            self.times -= 1
+            raise ArithmeticError("no noise")
+        return super().ask(verb, *exact, **cost)
+
+
+class Watching(Counted):
+    """Notes the sums that it is asked about, and at what cost."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sums, self.prices = list[int](), set[Any]()
+
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        if verb == "laplace":
+            self.sums.append(int(exact[0]))
+            self.prices.add((cost["epsilon"], cost["sensitivity"]))
+        return super().ask(verb, *exact, **cost)

@@ -11,7 +11,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
 from fractions import Fraction
 from itertools import combinations
@@ -25,9 +25,9 @@ import dpbandits as dpb
 from dpbandits.policies import contextual
 from dpbandits.service.operations import Ask
 from dpbandits.service.transaction import QueuedCall
-from tests.service.counted import Counted
+from tests.service.conftest import KEY
+from tests.service.counted import Watching
 
-KEY = bytes(range(32))
 GRID, TOLD = 4**10, 10
 WINDOW = 3_600.0
 WINDOWED = {"attribution_window": timedelta(seconds=WINDOW), "default": 0}
@@ -53,21 +53,6 @@ REFUSALS = {
     "UnknownCampaignError",
 }
 """How calls are refused."""
-
-
-class Watching(Counted):
-    """Noise that notes the sums that it is asked about, and at what cost."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sums, self.prices = list[int](), set[Any]()
-
-    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
-        if verb != "uniform":
-            assert verb == "laplace"
-            self.sums.append(int(exact[0]))
-            self.prices.add((cost["epsilon"], cost["sensitivity"]))
-        return super().ask(verb, *exact, **cost)
 
 
 def times_read(sums: list[int]) -> list[int]:
@@ -380,59 +365,68 @@ def some_of(attacks: Iterator[tuple[str, Attack]], many: int) -> list[tuple[str,
 
 
 MANY = [
+    pytest.param(0, id="few"),
     pytest.param(50, marks=pytest.mark.long, id="50"),
     pytest.param(10**6, marks=pytest.mark.hours, id="all"),
 ]
 """Attacks of a kind, drawn from the thousands that there are."""
 
+FEW = {"columns": 15, "rows": 6, "tables": 8}
 
-@pytest.mark.parametrize("many", [15, *MANY])
-def test_edits_of_columns(base: Base, many: int) -> None:
+
+@pytest.mark.parametrize("many", MANY)
+@pytest.mark.parametrize("kind", FEW)
+def test_no_attack_has_a_reward_read_twice(base: Base, kind: str, many: int) -> None:
+    attacks = {
+        "columns": edits_of(base, 100 if many else 1),
+        "rows": rows_put_back(base),
+        "tables": tables_put_back(base),
+    }
     refused = set[str]()
-    for what, attack in some_of(edits_of(base, 1 if many < 50 else 100), many):
+    for what, attack in some_of(attacks[kind], many or FEW[kind]):
         refused.update(base.holds(what, attack))
     assert "EditedRowsError" in refused
     assert refused <= REFUSALS
 
 
-@pytest.mark.parametrize("many", [6, *MANY])
-def test_rows_that_are_put_back(base: Base, many: int) -> None:
-    refused = set[str]()
-    for what, attack in some_of(rows_put_back(base), many):
-        refused.update(base.holds(what, attack))
-    assert "EditedRowsError" in refused
-    assert refused <= REFUSALS
+ONE_ARM = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
+"""Whose first block has two answers."""
 
 
-@pytest.mark.parametrize("many", [8, *MANY])
-def test_tables_that_are_put_back(base: Base, many: int) -> None:
-    refused = set[str]()
-    for what, attack in some_of(tables_put_back(base), many):
-        refused.update(base.holds(what, attack))
-    assert "EditedRowsError" in refused
-    assert refused <= REFUSALS
+def alone(folder: Path, setting: str = "plain", **options: Any) -> tuple[Store, Any]:
+    """A campaign of one arm."""
+    made = Store(folder / "trial", setting)
+    return made, made.opened().create("trial", ONE_ARM, seed=3, **made.options, **options)
 
 
-def alone(folder: Path, policy: Any = None) -> tuple[Store, Any]:
-    """A campaign of one arm, whose first block has two answers."""
-    made = Store(folder, "plain")
-    policy = policy or dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
-    return made, made.opened().create("trial", policy, seed=3)
-
-
-def written(made: Store, sql: str, *given: Any) -> list[Any]:
+def edited(made: Store, sql: str, *given: Any) -> Any:
+    """The campaign, opened anew after a statement."""
     made.close()
     with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
-        return database.execute(sql, given).fetchall()
+        database.execute(sql, given)
+    return made.opened()["trial"]
+
+
+FAILS, REFUSES = "SELECT abs(-9223372036854775807 - 1)", "SELECT RAISE(ABORT, 'no')"
+
+
+@contextmanager
+def picky(made: Store, table: str, does: str = FAILS, when: str = "") -> Iterator[Any]:
+    """Writing to a table fails in this block, or is refused as if the row was there already."""
+    event = "INSERT" if table in ("release", "ledger") else "UPDATE"
+    trigger = f"CREATE TRIGGER picky BEFORE {event} ON dpbandits_{table} {when} BEGIN {does}; END"
+    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
+        database.execute(trigger)
+        yield database
+        database.execute("DROP TRIGGER IF EXISTS picky")
 
 
 def test_a_larger_epsilon_is_never_drawn_with(tmp_path: Path) -> None:
     """Nor where a fence begins the policy anew."""
-    made, campaign = alone(tmp_path / "trial")
+    made, campaign = alone(tmp_path)
     asked = campaign.ask(6)
     edit = 'UPDATE dpbandits_head SET public = replace(public, \'"epsilon":"1"\', ?)'
-    written(made, edit, '"epsilon":"1000000"')
-    campaign = made.opened()["trial"]
+    campaign = edited(made, edit, '"epsilon":"1000000"')
     calls: list[Callable[[], Any]] = [
         lambda: campaign.tell_many([(each, 1) for each in asked]),
         lambda: campaign.ask(),
@@ -443,9 +437,8 @@ def test_a_larger_epsilon_is_never_drawn_with(tmp_path: Path) -> None:
     for call in calls:
         with pytest.raises(dpb.EditedRowsError, match="edited, deleted or put back"):
             call()
-    written(made, "UPDATE dpbandits_head SET public = replace(public, '1000000', '1')")
-    campaign = made.opened()["trial"]  # as it was: nothing was lost, and nothing was released
-    assert made.noise.drawn == 0
+    campaign = edited(made, "UPDATE dpbandits_head SET public = replace(public, '1000000', '1')")
+    assert made.noise.drawn == 0  # as it was: nothing was lost, and nothing was released
     assert campaign.tell_many([(each, 1) for each in asked]) == ["recorded"] * 6
     assert made.noise.prices == {(Fraction(1), GRID)}
     made.close()
@@ -453,11 +446,10 @@ def test_a_larger_epsilon_is_never_drawn_with(tmp_path: Path) -> None:
 
 def test_decisions_that_were_edited_are_given_up(tmp_path: Path) -> None:
     """The call that finds it out is refused, the next one fences: late answers are gone."""
-    made, campaign = alone(tmp_path / "trial")
+    made, campaign = alone(tmp_path)
     asked = campaign.ask(7)
     campaign.tell(asked[0], 1)
-    written(made, "UPDATE dpbandits_decision SET status = 'waiting' WHERE seq = 1")
-    campaign = made.opened()["trial"]
+    campaign = edited(made, "UPDATE dpbandits_decision SET status = 'waiting' WHERE seq = 1")
     with pytest.raises(dpb.EditedRowsError, match="The next call gives up all that is open"):
         campaign.tell(asked[0], 1)
     assert {campaign.tell(each, 1) for each in asked} == {"gone"}
@@ -472,41 +464,37 @@ def test_decisions_that_were_edited_are_given_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize("first", [b"p", b"x", b""], ids=["plain", "another", "short"])
 def test_a_held_answer_without_its_seal_is_given_up(tmp_path: Path, first: bytes) -> None:
     """Whatever stands in its place: the call that finds it is refused, and the next one fences."""
-    made = Store(tmp_path / "trial", "window")
-    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
-    asked = made.opened().create("trial", policy, **WINDOWED).ask(4)
-    written(made, "UPDATE dpbandits_held SET body = CAST(? || substr(body, 2) AS BLOB)", first)
-    campaign = made.opened()["trial"]
+    made, campaign = alone(tmp_path, "window")
+    asked = campaign.ask(4)
+    edit = "UPDATE dpbandits_held SET body = CAST(? || substr(body, 2) AS BLOB)"
+    campaign = edited(made, edit, first)
     with pytest.raises(dpb.EditedRowsError, match="gives up"):
         campaign.tell(asked[0], 1)
     assert campaign.tell_many([(each, 1) for each in asked]) == ["gone"] * 4
     assert campaign.generation == 2
+    made.close()
+
+
+TABLES = pytest.mark.parametrize("table", ["release", "ledger", "head", "private_state"])
 
 
 @pytest.mark.parametrize("setting", ["plain", "window"])
-@pytest.mark.parametrize("table", ["release", "ledger", "head", "private_state"])
+@TABLES
 def test_a_trigger_has_no_block_drawn_twice(tmp_path: Path, setting: str, table: str) -> None:
     """Whether what a block's noise came to can be written may depend on it: that tells of one draw.
     Nothing is lost once it can be written.
     """
-    made = Store(tmp_path / "trial", setting)
-    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
-    campaign = made.opened().create("trial", policy, seed=3, **made.options)
+    made, campaign = alone(tmp_path, setting)
     asked = campaign.ask(2)
     answers = [(each, reward_of(at)) for at, each in enumerate(asked)]
     if setting == "window":
         campaign.tell_many(answers)
         made.now += WINDOW + 1
-    event = "INSERT" if table in ("release", "ledger") else "UPDATE"
-    picky = f"""CREATE TRIGGER picky BEFORE {event} ON dpbandits_{table} BEGIN
-        SELECT abs(-9223372036854775807 - 1); END"""
-    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
-        database.execute(picky)
+    with picky(made, table):
         for _ in range(5):
             with pytest.raises(dpb.StoreError):
                 campaign.settle() if setting == "window" else campaign.tell_many(answers)
         assert made.noise.drawn == 1
-        database.execute("DROP TRIGGER picky")
     campaign.settle()
     late = "gone" if setting == "window" else "already"
     assert {*campaign.tell_many([(each, 0) for each in asked])} == {late}
@@ -515,23 +503,17 @@ def test_a_trigger_has_no_block_drawn_twice(tmp_path: Path, setting: str, table:
     made.close()
 
 
-@pytest.mark.parametrize("table", ["release", "ledger", "head", "private_state"])
+@TABLES
 def test_a_refused_row_has_no_block_drawn_twice(tmp_path: Path, table: str) -> None:
-    """The database refuses rows as if they were there already: the campaign is fenced, also where
-    that cannot be written for some time.
-    """
-    made, campaign = alone(tmp_path / "trial")
-    asked = campaign.ask(2)
-    event = "INSERT" if table in ("release", "ledger") else "UPDATE"
-    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
-        database.execute(f"""CREATE TRIGGER picky BEFORE {event} ON dpbandits_{table} BEGIN
-            SELECT RAISE(ABORT, 'no'); END""")
+    """The campaign is fenced, also where that cannot be written for some time."""
+    made, campaign = alone(tmp_path)
+    answers = [(each, 1) for each in campaign.ask(2)]
+    with picky(made, table, REFUSES):
         for _ in range(5):
             with suppress(dpb.StoreError):
-                campaign.tell_many([(each, 1) for each in asked])
+                campaign.tell_many(answers)
         assert made.noise.drawn == 1
-        database.execute("DROP TRIGGER picky")
-    assert campaign.tell_many([(each, 1) for each in asked]) == ["gone"] * 2
+    assert campaign.tell_many(answers) == ["gone"] * 2
     assert (made.noise.drawn, campaign.generation) == (1, 2)
     assert not [line for line in campaign.ledger if line.kind == "read"]
     made.close()
@@ -539,17 +521,11 @@ def test_a_refused_row_has_no_block_drawn_twice(tmp_path: Path, table: str) -> N
 
 def test_a_row_in_the_way_of_what_was_drawn_fences(tmp_path: Path) -> None:
     """It came between a write that failed and the next call, which writes again."""
-    made, campaign = alone(tmp_path / "trial")
-    asked = campaign.ask(2)
-    answers = [(each, 1) for each in asked]
-    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
-        database.execute("""CREATE TRIGGER picky BEFORE INSERT ON dpbandits_ledger BEGIN
-            SELECT abs(-9223372036854775807 - 1); END""")
-        with pytest.raises(dpb.StoreError):
-            campaign.tell_many(answers)
-        database.execute("DROP TRIGGER picky")
-        database.execute("""CREATE TRIGGER picky BEFORE INSERT ON dpbandits_ledger
-            WHEN new.kind = 'read' BEGIN SELECT RAISE(ABORT, 'no'); END""")
+    made, campaign = alone(tmp_path)
+    answers = [(each, 1) for each in campaign.ask(2)]
+    with picky(made, "ledger"), pytest.raises(dpb.StoreError):
+        campaign.tell_many(answers)
+    with picky(made, "ledger", REFUSES, "WHEN new.kind = 'read'"):
         with pytest.raises(dpb.EditedRowsError, match="gives up"):
             campaign.tell_many(answers)
         assert campaign.tell_many(answers) == ["gone"] * 2
@@ -559,15 +535,12 @@ def test_a_row_in_the_way_of_what_was_drawn_fences(tmp_path: Path) -> None:
 
 def test_a_segment_that_was_edited_undoes_no_release_of_another(tmp_path: Path) -> None:
     """Both are asked in one transaction."""
-    made = Store(tmp_path / "trial", "window")
-    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
-    campaign = made.opened().create("trial", policy, segments=["DE", "FR"], **made.options)
+    made, campaign = alone(tmp_path, "window", segments=["DE", "FR"])
     campaign.tell_many([(each, 1) for each in campaign.ask(2, segment="DE")])
     made.now += WINDOW + 1
     edit = """UPDATE dpbandits_private_state SET body = zeroblob(length(body)) WHERE campaign =
         (SELECT uid FROM dpbandits_campaign WHERE name LIKE '%/FR')"""
-    written(made, edit)
-    campaign = made.opened()["trial"]
+    campaign = edited(made, edit)
     for times in range(3):
         other = QueuedCall(Ask(segment="FR"))
         campaign._calls.host._queue.append(other)
@@ -578,20 +551,20 @@ def test_a_segment_that_was_edited_undoes_no_release_of_another(tmp_path: Path) 
     made.close()
 
 
+READ = "WHEN new.coordinates != '[]'"
+
+
 def test_a_copy_that_is_put_back_after_a_trigger_is_fenced(tmp_path: Path) -> None:
     """The copy is from before the answer that completed the block: told again, it would have the
     others read by another draw.
     """
-    made, campaign = alone(tmp_path / "trial")
+    made, campaign = alone(tmp_path)
     asked = campaign.ask(2)
     campaign.tell(asked[0], reward_of(0))
-    copy = tmp_path / "copy.db"
     with (
-        closing(sqlite3.connect(made.file, isolation_level=None)) as database,
-        closing(sqlite3.connect(copy)) as old,
+        picky(made, "release", when=READ) as database,
+        closing(sqlite3.connect(tmp_path / "copy.db")) as old,
     ):
-        database.execute("""CREATE TRIGGER picky BEFORE INSERT ON dpbandits_release
-            WHEN new.coordinates != '[]' BEGIN SELECT abs(-9223372036854775807 - 1); END""")
         database.backup(old)
         campaign.ask()
         for _ in range(5):
@@ -605,18 +578,12 @@ def test_a_copy_that_is_put_back_after_a_trigger_is_fenced(tmp_path: Path) -> No
 
 def test_a_place_that_another_segment_gave_away_is_not_given_twice(tmp_path: Path) -> None:
     """An ask was done together with a release that could not be written: both are, later."""
-    made = Store(tmp_path / "trial", "window and people")
-    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
-    campaign = made.opened().create("trial", policy, segments=["DE", "FR"], **made.options)
+    made, campaign = alone(tmp_path, "window and people", segments=["DE", "FR"])
     for user in ("bob", "carl"):
         campaign.ask(user=user, segment="DE")
     made.now += WINDOW + 1
-    with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
-        database.execute("""CREATE TRIGGER picky BEFORE INSERT ON dpbandits_release
-            WHEN new.coordinates != '[]' BEGIN SELECT abs(-9223372036854775807 - 1); END""")
-        with pytest.raises(dpb.StoreError):
-            campaign.ask(user="anna", segment="DE", key="visit")
-        database.execute("DROP TRIGGER picky")
+    with picky(made, "release", when=READ), pytest.raises(dpb.StoreError):
+        campaign.ask(user="anna", segment="DE", key="visit")
     asked = [campaign.ask(user="anna", segment="FR")]
     with suppress(dpb.DecisionError):
         asked.append(campaign.ask(user="anna", segment="DE", key="visit"))

@@ -19,6 +19,7 @@ from tests.service.conftest import KEY
 from tests.service.counted import Counted
 from tests.service.http.web import client_of
 from tests.service.machine import Time
+from tests.service.timelines import readings, stored
 
 WINDOWED = {"attribution_window": timedelta(seconds=60), "default": 0}
 PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
@@ -115,18 +116,6 @@ class Played:
         self.campaign = self.store.create("trial", policy, max_pending=40, seed=1, **options)
         self.asked, self.words = list[str](), (f"word {number}" for number in count())
 
-    def readings(self) -> int:
-        """Blocks that were read."""
-        ledger = self.campaign.ledger
-        parts = ledger.values() if isinstance(ledger, dict) else [ledger]
-        return sum(line.kind == "read" for part in parts for line in part)
-
-    def stored(self) -> list[str]:
-        """Every row of the database."""
-        raw = self.store.database.engine.raw_connection()
-        assert raw.driver_connection is not None
-        return list(raw.driver_connection.iterdump())
-
     def op(self, name: str, fields: dict[str, Any], key: str | None) -> OperationModel:
         if "ids" in fields:
             fields = {"ids": [self.named(at) for at in fields["ids"]]}
@@ -204,27 +193,27 @@ def test_operations_keep_their_promises(kind: str, played: list[Any], settles: b
                 here.note(repr(error))
                 continue
             here.note(repr(op))
-            before, drawn = here.stored(), here.noise.drawn
+            before, drawn = stored(here.store), here.noise.drawn
             is_done, reply = here.tried(op)
-            assert here.by_context or here.readings() == here.noise.drawn
+            assert here.by_context or readings(here.campaign) == here.noise.drawn
             if not settles:
                 continue
             if not is_done:
-                assert (here.stored(), here.noise.drawn) == (before, drawn)
+                assert (stored(here.store), here.noise.drawn) == (before, drawn)
                 assert here.tried(op) == (False, reply)
                 continue
-            after, drawn = here.stored(), here.noise.drawn
+            after, drawn = stored(here.store), here.noise.drawn
             if name in LOGGED:
                 assert events_in(after) > events_in(before), name
             if is_keyed:
                 here.campaign.do(Settle())
-                after, drawn = here.stored(), here.noise.drawn
+                after, drawn = stored(here.store), here.noise.drawn
                 assert here.tried(op) == (True, reply)
-                assert (here.stored(), here.noise.drawn) == (after, drawn)
+                assert (stored(here.store), here.noise.drawn) == (after, drawn)
                 if name != "close":
                     other = made(OPERATIONS["close"], why="else", key=op.key)
                     assert not here.tried(other)[0]
-                    assert (here.stored(), here.noise.drawn) == (after, drawn)
+                    assert (stored(here.store), here.noise.drawn) == (after, drawn)
             elif isinstance(op, Tell):
                 again = {each["status"] for each in json.loads(here.tried(op)[1])["results"]}
                 assert again <= {"already", "recorded", "gone", "unknown"}

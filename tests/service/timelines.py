@@ -79,3 +79,16 @@ def turns(campaign: Any, rounds: int, **options: Any) -> list[Any]:
 
 def lost_lines(campaign: Any) -> list[Any]:
     return [line for line in campaign.ledger if line.kind == "lost"]
+
+
+def readings(campaign: Any) -> int:
+    """Blocks that were read, in all segments."""
+    ledger = campaign.ledger
+    parts = ledger.values() if isinstance(ledger, dict) else [ledger]
+    return sum(line.kind == "read" for part in parts for line in part)
+
+
+def stored(store: Any) -> list[str]:
+    """Every row of a database in memory."""
+    raw = store.database.engine.raw_connection()
+    return list(raw.driver_connection.iterdump())

@@ -1,4 +1,6 @@
-"""A database that goes away, is full, or commits and says nothing; many processes at once."""
+"""A database that goes away, is full, or commits and says nothing; a witness that cannot be
+written; many processes at once.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ import random
 import secrets
 from collections import Counter
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,37 +20,46 @@ from sqlalchemy import Connection
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service.opening import open_store
-from dpbandits.service.operations import Ask
-from dpbandits.service.transaction import QueuedCall
+from dpbandits.service.operations import Ask, Void, told_pairs
+from dpbandits.service.transaction import Host, QueuedCall
 from dpbandits.service.witness import Witness
 from tests.service.conftest import Open
-from tests.service.machine import Time
 from tests.service.timelines import Lite, create, inside, turns
 
 
-def test_a_commit_whose_reply_is_lost(make: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def told(campaign: Any, asked: list[Any], reward: float = 1) -> set[str]:
+    return {*campaign.tell_many([(decision, reward) for decision in asked])}
+
+
+@pytest.mark.parametrize("stands", [True, False])
+def test_a_commit_whose_reply_is_lost(
+    make: Open, monkeypatch: pytest.MonkeyPatch, stands: bool
+) -> None:
     """Whether it stands is not known; made again, the call counts nothing twice."""
     store = make()
     campaign, commit = create(store), Connection.commit
 
     def eaten(connection: Connection) -> None:
-        commit(connection)
-        if connection.engine is store.database.engine:
+        is_ours = connection.engine is store.database.engine
+        if stands or not is_ours:
+            commit(connection)
+        if is_ours:
             raise OSError("the reply never came")
 
-    with monkeypatch.context() as patched:
-        patched.setattr(Connection, "commit", eaten)
-        with pytest.raises(StoreError, match="same call again"):
-            campaign.ask(20, key="k")
+    def lost(call: Callable[[], Any]) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(Connection, "commit", eaten)
+            with pytest.raises(StoreError, match="same call again"):
+                call()
+
+    lost(lambda: campaign.ask(20, key="k"))
     asked = campaign.ask(20, key="k")
-    with monkeypatch.context() as patched:
-        patched.setattr(Connection, "commit", eaten)
-        with pytest.raises(StoreError, match="same call again"):
-            campaign.tell_many([(d, 1) for d in asked])
-        with pytest.raises(StoreError, match="same call again"):
-            campaign.add_arm()
-    assert {*campaign.tell_many([(d, 0) for d in asked])} == {"already"}
-    assert (campaign.summary().asked, len(campaign.arms)) == (20, 4)
+    assert make()["c"].ask(20, key="k") == asked
+    lost(lambda: told(campaign, asked[:3]))  # which nothing is drawn for
+    lost(lambda: told(campaign, asked))
+    assert told(campaign, asked, 0) == {"already"}  # what was drawn is written by the next call
+    lost(campaign.add_arm)
+    assert (campaign.summary().asked, len(campaign.arms)) == (20, 3 + stands)
     assert campaign.generation == 1
     turns(campaign, 20)
 
@@ -68,28 +78,32 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
             campaign.ask(3_000)
         room(10**9)
         assert campaign.summary().asked == 40
-        assert {*campaign.tell_many([(d, 1) for d in asked])} == {"recorded"}
+        assert told(campaign, asked) == {"recorded"}
         turns(campaign, 20)
 
 
-def test_a_witness_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was released is not shown before it is witnessed, and is shown then."""
-    lite = Lite(tmp_path)
-    with lite.open() as store:
+@pytest.mark.parametrize(
+    ("name", "error"), [("_begin", OSError), ("add", OSError), ("add", MemoryError)]
+)
+def test_a_witness_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, error: type[Exception]
+) -> None:
+    """What is committed is not done again, and shown once it is witnessed."""
+    with Lite(tmp_path).open() as store:
         campaign = create(store)
         asked = campaign.ask(40)
 
         def full(*_: object) -> None:
-            raise OSError("no space left")
+            raise error
 
         with monkeypatch.context() as patched:
-            patched.setattr(Witness, "_begin", full)
-            with pytest.raises(RuntimeError, match="witness"):
-                campaign.tell_many([(d, 1) for d in asked])
-            with pytest.raises(RuntimeError, match="witness"):
+            patched.setattr(Witness, name, full)
+            with pytest.raises(StoreError if name == "add" else dpb.WitnessError):
+                told(campaign, asked)
+            with pytest.raises((RuntimeError, error)):
                 campaign.releases()
-        assert {*campaign.tell_many([(d, 0) for d in asked])} == {"already"}
-        assert campaign.generation == 1
+        assert told(campaign, asked, 0) == {"already"}
+        assert (campaign.generation, campaign.summary().told) == (1, 40)
         assert campaign.releases()
 
 
@@ -110,12 +124,37 @@ def test_a_server_that_goes_away(
         with monkeypatch.context() as patched:
             patched.setattr(Connection, "commit", gone)
             with pytest.raises(StoreError, match="same call again"):
-                campaign.tell_many([(d, 1) for d in asked])
-        # blocks were read: what was drawn is written by the next call
-        assert {*campaign.tell_many([(d, 1) for d in asked])} == {"already"}
+                told(campaign, asked)
+        assert told(campaign, asked) == {"already"}  # what was drawn is written by the next call
         server.run(cut)
         turns(campaign, 20)
         assert campaign.generation == 1
+
+
+@pytest.mark.parametrize("where", ["queue", "transaction", "witness"])
+def test_who_waits_for_an_interrupted_call_is_told(
+    monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Nobody waits for ever, nobody is told of nothing, and the next call works."""
+    campaign = create(dpb.open_store("memory:"))
+    transact, other = Host._transact, QueuedCall(Ask())
+    campaign._calls.host._queue.append(other)
+
+    def interrupted(self: Host, *given: Any) -> Any:
+        if where == "queue":
+            self._queue.popleft()
+        elif where == "witness":
+            transact(self, *given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Host, "_run_queue" if where == "queue" else "_transact", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            campaign.ask()
+    if where == "transaction":
+        with pytest.raises(StoreError, match="interrupted"):
+            other.answer()
+    assert campaign.tell(campaign.ask(), 1) == "recorded"
 
 
 def in_children(count: int, work: Callable[[int], Counter[str]]) -> Counter[str]:
@@ -145,8 +184,7 @@ def test_eight_processes_at_once(make: Open, many: int) -> None:
     """The same object in eight forked processes: every decision is told by one of them or by
     several, in any order, and counts once.
     """
-    store = make()
-    campaign = create(store)
+    campaign = create(make())
     asked = campaign.ask(many * 8)
 
     def work(number: int) -> Counter[str]:
@@ -164,45 +202,29 @@ def test_eight_processes_at_once(make: Open, many: int) -> None:
     assert counted == {"recorded": many * 8, "already": many * 3 // 10 * 8}
     summary = campaign.summary()
     assert (summary.waiting, summary.told, summary.generation) == (0, many * 8, 1)
-    records = inside(campaign, lambda part, _: part.session._current.records)
-    assert records == many * 8
+    assert inside(campaign, lambda part, _: part.session._current.records) == many * 8
+
+
+# Calls that one transaction makes
+
+
+def together(campaign: Any, *ops: Any) -> list[Any]:
+    """What calls answer that are made in one transaction."""
+    calls = [QueuedCall(op) for op in ops]
+    campaign._calls.host._transact(calls)
+    return [call.answer() for call in calls]
 
 
 def test_calls_that_are_done_together_take_a_place_each(make: Open) -> None:
     campaign = create(make(), privacy_unit="user", max_contributions=2)
     campaign.ask(user="u")
-    together = [QueuedCall(Ask(user="u")) for _ in range(3)]
-    campaign._calls.host._transact(together)
-    assert [ticket.answer()[0].learn for ticket in together] == [True, False, False]
+    found = together(campaign, *[Ask(user="u")] * 3)
+    assert [each.learn for (each,) in found] == [True, False, False]
 
 
-def test_campaigns_that_join_a_scope_at_once(make: Open) -> None:
-    """Both have looked at the scope before one of them is written."""
-    store, other = make(), make()
-    store.scope("s", epsilon=1)
-    inner: Any = store.database.create
-
-    def late(*given: Any) -> Any:
-        del store.database.create
-        other.create("first", dpb.DPKLUCB(arms=2, epsilon=1), scope="s")
-        return inner(*given)
-
-    store.database.create = late
-    with pytest.raises(ValueError, match="would take 1 more"):
-        store.create("second", dpb.DPKLUCB(arms=2, epsilon=1), scope="s")
-    assert list(other) == ["first"]
-
-
-def test_an_answer_that_comes_twice_in_one_call_is_held_once(make: Open) -> None:
-    """Where answers are waited for, every reply is the same, and the first answer counts."""
-    clock = Time()
-    options: dict[str, Any] = {"attribution_window": timedelta(minutes=1), "assignment": "planned"}
-    policy = dpb.DPKLUCB(arms=1, epsilon=10**6, first=3)
-    campaign = create(make(clock=clock), policy, default=0, **options)
-    asked = campaign.ask(3)
-    replies = campaign.tell_many([(asked[0], 1), (asked[1], 1), (asked[0], 0), (asked[2], 0.5)])
-    assert replies == ["recorded"] * 4
-    assert campaign.tell(asked[2], 1) == "recorded"
-    clock.now += 61
-    campaign.settle()
-    assert [release.answers for release in campaign.releases()] == [([2.5, 3, 1],)]
+def test_an_answer_done_together_with_a_void_is_as_one_done_after_it(make: Open) -> None:
+    campaign = create(make())
+    id = campaign.ask().id
+    found = together(campaign, Void(ids=[id]), told_pairs([(id, 1)]))
+    assert found == [["recorded"], ["gone"]]
+    assert campaign.tell(id, 1) == "gone"
