@@ -1,5 +1,6 @@
 """Whatever is sent to a route of the server's own document: an answer, or a problem document; and
-nothing is counted twice.
+nothing is counted twice. Requests are made up from the document: such as it describes, and near
+misses.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,24 +19,12 @@ from hypothesis import strategies as st
 import dpbandits as dpb
 from tests.service.http.web import POLICY, client_of
 
-# Requests made up from a server's own OpenAPI document: such as it describes, and near misses
-
-
 HUGE = 2**63
 OF_IDS = 100
 """By its longest text a shape of the document is known to be a decision's name."""
 
-ODD_TEXTS = (
-    "",
-    "\ud800",
-    "a\0b",
-    "a\nb",
-    "x" * 300,
-    "'; DROP TABLE dpbandits_head; --",
-    "<b>",
-    "NaN",
-    "1/3",
-)
+SQL = "'; DROP TABLE dpbandits_head; --"
+ODD_TEXTS = ("", "\ud800", "a\0b", "a\nb", "x" * 300, SQL, "<b>", "NaN", "1/3")
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers(-HUGE, 2 * HUGE) | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
@@ -48,107 +36,6 @@ POLICIES: list[dict[str, Any]] = [
     {"name": "DPNAS", "alpha": 0.5, "beta": 0.1, "cap": 100, "epsilon": "1/2"},
     {"name": "UCB1", "arms": 3},
 ]
-
-
-class Operation(NamedTuple):
-    """One route of the document. body: its shape; None where it takes none."""
-
-    method: str
-    path: str
-    body: Any
-    query: dict[str, Any]
-
-
-class Sent(NamedTuple):
-    """A request. content: JSON, as far as JSON goes: Python writes NaN, too."""
-
-    path: str
-    content: bytes | None
-    query: dict[str, str]
-
-
-def operations_in(document: dict[str, Any]) -> list[Operation]:
-    """All that a document describes."""
-    found = list[Operation]()
-    for path, verbs in document["paths"].items():
-        for method, said in verbs.items():
-            carried = said.get("requestBody", {}).get("content", {})
-            body = carried.get("application/json", {}).get("schema")
-            asked = [each for each in said.get("parameters", []) if each["in"] == "query"]
-            query = {each["name"]: each["schema"] for each in asked}
-            found.append(Operation(method.upper(), path, body, query))
-    return found
-
-
-class Inventor:
-    """Makes requests up. names, words, ids: of campaigns, of what is in them, of decisions."""
-
-    def __init__(
-        self, document: dict[str, Any], names: list[str], words: list[str], ids: list[str]
-    ) -> None:
-        self._shapes = document["components"]["schemas"]
-        self._names, self._ids = st.sampled_from(names), st.sampled_from(ids)
-        odd = st.sampled_from(ODD_TEXTS) | st.text(max_size=8)
-        self._texts = st.sampled_from(words) | self._ids | odd
-
-    def requests(self, operation: Operation) -> st.SearchStrategy[Sent]:
-        """Requests of a route; most are of its shape."""
-        query = {name: self._texts | st.integers(-1, 20).map(str) for name in operation.query}
-        body = st.none() if operation.body is None else self.near(operation.body).map(written)
-        name = st.integers(0, 29).flatmap(lambda at: self._texts if at == 17 else self._names)
-        path = name.map(lambda name: quoted(operation.path, name))
-        return st.builds(Sent, path, body, st.fixed_dictionaries({}, optional=query))
-
-    def near(self, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
-        """Values of a shape, and now and then one that is of none."""
-        good = self._good(shape)
-        return st.integers(0, 29).flatmap(lambda drawn: JUNK if drawn == 17 else good)
-
-    def _good(self, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
-        if "$ref" in shape:
-            return self._good(self._shapes[shape["$ref"].rsplit("/", 1)[1]])
-        if "anyOf" not in shape and "type" not in shape:
-            return self._texts | st.integers(-3, 40)
-        if "anyOf" in shape:
-            return st.one_of([self.near(each) for each in shape["anyOf"]])
-        if shape.get("title") == "Policy":
-            return self._policies()
-        if shape.get("maxLength") == OF_IDS and "minLength" not in shape:
-            return self._ids | self._ids | self._texts
-        kinds = {
-            "null": st.none(),
-            "boolean": st.booleans(),
-            "string": self._texts,
-            "integer": st.integers(shape.get("minimum", -3), 40) | st.sampled_from([HUGE, -HUGE]),
-            "number": st.floats(0, 1) | st.sampled_from([0, 1, -1, 1e300, float("nan")]),
-        }
-        if shape["type"] in kinds:
-            return kinds[shape["type"]]
-        if shape["type"] == "array":
-            return st.lists(self.near(shape["items"]), max_size=6)
-        fields = {name: self.near(each) for name, each in shape.get("properties", {}).items()}
-        needed = set(shape.get("required", ()))
-        return st.fixed_dictionaries(
-            {name: values for name, values in fields.items() if name in needed},
-            optional={name: values for name, values in fields.items() if name not in needed},
-        )
-
-    def _policies(self) -> st.SearchStrategy[dict[str, Any]]:
-        """A policy, or one with an argument that is another."""
-        names = st.sampled_from(["name", "arms", "epsilon", "grid", "alpha"]) | st.text(max_size=4)
-        other = st.dictionaries(names, JUNK | self._texts, max_size=1)
-        few = other.filter(lambda said: not isinstance(said.get("arms"), (int, float)))
-        return st.builds(lambda policy, more: {**policy, **more}, st.sampled_from(POLICIES), few)
-
-
-def written(body: Any) -> bytes:
-    return json.dumps(body).encode()
-
-
-def quoted(path: str, name: str) -> str:
-    return path.replace("{name}", quote(name.encode(errors="surrogatepass"), safe=""))
-
-
 CAMPAIGNS: dict[str, dict[str, Any]] = {
     "plain": {"policy": {**POLICY, "first": 2}, "default": 0},
     "people": {"policy": POLICY, "privacy_unit": "user", "max_contributions": 2},
@@ -164,29 +51,127 @@ HOW: dict[str, dict[str, Any]] = {
 WORDS = ["blue", "green", "DE", "FR", "anna", "user", "round", "shuffled", "planned"]
 
 
+class Route(NamedTuple):
+    """One route of the document. body: its shape; None where it takes none."""
+
+    method: str
+    path: str
+    body: Any
+    query: list[str]
+
+
+class Sent(NamedTuple):
+    """A request. content: JSON, as far as JSON goes: Python writes NaN, too."""
+
+    path: str
+    content: bytes | None
+    query: dict[str, str]
+
+
+def routes_in(document: dict[str, Any]) -> list[Route]:
+    """All that a document describes."""
+    found = list[Route]()
+    for path, verbs in document["paths"].items():
+        for method, said in verbs.items():
+            carried = said.get("requestBody", {}).get("content", {})
+            body = carried.get("application/json", {}).get("schema")
+            query = [each["name"] for each in said.get("parameters", []) if each["in"] == "query"]
+            found.append(Route(method.upper(), path, body, query))
+    return found
+
+
+class Inventor:
+    """Makes requests up. ids: of decisions."""
+
+    def __init__(self, document: dict[str, Any], ids: list[str]) -> None:
+        self._shapes = document["components"]["schemas"]
+        self._names, self._ids = st.sampled_from([*CAMPAIGNS, *["plain"] * 4]), st.sampled_from(ids)
+        odd = st.sampled_from(ODD_TEXTS) | st.text(max_size=8)
+        self._texts = st.sampled_from(WORDS) | self._ids | odd
+
+    def requests(self, route: Route) -> st.SearchStrategy[Sent]:
+        """Requests of a route; most are of its shape."""
+        text = self._texts.map(lambda text: text.encode(errors="replace").decode())
+        query = dict.fromkeys(route.query, text | st.integers(-1, 20).map(str))
+        body = st.none() if route.body is None else self._near(route.body).map(written)
+        name = now_and_then(self._texts, self._names)
+        path = name.map(lambda name: route.path.replace("{name}", quoted(name)))
+        return st.builds(Sent, path, body, st.fixed_dictionaries({}, optional=query))
+
+    def _near(self, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
+        """Values of a shape, and now and then one that is of none."""
+        return now_and_then(JUNK, self._good(shape))
+
+    def _good(self, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
+        if "$ref" in shape:
+            return self._good(self._shapes[shape["$ref"].rsplit("/", 1)[1]])
+        if "anyOf" in shape:
+            return st.one_of([self._near(each) for each in shape["anyOf"]])
+        if "type" not in shape:
+            return self._texts | st.integers(-3, 40)
+        if shape.get("title") == "Policy":
+            return self._policies()
+        if shape.get("maxLength") == OF_IDS and "minLength" not in shape:
+            return self._ids | self._ids | self._texts
+        kinds = {
+            "null": st.none(),
+            "boolean": st.booleans(),
+            "string": self._texts,
+            "integer": st.integers(shape.get("minimum", -3), 40) | st.sampled_from([HUGE, -HUGE]),
+            "number": st.floats(0, 1) | st.sampled_from([0, 1, -1, 1e300, float("nan")]),
+        }
+        if shape["type"] in kinds:
+            return kinds[shape["type"]]
+        if shape["type"] == "array":
+            return st.lists(self._near(shape["items"]), max_size=6)
+        fields = {name: self._near(each) for name, each in shape.get("properties", {}).items()}
+        needed = {name: fields.pop(name) for name in shape.get("required", ())}
+        return st.fixed_dictionaries(needed, optional=fields)
+
+    def _policies(self) -> st.SearchStrategy[dict[str, Any]]:
+        """A policy, or one with an argument that is another."""
+        names = st.sampled_from(["name", "arms", "epsilon", "grid", "alpha"]) | st.text(max_size=4)
+        other = st.dictionaries(names, JUNK | self._texts, max_size=1)
+        few = other.filter(lambda said: not isinstance(said.get("arms"), (int, float)))
+        return st.builds(lambda policy, more: {**policy, **more}, st.sampled_from(POLICIES), few)
+
+
+def now_and_then(rare: st.SearchStrategy[Any], usual: st.SearchStrategy[Any]) -> Any:
+    return st.integers(0, 29).flatmap(lambda drawn: rare if drawn == 17 else usual)
+
+
+def written(body: Any) -> bytes:
+    return json.dumps(body).encode()
+
+
+def quoted(name: str) -> str:
+    return quote(name.encode(errors="surrogatepass"), safe="")
+
+
 class World:
     """A server with campaigns of all kinds, and what it said of each decision."""
 
     def __init__(self, store: Any) -> None:
         self.store, self.client = store, client_of(store)
-        self.recorded, self.asked = Counter[str](), list[str]()
+        self.recorded, asked = Counter[str](), list[str]()
         for name, how in CAMPAIGNS.items():
             made = self.client.post("/v1/campaigns", json={"name": name, **how})
             assert made.status_code == 201, made.text
             for _ in range(40 if name == "plain" else 5):
                 body = HOW.get(name, {})
                 answer = self.client.post(f"/v1/campaigns/{name}/ask", json=body)
-                self.asked += [each["id"] for each in answer.json()["decisions"]]
+                asked += [each["id"] for each in answer.json()["decisions"]]
         document = self.client.get("/openapi.json").json()
-        self.operations = operations_in(document)
-        self.inventor = Inventor(document, [*CAMPAIGNS, *["plain"] * 4], WORDS, self.asked)
+        self.routes, self.inventor = routes_in(document), Inventor(document, asked)
 
     def send(self, method: str, sent: Sent) -> None:
         kind = {"content-type": "application/json"}
         content = {} if sent.content is None else {"content": sent.content, "headers": kind}
-        answer = self.client.request(method, sent.path, params=texts(sent.query), **content)
+        answer = self.client.request(method, sent.path, params=sent.query, **content)
         if answer.status_code < 400:
-            self.note(sent, answer)
+            if sent.path.endswith(("/tell", "/expire", "/void")):
+                found = [each for each in answer.json()["results"] if each["status"] == "recorded"]
+                self.recorded.update(each["id"] for each in found)
             return
         assert answer.status_code < 500 or answer.status_code == 503, (sent, answer.text)
         assert answer.headers["content-type"] == "application/problem+json", sent
@@ -195,32 +180,20 @@ class World:
         assert said["title"]
         assert said["detail"]
 
-    def note(self, sent: Sent, answer: httpx.Response) -> None:
-        """What became of decisions."""
-        if sent.path.endswith(("/tell", "/expire", "/void")):
-            found = [each for each in answer.json()["results"] if each["status"] == "recorded"]
-            self.recorded.update(each["id"] for each in found)
-
     def parts(self) -> Iterator[Any]:
         for name in CAMPAIGNS:
             whole: Any = self.store[name]
-            names = whole.segments
-            yield from [whole[each] for each in names] or [whole]
+            yield from [whole[each] for each in whole.segments] or [whole]
 
 
-def texts(query: dict[str, str]) -> dict[str, str]:
-    """As an address can carry them."""
-    return {name: text.encode(errors="replace").decode() for name, text in query.items()}
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def world() -> Iterator[World]:
     with dpb.open_store("memory:", key=bytes(32), noise=dpb.SimulatedNoise(1)) as store:
         yield World(store)
 
 
-def read_or_none(world: World, operation: Operation, many: int) -> None:
-    """Send so many requests to a route, always the same ones."""
+def send_many(world: World, route: Route, many: int) -> None:
+    """Send so many requests to a route."""
 
     @settings(
         max_examples=many,
@@ -229,20 +202,19 @@ def read_or_none(world: World, operation: Operation, many: int) -> None:
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(world.inventor.requests(operation))
+    @given(world.inventor.requests(route))
     def each(sent: Sent) -> None:
-        world.send(operation.method, sent)
+        world.send(route.method, sent)
 
     each()
 
 
 @pytest.mark.parametrize("many", [6, pytest.param(300, marks=pytest.mark.long)])
 def test_every_route_answers_whatever_comes(world: World, many: int) -> None:
-    assert len(world.operations) > 30
+    assert len(world.routes) > 30
     answering = ("/ask", "/tell", "/expire", "/void")
-    for operation in world.operations:
-        own = max(many, 60) if operation.path.endswith(answering) else many
-        read_or_none(world, operation, own)
+    for route in world.routes:
+        send_many(world, route, max(many, 60) if route.path.endswith(answering) else many)
     assert len(world.recorded) >= min(many // 6, 10), "too few answers were taken"
     assert set(world.recorded.values()) == {1}, "an answer was recorded twice"
     for part in world.parts():

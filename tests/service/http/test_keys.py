@@ -1,4 +1,6 @@
-"""Every route asks for a key with its role."""
+"""Access keys: every route asks for one with its role, a name is given once, and how a key is
+refused tells nothing of the keys that there are.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from dpbandits.service.operations import OPERATIONS
 from dpbandits.service.server.access import Access
 from dpbandits.service.server.app import make_app
 from tests.service.conftest import Open
-from tests.service.http.web import POLICY, at_once, client_of, served
+from tests.service.http.web import POLICY, at_once, client_of, remote, served
 from tests.service.timelines import create
 
 BODIES: dict[str, Any] = {
@@ -39,26 +41,29 @@ PUBLIC = {"/healthz", "/readyz"}
 
 
 def calls_of(app: Any) -> list[tuple[str, str, Any]]:
-    """Method, path and body of every route but those for everybody."""
+    """Method, path and body of every route but those for everybody; of what is read, no body."""
     return [
-        (method, path.format(name="trial"), BODIES.get(path.rsplit("/", 1)[1], {}))
+        (method, path.format(name="trial"), None if method == "get" else body)
         for path, methods in app.openapi()["paths"].items()
         for method in methods
+        for body in [BODIES.get(path.rsplit("/", 1)[1], {})]
         if path not in PUBLIC
     ]
 
 
+def access_of(store: Any) -> Access:
+    return Access(store.database, open=False)
+
+
 def test_no_route_answers_without_a_key_or_to_one_of_another_role() -> None:
     with served() as (store, _):
-        access = Access(store.database, open=False)
-        keys = {role: access.create(role, [role]) for role in ("ask", "tell", "read")}
+        keys = {role: access_of(store).create(role, [role]) for role in ("ask", "tell", "read")}
         calls = calls_of(make_app(store, open=False))
         assert len(calls) > len(OPERATIONS) + 20
         before = store["trial"].summary(), store["trial"].events()
         stranger = client_of(store, open=False)
         for method, path, body in calls:
-            json = body if method == "post" else None
-            answer = stranger.request(method, path, json=json)
+            answer = stranger.request(method, path, json=body)
             assert (answer.status_code, answer.json()["code"]) == (401, "no_key"), path
         for role, key in keys.items():
             client = client_of(store, open=False, token=key)
@@ -68,53 +73,68 @@ def test_no_route_answers_without_a_key_or_to_one_of_another_role() -> None:
                     assert client.request(method, path).json()["roles"] == [role]
                     continue
                 needed = OPERATIONS[name].role if name in OPERATIONS else "admin"
-                if method == "get":
-                    needed = "read"
-                if needed != role:
-                    answer = client.request(method, path, json=body if method == "post" else None)
+                if (needed if method == "post" else "read") != role:
+                    answer = client.request(method, path, json=body)
                     assert (answer.status_code, answer.json()["code"]) == (403, "role"), path
         assert (store["trial"].summary(), store["trial"].events()) == before
 
 
-def test_a_key_may_do_what_its_role_says() -> None:
+def test_a_key_opens_its_campaign_and_no_other() -> None:
     with served() as (store, _):
-        key = Access(store.database, open=False).create("me", ["admin"])
-        client = client_of(store, open=False, token=key)
-        assert client.post("/v1/campaigns/trial/pause", json={"arm": "blue"}).status_code == 200
-        assert dict(store["trial"].arms) == {"blue": "paused", "green": "active"}
-        assert isinstance(store["trial"].guarantee, dpb.Guarantee)
+        mine = client_of(store, open=False, token=access_of(store).create("me", ["admin"], "trial"))
+        assert mine.post("/v1/campaigns/trial/pause", json={"arm": "blue"}).status_code == 200
+        for path in ("/v1/campaigns/other", "/v1/campaigns", "/metrics"):
+            assert mine.get(path).json()["code"] == "other_campaign"
 
 
-# An access key's name is its alone, for ever: calls are remembered by it
+def test_a_key_that_asks_and_tells_is_enough_to_ask_and_tell() -> None:
+    with served() as (store, _):
+        key = access_of(store).create("website", ["ask", "tell"], "trial")
+        website = remote(client_of(store, open=False, token=key))
+        decision = website["trial"].ask()
+        assert website["trial"].tell(decision, 1.0) == "recorded"
+        with pytest.raises(PermissionError, match="needs another role"):
+            website["trial"].summary()
+        with pytest.raises(PermissionError, match="another campaign"):
+            website["other"].ask()
+        with pytest.raises(PermissionError, match="No key was sent"):
+            remote(client_of(store, open=False))["trial"]
 
 
-def keys_of(store: Any) -> Access:
-    return Access(store.database, open=False)
+def test_a_server_without_keys_closes_with_the_first_one() -> None:
+    with served() as (store, client):
+        assert client.get("/v1/campaigns").status_code == 200
+        access_of(store).create("me", ["admin"])
+        assert client.get("/v1/campaigns").status_code == 401
+        access_of(store).revoke("me")
+        assert client.get("/v1/campaigns").status_code == 401
+
+
+# A name is its key's alone, for ever: calls are remembered by it
 
 
 def test_a_name_is_given_once(make: Open) -> None:
     """Not again after its key was revoked: the next owner would be given the last one's replies."""
     store = make()
     create(store)
-    mine = keys_of(store).create("Zoë", ["ask"])
-    body = {"count": 2, "key": "visit 1"}
+    mine = access_of(store).create("Zoë", ["ask"])
 
     def asked(token: str) -> Any:
         with client_of(store, open=False, token=token) as client:
-            return client.post("/v1/campaigns/c/ask", json=body)
+            return client.post("/v1/campaigns/c/ask", json={"count": 2, "key": "visit 1"})
 
     first = asked(mine).json()["decisions"]
     for name in "Zoë", "Zoe\u0308":
         with pytest.raises(dpb.NameTakenError, match=r"no key of this store has or had.*No key w"):
-            keys_of(make()).create(name, ["ask"])
+            access_of(make()).create(name, ["ask"])
     assert asked(mine).json()["decisions"] == first
     with pytest.raises(ValueError, match="at most 64 characters"):
-        keys_of(store).create("\u0958" * 64, ["ask"])  # each of which is two, in the end
-    assert keys_of(store).revoke("Zoe\u0308") == 1
+        access_of(store).create("\u0958" * 64, ["ask"])  # each of which is two, in the end
+    assert access_of(store).revoke("Zoe\u0308") == 1
     with pytest.raises(dpb.NameTakenError):
-        keys_of(make()).create("Zoë", ["ask"])
-    assert len(keys_of(store).keys()) == 1
-    other = asked(keys_of(store).create("Zoë 2", ["ask"])).json()["decisions"]
+        access_of(make()).create("Zoë", ["ask"])
+    assert len(access_of(store).keys()) == 1
+    other = asked(access_of(store).create("Zoë 2", ["ask"])).json()["decisions"]
     assert not {each["id"] for each in first} & {each["id"] for each in other}
     assert asked(mine).status_code == 401
 
@@ -123,19 +143,16 @@ def test_of_several_who_want_it_at_once_one_has_it(make: Open) -> None:
     stores, begin = [make() for _ in range(6)], Barrier(6)
 
     def want() -> str:
-        own = keys_of(stores.pop())
+        access = access_of(stores.pop())
         begin.wait()
         try:
-            own.create("website", ["ask"])
+            access.create("website", ["ask"])
         except dpb.NameTakenError:
             return "refused"
         return "made"
 
     assert sorted(at_once(6, want)) == ["made", *["refused"] * 5]
-    assert len(keys_of(make()).keys()) == 1
-
-
-# What nobody outside can tell: rewards, and which keys there are
+    assert len(access_of(make()).keys()) == 1
 
 
 PACKAGE = str(Path(dpb.__file__).parent)
@@ -166,7 +183,7 @@ def test_a_key_that_there_is_not_is_refused_as_one_that_there_was(make: Open) ->
     """A clock would tell by chance. One hash is made of whatever came, and one row looked up by it,
     so nothing that takes time depends on how much of a key is right.
     """
-    access = Access(make().database, open=False)
+    access = access_of(make())
     mine, gone = (access.create(name, ["read"]) for name in ("mine", "gone"))
     access.revoke("gone")
     walked(access, mine)  # what is made once is made
@@ -177,6 +194,4 @@ def test_a_key_that_there_is_not_is_refused_as_one_that_there_was(make: Open) ->
     assert sum(step.endswith("Database.key") for step in known) == 1
     almost = mine[:-1] + ("a" if mine[-1] != "a" else "b")
     for other in ("dpb_wrong", almost, mine[:20], "x" * 5_000, "é"):
-        steps, status = walked(access, other)
-        assert status == 401
-        assert steps == revoked
+        assert walked(access, other) == (revoked, 401)

@@ -1,1 +1,0 @@
-"""What a server refuses, and how it says so."""

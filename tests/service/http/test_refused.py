@@ -1,0 +1,440 @@
+"""What is refused, and how: one code for each reason, the same error in Python from near and from
+afar. Over HTTP it is a problem document that repeats nothing of what was sent, and nothing changes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+import dpbandits as dpb
+from dpbandits.service.refusals import REASONS
+from dpbandits.service.server.access import Access
+from dpbandits.service.server.app import LARGEST_BODY
+from tests.places import REPOSITORY
+from tests.service.conftest import KEY
+from tests.service.http.web import POLICY, app_of, ask, client_of, remote, served, tell
+
+CAMPAIGNS: dict[str, dict[str, Any]] = {
+    "trial": {},
+    "people": {"privacy_unit": "user", "max_contributions": 1},
+    "sides": {"holdout": ".5"},
+    "lands": {"segments": ["DE", "FR"]},
+    "closed": {},
+    "full": {"max_pending": 1},
+    "held": {"attribution_window": 60.0, "default": 0},
+}
+
+CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "no_such_arm": ("trial", lambda c: c.retire_arm("red")),
+    "eligible": ("trial", lambda c: c.ask(eligible="blue")),
+    "none_in_play": ("trial", lambda c: c.ask(eligible=[])),
+    "arm_name": ("trial", lambda c: c.add_arm("blue")),
+    "last_arm": ("trial", lambda c: [c.retire_arm(0), c.retire_arm(1)]),
+    "arm_retired": ("trial", lambda c: [c.retire_arm(0), c.resume_arm(0)]),
+    "mean_stays": ("trial", lambda c: c.restart_arm("green")),
+    "count": ("trial", lambda c: c.ask(-1)),
+    "context": ("trial", lambda c: c.ask(context=[0.5])),
+    "key": ("trial", lambda c: c.ask(key=" ")),
+    "key_used": ("trial", lambda c: [c.ask(key="one"), c.ask(2, key="one")]),
+    "user_unexpected": ("trial", lambda c: c.ask(user="anna")),
+    "user_missing": ("people", lambda c: c.ask()),
+    "user": ("people", lambda c: c.ask(user=1.5)),
+    "user_empty": ("people", lambda c: c.ask(user=" ")),
+    "control_needed": ("sides", lambda c: c.ask(user="anna", eligible=["green"])),
+    "control_stays": ("sides", lambda c: c.pause_arm("blue")),
+    "side_chosen": ("sides", lambda c: c.ask(user="anna", segment="policy")),
+    "no_batches": ("sides", lambda c: c.record("blue", [1.0], key="k")),
+    "no_such_segment": ("lands", lambda c: c.ask(segment="ES")),
+    "part_needed": ("lands", lambda c: c.releases()),
+    "no_segments": ("trial", lambda c: c.ask(segment="DE")),
+    "no_people": ("trial", lambda c: c.erase("anna")),
+    "no_stopping_rule": ("trial", lambda c: c.finish()),
+    "not_recordable": ("people", lambda c: c.record("blue", [1.0], key="k")),
+    "outcomes_count": ("trial", lambda c: c.record("blue", [], key="k")),
+    "resolved_by_time": ("held", lambda c: c.pending()),
+    "no_holdout": ("trial", lambda c: c.uplift()),
+    "no_contexts": ("trial", lambda c: c.predictions()),
+    "no_guardrail": ("trial", lambda c: c.harm()),
+    "full": ("full", lambda c: c.ask(2)),
+    "closed": ("closed", lambda c: [c.close(), c.ask()]),
+    "closed_otherwise": ("closed", lambda c: [c.close(), c.close(winner="blue")]),
+    "winner_only": ("closed", lambda c: [c.close(winner="blue"), c.ask(eligible=["green"])]),
+    "reward_out_of_range": ("trial", lambda c: c.tell(c.ask(), 1.5)),
+}
+
+
+@pytest.mark.parametrize("code", CALLS)
+def test_a_refusal_is_the_same_from_near_and_from_afar(code: str) -> None:
+    """Of one kind, with one code. Afar its text is fixed, so that it repeats nothing."""
+    name, call = CALLS[code]
+    found = list[Exception]()
+    for is_far in (False, True):
+        noise = dpb.SimulatedNoise(1)
+        with dpb.open_store("memory:", key=KEY, noise=noise) as store, client_of(store) as client:
+            made = {"name": name, "policy": POLICY, **CAMPAIGNS[name]}
+            assert client.post("/v1/campaigns", json=made).status_code == 201
+            campaign = (remote(client) if is_far else store)[name]
+            with pytest.raises((ValueError, TypeError, RuntimeError)) as refused:
+                call(campaign)
+            found.append(refused.value)
+    near, far = found
+    assert type(near) is type(far) is REASONS[code].kind
+    assert near.code == far.code == code  # type: ignore[attr-defined]
+    if near.args != far.args:
+        assert str(far) == REASONS[code].text
+
+
+def test_the_guide_lists_every_code_with_its_status() -> None:
+    guide = (REPOSITORY / "docs/guides/service.md").read_text(encoding="utf-8")
+    listed = dict[str, int]()
+    for row in re.findall(r"^\| (\d{3}) \| (.+) \|$", guide, re.MULTILINE):
+        listed |= dict.fromkeys(re.findall(r"`(\w+)`", row[1]), int(row[0]))
+    assert listed == {code: reason.status for code, reason in REASONS.items()}
+
+
+def test_every_code_that_is_given_is_known() -> None:
+    """In this package a code stands where an error is made."""
+    given = set[str]()
+    for path in (REPOSITORY / "src").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        given |= set(re.findall(r'\b(?:coded|refusal|code_for)\(\s*"(\w+)"', text))
+    assert len(given) > 40
+    assert given <= REASONS.keys()
+
+
+# Bodies of another shape
+
+
+CANARY, ID, MANY = "canary-7314", "0" * 32, 40_000
+JSON = {"content-type": "application/json"}
+DEEP = b"[" * 100_000 + b"]" * 100_000
+Here = tuple[Any, httpx.Client]
+
+BODIES: list[tuple[str, Any]] = [
+    ("ask", {"count": -1}),
+    ("ask", {"count": 10**9}),
+    ("ask", {"count": "1"}),
+    ("ask", {"count": True}),
+    ("ask", {"kount": 1}),
+    ("ask", {CANARY: 1}),
+    ("ask", {"user": "anna"}),
+    ("ask", {"segment": CANARY}),
+    ("ask", {"eligible": [0] * MANY}),
+    ("ask", []),
+    ("tell", [{"id": "1", "reward": 1, CANARY: 0.5}]),
+    ("tell", {"id": CANARY, "reward": 1}),
+    ("tell", [{"id": CANARY}]),
+    ("tell", [{"id": CANARY, "reward": CANARY}]),
+    ("tell", [{"id": CANARY, "reward": [0.1, CANARY]}]),
+    ("tell", [{"id": CANARY, "reward": 1, "report": CANARY}]),
+    ("tell", [[CANARY, 1]]),
+    ("tell", [{"id": ID, "reward": 1}] * 10_001),
+    ("tell", [{"id": ID, "reward": [1] * MANY}]),
+    ("tell", [1] * MANY),
+    ("tell", [{"id": ID, "reward": 1}, *[{}] * MANY]),
+    ("expire", {"ids": CANARY}),
+    ("expire", {"ids": [1] * 9_000}),
+    ("void", {"ids": [1]}),
+    ("void", {"ids": [ID] * 10_001}),
+    ("arms", {"arm": None}),
+    ("arms", {"arm": "blue"}),
+    ("retire", {"arm": "nobody"}),
+    ("retire", {}),
+    ("close", {"why": ""}),
+    ("erase", {"user": CANARY}),
+    ("record", {"arm": "blue", "people": 3, "key": "k"}),
+    ("record", {"arm": "blue", "people": 3, "successes": 4, "key": "k"}),
+    ("record", {"arm": "blue", "people": 3.0, "successes": 1, "key": "k"}),
+    ("record", {"arm": "blue", "people": 10**6, "successes": 1, "key": "k"}),
+    ("record", {"arm": "blue", "outcomes": [1.0], "people": 1, "successes": 1, "key": "k"}),
+    ("record", {"arm": "blue", "outcomes": [CANARY], "key": "k"}),
+    ("record", {"arm": "blue", "outcomes": [1.0], "key": " "}),
+    ("record", {"arm": "blue", "outcomes": [1.0], "key": None}),
+    ("record", {"arm": "red", "outcomes": [1.0], "key": "k"}),
+    ("record", {"arm": "blue", "outcomes": [1.0], "segment": "DE", "key": "k"}),
+]
+
+NO_JSON = [
+    b"",
+    b"{",
+    b'{"count": 1} x',
+    b'{"count": "canary-7314',
+    b'{"count": "\xff"}',
+    b"\xff\xfe",
+    b'{"ids": ["\\ud800"]}',
+    DEEP,
+]
+
+OTHERS: list[dict[str, Any]] = [
+    {"policy": {"name": "Nobody"}},
+    {"policy": {"name": "DPKLUCB"}},
+    {"policy": {**POLICY, "class": "UCB1"}},
+    {"policy": {**POLICY, "epsilon": "0"}},
+    {"policy": {**POLICY, "epsilon": "1e-9999999"}},
+    {"policy": {**POLICY, "arms": ["one", "one"]}},
+    {"policy": {**POLICY, "arms": ["a"] * 10_001}},
+    {"policy": {**POLICY, "arms": 10**7}},
+    {"policy": {**POLICY, "arms": 10**30}},
+    {"policy": {**POLICY, "arms": 101}, "segments": [f"{at}" for at in range(100)]},
+    {"policy": "DPKLUCB"},
+    {"segments": [1] * MANY},
+    {"min_share": 0.9},
+    {"privacy_unit": "user", "max_contributions": 1},  # this store has no key
+    {"window": -1.0},
+    {"window": 1e300},
+    {"attribution_window": 1e20},
+    {"attribution_window": 0.0},
+    {"rewards": {"low": 1, "high": 0}},
+    {"scope": "nobody"},
+    {"name": ".."},
+    {"name": "a/b"},
+    {"name": "x" * 300},
+    {"name": "new\nline"},
+]
+"""Campaigns that cannot be."""
+
+
+@pytest.fixture(scope="module")
+def here() -> Iterator[Here]:
+    """A store and a client, for requests that change nothing."""
+    with served() as pair:
+        yield pair
+
+
+def refused(here: Here, path: str, body: Any) -> httpx.Response:
+    """A refusal after which all is as before. It names few places, whatever was wrong."""
+    store, client = here
+    before = store["trial"].summary(), list(store)
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    answer = client.post(f"/v1/campaigns{path}", content=content, headers=JSON)
+    assert answer.status_code == 422, (path, content[:100], answer.text)
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert CANARY not in answer.text
+    said = answer.json()
+    assert len(said["detail"]) > 20
+    assert len(said["errors"]) <= 3
+    assert (store["trial"].summary(), list(store)) == before
+    return answer
+
+
+@pytest.mark.parametrize("verb", sorted({verb for verb, _ in BODIES}))
+def test_a_wrong_request_changes_nothing_and_is_not_repeated(here: Here, verb: str) -> None:
+    for body in [body for path, body in BODIES if path == verb]:
+        refused(here, f"/trial/{verb}", body)
+    for content in NO_JSON:
+        refused(here, f"/trial/{verb}", content)
+
+
+def test_a_campaign_that_cannot_be_is_not_created(here: Here) -> None:
+    for more in OTHERS:
+        refused(here, "", {"name": "other", "policy": POLICY, **more})
+    edges = [[at, at + 1] for at in range(10_001)]
+    problem = {"kind": "GraphicMatroid", "edges": edges}
+    graph = {"name": "DPJointCUCB", "epsilon": "1", "problem": problem}
+    refused(here, "", {"name": "other", "policy": graph})
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "where"),
+    [
+        ({"policy": {"name": "Nobody"}}, "no_such_policy", []),
+        ({"policy": {**POLICY, "epsilon": "0"}}, "policy", ["epsilon"]),
+        ({"policy": {**POLICY, "arms": ["a", "a"]}}, "arm_name", []),
+        ({"min_share": 0.9}, "option", ["min_share"]),
+        ({"privacy_unit": "user", "max_contributions": 1}, "keyless", []),
+        ({"scope": "nobody"}, "no_such_scope", []),
+    ],
+)
+def test_a_new_campaign_is_refused_by_what_is_wrong_with_it(
+    here: Here, more: Any, code: str, where: list[str]
+) -> None:
+    said = refused(here, "", {"name": "other", "policy": POLICY, **more}).json()
+    assert (said["code"], [each["where"] for each in said["errors"]]) == (code, where)
+
+
+def test_of_wrong_items_the_first_is_named(here: Here) -> None:
+    """An error for each of them would keep other requests waiting for seconds."""
+    new = {"name": "other", "policy": POLICY, "segments": [1] * MANY}
+    for path, body, where in (
+        ("/trial/tell", [1] * MANY, "0"),
+        ("/trial/tell", [{"id": ID, "reward": 1}, *[{}] * MANY], "1.id"),
+        ("/trial/expire", {"ids": [1] * 9_000}, "ids.0"),
+        ("", new, "segments.0"),
+    ):
+        found = {each["where"] for each in refused(here, path, body).json()["errors"]}
+        assert all(each.startswith(where) for each in found), path
+
+
+def test_rewards_are_refused_in_one_way_whatever_they_are(here: Here) -> None:
+    """Which of several checks a reward fails is not said, nor which of several rewards does."""
+    said = set[str]()
+    ids = [each["id"] for each in ask(here[1], 2)]
+    for wrong in (1.5, -0.25, [0.5, 0.5], [], 10**400, True, "0.731"):
+        for rewards in ([wrong, 0.5], [0.5, wrong], [wrong, wrong]):
+            body = [{"id": id, "reward": it} for id, it in zip(ids, rewards, strict=True)]
+            said.add(refused(here, "/trial/tell", body).text)
+    for outcomes in ([0.5, 1.5], ["0.731"], [True]):
+        record = {"arm": "blue", "outcomes": outcomes, "key": "k"}
+        said.add(refused(here, "/trial/record", record).text)
+    assert len(said) == 1
+    problem = json.loads(said.pop())
+    assert (problem["code"], problem["errors"]) == ("reward_out_of_range", [])
+
+
+def test_a_field_that_is_not_known_is_named_if_it_is_like_a_name(here: Here) -> None:
+    """What was sent in its place, or as its name, is not repeated."""
+    what = "A field is not known here"
+    for name, where in {
+        "reason": "reason",
+        "privacyUnit": "body",
+        CANARY: "body",
+        "a" * 31: "body",
+        "reward\n": "body",
+    }.items():
+        said = refused(here, "/trial/close", {name: f"done at {CANARY}"}).json()
+        assert (said["code"], said["errors"]) == ("shape", [{"where": where, "what": what}])
+    body = [{"id": ID, "reward": 1, "comment": "fine"}]
+    said = refused(here, "/trial/tell", body).json()
+    assert said["errors"] == [{"where": "0.comment", "what": what}]
+
+
+def test_views_of_a_segment_that_is_none_or_not_said() -> None:
+    with served(segments=["DE", "FR"]) as (_, client):
+        for verb in ("releases", "decisions", "events", "history", "recent"):
+            for query, code in (("", "part_needed"), ("?segment=ES", "no_such_segment")):
+                answer = client.get(f"/v1/campaigns/trial/{verb}{query}")
+                assert (answer.status_code, answer.json()["code"]) == (422, code)
+    with served() as (_, client):
+        assert client.get("/v1/campaigns/trial?segment=DE").status_code == 422
+
+
+# Requests that are too much, from elsewhere, cut off, or not for whoever makes them
+
+
+def test_bodies_and_heads_have_an_end(here: Here) -> None:
+    _, client = here
+    where = "/v1/campaigns/trial/tell"
+    assert client.post(where, content=b" " * (LARGEST_BODY + 1), headers=JSON).status_code == 413
+    assert client.post(where, content=b"[]", headers={}).status_code == 415
+    for headers in {f"x-{at}": "a" for at in range(100)}, {"x": "a" * 40_000}:
+        answer = client.get("/healthz", headers=headers)
+        assert answer.status_code == 431
+        assert "at most 100 headers, and 32,768 bytes" in answer.json()["detail"]
+    assert client.get("/healthz?x=" + "a" * 40_000).status_code == 431
+    assert client.get("/healthz", headers={"x": "a" * 30_000}).status_code == 200
+    assert tell(client, *[(ID, 1)] * 10_000) == ["unknown"] * 10_000, "as many as may be"
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        {"origin": "http://evil.example", "sec-fetch-site": "cross-site"},
+        {"origin": "http://localhost:3000", "sec-fetch-site": "same-site"},
+        {"origin": "http://localhost:3000"},
+        {"origin": "null"},
+    ],
+)
+def test_without_keys_no_page_of_another_site_changes_anything(
+    here: Here, says: dict[str, str]
+) -> None:
+    """A form without fields has an empty body, and a browser sends it to anybody."""
+    store, client = here
+    before = store["trial"].events()
+    form = {"content-type": "application/x-www-form-urlencoded", **says}
+    for verb in ("drop", "finish"):
+        answer = client.post(f"/v1/campaigns/trial/{verb}", content=b"", headers=form)
+        assert answer.status_code == 403, answer.text
+        assert "another site" in answer.json()["detail"]
+    assert store["trial"].events() == before
+    own = {"origin": "http://localhost", "sec-fetch-site": "same-origin"}
+    assert client.post("/v1/campaigns/trial/drop", headers=own).status_code == 200
+    assert client.get("/v1/campaigns", headers={"host": "evil.example"}).status_code == 421
+
+
+def test_a_request_that_was_cut_off_does_nothing() -> None:
+    """Who sends half of a body and leaves has asked for nothing."""
+    parts: list[Any] = [
+        {"type": "http.request", "body": b'{"count"', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent = list[Any]()
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/v1/campaigns/trial/drop",
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
+        "query_string": b"",
+    }
+
+    async def receive() -> Any:
+        return parts.pop(0) if parts else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    with served() as (store, _):
+        anyio.run(app_of(store), scope, receive, send)
+        assert store["trial"].events() == []
+        assert all(message.get("status", 422) == 422 for message in sent)
+
+
+def test_whoever_may_not_call_is_told_nothing_else() -> None:
+    """Not what is wrong with their body, either."""
+    with served() as (store, _):
+        access = Access(store.database, open=False)
+        tokens = {
+            None: 401,
+            access.create("reader", ["read"]): 403,
+            access.create("me", ["ask"]): 422,
+        }
+        for token, status in tokens.items():
+            client = client_of(store, open=False, token=token)
+            for body in (b"{", b"[1]", b'{"eligible": "blue"}', b'{"kount": 1}', DEEP, b"\xff"):
+                answer = client.post("/v1/campaigns/trial/ask", content=body, headers=JSON)
+                assert answer.status_code == status, body
+
+
+# Faults
+
+
+def test_a_database_that_is_away_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(uid: str) -> Any:
+        raise dpb.StoreError("The database could not be written (gone).")
+
+    with served() as (store, client):
+        (decision,) = ask(client)
+        body = [{"id": decision["id"], "reward": 1}]
+        with monkeypatch.context() as patch:
+            patch.setattr(store.database, "transaction", away)
+            answer = client.post("/v1/campaigns/trial/tell", json=body)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert tell(client, (decision["id"], 1)) == ["recorded"]
+
+
+def test_a_fault_shows_nothing_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(uid: str) -> Any:
+        raise ZeroDivisionError(CANARY)
+
+    with served() as (store, client):
+        monkeypatch.setattr(store.database, "reading", broken)
+        answer = client.get("/v1/campaigns/trial")
+        assert answer.status_code == 500
+        assert CANARY not in answer.text
+
+
+def test_every_route_documents_its_problems(here: Here) -> None:
+    """As what they are: problem documents, and nothing of the framework's own."""
+    said = here[1].get("/openapi.json").json()
+    for path, verbs in said["paths"].items():
+        for verb, operation in verbs.items():
+            answers = operation["responses"]
+            assert "422" not in answers, f"{verb} {path}"
+            if path.startswith("/v1/"):
+                assert set(answers["default"]["content"]) == {"application/problem+json"}, path

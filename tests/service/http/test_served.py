@@ -1,0 +1,206 @@
+"""What a server says of its campaigns: what the store's own campaigns show, of the same types; and
+those whose policy it does not know keep nobody from the others.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dpbandits as dpb
+from dpbandits.service.models import SentRatio
+from dpbandits.service.refusals import code_of
+from dpbandits.service.server.serving import run_maintenance
+from dpbandits.service.views import SENT
+from dpbandits.session.segments import SegmentedTable
+from dpbandits.terminal.cli import app
+from tests.service.conftest import KEY, Open
+from tests.service.http.web import POLICY, ask, client_of, remote, served
+from tests.service.machine import Time
+from tests.service.timelines import Lite, create
+
+RAIL = {"guardrail": dpb.Guardrail("refunds", limit=0.2)}
+KINDS: dict[str, dict[str, Any]] = {
+    "guardrail": RAIL,
+    "range": {**RAIL, "rewards": dpb.Range(-1, 3, clip=True)},
+    "window": {**RAIL, "attribution_window": timedelta(days=1), "default": 0},
+    "segments": {**RAIL, "segments": ["DE", "FR"]},
+    "holdout": {"holdout": ".3"},
+}
+
+
+LOOKS = SENT.keys() - {"expected_loss"}
+"""Without the one that simulates."""
+
+
+def everything(campaign: Any) -> dict[Any, Any]:
+    """All that a campaign and each of its parts show: by view its type, its value and how it
+    prints; or the code of its refusal.
+    """
+
+    def look(part: Any, name: str) -> Any:
+        try:
+            found = part._view(name)
+        except (ValueError, TypeError, RuntimeError) as error:
+            return code_of(error)
+        if name == "guarantee":  # which is sent as words
+            return str(found)
+        return type(found), found, repr(found), str(found)
+
+    parts = [campaign, *(campaign[name] for name in campaign.segments)]
+    return {(part.name, name): look(part, name) for part in parts for name in LOOKS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_view_shows_the_same_near_and_far(kind: str) -> None:
+    """Of a campaign in which the arm "bad" harms, and of each of its parts."""
+    policy, options = dpb.DPKLUCB(arms=["bad", "good", "other"], epsilon=4), KINDS[kind]
+    how: dict[str, Any] = {"seed": 1, "min_share": 0.1, **options}
+    with dpb.open_store("memory:", key=KEY) as store:
+        far: Any = remote(client_of(store)).create("t", policy, noise=dpb.SimulatedNoise(1), **how)
+        near: Any = store["t"]
+        for segment in options.get("segments", [None]):
+            for user in range(200 if "holdout" in options else 20):
+                if "holdout" in options:
+                    asked = far.ask(5, user=user)
+                    pairs = [(each, float(each.label == "good")) for each in asked]
+                else:
+                    asked = far.ask(50, segment=segment)
+                    pairs = [(d, [float(d.label != "other"), d.label == "bad"]) for d in asked]
+                assert set(far.tell_many(pairs)) == {"recorded"}
+        assert everything(far) == everything(near)
+        assert far.beliefs(0.5) == near.beliefs(0.5)
+        if "segments" in options:
+            assert isinstance(far.beliefs(), SegmentedTable)
+            assert far.beliefs().to_polars().equals(near.beliefs().to_polars())
+            assert far.beliefs()["FR"] == near["FR"].beliefs()
+        waits = kind == "window"
+        assert (near.summary().step == 0) is waits
+        assert waits or "holdout" in options or bool(near.alarms)
+        assert near.segments or (near.beliefs().caution is None) is (kind != "range")
+
+
+SEEN = "123.456789", "123.4", "0.1234", "246.9"
+"""A reward of a range up to 1,000, as it is told and as a part of that, and the sum of two."""
+
+
+@pytest.mark.parametrize("window", [{}, {"attribution_window": 60.0, "default": 0}], ids=str)
+def test_no_reward_is_seen_in_views_metrics_or_logs(
+    make: Open, window: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is told, told again, and refused, before and after; nothing was released yet."""
+    caplog.set_level(logging.DEBUG)
+    client = client_of(make(noise=dpb.SimulatedNoise(1)))
+    how = {"policy": {**POLICY, "first": 100}, "rewards": {"low": 0, "high": 1000}, **window}
+    assert client.post("/v1/campaigns", json={"name": "trial", **how}).status_code == 201
+    ids = [each["id"] for each in ask(client, 3)]
+    routes = client.get("/openapi.json").json()["paths"]
+    paths = [path.replace("{name}", "trial") for path, verbs in routes.items() if "get" in verbs]
+    empty = {path: client.get(path).status_code for path in paths}
+    said = list[str]()
+    for id, reward in [(each, 123.456789) for each in ids[:2] * 2] + [(ids[2], -123.456789)]:
+        told = [{"id": id, "reward": reward}]
+        said.append(client.post("/v1/campaigns/trial/tell", json=told).text)
+    for path, status in empty.items():
+        answer = client.get(path)
+        assert answer.status_code == status, path
+        said.append(answer.text)
+    assert "dpbandits_decisions_total" in "".join(said)
+    for seen in SEEN:
+        assert not any(seen in each for each in [*said, caplog.text])
+
+
+def test_what_is_said_of_answers_comes_through() -> None:
+    policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
+    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), assignment="shuffled")
+    for _ in range(40):
+        decision = session.ask()
+        if decision.label == "a":
+            session.tell(decision, 1.0)
+        else:
+            session.expire(decision)
+    found = session.sample_ratio()
+    came = SentRatio.of(found).made()
+    assert (type(came), came, repr(came)) == (type(found), found, repr(found))
+    assert found.answers is not None
+
+
+def test_reports_of_devices_are_told() -> None:
+    local = {"name": "LDPKLUCB", "arms": 2, "epsilon": "1"}
+    with dpb.open_store("memory:") as store:
+        client = client_of(store)
+        made = {"name": "trial", "policy": local}
+        assert client.post("/v1/campaigns", json=made).status_code == 201
+        described = client.get("/v1/campaigns/trial/description").text
+        device = dpb.Client(described, most=1)
+        decision, another = ask(client, 2)
+        message = device.answer(decision["message"], 1)
+        swapped = [{"id": another["id"], "report": message}]
+        assert client.post("/v1/campaigns/trial/tell", json=swapped).status_code == 422
+        told = [{"id": decision["id"], "report": message}]
+        answer = client.post("/v1/campaigns/trial/tell", json=told)
+        assert [each["status"] for each in answer.json()["results"]] == ["recorded"]
+        assert store["trial"].summary().told == 1
+
+
+def test_decisions_are_exported_as_a_table_that_computes_nothing() -> None:
+    with served(policy={**POLICY, "arms": ["=1+1", "@sum"]}) as (_, client):
+        ask(client, 20)
+        table = client.get("/v1/campaigns/trial/decisions?format=csv").text.splitlines()
+        assert len(table) == 21
+        assert all(row.split(",")[2][:1] == "'" for row in table[1:])
+        page = client.get("/v1/campaigns/trial/decisions?limit=7&after=7").json()
+        assert [row["id"] for row in page["decisions"]] == list(range(8, 15))
+        assert page["after"] == 14
+
+
+# A campaign whose policy is of the caller's own
+
+
+class OwnPolicy(dpb.DPKLUCB):
+    """No server knows it."""
+
+
+@pytest.fixture
+def lite(tmp_path: Path) -> Lite:
+    """A store with a campaign of that policy, made first, and one that everybody can open."""
+    found = Lite(tmp_path)
+    with found.open() as store:
+        create(store, OwnPolicy(arms=2, epsilon=1), name="own")
+        create(store, name="trial", attribution_window=timedelta(seconds=60), default=0)
+    return found
+
+
+def test_lists_show_the_others_and_say_what_they_do_not_show(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_of(lite.open())
+    said = client.get("/v1/campaigns").json()
+    assert [each["name"] for each in said["campaigns"]] == ["trial"]
+    assert said["not_shown"] == ["own"]
+    metrics = client.get("/metrics")
+    assert metrics.status_code == 200
+    assert 'campaign="trial"' in metrics.text
+    assert client.get("/v1/campaigns/own").status_code == 422
+    monkeypatch.setenv("DPBANDITS_KEY", KEY.hex())
+    where = ["--store", f"sqlite:///{lite.file}", "--witness", str(lite.witness)]
+    shell = CliRunner().invoke(app, ["campaign", "list", *where])
+    assert shell.exit_code == 0
+    assert "own: cannot be shown here" in shell.output
+    assert "trial: DPKLUCB" in shell.output
+
+
+def test_answers_of_the_others_are_recorded_when_their_time_has_passed(lite: Lite) -> None:
+    clock = Time()
+    store = lite.open(clock=clock)
+    trial = store["trial"]
+    trial.tell(trial.ask(), 1)
+    clock.now += 61
+    run_maintenance(store, {})
+    with store.database.reading(trial.uid) as rows:
+        assert rows.held(trial.uid, [1, 2]) == {}
