@@ -1,0 +1,278 @@
+"""A server that is away: the clients for threads and for asyncio make calls again, or decide for a
+fallback arm, and nothing that nobody got stays pending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+import dpbandits as dpb
+from dpbandits.service.client import AsyncRemoteStore, RemoteStore
+from dpbandits.service.store import CampaignStore
+from tests.service.http.web import app_of
+
+AWAY = ["timeout", "cut", "done", "503", "500"]
+"""How a request fails: the server never answers, hangs up, has done it and then hangs up, says that
+its database is away, or that it is at fault.
+"""
+
+ERRORS = {
+    "timeout": httpx.ReadTimeout("no reply"),
+    "unreachable": httpx.ConnectError("refused"),
+    "cut": httpx.ReadError("cut"),
+    "done": httpx.ReadError("cut"),
+}
+POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)  # type: ignore[arg-type]
+
+
+class Faults(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """What happens to the next requests, in order; after that all is well. seen: their paths."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner, self.next, self.seen = inner, list[str](), list[str]()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.seen.append(request.url.path.rpartition("/")[2])
+        how = self.next.pop(0) if self.next else ""
+        if how in ERRORS and how != "done":
+            raise ERRORS[how]
+        if how in ("503", "500"):
+            code = "store" if how == "503" else "fault"
+            return httpx.Response(int(how), json={"code": code, "detail": "Away."})
+        plain = httpx.Request(
+            request.method, request.url, headers=request.headers, content=request.content
+        )
+        answer = await self._inner.handle_async_request(plain)
+        said = await answer.aread()
+        if how == "done":
+            raise ERRORS[how]
+        return httpx.Response(answer.status_code, headers=answer.headers, content=said)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return anyio.run(self.handle_async_request, request)
+
+
+class Far:
+    """A campaign of a server, by either client: its verbs are called here in one way."""
+
+    def __init__(self, store: CampaignStore, kind: str, **options: Any) -> None:
+        inner = httpx.ASGITransport(app=app_of(store), raise_app_exceptions=False)
+        self.trial, self.faults = store["trial"], Faults(inner)
+        how: dict[str, Any] = {"transport": self.faults, "base_url": "http://localhost"}
+        self._threads = kind == "threads"
+        self.away: Any = (
+            RemoteStore("http://localhost", client=httpx.Client(**how), **options)
+            if self._threads
+            else AsyncRemoteStore("http://localhost", client=httpx.AsyncClient(**how), **options)
+        )
+
+    def __call__(self, name: str, *given: Any, **options: Any) -> Any:
+        """What a verb says."""
+        return self.run(lambda store: getattr(store._campaign("trial"), name)(*given, **options))
+
+    def run(self, call: Callable[[Any], Any]) -> Any:
+        if self._threads:
+            return call(self.away)
+
+        async def awaited() -> Any:
+            found: Awaitable[Any] = call(self.away)
+            return await found
+
+        return anyio.run(awaited)
+
+    @property
+    def pending(self) -> int | None:
+        return self.trial.summary().waiting
+
+
+Make = Callable[..., Far]
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
+
+
+@pytest.fixture(params=["threads", "asyncio"])
+def far(request: pytest.FixtureRequest) -> Iterator[Make]:
+    with dpb.open_store("memory:", key=bytes(32), noise=dpb.SimulatedNoise(1)) as store:
+        store.create("trial", POLICY, privacy_unit="user", max_contributions=5)
+        yield lambda **options: Far(store, request.param, **options)
+
+
+@pytest.mark.parametrize("how", AWAY)
+def test_a_fallback_arm_while_the_server_is_away(far: Make, how: str) -> None:
+    trial = far(fallback="blue")
+    trial.faults.next = [how] if how == "500" else [how, how]  # a fault is not tried again
+    decision = trial("ask", user="anna")
+    assert (decision.id, decision.label, decision.learn) == ("", "blue", False)
+    assert trial.faults.seen == (["ask"] if how == "500" else ["ask", "ask"])
+    assert trial("tell", decision, 1.0) == "unknown"
+    assert trial("expire", decision) == ["unknown"]
+    assert trial.faults.seen[-1] == "ask", "nothing was sent"
+    del trial.faults.seen[:]
+    found = trial("ask", user="anna")
+    assert found.label in ("blue", "green")
+    assert trial.faults.seen == ["ask", "ask", "void"], "what may have been made is void"
+    assert trial.pending == 1
+    told = trial("tell_many", [(decision, 1), (found, 1), (decision, 0)])
+    assert told == ["unknown", "recorded", "unknown"]
+
+
+def test_a_server_that_was_never_reached_has_nothing_to_void(far: Make) -> None:
+    trial = far(fallback=1)
+    trial.faults.next = ["unreachable", "unreachable"]
+    assert [each.action for each in trial("ask", 2, user="anna")] == [1, 1]
+    trial("ask", user="anna")
+    assert trial.faults.seen == ["ask"] * 3
+
+
+def test_an_ask_of_the_callers_key_that_came_through_is_not_void(far: Make) -> None:
+    trial = far(fallback="blue")
+    trial.faults.next = ["done", "done"]
+    assert trial("ask", user="anna", key="visit 7").id == ""
+    decision = trial("ask", user="anna", key="visit 7")
+    assert trial("tell", decision, 1) == "recorded"
+    trial("ask", user="anna")
+    assert "void" not in trial.faults.seen
+
+
+def test_without_a_fallback_what_nobody_got_is_void_at_the_next_contact(far: Make) -> None:
+    trial = far()
+    trial.faults.next = ["done"] * 4
+    with pytest.raises(dpb.StoreError, match="No server answers"):
+        trial("ask", user="anna")
+    assert trial.pending == 1
+    decision = trial("ask", user="anna")
+    assert trial.pending == 1
+    assert trial("tell", decision, 1) == "recorded"
+    trial.faults.next = ["done"] * 4  # under a key of the caller's, who may make the call again
+    with pytest.raises(dpb.StoreError):
+        trial("ask", user="anna", key="visit 7")
+    assert trial("ask", user="anna", key="visit 7").learn
+    assert trial.pending == 1
+
+
+def test_answers_are_told_again_until_they_are_recorded(far: Make) -> None:
+    trial = far(fallback="blue")
+    decisions = trial("ask", 3, user="anna")
+    trial.faults.next = ["503", "timeout", "done"]
+    assert set(trial("tell_many", [(each, 1) for each in decisions])) == {"already"}
+    assert trial.trial.summary().told == 3
+
+
+def test_changes_are_made_once(far: Make) -> None:
+    """And so is a campaign, in a scope or not; another one of its name is refused."""
+    trial = far()
+    trial.run(lambda store: store.scope("all", epsilon=3))
+
+    def create(name: str, policy: Any = POLICY, **how: Any) -> Any:
+        return trial.run(lambda store: store.create(name, policy, scope="all", **how))
+
+    for parts in ({}, {"segments": ["DE", "FR"]}, {"holdout": "1/4"}):
+        trial.faults.next = ["done", "done"]
+        assert create(f"other {len(parts)} {[*parts]}", **parts).name.startswith("other")
+    assert trial.run(lambda store: store.scope("all")).spent == 3
+    with pytest.raises(dpb.NameTakenError, match="Nothing was created"):
+        create("other 0 []")
+    trial.faults.next = ["done"]
+    assert trial("add_arm", "red") == 2
+    assert len(trial.trial.arms) == 3
+
+
+def test_a_rule_that_was_finished_and_a_campaign_with_a_key_answer_once(far: Make) -> None:
+    trial = far()
+    rule = dpb.DPNAS(alpha=0.5, beta=0.1, cap=1_000, epsilon=1)
+    for _ in range(2):
+        made = trial.run(lambda store: store.create("rule", rule, key="mine"))
+    with pytest.raises(dpb.NameTakenError):
+        trial.run(lambda store: store.create("rule", POLICY, key="mine"))
+    decision = trial.run(lambda _: made.ask())
+    trial.run(lambda _: made.tell(decision, 1))
+    trial.faults.next = ["done", "done"]
+    trial.run(lambda _: made.finish())
+    events = trial.run(lambda _: made.events())
+    assert [each.what for each in events] == ["finish"]
+
+
+def test_refusals_pass_through_a_fallback(far: Make) -> None:
+    trial = far(fallback="blue")
+    trial.trial.close("over")
+    with pytest.raises(dpb.ClosedError):
+        trial("ask", user="anna")
+    assert trial.faults.seen == ["ask"]
+
+
+@pytest.mark.parametrize("fallback", ["bleu", 2, -1])
+def test_a_fallback_that_is_none_of_the_arms_is_refused(fallback: Any) -> None:
+    with dpb.open_store("memory:") as store:
+        store.create("trial", POLICY)
+        far = Far(store, "threads", fallback=fallback)
+        for call in (lambda: far.away["trial"], lambda: far.away.create("other", POLICY)):
+            with pytest.raises(ValueError, match=r"fallback=.*'blue', 'green'"):
+                call()
+        assert list(store) == ["trial"]
+
+
+@pytest.mark.parametrize("said", [b"<html>Under repair</html>", b"{", b'{"results": 3}'])
+def test_what_is_no_reply_of_a_server_is_an_error(said: bytes) -> None:
+    kind = {"content-type": "application/json"}
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=said, headers=kind))
+    client = httpx.Client(transport=transport, base_url="http://localhost")
+    trial = RemoteStore("http://localhost", client=client)._campaign("trial")
+    with pytest.raises(dpb.StoreError, match="Expected a reply of `dpbandits serve`"):
+        trial.tell("0" * 32, 1)
+
+
+def test_a_task_that_is_cancelled_leaves_nothing_pending() -> None:
+    class Slow(Faults):
+        """Whose first reply never comes."""
+
+        begun: Any = None
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            answer = await super().handle_async_request(request)
+            if not self.begun.is_set():
+                self.begun.set()
+                await asyncio.Event().wait()
+            return answer
+
+    async def asked(store: CampaignStore) -> None:
+        slow = Slow(httpx.ASGITransport(app=app_of(store)))
+        slow.begun = asyncio.Event()
+        client = httpx.AsyncClient(transport=slow, base_url="http://localhost")
+        async with AsyncRemoteStore("http://localhost", client=client) as far:
+            trial = far._campaign("trial")
+            task = asyncio.create_task(trial.ask())
+            await slow.begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert store["trial"].summary().waiting == 1
+            await trial.ask()
+            assert store["trial"].summary().waiting == 1
+
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
+        store.create("trial", POLICY)
+        asyncio.run(asked(store))
+
+
+def test_a_silent_server_holds_no_site_up() -> None:
+    """One that accepts and never replies: few tries, each within the timeout, and the arm."""
+    seconds = list[float]()
+
+    def silent(request: httpx.Request) -> httpx.Response:
+        seconds.append(request.extensions["timeout"]["read"])
+        raise ERRORS["timeout"]
+
+    client = httpx.Client(transport=httpx.MockTransport(silent), base_url="http://localhost")
+    with RemoteStore("http://localhost", client=client, timeout=0.5, fallback="blue") as store:
+        assert store["trial"].ask().label == "blue"
+    assert len(seconds) == 4
+    assert sum(seconds) < 2.1

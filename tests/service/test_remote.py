@@ -1,0 +1,179 @@
+"""A store behind HTTP, as somebody's first program calls it, on threads or on asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+import dpbandits as dpb
+from dpbandits.service.campaign import Campaign
+from dpbandits.service.client import AsyncCampaign, AsyncRemoteStore, RemoteStore
+from dpbandits.service.store import CampaignStore
+from tests.service.http.web import app_of, client_of, remote
+
+POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"timeout": 0},
+        {"timeout": "2"},
+        {"timeout": float("nan")},
+        {"fallback": ""},
+        {"fallback": 0.5},
+        {"fallback": True},
+    ],
+)
+def test_options_of_another_kind_are_refused(options: dict[str, Any]) -> None:
+    for opens in (dpb.open_store, dpb.open_async_store):
+        with pytest.raises(ValueError, match="Expected"):
+            opens("http://localhost:1", **options)
+
+
+def test_they_are_for_servers_only(tmp_path: Path) -> None:
+    place = f"sqlite:///{tmp_path}/t.db"
+    for call in (lambda: dpb.open_store(place, fallback="a"), lambda: dpb.open_async_store(place)):
+        with pytest.raises(ValueError, match="address of a server"):
+            call()
+    with pytest.raises(ValueError, match=r"three slashes, got 'sqlite://trial\.db'"):
+        dpb.open_store("sqlite://trial.db")
+    with pytest.raises(ValueError, match="'memory:'"):
+        dpb.open_store("sqlite://")
+
+
+def test_what_a_server_says_of_its_store_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
+    said = {"title": "Away", "code": "store", "detail": "Its file is damaged.", "status": 503}
+    transport = httpx.MockTransport(lambda request: httpx.Response(503, json=said))
+    client = httpx.Client(transport=transport, base_url="http://localhost:1")
+    with pytest.raises(dpb.StoreError, match="Its file is damaged"):
+        RemoteStore("http://localhost:1", client=client)["trial"]
+
+
+def test_numbers_of_numpy_are_numbers_far_away_too() -> None:
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), key=bytes(32)) as store:
+        options: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2}
+        far = remote(client_of(store)).create("trial", POLICY, **options)
+        made = far.ask(np.int64(2), eligible=np.array([1]), user=np.int32(7))
+        assert [each.action for each in made] == [1, 1]
+        far.pause_arm(np.int64(0))
+        assert dict(far.arms) == {"blue": "paused", "green": "active"}
+        assert far.erase(np.int64(7)) == 2
+
+
+def test_every_call_waits_as_long_as_the_store_says() -> None:
+    """And one more second for each 1,000 rows; ten times as long where much is computed."""
+    seconds = list[float]()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seconds.append(request.extensions["timeout"]["read"])
+        return httpx.Response(404, json={"code": "no_such_campaign", "detail": "There is none."})
+
+    client = httpx.Client(transport=httpx.MockTransport(answer), base_url="http://localhost")
+    store = RemoteStore("http://localhost", client=client, timeout=0.5)
+    trial = store._campaign("trial")
+    calls: dict[Callable[[], object], float] = {
+        trial.summary: 0.5,
+        trial.beliefs: 0.5,
+        lambda: trial.pause_arm(0): 0.5,
+        lambda: trial.tell("0" * 32, 1): 0.501,
+        lambda: trial.decisions(limit=2_000): 2.5,
+        lambda: trial.pending(limit=2_000): 2.5,
+        lambda: trial.expire(*["0" * 32] * 500): 1.0,
+        trial.expected_loss: 5.0,
+        store.summaries: 5.0,
+        lambda: store.create("new", dpb.DPKLUCB(arms=2, epsilon=1)): 5.0,
+    }
+    for call in calls:
+        with pytest.raises(dpb.UnknownCampaignError, match="There is none"):
+            call()
+    assert seconds == list(calls.values())
+
+
+# On asyncio
+
+
+def test_every_verb_and_view_of_a_campaign_is_awaited_too() -> None:
+    """But for those of the store itself."""
+    local = {"uid", "rule", "side", "fence", "settle", "policy"}
+    names = {name for name in vars(Campaign) if not name.startswith("_")}
+    assert names - local == {name for name in vars(AsyncCampaign) if not name.startswith("_")}
+
+
+async def compared(store: CampaignStore) -> None:
+    transport = httpx.ASGITransport(app=app_of(store))
+    client = httpx.AsyncClient(transport=transport, base_url="http://localhost")
+    async with AsyncRemoteStore("http://localhost", client=client) as far:
+        trial = await far.create("trial", POLICY, segments=["DE", "FR"])
+        near: Any = store["trial"]
+        for name in ("DE", "FR"):
+            made = await trial.ask(200, segment=name)
+            await trial.tell_many([(each, each.round & 1) for each in made])
+        await trial.add_arm("red")
+        assert [each async for each in far] == ["trial"]
+        for name in (
+            *("arms", "segments", "spent", "guarantee", "ledger", "alarms", "options"),
+            *("guardrail", "attribution_window", "generation"),
+        ):
+            assert str(await getattr(trial, name)()) == str(getattr(near, name)), name
+        assert str(await trial.beliefs()) == str(near.beliefs())
+        assert await trial["DE"].releases() == near["DE"].releases()
+        for limit in (7, None):
+            page = await trial["DE"].decisions(limit=limit)
+            assert page.rows == near["DE"].decisions(limit=limit).rows
+        assert await trial.statement() == near.statement()
+        with pytest.raises(dpb.UnknownCampaignError):
+            await far.campaign("trail")
+
+
+def test_what_is_awaited_is_what_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbandits.service.client.PAGE_ROWS", 30)
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
+        asyncio.run(compared(store))
+
+
+PROGRAM = """
+import asyncio
+from typing import assert_type
+
+import dpbandits as dpb
+from dpbandits.service.models import CampaignDecision, Summary
+
+with dpb.open_store("http://localhost:8080", timeout=1.0, fallback="blue") as store:
+    decision = store["trial"].ask()
+    assert_type(decision, CampaignDecision)
+    print(store["trial"].tell(decision, 1).upper())
+
+
+async def main() -> None:
+    async with dpb.open_async_store("http://localhost:8080", fallback="blue") as far:
+        trial = await far.campaign("trial")
+        assert_type(await trial.ask(), CampaignDecision)
+        several = await trial.ask(3, eligible=["blue"], user="anna", key="visit 7")
+        assert_type(several, list[CampaignDecision])
+        status = await trial.tell(several[0], 1)
+        print(status.upper(), await trial.tell_many((each, 0) for each in several))
+        assert_type(await trial.summary(), Summary)
+        await trial.close("over", key="closed once")
+        await trial.tell(several[0])  # type: ignore[call-arg]  # a reward is missing
+
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.long
+def test_a_type_checker_knows_the_clients(tmp_path: Path) -> None:
+    from mypy import api
+
+    (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
+    cache = str(tmp_path / "cache")
+    said, _, code = api.run(["--strict", "--cache-dir", cache, str(tmp_path / "program.py")])
+    assert code == 0, said
