@@ -81,7 +81,6 @@ KEPT = {
     "policies/stopping/test_laws.py::test_stopping_time_has_its_exact_law": "^True.*cap=3",
     "policies/super_arms/test_joint.py"
     "::test_evidence_is_the_private_divergence_up_to_what_the_noise_takes": "^3-2|^1-8",
-    "service/looks/test_trail.py::test_after_a_fence": "^DPKLUCB",
     "service/restored/test_losses.py::test_a_repeated_answer_tells_nothing_of_the_first": "lambda",
     "service/test_contexts.py::test_two_processes_decide_as_one_session": "cells|shaped|pilot",
     "service/test_failing_policies.py::test_any_two_calls_in_one_transaction_are_read_back": "True",
@@ -89,6 +88,7 @@ KEPT = {
     "service/test_operations.py::test_operations_keep_their_promises": (
         "^(windowed people in segments|windowed guardrail|contexts of windowed people)"
     ),
+    "service/test_trail.py::test_with_an_arm_that_was_added_and_after_a_fence": "^DPKLUCB",
     "service/test_silence.py"
     "::test_a_store_that_is_opened_anew_decides_as_a_session_does": "^7-0.3-10",
     "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",

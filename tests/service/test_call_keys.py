@@ -5,6 +5,7 @@ clear, and nobody who has the files can try addresses.
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +19,8 @@ from tests.service.conftest import KEY, Open
 
 WORD, WHO = "anna@example.org", "the-web-shop"
 OPTIONS = {"": {}, "segments": {"segments": ["DE", "FR"]}}
+EACH_KEY = pytest.mark.parametrize("key", [KEY, None], ids=["key", "none"])
+POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
 
 
 def opened(folder: Path, key: bytes | None) -> Any:
@@ -26,8 +29,7 @@ def opened(folder: Path, key: bytes | None) -> Any:
 
 def called(store: Any, options: str) -> list[Any]:
     """Calls of every kind that take a key, and their replies."""
-    policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
-    campaign = store.create("trial", policy, key=WORD, by=WHO, seed=1, **OPTIONS[options])
+    campaign = store.create("trial", POLICY, key=WORD, by=WHO, seed=1, **OPTIONS[options])
     segment = {"segment": "DE"} if options else {}
     asked = campaign.do(Ask(count=2, key=f"{WORD} asks", **segment), by=WHO)
     return [
@@ -37,8 +39,13 @@ def called(store: Any, options: str) -> list[Any]:
     ]
 
 
+def is_in_a_file(word: str, folder: Path) -> bool:
+    files = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    return any(word.encode() in text for text in files)
+
+
 @pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("key", [KEY, None], ids=["key", "none"])
+@EACH_KEY
 def test_no_file_holds_the_word_of_a_call(tmp_path: Path, key: bytes | None, options: str) -> None:
     with opened(tmp_path, key) as store:
         first = called(store, options)
@@ -46,50 +53,48 @@ def test_no_file_holds_the_word_of_a_call(tmp_path: Path, key: bytes | None, opt
         assert called(store, options) == first
         campaign = store["trial"]
         assert len(campaign["DE"].arms if options else campaign.arms) == 3
-        files = [path for path in tmp_path.rglob("*") if path.is_file()]
-        texts = {path.name: path.read_bytes() for path in files}
-        assert not [name for name, text in texts.items() if WORD.encode() in text]
+        assert not is_in_a_file(WORD, tmp_path)
 
 
-@pytest.mark.parametrize("key", [KEY, None], ids=["key", "none"])
+@EACH_KEY
 def test_who_tries_words_finds_none(tmp_path: Path, key: bytes | None) -> None:
-    """Two stores keep one word under different names, and neither is a plain hash of it."""
-    places = []
+    """Two stores keep one call under different hashes, and neither is a plain one of it."""
+    found = list[set[str]]()
     for at in range(2):
         (folder := tmp_path / str(at)).mkdir()
         with opened(folder, None if key is None else bytes([at]) * 32) as store:
             called(store, "")
         with closing(sqlite3.connect(folder / "trial.db")) as database:
-            rows = database.execute("SELECT place FROM dpbandits_request").fetchall()
-        places.append({place for (place,) in rows})
-        assert len(places[-1]) == 4
-    assert not places[0] & places[1]
+            query = "SELECT place, response FROM dpbandits_request ORDER BY rowid"
+            creation, *others = database.execute(query).fetchall()
+        marks = {json.loads(said)[0] for _, said in others}
+        assert len(marks) == 3
+        found.append({place for place, _ in (creation, *others)} | marks)
+    assert not found[0] & found[1]
+    said = [WORD, f"{WORD} asks", Ask(count=2, key=f"{WORD} asks").identity()]
     plain = {
-        hashlib.sha256(said.encode()).hexdigest()
-        for word in (WORD, f"{WORD} asks")
-        for said in (word, f"{WHO}{word}", f"{WHO} {word}", f'["{WHO}", "{word}"]')
+        hashlib.sha256(text.encode()).hexdigest()
+        for word in said
+        for text in (word, f"mark{word}", f"{WHO}{word}", f"{WHO} {word}", f'["{WHO}", "{word}"]')
     }
-    assert not plain & (places[0] | places[1])
+    assert not plain & (found[0] | found[1])
 
 
 def test_erasing_a_person_leaves_no_word_of_theirs(tmp_path: Path) -> None:
-    people = {"privacy_unit": "user", "max_contributions": 2}
+    people: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2}
     with opened(tmp_path, KEY) as store:
-        campaign = store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1), **people)
+        campaign = store.create("trial", POLICY, **people)
         asked = campaign.ask(user=WORD, key=WORD)
-        assert campaign.ask(user=WORD, key=WORD) == asked
         assert campaign.erase(WORD, key=f"erase {WORD}") == 1
         assert "erased a person" in {each.what for each in campaign.events()}
-        texts = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
-        assert not any(WORD.encode() in text for text in texts)
+        assert not is_in_a_file(WORD, tmp_path)
         assert campaign.ask(user=WORD, key=WORD) == asked, "the reply is the same still"
 
 
-def test_callers_with_one_word_are_apart(tmp_path: Path) -> None:
-    with opened(tmp_path, None) as store:
-        campaign = store.create("trial", dpb.DPKLUCB(arms=2, epsilon=1))
-        one = campaign.do(Ask(key="visit"), by="a")
-        other = campaign.do(Ask(key="visit"), by="b")
+def test_callers_with_one_word_are_apart() -> None:
+    with dpb.open_store("memory:") as store:
+        campaign = store.create("trial", POLICY)
+        one, other = (campaign.do(Ask(key="visit"), by=who) for who in ("a", "b"))
         assert one != other
         assert campaign.do(Ask(key="visit"), by="a") == one
 
@@ -98,9 +103,9 @@ def test_callers_with_one_word_are_apart(tmp_path: Path) -> None:
 def test_who_calls_is_a_name(make: Open, by: Any) -> None:
     store = make()
     with pytest.raises(ValueError, match=r"by=.*Nothing was"):
-        store.create("trial", dpb.DPKLUCB(arms=["a", "b"], epsilon=1), by=by)
+        store.create("trial", POLICY, by=by)
     assert list(store) == []
-    campaign = store.create("trial", dpb.DPKLUCB(arms=["a", "b"], epsilon=1))
+    campaign = store.create("trial", POLICY)
     for call in (campaign.add_arm, campaign.pause_arm, campaign.close):
         with pytest.raises(ValueError, match=r"by=.*Nothing was"):
             call("b", by=by)

@@ -1,4 +1,6 @@
-"""Campaigns that are closed: what is open is released once, in every part."""
+"""Campaigns that are closed, and the ends of periods: what is open is released once, in every part,
+by whichever process comes next.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,10 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from tests.service.conftest import KEY
-from tests.service.counted import Counted
+from tests.service.counted import Failing
+from tests.service.http.web import client_of, remote
+from tests.service.machine import Time
+from tests.service.timelines import Lite
 
 POLICY = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=4)
 WINDOW = {"attribution_window": timedelta(seconds=10)}
@@ -26,28 +30,17 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-class Failing(Counted):
-    failing = False
-
-    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
-        if self.failing:
-            raise ArithmeticError("no noise")
-        return super().ask(verb, *exact, **cost)
-
-
 class Trial:
     """A campaign with a clock of its own. Rewards are all 1."""
 
     def __init__(self, folder: Path, options: dict[str, Any]) -> None:
-        self.now, self.options = 1e6, options
-        self.noise, self.url = Failing(), f"sqlite:///{folder}/trial.db"
-        self.kept = {"witness": folder / "elsewhere.witness", "key": KEY}
+        self.clock, self.noise, self.options = Time(), Failing(), options
+        self.lite = Lite(folder)
         self.store = self.open()
         self.store.create("trial", POLICY, assignment="planned", **options)
 
-    def open(self, **options: Any) -> Any:
-        clock = {"clock": lambda: self.now}
-        return dpb.open_store(self.url, noise=self.noise, **clock, **self.kept, **options)
+    def open(self) -> Any:
+        return self.lite.open(noise=self.noise, clock=self.clock)
 
     @property
     def campaign(self) -> Any:
@@ -60,7 +53,7 @@ class Trial:
             if "segments" in self.options:
                 how["segment"] = ["DE", "FR"][number % 2]
             if {"privacy_unit", "holdout"} & self.options.keys():
-                how["user"] = f"{number} at {self.now}"
+                how["user"] = f"{number} at {self.clock.now}"
             found.append(self.campaign.ask(**how))
         return found
 
@@ -73,11 +66,15 @@ class Trial:
 
     def read(self) -> int:
         """Rewards that are in the ledger."""
-        return sum(line.stop - line.start for part in self.parts() for line in part.ledger)
+        lines = [line for part in self.parts() for line in part.ledger]
+        return sum(line.stop - line.start for line in lines if line.kind == "read")
 
     def people(self) -> int:
         """Rewards that are behind the estimates."""
         return sum(row.people for part in self.parts() for row in part.beliefs())
+
+    def statement(self) -> str:
+        return " ".join(self.campaign.statement().split())
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -86,112 +83,154 @@ def test_the_last_answers_of_a_campaign_count_once(setting: str, tmp_path: Path)
     another process, read nothing again.
     """
     trial = Trial(tmp_path, SETTINGS[setting])
-    with trial.store:
-        windowed = "attribution_window" in trial.options
-        asked = trial.asked(41)
-        trial.tell(asked[:-4])
-        before = trial.read()
-        trial.noise.failing = True
-        with pytest.raises((ArithmeticError, ValueError)):
-            trial.campaign.close(**({"winner": "x"} if windowed else {}))
-        trial.noise.failing = False
-        assert trial.campaign.summary().closed is None
+    windowed = "attribution_window" in trial.options
+    asked = trial.asked(41)
+    trial.tell(asked[:-4])
+    before, trial.noise.times = trial.read(), 100
+    with pytest.raises((ArithmeticError, ValueError)):
+        trial.campaign.close(**({"winner": "x"} if windowed else {}))
+    trial.noise.times = 0
+    assert trial.campaign.summary().closed is None
+    assert trial.read() == before
+    trial.campaign.close("enough", key="one")
+    trial.campaign.close("enough", key="one")
+    trial.campaign.close("again")
+    with pytest.raises(dpb.ClosedError):
+        trial.asked(1)
+    if windowed:
+        assert trial.campaign.summary().closes_at == 1e6 + 10
+        assert trial.tell(asked[-4:-2]) == ["recorded", "recorded"]
         assert trial.read() == before
-        trial.campaign.close("enough", key="one")
-        trial.campaign.close("enough", key="one")
-        trial.campaign.close("again")
-        with pytest.raises(dpb.ClosedError):
-            trial.asked(1)
-        if windowed:
-            assert trial.campaign.summary().closes_at == 1e6 + 10
-            assert trial.tell(asked[-4:-2]) == ["recorded", "recorded"]
-            assert trial.read() == before
-            trial.now += 10
-        told = 41 if windowed else 37
-        assert trial.people() == trial.read() == told
-        assert trial.campaign.summary().closes_at is None
-        assert trial.tell(asked[-2:]) == ["gone", "gone"]
-        with trial.open() as other:
-            other["trial"].close("once more")
-            other["trial"].settle()
-            other["trial"].fence()
-        assert (trial.people(), trial.campaign.summary().closed) == (told, "enough")
-        events = [each.what for part in trial.parts() for each in part.events()]
-        assert events.count("closed") == len(trial.parts())
-        words = " ".join(trial.campaign.statement().split())
-        assert "Closed: enough. What was open was released once" in words
+        trial.clock.now += 10
+    told = 41 if windowed else 37
+    assert trial.people() == trial.read() == told
+    assert trial.campaign.summary().closes_at is None
+    assert trial.tell(asked[-2:]) == ["gone", "gone"]
+    other = trial.open()["trial"]
+    other.close("once more")
+    other.settle()
+    other.fence()
+    assert (trial.people(), trial.campaign.summary().closed) == (told, "enough")
+    events = [each.what for part in trial.parts() for each in part.events()]
+    assert events.count("closed") == len(trial.parts())
+    assert "Closed: enough. What was open was released once" in trial.statement()
 
 
 def test_a_closed_campaign_that_is_put_back_reads_nothing_twice(tmp_path: Path) -> None:
     """What was open when the copy was made is dropped by the fence, not read again."""
     trial = Trial(tmp_path, {})
-    with trial.store:
-        trial.tell(trial.asked(10))
-        open_ = 10 - trial.read()
-        assert open_ > 0
-    copy = (tmp_path / "trial.db").read_bytes()
-    with trial.open() as store:
-        store["trial"].close("enough")
-    for name in ("trial.db-wal", "trial.db-shm"):
-        (tmp_path / name).unlink(missing_ok=True)
-    (tmp_path / "trial.db").write_bytes(copy)
-    with trial.open() as store:
-        trial.store = store
-        store["trial"].close("enough")
-        assert trial.campaign.generation == 2
-        lines = [line for line in store["trial"].ledger if line.kind == "read"]
-        assert sum(line.stop - line.start for line in lines) == 10 - open_
+    trial.tell(trial.asked(10))
+    read = trial.read()
+    assert read < 10
+    copy = trial.lite.copy(tmp_path / "copy.db")
+    trial.campaign.close("enough")
+    trial.store.close()
+    trial.lite.put_back(copy)
+    trial.store = trial.open()
+    trial.campaign.close("enough")
+    assert (trial.campaign.generation, trial.read()) == (2, read)
 
 
 def test_a_fence_drops_what_a_closing_campaign_waits_for(tmp_path: Path) -> None:
     trial = Trial(tmp_path, WINDOW)
-    with trial.store:
-        trial.tell(trial.asked(5))
-        trial.now += 10
-        trial.campaign.settle()
-        read = trial.read()
-        trial.tell(trial.asked(3))
-        trial.campaign.close("enough")
-        trial.campaign.fence()
-        trial.now += 10
-        trial.campaign.settle()
-        lines = [line for line in trial.campaign.ledger if line.kind == "read"]
-        assert sum(line.stop - line.start for line in lines) == read
-        assert trial.campaign.summary().closes_at is None
+    trial.tell(trial.asked(5))
+    trial.clock.now += 10
+    trial.campaign.settle()
+    read = trial.read()
+    trial.tell(trial.asked(3))
+    trial.campaign.close("enough")
+    trial.campaign.fence()
+    trial.clock.now += 10
+    trial.campaign.settle()
+    assert trial.read() == read
+    assert trial.campaign.summary().closes_at is None
 
 
 def test_a_view_that_cannot_settle_says_as_of_when(tmp_path: Path) -> None:
     trial = Trial(tmp_path, WINDOW)
-    with trial.store:
-        trial.tell(trial.asked(9))
-        trial.campaign.close("enough")
-        trial.now += 10
-        trial.noise.failing = True
-        assert "As of 1970-01-12 13:46 UTC" in " ".join(trial.campaign.statement().split())
-        trial.noise.failing = False
-        assert "As of" not in trial.campaign.statement()
-        assert trial.people() == 9
+    trial.tell(trial.asked(9))
+    trial.campaign.close("enough")
+    trial.clock.now += 10
+    trial.noise.times = 100
+    assert "As of 1970-01-12 13:46 UTC" in trial.statement()
+    trial.noise.times = 0
+    assert "As of" not in trial.statement()
+    assert trial.people() == 9
 
 
 @pytest.mark.parametrize("setting", ["plain", "users", "segments", "window and holdout"])
 def test_a_winner_is_shown_to_everybody(setting: str, tmp_path: Path) -> None:
     trial = Trial(tmp_path, SETTINGS[setting])
-    with trial.store:
-        trial.tell(trial.asked(20))
-        with pytest.raises(ValueError, match="one of the arms"):
-            trial.campaign.close(winner="x")
-        trial.campaign.close(winner="b")
-        with pytest.raises(ValueError, match="closed already"):
-            trial.campaign.close(winner="a")
-        shown = trial.asked(12)
-        assert {(each.label, each.learn, each.propensity) for each in shown} == {("b", False, 1.0)}
-        assert set(trial.tell(shown)) == {"gone"}
-        summary = trial.campaign.summary()
-        assert (summary.closed, summary.winner) == ("winner: b", "b")
-        with trial.open() as other:
-            whose = {"user": "z"} if setting != "plain" else {}
-            where = {"segment": "FR"} if setting == "segments" else {}
-            assert other["trial"].ask(**whose, **where).label == "b"
-        trial.now += 10
+    trial.tell(trial.asked(20))
+    with pytest.raises(ValueError, match="one of the arms"):
+        trial.campaign.close(winner="x")
+    trial.campaign.close(winner="b")
+    with pytest.raises(ValueError, match="closed already"):
+        trial.campaign.close(winner="a")
+    trial.store = trial.open()
+    shown = trial.asked(12)
+    assert {(each.label, each.learn, each.propensity) for each in shown} == {("b", False, 1.0)}
+    assert set(trial.tell(shown)) == {"gone"}
+    summary = trial.campaign.summary()
+    assert (summary.closed, summary.winner) == ("winner: b", "b")
+    trial.clock.now += 10
+    trial.campaign.settle()
+    assert trial.people() == 20
+
+
+# Periods
+
+
+PERIODS: dict[str, Any] = {"min_share": 0.1, "period": timedelta(seconds=100)}
+WITH_PERIODS: dict[str, dict[str, Any]] = {
+    "plain": PERIODS,
+    "users and a window": {**PERIODS, **USERS, **WINDOW},
+    "guardrail": {**PERIODS, **RAIL},
+    "segments": {**PERIODS, "segments": ["DE", "FR"]},
+    "holdout": {**PERIODS, "holdout": "1/4"},
+}
+
+
+@pytest.mark.parametrize("setting", WITH_PERIODS)
+def test_every_part_ends_its_period_once(setting: str, tmp_path: Path) -> None:
+    """A release that fails, another process and a clock that goes back read nothing again; holdout
+    people are read as without periods.
+    """
+    trial = Trial(tmp_path, WITH_PERIODS[setting])
+    trial.tell(trial.asked(41))
+    before, trial.noise.times = trial.read(), 100
+    trial.clock.now += 111
+    with pytest.raises((ArithmeticError, dpb.NotRecordedError)):
         trial.campaign.settle()
-        assert trial.people() == 20
+    assert trial.read() == before
+    trial.noise.times = 0
+    trial.open()["trial"].settle()
+    whole = trial.read() if setting == "holdout" else 41
+    assert trial.read() == trial.people() == whole > before
+    policy = trial.parts()[0]
+    trial.clock.now -= 60
+    trial.tell(trial.asked(20))
+    trial.clock.now += 90
+    releases = len(policy.ledger)
+    trial.campaign.settle()
+    assert len(policy.ledger) == releases
+    trial.clock.now += 100
+    assert trial.people() == trial.read() > whole
+    assert "within each period of 100 seconds" in trial.statement()
+    assert policy.beliefs().in_periods
+    assert trial.campaign.spent == 1 or setting == "users and a window"
+
+
+def test_periods_are_said_over_http() -> None:
+    clock = Time()
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), clock=clock) as store:
+        far = remote(client_of(store))
+        policy = dpb.recommend(arms=["blue", "green"], epsilon=1)
+        trial = far.create("trial", policy, min_share=0.1, period=timedelta(days=1))
+        trial.tell_many([(each, 1.0) for each in trial.ask(30)])
+        clock.now += 86_400
+        found = trial.beliefs()
+        assert found.in_periods
+        assert sum(row.people for row in found) == 30
+        with pytest.raises(ValueError, match="not possible"):
+            far.create("other", policy, period=timedelta(days=1))

@@ -589,20 +589,6 @@ def test_predictions_are_a_sessions_wherever_they_are_asked_for() -> None:
         assert np.allclose(by_hand, [each[0, 0] for each in found])
 
 
-def test_predictions_without_contexts_are_refused() -> None:
-    plain = dpb.DPKLUCB(arms=2, epsilon=1)
-    with dpb.open_store("memory:", key=bytes(32)) as store:
-        store.create("whole", plain)
-        store.create("parts", plain, segments=["x", "y"])
-        client = client_of(store)
-        far = RemoteStore("http://localhost", client=client)
-        for each in (store["whole"], far["whole"], store["parts"], far["parts"]["x"]):
-            with pytest.raises(TypeError, match="decides by contexts"):
-                each.predictions()
-        answer = client.get("/v1/campaigns/whole/predictions")
-        assert (answer.status_code, answer.json()["code"]) == (422, "no_contexts")
-
-
 def test_an_error_over_http_says_what_was_expected() -> None:
     with served() as (_, client):
         answer = client.post("/v1/campaigns/c/ask", json={"context": [0.9, 0.9]})

@@ -1,22 +1,21 @@
 """A scope adds up guarantees of one kind: its first campaign fixes the unit, the window of
-contributions, trust and noise, and others are refused.
+contributions, trust and noise, and others are refused; and so is what is more than its budget.
 """
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 
 import dpbandits as dpb
 from dpbandits.service.models import Scope
-from tests.service.conftest import KEY, Open
-from tests.service.http.web import POLICY, client_of, remote
+from tests.service.conftest import Open
+from tests.service.http.web import POLICY, at_once, client_of, remote
 from tests.service.timelines import Lite
 
 WEEK = timedelta(days=7)
@@ -79,75 +78,82 @@ def test_what_is_fixed_is_shown(make: Open) -> None:
     made = store.scope("all", epsilon=10)
     assert (made.unit, made.window, made.trust, made.noise) == (None,) * 4
     create(store, "first", **KINDS["weekly"])
-    shown = Scope(
-        name="all",
-        epsilon=Fraction(10),
-        spent=Fraction(1),
-        unit="user",
-        window=WEEK,
-        trust="central",
-        noise="secure",
-        taken={"first": Fraction(1)},
-    )
-    assert make().scope("all") == shown
+    create(store, "second", **KINDS["weekly"])
+    store.scope("less", epsilon="1/2")
+    create(store, "apart", scope=None)
+    fixed: Any = {"unit": "user", "window": WEEK, "trust": "central", "noise": "secure"}
+    taken = {"first": Fraction(1), "second": Fraction(1)}
+    shown = Scope(name="all", epsilon=Fraction(10), spent=Fraction(2), taken=taken, **fixed)
     client = client_of(store)
-    assert remote(client).scope("all") == shown
+    for each in (store, make(), remote(client)):
+        assert each.scope("all") == shown
+        assert [scope.name for scope in each.scopes()] == ["all", "less"]
+        assert each.scopes()[0] == shown
     said = client.post("/v1/scopes", json={"name": "all"}).json()
-    assert said == {
-        "name": "all",
-        "epsilon": "10",
-        "spent": "1",
-        "unit": "user",
-        "window": 604_800.0,
-        "trust": "central",
-        "noise": "secure",
-        "taken": {"first": "1"},
-    }
+    sent = {"name": "all", "epsilon": "10", "spent": "2", "taken": {"first": "1", "second": "1"}}
+    assert said == {**fixed, **sent, "window": 604_800.0}
 
 
-def test_over_http_another_kind_is_refused() -> None:
-    with dpb.open_store("memory:", key=KEY) as store, client_of(store) as client:
-        assert client.post("/v1/scopes", json={"name": "all", "epsilon": "9"}).status_code == 201
-        body = {"policy": POLICY, "scope": "all"}
-        answer = client.post("/v1/campaigns", json={**body, "name": "first"})
-        assert answer.status_code == 201, answer.text
-        for more in {"simulated_noise": 1}, USER:
-            answer = client.post("/v1/campaigns", json={**body, "name": "second", **more})
-            assert answer.status_code == 422
-            assert "which its first campaign fixed" in answer.json()["detail"]
-        assert list(store) == ["first"]
-
-
-def test_first_campaigns_that_join_at_once(make: Open) -> None:
-    """One of them fixes the kind; those of other processes are refused."""
+def test_over_http_another_kind_is_refused(make: Open) -> None:
     store = make()
-    kinds, scopes = ("round", "user", "weekly"), [f"scope {number}" for number in range(4)]
-    for scope in scopes:
-        store.scope(scope, epsilon=10)
-    begin, started = os.pipe()
-    children = list[int]()
-    for kind in kinds:
-        children.append(os.fork())
-        if not children[-1]:
-            try:
-                own = make()
-                os.read(begin, 1)  # they begin together, when the parent says so
-                for scope in scopes:
-                    with suppress(ValueError):
-                        create(own, f"{kind} in {scope}", **KINDS[kind], scope=scope)
-            finally:
-                os._exit(0)
-    os.write(started, b"." * len(kinds))
-    assert [os.waitpid(child, 0)[1] for child in children] == [0] * len(kinds)
-    os.close(begin)
-    os.close(started)
-    for scope in scopes:
-        assert store.scope(scope).spent == 1
-        assert len([name for name in store if name.endswith(scope)]) == 1
+    client, far = client_of(store), remote(client_of(store))
+    with pytest.raises(ValueError, match="scope"):
+        far.scope("all")  # a new one needs a budget
+    assert far.scope("all", epsilon=Fraction(5, 2)) == store.scope("all")
+    body = {"policy": POLICY, "scope": "all"}
+    answer = client.post("/v1/campaigns", json={**body, "name": "first"})
+    assert answer.status_code == 201, answer.text
+    for more in {"simulated_noise": 1}, USER:
+        answer = client.post("/v1/campaigns", json={**body, "name": "second", **more})
+        assert answer.json()["code"] == "scope_kind"
+    for _ in range(2):
+        last = client.post("/v1/campaigns", json={**body, "name": f"{len(store) + 1}th"})
+    assert last.json()["code"] == "scope_spent"
+    assert list(store) == ["first", "2th"]
 
 
-def test_a_copy_that_is_put_back_forgets_no_kind(tmp_path: Path) -> None:
-    """The witness knows it."""
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [({"epsilon": 1}, "would take 1 more"), ({"epsilon": 10, **USER}, "campaign fixed")],
+)
+def test_campaigns_that_join_at_once(make: Open, options: Any, refused: str) -> None:
+    """Both have looked at the scope before one of them is written."""
+    store, other = make(), make()
+    store.scope("all", epsilon=options.pop("epsilon"))
+    inner: Any = store.database.create
+
+    def late(*given: Any) -> Any:
+        del store.database.create
+        create(other, "first")
+        return inner(*given)
+
+    store.database.create = late
+    with pytest.raises(ValueError, match=refused):
+        create(store, "second", **options)
+    assert list(other) == ["first"]
+    assert other.scope("all").spent == 1
+
+
+def test_of_many_that_join_at_once_one_fixes_the_kind(make: Open) -> None:
+    kinds = ["round", "user", "weekly", "simulated"]
+    stores, begin = [make() for _ in kinds], Barrier(len(kinds))
+    stores[0].scope("all", epsilon=10)
+
+    def join() -> str:
+        store, kind = stores.pop(), kinds.pop()
+        begin.wait()
+        try:
+            create(store, kind, **KINDS[kind])
+        except ValueError:
+            return "refused"
+        return "made"
+
+    assert sorted(at_once(4, join)) == ["made", *["refused"] * 3]
+    assert make().scope("all").spent == len(make()) == 1
+
+
+def test_a_copy_that_is_put_back_forgets_nothing(tmp_path: Path) -> None:
+    """The witness knows the kind, and what a campaign took that is lost."""
     lite = Lite(tmp_path)
     with lite.open() as store:
         store.scope("all", epsilon=10)
@@ -155,8 +161,9 @@ def test_a_copy_that_is_put_back_forgets_no_kind(tmp_path: Path) -> None:
         create(store, "first", **KINDS["user"])
     lite.put_back(copy)
     with lite.open() as store:
+        (found,) = store.scopes()
+        assert (found.spent, found.taken, found.left, found.unit) == (1, {}, 9, "user")
         with pytest.raises(ValueError, match="adds up guarantees per user, central"):
             create(store, "second")
         create(store, "third", **KINDS["user"])
         assert store.scope("all").spent == 2
-        assert store.scope("all").unit == "user"

@@ -96,7 +96,7 @@ def test_another_program_s_file_stays_as_it_is(tmp_path: Path) -> None:
     with closing(sqlite3.connect(file)) as database:
         database.execute("CREATE TABLE dpbandits_decision (mine TEXT)")
     file.chmod(0o644)
-    with pytest.raises(dpb.StoreError):
+    with pytest.raises(dpb.StoreError, match="a database of its own"):
         opened(tmp_path)
     file.write_text("words " * 300, encoding="utf-8")
     with pytest.raises(dpb.StoreError):
@@ -218,7 +218,10 @@ def test_an_erasure_that_a_reader_held_up_is_made_good(tmp_path: Path) -> None:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM dpbandits_decision").fetchone()
             campaign.erase("anna")
+            store.database.forget()  # which waits for nobody
         campaign.ask(user="bert")  # by then nobody reads
         files = b"".join(path.read_bytes() for path in tmp_path.iterdir())
         # once with the count of contributions, and once in its index
         assert files.count(who.encode()) == 2
+        store.database.forget()
+        assert (tmp_path / "trial.db-wal").stat().st_size == 0

@@ -41,14 +41,6 @@ def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
         lite.open()
 
 
-def test_a_database_of_somebody_else_is_refused(tmp_path: Path) -> None:
-    database = sqlite3.connect(tmp_path / "trial.db")
-    database.execute("CREATE TABLE dpbandits_decision (mine TEXT)")
-    database.close()
-    with pytest.raises(StoreError, match="a database of its own"):
-        Lite(tmp_path).open()
-
-
 def test_the_tables_are_those_of_the_migrations(make: Open) -> None:
     with make().database.engine.connect() as connection:
         options = {"version_table": tables.VERSION_TABLE}

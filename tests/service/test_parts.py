@@ -1,8 +1,9 @@
-"""Campaigns with holdout people: the policy learns from its own people alone."""
+"""Campaigns with parts: segments, each of which learns for itself, and the sides of a holdout, of
+which the policy's learns from its own people alone. A person counts over all of them.
+"""
 
 from __future__ import annotations
 
-import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,20 +15,84 @@ import dpbandits as dpb
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import client_of, remote
 from tests.service.machine import Time
+from tests.service.timelines import Lite
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=8)
-PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
-SIDES = ("policy", "holdout")
+PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2}
+SIDES, SEGMENTS = ("policy", "holdout"), ["DE", "FR"]
+PARTS = [{"segments": SEGMENTS}, {"holdout": ".5"}]
 
 
-def held(store: Any, name: str = "trial", **options: Any) -> Any:
-    options = {"policy": POLICY, "holdout": ".3", **options}
-    return store.create(name, noise=dpb.SimulatedNoise(1), seed=1, **options)
+@pytest.fixture
+def store() -> Any:
+    return dpb.open_store("memory:", key=KEY)
+
+
+def held(store: Any, **options: Any) -> Any:
+    how = {"policy": POLICY, "holdout": ".3", **options}
+    return store.create("trial", noise=dpb.SimulatedNoise(1), seed=1, **how)
 
 
 def on(campaign: Any, side: str, many: int = 1) -> list[int]:
     """So many people of a side."""
     return [user for user in range(1_000) if campaign.side(user) == side][:many]
+
+
+# What there cannot be
+
+
+def test_segments_that_are_none_and_those_that_were_not_declared(store: Any) -> None:
+    many = [f"{at}" for at in range(1_001)]
+    for wrong in ([], ["DE", "DE"], "DE", [1], [""], 7, ["x" * 100, "y" * 196], many):
+        with pytest.raises(ValueError, match=r"segment"):
+            store.create("trial", POLICY, segments=wrong)
+    assert list(store) == []
+    campaign = store.create("trial", POLICY, segments=SEGMENTS)
+    for wrong in (None, "ES", 3):
+        with pytest.raises(ValueError, match="'DE', 'FR'"):
+            campaign.ask(segment=wrong)
+    for options in ({}, {"segments": SEGMENTS}):
+        with pytest.raises(dpb.NameTakenError):
+            store.create("trial", POLICY, **options)
+
+
+@pytest.mark.parametrize(
+    ("policy", "options", "words"),
+    [
+        (POLICY, {"holdout": 0.1, "segments": ["DE"]}, "not both"),
+        (POLICY, {"control": "a"}, "give holdout="),
+        (POLICY, {"holdout": 0.1, "control": "c"}, "one of the arms"),
+        (POLICY, {"holdout": 1}, "below 1"),
+        (POLICY, {"holdout": 0.1, "sticky": True, "period": timedelta(days=1)}, "first visits"),
+        (dpb.KLUCB(arms=2), {"holdout": 0.1}, "epsilon"),
+        (dpb.LDPUCB(arms=2, epsilon=1), {"holdout": 0.1}, "central model"),
+        (dpb.RNMFTNL(actions=2, epsilon=1), {"holdout": 0.1}, "play one arm"),
+    ],
+)
+def test_holdouts_that_there_cannot_be(store: Any, policy: Any, options: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        store.create("trial", policy, **options)
+    assert list(store) == []
+
+
+MOST = 10_000
+"""Arms, so that calls do not take long."""
+
+
+@pytest.mark.parametrize("more", [{}, *PARTS], ids=str)
+def test_more_arms_are_refused(store: Any, more: Any) -> None:
+    parts = len(more.get("segments", [1]))
+    with pytest.raises(ValueError, match=r"at most 10,000 arms.*Nothing was created"):
+        store.create("c", dpb.DPKLUCB(arms=MOST // parts + 1, epsilon=1), **more)
+    assert list(store) == []
+    campaign = store.create("c", dpb.DPKLUCB(arms=MOST // parts - 1, epsilon=1), **more)
+    assert campaign.add_arm(key="last") == MOST // parts - 1
+    with pytest.raises(ValueError, match=r"has 10,000 arms.*Nothing was changed"):
+        campaign.add_arm()
+    assert campaign.add_arm(key="last") == MOST // parts - 1, "the first reply, once more"
+
+
+# Holdouts
 
 
 def test_the_policy_decides_as_if_it_had_never_seen_the_others(make: Open) -> None:
@@ -67,8 +132,7 @@ def test_the_guarantee_is_that_of_one_side_and_a_scope_pays_it_once(make: Open) 
     assert list(make()) == ["trial"]
 
 
-def test_what_is_done_to_arms_people_and_the_campaign() -> None:
-    store = dpb.open_store("memory:", key=KEY)
+def test_what_is_done_to_arms_people_and_the_campaign(store: Any) -> None:
     campaign = held(store, **PEOPLE)
     assert campaign.add_arm("c") == 2
     campaign.pause_arm("b")
@@ -102,28 +166,8 @@ def test_what_is_done_to_arms_people_and_the_campaign() -> None:
             campaign.ask(user=on(campaign, side)[0])
 
 
-@pytest.mark.parametrize(
-    ("policy", "options", "words"),
-    [
-        (POLICY, {"holdout": 0.1, "segments": ["DE"]}, "not both"),
-        (POLICY, {"control": "a"}, "give holdout="),
-        (POLICY, {"holdout": 0.1, "control": "c"}, "one of the arms"),
-        (POLICY, {"holdout": 1}, "below 1"),
-        (POLICY, {"holdout": 0.1, "sticky": True, "period": timedelta(days=1)}, "first visits"),
-        (dpb.KLUCB(arms=2), {"holdout": 0.1}, "epsilon"),
-        (dpb.LDPUCB(arms=2, epsilon=1), {"holdout": 0.1}, "central model"),
-        (dpb.RNMFTNL(actions=2, epsilon=1), {"holdout": 0.1}, "play one arm"),
-    ],
-)
-def test_what_no_campaign_can_be_made_of(policy: Any, options: Any, words: str) -> None:
-    store = dpb.open_store("memory:", key=KEY)
-    with pytest.raises(ValueError, match=words):
-        store.create("trial", policy, **options)
-    assert list(store) == []
-
-
-def test_asks_that_are_refused_and_taken() -> None:
-    campaign = held(dpb.open_store("memory:", key=KEY))
+def test_asks_that_are_refused_and_taken(store: Any, tmp_path: Path) -> None:
+    campaign = held(store)
     for options, words in (
         ({}, "user="),
         ({"user": "anna", "segment": "policy"}, "not chosen"),
@@ -137,13 +181,8 @@ def test_asks_that_are_refused_and_taken() -> None:
         assert campaign.ask(user="anna", eligible=eligible).label == "a"
     with pytest.raises(ValueError, match="does not know its people"):
         campaign.erase("anna")
-
-
-def test_without_the_store_s_key_nobody_is_on_a_side(tmp_path: Path, opened: list[Any]) -> None:
-    keyless = dpb.open_store(f"sqlite:///{tmp_path}/t.db", witness=tmp_path / "w")
-    opened.append(keyless)
     with pytest.raises(ValueError, match="store with a key"):
-        held(keyless)
+        held(Lite(tmp_path).open(key=None))
 
 
 def test_a_guardrail_and_an_attribution_window_hold_on_both_sides(make: Open) -> None:
@@ -167,64 +206,58 @@ def test_a_guardrail_and_an_attribution_window_hold_on_both_sides(make: Open) ->
 
 def test_the_policy_s_people_are_compared_with_holdout_people(make: Open) -> None:
     """Rewards are costs from 0 to 10: "b" costs 1 and the control arm 9."""
-    costs = dpb.Range(0, 10, minimise=True)
+    costs, store = dpb.Range(0, 10, minimise=True), make()
     policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=20, first=4)
-    campaign = held(make(), policy=policy, holdout=".5", rewards=costs)
+    campaign = held(store, policy=policy, holdout=".5", rewards=costs)
     first = campaign.uplift()
     assert (first.mean, first.policy.people, first.holdout.people) == (None, 0, 0)
-    asked = [campaign.ask(user=user) for user in range(120)]
-    campaign.tell_many([(each, 1 if each.label == "b" else 9) for each in asked])
+    far = remote(client_of(store))["trial"]
+    asked = [far.ask(user=user) for user in range(120)]
+    far.tell_many([(each, 1 if each.label == "b" else 9) for each in asked])
     found = make()["trial"].uplift(confidence=0.9)
+    assert found == far.uplift(0.9)
     assert found.holdout.mean == pytest.approx(9, abs=0.5)
     assert found.policy.people == sum(row.people for row in campaign["policy"].beliefs(0.95))
     assert found.low < found.mean < min(found.high, 0)  # what is saved
+    assert far.expected_loss() == campaign["policy"].expected_loss() is not None
+    assert far["holdout"].expected_loss() is None
     for wrong in (0, 1, "high"):
         with pytest.raises(ValueError, match="confidence"):
             campaign.uplift(wrong)
 
 
-def test_over_http() -> None:
-    with dpb.open_store("memory:", key=KEY, noise=dpb.SimulatedNoise(1)) as store:
-        campaign = held(store, control="b", policy=dpb.DPKLUCB(arms=["a", "b"], epsilon=8))
-        client = client_of(store)
-        far = remote(client)["trial"]
-        asked = [far.ask(user=user) for user in range(300)]
-        assert far.tell_many([(each, 1.0) for each in asked]) == ["recorded"] * 300
-        assert {each.campaign for each in asked} == {"trial/policy", "trial/holdout"}
-        assert far.uplift(0.9) == campaign.uplift(0.9)
-        assert far.uplift().holdout.people > 0
-        assert far["holdout"].ledger == campaign["holdout"].ledger
-        assert far.statement() == campaign.statement()
-        assert far.expected_loss() == campaign["policy"].expected_loss() is not None
-        assert far["holdout"].expected_loss() is None
-        for body in ({}, {"user": "a", "segment": "policy"}, {"user": "a", "eligible": ["a"]}):
-            assert client.post("/v1/campaigns/trial/ask", json=body).status_code == 422
+# Copies that are put back
 
 
-def test_who_met_the_policy_in_a_lost_timeline_is_not_read_again(
-    tmp_path: Path, opened: list[Any]
+@pytest.mark.parametrize("parts", PARTS, ids=str)
+def test_a_copy_put_back_fences_every_part_though_one_alone_was_read(
+    tmp_path: Path, parts: Any
 ) -> None:
-    """In the copy no side was read; in the timeline that was lost the policy's people were."""
+    """Ann's place was free in the copy; in the timeline that was lost she was read in one part. She
+    is learned from no more, nor is anybody in the other one, though that lost nothing.
+    """
+    lite = Lite(tmp_path)
+    with lite.open() as store:
+        how = {**PEOPLE, "max_contributions": 1, "holdout": None, **parts}
+        campaign = held(store, **how)
+        names = SEGMENTS if "segments" in parts else SIDES
+        read, other = names[-1] if "segments" in parts else names[0], names[0]
+        other = next(name for name in names if name != read)
+        people = [user for user in range(200) if "segments" in parts or campaign.side(user) == read]
 
-    def opener() -> Any:
-        store = dpb.open_store(f"sqlite:///{tmp_path}/t.db", witness=tmp_path / "w", key=KEY)
-        opened.append(store)
-        return store
+        def where(name: str) -> dict[str, Any]:
+            return {"segment": name} if "segments" in parts else {}
 
-    store = opener()
-    campaign = held(store, **{**PEOPLE, "max_contributions": 1})
-    pending = campaign.ask(user=1)
-    store.close()
-    shutil.copy(tmp_path / "t.db", tmp_path / "copy.db")
-    campaign = opener()["trial"]
-    met = on(campaign, "policy", 40)
-    campaign.tell_many([(campaign.ask(user=user), 1) for user in met])
-    assert campaign["policy"].summary().step > 0
-    assert campaign["holdout"].summary().step == 0
-    opened[-1].close()
-    shutil.copy(tmp_path / "copy.db", tmp_path / "t.db")
-    again = opener()["trial"]
-    assert not again.ask(user=met[0]).learn
-    assert [again[side].generation for side in SIDES] == [2, 2]
-    assert again.tell(pending, 1) == "gone"
-    assert not again.ask(user=on(again, "holdout")[0]).learn  # nobody knows who was read
+        waiting = campaign.ask(user=people[-1], **where(other))
+        copy = lite.copy(tmp_path / "copy.db")
+        for user in people[:40]:
+            campaign.tell(campaign.ask(user=user, **where(read)), 1)
+        assert campaign[read].summary().step > 0
+        assert campaign[other].summary().step == 0
+    lite.put_back(copy)
+    again = lite.open()["trial"]
+    assert not again.ask(user=people[0], **where(other)).learn
+    assert [again[name].generation for name in names] == [2, 2]
+    assert again.tell(waiting, 1) == "gone"
+    assert not again.ask(user=people[0], **where(read)).learn
+    assert again.tell(again.ask(user="new", **where(other)), 1) == "recorded"

@@ -1,0 +1,200 @@
+"""What a store asks of whoever opens it, or makes a campaign: one key, from the first campaign on,
+without which no single person's outcome lies in its database unless its owner said so; secure
+noise, or noise that is known to be simulated; and names that can be printed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dpbandits as dpb
+from dpbandits.service.server import serving
+from dpbandits.service.server.access import Access
+from dpbandits.terminal.cli import app
+from tests.service.conftest import KEY, Open
+from tests.service.http.web import POLICY, client_of
+from tests.service.timelines import Lite, create, turns
+
+ARMS = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)
+LATE: dict[str, Any] = {"attribution_window": timedelta(days=7), "default": 0}
+PARTS = pytest.mark.parametrize("parts", [{}, {"segments": ["DE", "FR"]}], ids=str)
+
+# One key: two are never at work in one store
+
+OTHER = bytes(32)
+KEYS = pytest.mark.parametrize(
+    ("first", "second"),
+    [(KEY, OTHER), (KEY, None), (None, KEY)],
+    ids=["another", "none", "one"],
+)
+REFUSED = "with the key it was made with|without a key, and it cannot be given one"
+
+
+@KEYS
+@pytest.mark.parametrize("parts", [{}, {"segments": ["DE"]}, {"holdout": "1/2"}], ids=str)
+def test_another_key_is_refused_as_a_store_is_opened(
+    make: Open, first: Any, second: Any, parts: Any
+) -> None:
+    if first is None and "holdout" in parts:
+        return  # which needs a key
+    create(make(key=first), **parts)
+    for _ in range(2):
+        with pytest.raises(dpb.StoreError, match=REFUSED):
+            make(key=second)
+    assert list(make(key=first)) == ["c"]
+
+
+@KEYS
+def test_a_store_that_was_opened_empty_creates_nothing_under_another_key(
+    make: Open, tmp_path: Path, first: Any, second: Any
+) -> None:
+    """Nothing was there that the key could have been tried on."""
+    right, wrong = make(key=first), make(key=second)
+    turns(create(right), 3)
+    witnessed = (tmp_path / "witness").read_bytes()
+    with pytest.raises(dpb.StoreError, match=REFUSED):
+        create(wrong, name="second")
+    with pytest.raises(dpb.StoreError, match=REFUSED):
+        wrong["c"].ask()
+    assert "second" not in right
+    assert (tmp_path / "witness").read_bytes() == witnessed
+    turns(create(right, name="second"), 3)
+    turns(right["c"], 3)
+
+
+def test_a_server_with_another_key_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lite = Lite(tmp_path)
+
+    def started() -> None:
+        pytest.fail("Nothing stood in the way.")
+
+    create(lite.open(key=KEY))
+    how: dict[str, Any] = {"port": 1, "witness": lite.witness, "ready": started}
+    monkeypatch.setenv("DPBANDITS_KEY", OTHER.hex())
+    with pytest.raises(dpb.StoreError, match=REFUSED) as refused:
+        serving.serve(f"sqlite:///{lite.file}", **how)
+    assert OTHER.hex() not in str(refused.value)
+    monkeypatch.setenv("DPBANDITS_KEY", "")
+    with pytest.raises(ValueError, match="or not to be set; it is empty"):
+        serving.serve(f"sqlite:///{lite.file}", **how)
+
+
+# Without a key
+
+IN_CLEAR = r"key: with attribution_window=.*in clear.*DPBANDITS_KEY.*unsealed=True. Nothing was cr"
+
+
+@PARTS
+def test_without_a_key_a_window_is_refused(make: Open, parts: Any) -> None:
+    with dpb.open_store("memory:") as forgetful:
+        forgetful.create("c", ARMS, **LATE, **parts)  # nothing is written anywhere
+    store = make(key=None)
+    for said in ({}, {"unsealed": False}, {"unsealed": "no"}, {"unsealed": 1}):
+        with pytest.raises(ValueError, match=IN_CLEAR):
+            store.create("c", ARMS, **LATE, **parts, **said)
+    assert list(store) == []
+    store.create("c", ARMS, **parts)  # without a window there are sums only
+
+
+@PARTS
+def test_where_it_is_said_the_statement_says_so(make: Open, parts: Any) -> None:
+    campaign = make(key=None).create("c", ARMS, **LATE, **parts, unsealed=True)
+    decision = campaign.ask(segment="DE") if parts else campaign.ask()
+    for each in (campaign, make(key=None)["c"]):
+        assert each.options["unsealed"] == "True"
+        said = " ".join(each.statement().split())
+        assert "WARNING: the database of this campaign has no key" in said
+        assert each.tell(decision, 1) == "recorded"
+    how = {**LATE, **parts, "unsealed": True, "key": "a call"}
+    for _ in range(2):  # made again, it is the same one
+        assert make(key=None).create("again", ARMS, **how).name == "again"
+
+
+@pytest.mark.parametrize("parts", [{}, {"segments": ["DE", "FR"]}, {"holdout": ".3"}], ids=str)
+def test_with_a_key_nothing_lies_in_clear(make: Open, parts: Any) -> None:
+    store = make()
+    for name, said in (("a", {}), ("b", {"unsealed": True})):
+        campaign = store.create(name, ARMS, **LATE, **parts, **said)
+        assert "unsealed" not in campaign.options
+        assert "no key" not in campaign.statement()
+
+
+@PARTS
+def test_a_campaign_without_a_key_is_warned_of(tmp_path: Path, parts: Any) -> None:
+    def store(name: str, **how: Any) -> Any:
+        (folder := tmp_path / name).mkdir()
+        return Lite(folder).open(**{"key": None, **how})
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dpb.PrivacyWarning)
+        sealed, simulated = store("a", key=KEY), store("b", noise=dpb.SimulatedNoise(1))
+        for quiet in (dpb.open_store("memory:"), sealed, simulated):
+            quiet.create("c", ARMS, **parts)
+        clear = store("clear")
+        with pytest.raises(dpb.PrivacyWarning, match=r"no key.*DPBANDITS_KEY"):
+            clear.create("c", ARMS, **parts)
+        assert list(clear) == []
+        clear.create("c", ARMS, **parts, unsealed=True)
+
+
+def test_over_http_and_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DPBANDITS_KEY", raising=False)
+    lite, body = Lite(tmp_path), {"name": "c", "policy": POLICY, "attribution_window": 60.0}
+    with lite.open(key=None) as store:
+        client = client_of(store)
+        refused = client.post("/v1/campaigns", json=body)
+        assert (refused.status_code, refused.json()["code"]) == (422, "in_clear")
+        assert client.post("/v1/campaigns", json={**body, "unsealed": True}).status_code == 201
+        assert "no key" in " ".join(client.get("/v1/campaigns/c/statement").text.split())
+    place = ["--store", f"sqlite:///{lite.file}", "--witness", str(lite.witness)]
+    made = ["campaign", "create", "d", "--arms", "2", "--epsilon", "1", *place, "--options"]
+    runner = CliRunner()
+    assert runner.invoke(app, [*made, '{"attribution_window": 60}']).exit_code != 0
+    done = runner.invoke(app, [*made, '{"attribution_window": 60, "unsealed": true}'])
+    assert done.exit_code == 0, done.output
+    with lite.open(key=None) as store:
+        assert "no key" in store["d"].statement()
+
+
+# Noise, and names
+
+
+def test_noise_is_a_known_source_s() -> None:
+    store = dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))
+    own = type("Mine", (dpb.SecureNoise,), {})(), type("Sim", (dpb.SimulatedNoise,), {})(1)
+    for noise in own:
+        with pytest.raises(TypeError, match="noise="):
+            store.create("c", ARMS, noise=noise)
+    campaign = store.create("c", ARMS, noise=dpb.SecureNoise())
+    assert campaign.tell(campaign.ask(), 1) == "recorded"
+    assert "secure noise" in str(campaign.guarantee)
+
+
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800", "\x1b[2J", "a\nb"])
+def test_text_that_cannot_be_printed_is_no_name_and_no_word(make: Open, text: str) -> None:
+    """Not every database keeps it, or it would steer a terminal."""
+    store, access = make(), Access(make().database, open=False)
+    assert text not in store
+    with pytest.raises(KeyError, match="There is no campaign"):
+        store[text]
+    with pytest.raises(ValueError, match="There is no scope"):
+        store.create("c", ARMS, scope=text)
+    assert list(store) == []
+    campaign = create(store)
+    before = campaign.summary()
+    for call in (lambda: campaign.ask(key=text), lambda: campaign.close(text)):
+        with pytest.raises(ValueError, match="can be printed"):
+            call()
+    assert campaign.summary() == before
+    for given in ((text, ["read"]), ("me", ["read"], text)):
+        with pytest.raises(ValueError, match=r"No key was made"):
+            access.create(*given)
+    assert access.keys() == []
