@@ -55,7 +55,9 @@ def test_who_is_erased_is_learned_from_no_more() -> None:
     second = campaign.ask(user="anna")
     assert campaign.erase("anna") == 1
     assert campaign.tell(second, 1) == "gone"
-    assert campaign.ask(user="anna").learn is False
+    campaign.ask(user="ben")  # who has a place left
+    campaign.erase("ben")
+    assert [campaign.ask(user=who).learn for who in ("anna", "ben")] == [False, False]
 
 
 @pytest.mark.parametrize("apart", [False, True])
