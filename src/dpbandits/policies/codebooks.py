@@ -7,6 +7,8 @@ many pay is decided by the information that is expected, which depends on public
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dpbandits.core.inputs import Floats, Integers
@@ -18,13 +20,13 @@ AT_LEAST = 20
 ENOUGH = 4
 """Contexts for each feature from which on directions are made of them; before, cells are axes."""
 
-SIZES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-"""Directions that k-means begins with, in multiples of the number of features."""
-
-ROUNDS = 5, 3
-"""Rounds of k-means, for the fewest directions and for each larger number, which goes on from those
-found before.
+EACH = 10, 2
+"""Contexts, and records of a block, for each direction: where there are fewer, no more directions
+are tried.
 """
+
+ROUNDS = 3
+"""Rounds of k-means for each number of directions, which goes on from those found before."""
 
 FLOOR = 1e-3
 """Directions in which contexts vary by less than this share of the most are not stretched more."""
@@ -43,13 +45,11 @@ def in_cells(rows: Floats, book: Floats) -> tuple[Integers, Floats]:
     """How many rows are in each cell, and the sums of the rows, each turned so that it points along
     its cell's direction; shapes (cells,) and (cells, features).
     """
-    from scipy.sparse import csr_array  # slow to import
-
-    along = rows @ book.T
+    along, each = rows @ book.T, np.arange(len(rows))
     cell = np.abs(along).argmax(axis=1)
-    signs = np.where(along[np.arange(len(rows)), cell] < 0.0, -1.0, 1.0)
-    turned = csr_array((signs, cell, np.arange(len(rows) + 1)), shape=along.shape)
-    return np.bincount(cell, minlength=len(book)), turned.T @ rows
+    signs = np.zeros((len(book), len(rows)), rows.dtype)
+    signs[cell, each] = np.where(along[each, cell] < 0.0, -1.0, 1.0)
+    return np.bincount(cell, minlength=len(book)), signs @ rows
 
 
 def unit_rows(rows: Floats) -> Floats:
@@ -58,7 +58,7 @@ def unit_rows(rows: Floats) -> Floats:
 
 
 def spherical_means(rows: Floats, found: Floats, rounds: int) -> Floats:
-    """Unit directions for unit rows, up to sign, by so many rounds of k-means on the sphere.
+    """Unit directions for rows, up to sign, by so many rounds of k-means on the sphere.
 
     Directions of few rows are left out, more of them from round to round, and in the end each is
     the mean of `AT_LEAST` rows or more. There may be none.
@@ -77,17 +77,6 @@ def spherical_means(rows: Floats, found: Floats, rounds: int) -> Floats:
     return found
 
 
-def expected_information(
-    book: Floats, contexts: Floats, rounds: int, before: Floats, variance: float, noise: float
-) -> float:
-    """ln det of the information on an arm after a block of so many rounds, read in these cells."""
-    share = rounds / len(contexts)
-    counts, directions = in_cells(contexts, book)
-    directions *= share
-    gained = directions.T @ (directions / (variance * share * counts + noise)[:, None])
-    return float(np.linalg.slogdet(before + gained)[1])
-
-
 def codebook(
     contexts: Floats,
     features: int,
@@ -100,6 +89,10 @@ def codebook(
     """The cells of a block, shape (cells, features): a context x is in the one with the largest
     |row · x|.
 
+    It begins with the axes of whitened contexts. Half as many directions again are drawn and
+    k-means goes on from all, for as long as more information is expected of the block: the ln det
+    of what is then known of the arm.
+
     Args:
         contexts: public ones, like those to come, shape (contexts, features).
         features: numbers in a context.
@@ -111,27 +104,24 @@ def codebook(
     if len(contexts) < ENOUGH * features:
         return np.eye(features)
     stretch = whitening(contexts)
-    rows, best, chosen, worse = unit_rows(contexts @ stretch), -np.inf, np.eye(features), 0
-    turned, found = np.eye(features), np.empty((0, features))
-    for times in SIZES:
-        size = int(times * features)
-        if times > 1 and (4 * size > len(contexts) or 2 * size > rounds):
+    rows: Any = (contexts @ stretch).astype(np.float32)
+    before = stretch.T @ before @ stretch
+    share, size, best = rounds / len(contexts), features, -np.inf
+    found: Any = np.eye(features, dtype=np.float32)
+    chosen = found
+    while len(found):
+        counts, sums = in_cells(rows, found)
+        weights = share**2 / (variance * share * counts + noise)
+        value = np.linalg.slogdet(before + (sums.T * weights) @ sums)[1]
+        size += (size + 1) // 2
+        if value <= best:  # more cells carry more noise
             break
-        if times > 1:
-            more = rows[rng.choice(len(rows), size - len(found), replace=False)]
-            turns = ROUNDS[0] if times == SIZES[1] else ROUNDS[1]
-            turned = found = spherical_means(rows, np.concatenate((found, more)), turns)
-        if len(turned) == 0:
-            continue
-        book = turned @ stretch.T
-        value = expected_information(book, contexts, rounds, before, variance, noise)
-        if value > best:
-            best, chosen, worse = value, book, 0
-        else:
-            worse += 1
-        if worse == 2:  # more cells carry more noise
+        best, chosen = value, found
+        if EACH[0] * size > len(rows) or EACH[1] * size > rounds:
             break
-    return chosen
+        drawn = rows[rng.choice(len(rows), size - len(found), replace=False)]
+        found = spherical_means(rows, np.concatenate((found, unit_rows(drawn))), ROUNDS)
+    return np.asarray(chosen @ stretch.T)
 
 
 EVENED = (0.01, 0.1, 1.0, 10.0)
