@@ -352,8 +352,8 @@ Seconds = Annotated[float, Meta(gt=0, lt=1e12)]
 
 READING = CallLock(
     lambda: SharedError(
-        "This call came while its thread was reading a saved session (from a signal handler?). "
-        "Nothing was done. Call again once the other call has returned."
+        "This call came while its thread was reading a saved session (from a signal handler, or a "
+        "state of your own that reads one). Nothing was done. Call again once that is read."
     )
 )
 
