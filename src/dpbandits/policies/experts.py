@@ -589,18 +589,7 @@ def epoch_rounds(epoch: int) -> int:
 
 
 @policy_dataclass
-class EpochPolicy(ExpertPolicy, PrivatePolicy):
-    """Base class of policies that play one action for an epoch of 1, 2, 4, … rounds."""
-
-    def init(self) -> Leader:
-        return Leader(0, 0, 0, -1, 0)
-
-    def plan(self, state: Leader, rng: PublicRng) -> Plan:
-        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
-
-
-@policy_dataclass
-class RNMFTNL(EpochPolicy):
+class RNMFTNL(ExpertPolicy, PrivatePolicy):
     """Follow the noisy leader: after each epoch only the index of the largest noisy sum is released
     (report noisy max).
 
@@ -649,6 +638,12 @@ class RNMFTNL(EpochPolicy):
             epsilon=epsilon, claimed=claimed, selection=self.selection, grid=Grid(steps=self.grid)
         )
 
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
+
+    def plan(self, state: Leader, rng: PublicRng) -> Plan:
+        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
+
     def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
         leader = Choice(*release.answers[0]).action
         return Leader(leader, state.epoch + 1, release.round, -1, 0)
@@ -670,7 +665,7 @@ class RNMFTNL(EpochPolicy):
 
 
 @policy_dataclass
-class NaiveFTNL(EpochPolicy):
+class NaiveFTNL(ExpertPolicy, PrivatePolicy):
     """Follow the noisy leader with every sum released: each has noise of scale K/epsilon.
 
     Guarantee: ε-DP for the whole sequence of decisions.
@@ -699,6 +694,12 @@ class NaiveFTNL(EpochPolicy):
         inner = LazyForgetful(epsilon=self.budget / self.arms, grid=Grid(steps=self.grid))
         return EachAction(inner=inner, actions=self.arms)
 
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
+
+    def plan(self, state: Leader, rng: PublicRng) -> Plan:
+        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
+
     def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
         totals = [Answer(*answer).total for answer in release.answers]
         return Leader(totals.index(max(totals)), state.epoch + 1, release.round, -1, 0)
@@ -718,7 +719,7 @@ class NaiveFTNL(EpochPolicy):
 
 
 @policy_dataclass
-class PrefixExponential(EpochPolicy):
+class PrefixExponential(ExpertPolicy, PrivatePolicy):
     """Draw the next epoch's action by the exponential mechanism from a random prefix of this epoch.
     The rest of the epoch is never released.
 
@@ -751,6 +752,9 @@ class PrefixExponential(EpochPolicy):
 
     def mechanism(self) -> NoisyMax:
         return NoisyMax(epsilon=self.budget, selection="exponential", grid=Grid(steps=self.grid))
+
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
 
     def plan(self, state: Leader, rng: PublicRng) -> Plan:
         if state.rest:
