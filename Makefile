@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
+LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports --no-cache
 
 .PHONY: demo serve check test test-all papers papers-full measured docs dist
 
@@ -16,10 +17,7 @@ serve: $(STAMP)
 
 # While one works: lint, types, contracts, and tests of the parts that everything stands on.
 check: $(STAMP)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
+	$(LINT)
 	$(PYTEST) --dist loadfile -q -m "not long and not hours" tests/core tests/session tests/oracles tests/mechanisms tests/theory
 
 # A file's tests stay on one worker, for what they compile they compile once.
@@ -27,7 +25,8 @@ test: $(STAMP)
 	$(PYTEST) --dist loadfile --durations=10 -m "not long and not hours"
 
 # Everything but what takes hours (`pytest -m hours`). PostgreSQL and Chromium come from Debian's packages, where that can be; tests that miss them are skipped.
-test-all: check test
+test-all: test
+	$(LINT)
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { ls /usr/lib/postgresql/*/bin/initdb && command -v chromium; } >/dev/null 2>&1; then \
 		export DEBIAN_FRONTEND=noninteractive; \
 		timeout 600 sh -c 'apt-get update -qq && apt-get install -y -qq postgresql chromium' >/dev/null 2>&1 \
