@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
-from typing import Any, NamedTuple, final, get_args
+from collections.abc import Iterable
+from typing import NamedTuple, final, get_args
 
 from fastapi import Request
 from fastapi.routing import APIRoute
@@ -15,7 +14,7 @@ from fastapi.routing import APIRoute
 from dpbandits.core.inputs import is_line, normalised, shown
 from dpbandits.service.creation import LONGEST_NAME as LONGEST_CAMPAIGN
 from dpbandits.service.database import Database
-from dpbandits.service.operations import Role
+from dpbandits.service.operations import OPERATIONS, Role
 from dpbandits.service.refusals import refusal
 from dpbandits.service.tables import KeyRow
 
@@ -34,11 +33,21 @@ class Principal(NamedTuple):
     campaign: str | None
 
 
-Caller = Callable[[], Principal]
-"""Checks the key of a request, and returns who calls."""
-
 EVERYBODY = Principal("", frozenset(ROLES), None)
 """Whoever calls a server without keys, which listens on this machine only."""
+
+
+WITHOUT_ROLE = frozenset({"/", "/docs", "/healthz", "/readyz", "/v1/me"})
+"""Paths that need none."""
+
+
+def role_for(route: APIRoute) -> Role | None:
+    """Return the role that a route needs; None: no role."""
+    if route.path in WITHOUT_ROLE:
+        return None
+    if route.methods == {"GET"}:
+        return "read"
+    return OPERATIONS[route.name].role if route.name in OPERATIONS else "admin"
 
 
 def hash_of(key: str) -> str:
@@ -55,7 +64,6 @@ class Access:
 
     def __init__(self, database: Database, *, open: bool) -> None:
         self._database, self.open = database, open
-        self._needed = dict[Any, Role]()
 
     def create(self, name: str, roles: Iterable[str], campaign: str | None = None) -> str:
         """Make a key, and return it: it is shown this once.
@@ -113,36 +121,26 @@ class Access:
             raise refusal("no_key")
         return Principal(row.name, frozenset(row.roles.split()), row.campaign)
 
-    def needs(self, role: Role) -> Callable[[Request], Awaitable[Caller]]:
-        """What a route depends on: somebody with this role, for this campaign."""
-
-        async def caller(request: Request) -> Caller:
-            """Return the check, which asks the database: it runs in the thread of the work."""
-            return partial(self._require, role, request)
-
-        self._needed[caller] = role
-        return caller
-
-    def require(self, request: Request) -> None:
-        """Refuse a request whose route needs another key than it has.
+    def caller(self, request: Request) -> Principal:
+        """Return who calls a route that needs a role. It asks the database, so call it in the
+        thread of the work.
 
         Raises:
-            PermissionError: nobody that is known, or without the role.
+            PermissionError: nobody that is known, or without the role, or for another campaign.
         """
-        route = request.scope.get("route")
-        for each in route.dependant.dependencies if isinstance(route, APIRoute) else ():
-            if each.call in self._needed:
-                self._require(self._needed[each.call], request)
-
-    def _require(self, role: Role, request: Request) -> Principal:
-        """Return who calls.
-
-        Raises:
-            PermissionError: nobody that is known, or without the role.
-        """
-        who = self.principal(request)
+        who, role = self.principal(request), role_for(request.scope["route"])
         if role not in who.roles and "admin" not in who.roles:
             raise refusal("role")
         if who.campaign is not None and request.path_params.get("name") != who.campaign:
             raise refusal("other_campaign")
         return who
+
+    def require(self, request: Request) -> None:
+        """Refuse a request whose route needs another key than it has.
+
+        Raises:
+            PermissionError: as in `caller`.
+        """
+        route = request.scope.get("route")
+        if isinstance(route, APIRoute) and role_for(route) is not None:
+            self.caller(request)

@@ -13,7 +13,7 @@ from contextvars import copy_context
 from functools import cache, partial
 from typing import Annotated, Any, final
 
-from fastapi import Depends, FastAPI, Query, Request, Response
+from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
@@ -31,7 +31,7 @@ from dpbandits.service.creation import NewCampaign, policy_from
 from dpbandits.service.models import DecisionPage, Problem, Rights, Scope, Summaries, Summary
 from dpbandits.service.operations import OPERATIONS, Items, OperationModel, Tell, TellItem
 from dpbandits.service.refusals import REASONS, code_of, refusal
-from dpbandits.service.server.access import Access, Caller
+from dpbandits.service.server.access import Access
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.views import SENT, View
 from dpbandits.version import __version__
@@ -117,10 +117,9 @@ def add_operation(
     Args:
         threads: in which it is worked on; the framework's own take twice as long to come to.
     """
-    caller = Annotated[Caller, Depends(access.needs(kind.role))]
 
-    def work(name: str, body: Any, who: Caller) -> Response:
-        by = who().name
+    def work(request: Request, name: str, body: Any) -> Response:
+        by = access.caller(request).name
         if kind is Tell:
             op: OperationModel = Tell.model_construct(tells=body, key=None)
         else:
@@ -140,8 +139,8 @@ def add_operation(
     body: Any = Items[TellItem] if kind is Tell else kind
     endpoint = signed(
         done,
+        request=(Request, ...),
         name=(str, ...),
-        who=(caller, ...),
         body=(body | None, None) if is_empty else (body, ...),
     )
     app.post(
@@ -155,10 +154,9 @@ def add_operation(
 
 def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view: View) -> None:
     """Serve a view: GET /v1/campaigns/{name}/<its name>; the summary at the campaign, too."""
-    reader = Annotated[Caller, Depends(access.needs("read"))]
 
     def show(**given: Any) -> Any:
-        given.pop("who")()
+        access.caller(given.pop("request"))
         campaign_name, segment, kind = (
             given.pop("name"),
             given.pop("segment"),
@@ -174,8 +172,8 @@ def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view
     more = {"format": (Annotated[str, Query(pattern="^(json|csv)$")], "json")}
     endpoint = signed(
         show,
+        request=(Request, ...),
         name=(str, ...),
-        who=(reader, ...),
         segment=(Annotated[str | None, Query(max_length=100)], None),
         **view.params,
         **(more if name == "decisions" else {}),
@@ -221,8 +219,6 @@ class NewScope(BaseModel):
 
 def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None:
     """Serve what is of no single campaign."""
-    reader = Annotated[Caller, Depends(access.needs("read"))]
-    admin = Annotated[Caller, Depends(access.needs("admin"))]
 
     @app.get("/", include_in_schema=False)
     def page() -> Response:
@@ -239,13 +235,13 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
         return Rights(name=who.name, roles=tuple(sorted(roles)), campaign=who.campaign)
 
     @app.get("/v1/campaigns")
-    def campaigns(who: reader) -> Summaries:
-        who()
+    def campaigns(request: Request) -> Summaries:
+        access.caller(request)
         return store.summaries()
 
     @app.get("/v1/scopes")
-    def scopes(who: reader) -> list[Scope]:
-        who()
+    def scopes(request: Request) -> list[Scope]:
+        access.caller(request)
         return store.scopes()
 
     @app.get("/healthz")
@@ -258,22 +254,22 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
         return {"status": "ready"}
 
     @app.get("/metrics")
-    def metrics(who: reader) -> Response:
-        who()
+    def metrics(request: Request) -> Response:
+        access.caller(request)
         return PlainTextResponse(metrics_of(store.summaries().campaigns))
 
     if store.is_looking:
         return
 
     @app.post("/v1/campaigns", status_code=201)
-    def create(body: NewCampaign, who: admin) -> Summary:
-        by, policy = who().name, policy_from(body.policy)
+    def create(body: NewCampaign, request: Request) -> Summary:
+        by, policy = access.caller(request).name, policy_from(body.policy)
         made: Campaign = store.create(body.name, policy, by=by, **body.options())
         return made.summary()
 
     @app.post("/v1/scopes", status_code=201)
-    def scope(body: NewScope, who: admin) -> Scope:
-        who()
+    def scope(body: NewScope, request: Request) -> Scope:
+        access.caller(request)
         return store.scope(body.name, epsilon=body.epsilon)
 
 
