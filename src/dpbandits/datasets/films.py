@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
-from dpbandits.core.inputs import Floats
+from dpbandits.core.inputs import Floats, read_as
 from dpbandits.datasets.tables import PathLike, decoded, existing, shuffled
 from dpbandits.environments.laws import Bernoulli
 from dpbandits.environments.tables import Table
@@ -130,7 +130,7 @@ def films_from_counts(path: PathLike) -> Films:
     """
     file = existing(path)
     try:
-        found = msgspec.json.decode(file.read_bytes(), type=CountedFilms)
+        found = read_as(CountedFilms, msgspec.json.decode(file.read_bytes()))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{file.name}: {error}") from None
     films = sorted(found.movies, key=lambda film: (-film.count, film.id))
