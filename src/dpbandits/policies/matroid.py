@@ -47,8 +47,10 @@ def first_cover(policy: SuperArmPolicy, s: Statistics) -> Hold | None:
     """Return the plan of a basis with an element that has no release; None if no basis has one."""
     if 0 not in s.rounds:
         return None
-    action = policy.best([0.0 if n else FIRST for n in s.rounds])
-    return policy.hold(s, action) if any(not s.rounds[arm] for arm in action) else None
+    loops = policy.problem.loops
+    if all(n or arm in loops for arm, n in enumerate(s.rounds)):
+        return None
+    return policy.hold(s, policy.best([0.0 if n else FIRST for n in s.rounds]))
 
 
 def rewards_behind(s: Statistics) -> Floats:
