@@ -31,8 +31,6 @@ class LevelResult:
         applicable" if the level has nothing to look at.
     lower_bound: the largest epsilon that this level has certified the subject to leak; inf if no
         epsilon holds; 0 if it certified none.
-    attainable: the largest loss that any correct subject of this claim could have shown here (short
-        runs show less than the claim); None: the claim.
     error: numerical error of the bound (inf: it may be larger without limit).
     confidence: 1 − the probability that the bound is wrong (1.0: exact).
     evidence: one sentence that says where the worst case is, or why the level does not apply.
@@ -44,7 +42,6 @@ class LevelResult:
     level: str
     outcome: Outcome
     lower_bound: float = 0.0
-    attainable: float | None = None
     error: float = 0.0
     confidence: float = 1.0
     evidence: str = ""

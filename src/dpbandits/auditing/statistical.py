@@ -672,7 +672,7 @@ def unseen(
     seconds = clock() - plan.start
     outcome: Outcome = "not applicable" if claim is None else "no verdict"
     evidence, details = f"{no_claim} {why}" if claim is None else why, {"why": why} | more
-    return LevelResult(LEVEL, outcome, 0.0, None, 0.0, 1.0, evidence, seconds, details, 0.0)
+    return LevelResult(LEVEL, outcome, 0.0, 0.0, 1.0, evidence, seconds, details, 0.0)
 
 
 def statistical_verdict(
@@ -708,7 +708,7 @@ def statistical_verdict(
         details |= {"rho": bound, "unit": "rho"}
         evidence, bound = f"{evidence}; ρ ≥ {bound:.3g} of {float(rho):g}", 0.0
     seconds = clock() - plan.start
-    return LevelResult(LEVEL, outcome, bound, None, 0.0, 1 - ALPHA, evidence, seconds, details, far)
+    return LevelResult(LEVEL, outcome, bound, 0.0, 1 - ALPHA, evidence, seconds, details, far)
 
 
 def judged(
