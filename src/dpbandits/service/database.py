@@ -128,20 +128,14 @@ class LiteConnections:
                 with suppress(sqlite3.Error):
                     raw.rollback()
             self._left.clear()
-            try:
-                with engine.connect() as connection:
-                    raw = connection.connection.driver_connection
-                    self._left.append(raw)
-                    try:
-                        yield connection
-                    except Exception:
-                        self._left.clear()
-                        raise
-            except AssertionError as error:  # what SQLAlchemy makes of an interruption
-                within = error.__context__
-                if within is None or isinstance(within, Exception):
+            with engine.connect() as connection:
+                raw = connection.connection.driver_connection
+                self._left.append(raw)
+                try:
+                    yield connection
+                except Exception:
+                    self._left.clear()
                     raise
-                raise within from None
             self._left.clear()
 
 
@@ -408,6 +402,12 @@ DAMAGED = (
 )
 
 
+def interruption_behind(error: BaseException) -> BaseException | None:
+    """Return the interruption of which SQLAlchemy has made an AssertionError; None: it has not."""
+    within = error.__context__ if isinstance(error, AssertionError) else None
+    return None if isinstance(within, Exception) else within
+
+
 @contextmanager
 def translated(what: str) -> Iterator[None]:
     """Raise a database's errors in our words: theirs show what was to be written."""
@@ -415,6 +415,11 @@ def translated(what: str) -> Iterator[None]:
         yield
     except Error:
         raise
+    except AssertionError as error:
+        interruption = interruption_behind(error)
+        if interruption is None:
+            raise
+        raise interruption from None
     except (SQLAlchemyError, OSError) as error:
         cause = getattr(error, "orig", None) or error
         code = getattr(cause, "sqlite_errorcode", 0) or 0
@@ -922,8 +927,11 @@ class Database:
         return f"Database({self.url.render_as_string(hide_password=True)!r})"
 
     def caused(self, error: BaseException) -> bool:
-        """Whether it is this database's own error: a policy may use a database, too."""
-        return getattr(error, "dpbandits_engine", None) is self.engine
+        """Whether it is this database's own error, or an interruption in it: a policy may use a
+        database, too.
+        """
+        own = getattr(error, "dpbandits_engine", None) is self.engine
+        return own or interruption_behind(error) is not None
 
     @contextmanager
     def begun(self, *, write: bool = True) -> Iterator[Connection]:

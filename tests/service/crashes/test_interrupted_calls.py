@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.service.database import Rows
+from dpbandits.service.operations import told_pairs
+from dpbandits.service.transaction import QueuedCall
 from tests.service.conftest import Open
 from tests.service.timelines import Lite, create, inside
 
@@ -99,6 +102,29 @@ def test_releases_have_one_line_and_asks_are_made_once(make: Open) -> None:
     read = [(line.coordinate, p) for line in campaign.ledger for p in range(line.start, line.stop)]
     assert len(read) == len({*read}) > 300
     assert rung > 10
+
+
+def test_an_interruption_that_sqlalchemy_renames_gives_up_nothing(
+    make: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes after noise was drawn, so an error of another kind would have it fenced."""
+    campaign = create(make())
+    asked = campaign.ask(4)
+
+    def renamed(*_: object) -> None:
+        try:
+            raise Alarm
+        finally:
+            raise AssertionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Rows, "response", renamed)
+        tells = told_pairs([(each, 1) for each in asked])
+        campaign._calls.host._queue.append(QueuedCall(tells))
+        with pytest.raises(Alarm):
+            campaign.ask(key="k")
+    assert campaign.tell_many([(each, 1) for each in asked]) == ["recorded"] * 4
+    assert campaign.summary().generation == 1
 
 
 class Within:
