@@ -185,8 +185,20 @@ def test_least_shares_of_single_arms_are_kept() -> None:
     assert {row.propensity for row in rows if row.label == "control"} == {0.3}
     assert "arm control gets 0.3 of rounds or more" in " ".join(s.statement().split())
     s.add_arm("red")
-    assert s._assignment is not None
-    assert s._assignment.least(3) == 0.0
+    assert s._state.assignment is not None
+    assert s._state.assignment.least(3) == 0.0
+
+
+def test_a_restarted_arm_keeps_its_least_share() -> None:
+    s = session(min_share={"control": 0.3})
+    s.record("blue", (40, 40), key="blue")
+    s.record("green", (40, 0), key="green")
+    s._restart("control")
+    s.record("control", (40, 0), key="control")
+    for each in (s, dpb.Session.from_json(s.to_json(), noise=dpb.SimulatedNoise(1))):
+        assert each.shares(1_000)["control"].people >= 300
+        assert each.lift().control == "control"
+        assert "arm control gets 0.3 of rounds or more" in " ".join(each.statement().split())
 
 
 # Lift

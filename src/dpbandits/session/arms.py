@@ -222,6 +222,11 @@ class Assignment:
         """The least share of an arm."""
         return dict(self.shares).get(arm, self.min_share)
 
+    def moved(self, arm: int, to: int) -> Assignment:
+        """The same with the least share that an arm has of its own at another arm."""
+        shares = ((to if each == arm else each, share) for each, share in self.shares)
+        return replace(self, shares=tuple(sorted(shares)))
+
     @property
     def has_least(self) -> bool:
         """Whether any arm has a least share."""

@@ -221,7 +221,7 @@ def lasting_fields(session: Session, state: State) -> dict[str, Any]:
         "noise": noise_data(session._vault.noise),
         "rewards": None if rewards is None else rewards.to_data(),
         "guardrail": session.guardrail,
-        "assignment": session._assignment,
+        "assignment": state.assignment,
         "learned": state.learned,
         "history": state.history.to_data(),
         "harm": None if harm is None else harm.to_data(),
@@ -255,7 +255,7 @@ def public_part(
         **(lasting_fields(session, state) if lasting is None else lasting),
         generation=generation,
         campaign=session.campaign,
-        seed=session.seed if session._assignment is None else None,
+        seed=session.seed if state.assignment is None else None,
         default=session.default,
         max_pending=session.max_pending,
         people=None if people is None else people.to_data(tables.owners),
@@ -292,7 +292,7 @@ def private_part(session: Session, state: State) -> PrivatePart:
     """Return the private part of a session in this state."""
     blocks, waiting = state.books.blocks.values(), state.pending
     held = [(id, plain(steps)) for id, steps in session._tables.held.items() if id in waiting]
-    seed = None if session._assignment is None else session.seed
+    seed = None if state.assignment is None else session.seed
     noise, memory = session._vault.noise.state(), state.books.memory
     people = session._tables.people
     kept = [] if people is None or people.kept is None else list(people.kept.items())
@@ -516,7 +516,6 @@ def session_of(
     settings = public.default, public.campaign, public.max_pending, rewards, public.guardrail
     session._set_up(bare, noise, checked_seed(seed), *settings, public.responsible)
     session.generation = public.generation
-    session._assignment = public.assignment and public.assignment.checked(policy.arms)
     state = state_of(policy, session, public, private, pending, contextual)
     session._tables, period = tables_of(public, state, clock, user_key)
     state = replaced(state, period=period)
@@ -598,6 +597,7 @@ def state_of(
         history=history,
         roster=roster,
         traffic=Traffic.restored(public.traffic, policy.arms),
+        assignment=public.assignment and public.assignment.checked(policy.arms),
         harm=None if harm is None else harm.restored(public.harm, policy.arms, public.asked),
         events=public.events,
         step=public.step,

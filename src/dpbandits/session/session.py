@@ -44,7 +44,7 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
-from dpbandits.session.arms import ArmStatus, Roster, assignment_of
+from dpbandits.session.arms import ArmStatus, Assignment, Roster, assignment_of
 from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
@@ -290,16 +290,16 @@ class Session:
         settings = default, campaign, max_pending, rewards, guardrail, responsible
         seed = secrets.randbits(63) if seed is None else checked_seed(seed)
         self._set_up(policy, noise, seed, *settings)
-        self._assignment = assignment_of(assignment, min_share, policy.arms, policy.labels)
-        if self._assignment is not None:
+        drawn = assignment_of(assignment, min_share, policy.arms, policy.labels)
+        if drawn is not None:
             require_choice(policy, "assignment= or min_share=")
             if campaign is None:  # the seed foretells who gets what, so decisions do not name it
                 self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
         attribution = attribution_of(attribution_window, clock)
         waits = None if attribution is None else attribution.seconds
-        periods = periods_of(period, clock, policy, self._assignment, waits)
+        periods = periods_of(period, clock, policy, drawn, waits)
         self._tables = Tables(people, attribution, periods)
-        self._open(self._begun(self._first_state(policy)))
+        self._open(self._begun(self._first_state(policy, drawn)))
         if self._vault.noise.kind == "secure":
             warn_about(self.policy, self.guarantee)
 
@@ -338,7 +338,7 @@ class Session:
             return None
         return Harm.of(self.guardrail, policy, policy.labels or tuple(map(str, range(policy.arms))))
 
-    def _first_state(self, policy: Policy) -> State:
+    def _first_state(self, policy: Policy, assignment: Assignment | None) -> State:
         by_unit = policy.about.feedback == "bandit" or policy.reader.together
         contexts = Contexts.first(policy)
         periods = self._tables.periods
@@ -352,6 +352,7 @@ class Session:
             Traffic.of(policy.arms),
             plans={},
             pending={},
+            assignment=assignment,
             harm=self._harm(policy),
             delays=() if tracks_delays else None,
             contexts=contexts,
@@ -382,7 +383,7 @@ class Session:
         self._contextual = self._state.contexts is not None
         # whether decisions do not follow from the plan alone
         self._needs_full_path = (
-            self._has_window or tables.people is not None or self._assignment is not None
+            self._has_window or tables.people is not None or self._state.assignment is not None
         )
         # with an attribution window periods end where outcomes are recorded
         self._ends_periods = tables.periods is not None and not self._has_window
@@ -619,7 +620,8 @@ class Session:
             arms: the arms to choose from; None: all that are in play.
             contexts: of each decision, with a contextual policy.
         """
-        people, assignment, roster = self._tables.people, self._assignment, self._state.roster
+        people, state = self._tables.people, self._state
+        assignment, roster = state.assignment, state.roster
         draws = view.draws(assignment, arms)
         among = roster.in_play if arms is None else arms
         period = 0 if people is None else people.period()
@@ -904,7 +906,7 @@ class Session:
         """Return of how many of the next people each arm in play is shown to, on average. The coins
         are others than those of decisions, which nobody may foresee.
         """
-        arms, drawn = self._state.roster.in_play, self._assignment
+        arms, drawn = self._state.roster.in_play, self._state.assignment
         given = dict.fromkeys(arms, 0.0)
         view.begin_batch()
         for _ in range(people):
@@ -1540,8 +1542,8 @@ class Session:
             ValueError: the session takes no arm more.
         """
         arms = len(roster.status)
-        if self._assignment is not None:
-            self._assignment.require_room(arms)
+        if state.assignment is not None:
+            state.assignment.require_room(arms)
         policy = state.policy.with_arms(tuple(roster.labels) or arms)
         vault = self._vault_for(policy, self._vault.noise)
         learned, books = state.policy.widened(state.learned, arms), vault.widened(state.books, arms)
@@ -1607,6 +1609,7 @@ class Session:
                 state,
                 history=state.history.restarted(number, kept, label),
                 harm=harm,
+                assignment=state.assignment and state.assignment.moved(number, arms - 1),
                 events=(*state.events, SessionEvent("restart", name, state.asked)),
                 offer=state.offer._replace(last=0),
             )
@@ -1829,7 +1832,7 @@ class Session:
         self._settle_to_show()
         state = self._state
         among = in_play(state)
-        drawn = self._assignment
+        drawn = state.assignment
         least = None if drawn is None else drawn.least_of_all(state.roster.in_play)
         estimates = beliefs(
             state.history,
@@ -1858,7 +1861,7 @@ class Session:
             ValueError: no such arm, or a confidence that is not between 0 and 1.
             TypeError: the policy decides by context.
         """
-        drawn = self._assignment
+        drawn = self._state.assignment
         named = () if drawn is None else drawn.shares
         usual = named[0][0] if len(named) == 1 else 0
         number = self._state.roster.number(usual if control is None else control)
@@ -2157,8 +2160,8 @@ def may_restart(sessions: Sequence[Session], arm: str | int) -> bool:
         require_choice(session.policy, "restart_arm")
         number = state.roster.number(arm)
         roster = state.roster.restarted(number)
-        if session._assignment is not None:
-            session._assignment.require_room(len(roster.status))
+        if state.assignment is not None:
+            state.assignment.require_room(len(roster.status))
         session.policy.with_arms(tuple(roster.labels) or len(roster.status))
         changed = beliefs(state.history, among=in_play(state)).changed
         has_changed = has_changed or state.history.arms[number].label in changed

@@ -234,6 +234,7 @@ class State(Opaque, frozen=True, gc=True):
         plans: open joint plans by number.
         pending: pending decisions by id. Shared with the view, which updates it: copying it at
             every release would take too long.
+        assignment: how arms are drawn; None where every decision follows from the plan.
         harm: with a guardrail, the releases of each arm's harm.
         events: events that users see.
         step: number of steps before this one. A step is the time between two releases.
@@ -266,6 +267,7 @@ class State(Opaque, frozen=True, gc=True):
     traffic: Traffic
     plans: Mapping[int, OpenPlan]
     pending: dict[int, Play]
+    assignment: Assignment | None = None
     harm: Harm | None = None
     events: tuple[SessionEvent, ...] = ()
     step: int = 0

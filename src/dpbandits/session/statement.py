@@ -380,7 +380,8 @@ def people_words(people: int | None, in_window: int | None = None, where: str = 
 
 def choice_words(session: Session) -> str:
     """How arms are chosen beside the policy's plan, and what was done to them."""
-    drawn, periods, people = session._assignment, session._tables.periods, session._tables.people
+    drawn, tables = session._state.assignment, session._tables
+    periods, people = tables.periods, tables.people
     sentences = []
     if drawn is not None:
         sentences.append(f"Assignment: {drawn.words([name for name, _ in session.arms])}.")

@@ -568,7 +568,7 @@ def keeps_exact_sums(session: Session) -> bool:
 def restart_policy(session: Session) -> None:
     """Restart the policy; decisions keep their numbers. Nothing may be pending or open."""
     now = session._current.folded()
-    fresh = session._first_state(session.policy)
+    fresh = session._first_state(session.policy, session._state.assignment)
     state = replaced(
         fresh,
         history=replace(fresh.history, first=now.history.first),
