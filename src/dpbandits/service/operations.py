@@ -856,7 +856,7 @@ def segment_part(tx: Transaction, segment: Any) -> Part:
         if segment is not None:
             raise refusal("no_segments")
         return tx.parts()[0]
-    if segment is None or segment not in layout.parts:
+    if not isinstance(segment, str) or segment not in layout.parts:
         names = ", ".join(map(repr, layout.parts))
         text = f"Expected segment= to be one of {names}, got {shown(segment)}."
         raise refusal("no_such_segment", f"{text} None was made.")

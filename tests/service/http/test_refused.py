@@ -51,7 +51,7 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "control_stays": ("sides", lambda c: c.pause_arm("blue")),
     "side_chosen": ("sides", lambda c: c.ask(user="anna", segment="policy")),
     "no_batches": ("sides", lambda c: c.record("blue", [1.0], key="k")),
-    "no_such_segment": ("lands", lambda c: c.ask(segment="ES")),
+    "no_such_segment": ("lands", lambda c: c.ask(segment=["DE"])),
     "part_needed": ("lands", lambda c: c.releases()),
     "no_segments": ("trial", lambda c: c.ask(segment="DE")),
     "no_people": ("trial", lambda c: c.erase("anna")),
