@@ -135,6 +135,7 @@ def recommend(
         'JointDPLinTS'
     """
     _check(arms, problem, horizon, model, feedback, goal)
+    several: Any = arms  # where there is no problem
     steps: dict[str, Any] = {} if grid is None else {"grid": grid}
     if private != "rewards":
         fits = private == "everything" and features is not None and public_contexts is not None
@@ -149,7 +150,7 @@ def recommend(
                 "rounded at random in between."
             )
         return JointDPLinTS(
-            arms=arms or 0,
+            arms=several,
             features=features,
             epsilon=epsilon,
             public_contexts=public_contexts,
@@ -164,17 +165,16 @@ def recommend(
                 "Expected features= with arms=, model='central', feedback='bandit' and "
                 "goal='reward': nothing else here decides by what is known of each visitor."
             )
-        return DPLinTS(arms=arms or 0, features=features, epsilon=epsilon, **steps)
+        return DPLinTS(arms=several, features=features, epsilon=epsilon, **steps)
     if feedback == "full":
-        several: Any = arms or 0  # names are refused there
         return RNMFTNL(actions=several, epsilon=epsilon, selection="permute-and-flip", **steps)
     if problem is not None:
         return _of_super_arms(problem, epsilon, horizon, model, steps)
     if goal == "winner":
         names = CTBTT if model == "local" else AdaPTT
-        return names(arms=arms or 0, epsilon=epsilon, **steps)
+        return names(arms=several, epsilon=epsilon, **steps)
     kind = LDPKLUCB if model == "local" else DPRateIMED
-    return kind(arms=arms or 0, epsilon=epsilon, **steps)
+    return kind(arms=several, epsilon=epsilon, **steps)
 
 
 def _check(
