@@ -181,7 +181,8 @@ def real_number(value: object) -> int | float | None:
     number = as_int(value)
     if number is not None:
         return number
-    with suppress(OverflowError):  # a fraction too large for a float
+    # a fraction too large for a float; a length of time, which NumPy counts among whole numbers
+    with suppress(OverflowError, TypeError):
         plain = float(value)
         return plain if plain == plain else None
     return None
@@ -460,7 +461,7 @@ def checked_name(name: object) -> str:
     if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= NAME:
         raise ValueError(
             f"Expected campaign to be a name of 1 to {NAME} characters that can be printed, got "
-            f"{name!r:.60}."
+            f"{shown(name)}."
         )
     return name
 

@@ -894,7 +894,7 @@ class DPLinUCB(PrivateLinear):
         super()._validate()
         if self.width is not None:
             self._number("width", 0, 1e6)
-        self._number("delta", 0, 1)
+        self._number("delta", 1e-100, 1)
 
     def widths(self, information: Floats) -> Floats:
         if self.width is not None:

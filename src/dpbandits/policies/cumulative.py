@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from dpbandits.core.inputs import Floats, Integers, floats_of
+from dpbandits.core.inputs import Floats, Integers, floats_of, shown
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.arm_bounds import dp_klucb_bound
@@ -335,8 +335,8 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
         doubt, trust = self.discount
         if doubt < 0.0 or trust > 1.0:
             raise ValueError(
-                f"Expected doubt={doubt:g} to be at least 0 and trust={trust:g} at most 1: "
-                "evidence cannot count for more than it is."
+                f"Expected doubt={shown(doubt)} to be at least 0 and trust={shown(trust)} at "
+                "most 1: evidence cannot count for more than it is."
             )
 
     def mechanism(self) -> LazyCumulative:

@@ -105,7 +105,7 @@ class SuccessiveElimination(Policy):
         self._horizon(required=self.beta is None)
         if self.beta is None:
             object.__setattr__(self, "beta", 1 / max(2, self.horizon or 0))
-        self._number("beta", 0, 1)
+        self._number("beta", 1e-100, 1)
 
     def mechanism(self) -> Exact:
         return Exact(grid=Grid(steps=self.grid))
@@ -174,7 +174,7 @@ class DPSE(PrivatePolicy):
         self._one_of("preset", "doubled", "squared")
         self._horizon(required=False)
         if self.beta is not None:
-            self._number("beta", 0, 1)
+            self._number("beta", 1e-100, 1)
         elif self.horizon is not None:
             object.__setattr__(self, "beta", 1 / max(2, self.horizon))
 
@@ -268,7 +268,7 @@ class SparseVectorSE(PrivatePolicy):
         self._horizon(required=True)
         if self.beta is None:
             object.__setattr__(self, "beta", 1 / max(2, self.horizon))
-        self._number("beta", 0, 1)
+        self._number("beta", 1e-100, 1)
         require_budget(self.budget, self.grid, "epsilon", Fraction(3 * self.arms))
 
     def mechanism(self) -> Comparisons:
@@ -395,7 +395,7 @@ class Identifier(PrivatePolicy):
     delta: float = 0.05
 
     def validate(self) -> None:
-        self._number("delta", 0, 1)
+        self._number("delta", 1e-100, 1)
 
     def best_arm(self, state: Contest | Bits) -> Identified | None:
         """Return the identified arm and its number of rounds; None before."""

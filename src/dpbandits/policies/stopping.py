@@ -67,7 +67,7 @@ class StoppingRule(Policy):
 
     def validate(self) -> None:
         self._number("alpha", 0, 1)
-        self._number("beta", 0, 1)
+        self._number("beta", 1e-100, 1)
         if not exact(self.low, "low") < exact(self.high, "high"):
             raise ValueError(f"Expected low={self.low} to be below high={self.high}.")
         self._whole("cap", high=(MOST - 1) // self.grid, of="values")
