@@ -290,6 +290,8 @@ def test_a_winner_is_shown_and_nobody_learns_from_it(segments: Any) -> None:
     assert part.ask(eligible=["a", "b"], user="y").label == "b"
     with pytest.raises(ValueError, match="to hold 'b'"):
         part.ask(eligible=["a"], user="y")
+    with pytest.raises(TypeError, match="a list of arms"):
+        part.ask(eligible="b", user="y")
     for verb in ("add_arm", "retire_arm", "pause_arm", "resume_arm"):
         with pytest.raises(dpb.ClosedError):
             getattr(s, verb)("a" if verb != "add_arm" else "d")

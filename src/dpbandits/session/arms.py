@@ -88,12 +88,12 @@ class Roster:
             "no_such_arm", ValueError, f"Expected one of the arms {known}; got {shown(arm)}."
         )
 
-    def numbers(self, arms: Iterable[object]) -> tuple[int, ...]:
-        """Those of these arms that are in play, in order.
+    def named(self, arms: object) -> set[int]:
+        """The numbers of these arms.
 
         Raises:
             TypeError: one name in place of a list of them.
-            ValueError: an arm that there is not; or none of them is in play.
+            ValueError: an arm that there is not.
         """
         single = getattr(arms, "ndim", 1) == 0  # a NumPy number, which says that it is iterable
         if isinstance(arms, str) or not isinstance(arms, Iterable) or single:
@@ -103,7 +103,15 @@ class Roster:
                 "Expected eligible= to be a list of arms, such as ['blue', 'green'] or [0, 2], got "
                 f"{shown(arms)}.",
             )
-        chosen = {self.number(arm) for arm in arms}
+        return {self.number(arm) for arm in arms}
+
+    def numbers(self, arms: object) -> tuple[int, ...]:
+        """Those of these arms that are in play, in order.
+
+        Raises:
+            TypeError, ValueError: see `named`; or none of them is in play.
+        """
+        chosen = self.named(arms)
         eligible = tuple(arm for arm in sorted(chosen) if self.status[arm] == "active")
         if not eligible:
             raise coded(

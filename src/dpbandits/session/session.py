@@ -593,7 +593,7 @@ class Session:
                 "This session is closed: it makes no decisions any more. Close a session with "
                 "winner= to go on with one arm. None was made."
             )
-        if eligible is not None and arm not in {roster.number(each) for each in eligible}:
+        if eligible is not None and arm not in roster.named(eligible):
             raise coded(
                 "winner_only",
                 ValueError,
