@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,20 @@ def test_numbers_of_numpy_are_numbers_far_away_too() -> None:
         far.pause_arm(np.int64(0))
         assert dict(far.arms) == {"blue": "paused", "green": "active"}
         assert far.erase(np.int64(7)) == 2
+
+
+def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
+    """A person known by bytes, say: the ask is not made again at each later call."""
+    far = remote(client_of(dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))))
+    trial = far.create("trial", POLICY, min_share=np.float32(0.125), default=Fraction(1, 2))
+    assert (trial.options["min_share"], trial.options["default"]) == ("0.125", "0.5")
+    for arguments in ({"user": b"anna"}, {"user": "\ud800"}, {"eligible": [object()]}):
+        with pytest.raises((TypeError, ValueError), match="Expected"):
+            trial.ask(**arguments)
+    with pytest.raises(ValueError, match="Expected finite numbers"):
+        far.create("other", POLICY, default=float("nan"))
+    assert trial.tell(trial.ask(), 1) == "recorded"
+    assert trial.lift(control=1).control == "green"
 
 
 def test_every_call_waits_as_long_as_the_store_says() -> None:

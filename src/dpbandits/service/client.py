@@ -7,6 +7,7 @@ to be sent and get the reply. `RemoteStore` runs them on threads, `AsyncRemoteSt
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import secrets
 import time
@@ -21,6 +22,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
 from functools import wraps
 from typing import (
@@ -36,6 +38,7 @@ from typing import (
 from urllib.parse import quote
 
 import httpx
+import numpy as np
 from pydantic import ValidationError
 
 from dpbandits.core.errors import NotForThisKeyError, StoreError, coded
@@ -87,6 +90,8 @@ UNAVAILABLE = (429, 502, 503, 504)
 
 MOST_OWED = 10_000
 
+JSON = {"content-type": "application/json"}
+
 UNKNOWN = (
     "If this was a change, whether it stands is not known: make the same call again, with the key= "
     "that it had; no reward is counted twice."
@@ -109,9 +114,37 @@ class Send(NamedTuple):
 
     method: str
     path: str
-    body: Any
+    content: bytes | None
     params: Mapping[str, Any] | None
     timeout: float
+
+
+def as_json(body: Any) -> bytes | None:
+    """Return what is sent. It is made before anything is sent or noted: what JSON has not is
+    refused as if the call had not been made.
+
+    Raises:
+        TypeError, ValueError: it has something that JSON has not.
+    """
+    if body is None:
+        return None
+    with suppress(ValueError):  # whose text may show the number
+        return json.dumps(
+            body, allow_nan=False, default=plain_value, separators=(",", ":")
+        ).encode()
+    raise ValueError("Expected finite numbers. Nothing was sent.")
+
+
+def plain_value(value: Any) -> Any:
+    """Return numbers of other kinds, and arrays, as JSON has them."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, (Fraction, Decimal)):
+        return float(value)
+    raise TypeError(
+        "Expected texts and numbers, and lists of them, to send to a server, got an object of type "
+        f"{type(value).__name__}. Nothing was sent."
+    )
 
 
 class Failure(NamedTuple):
@@ -199,7 +232,7 @@ class Requests:
         """
         seconds = slower * self.timeout + (params or {}).get("limit", 0) / PER_SECOND
         return self.parsed(
-            (yield from self.send(Send(method, path, body, params or None, seconds)))
+            (yield from self.send(Send(method, path, as_json(body), params or None, seconds)))
         )
 
     def parsed(self, answer: httpx.Response | Failure) -> Any:
@@ -316,7 +349,7 @@ class Requests:
         if isinstance(op, (Ask, Pending)):
             many = op.count if isinstance(op, Ask) else op.limit
         timeout = self.timeout + many / PER_SECOND
-        return Send("POST", path_of(campaign, op.name), op.body(), None, timeout)
+        return Send("POST", path_of(campaign, op.name), as_json(op.body()), None, timeout)
 
     def _answered(self, op: OperationModel, answer: httpx.Response | Failure) -> Any:
         reply = self.parsed(answer)
@@ -573,7 +606,8 @@ class RemoteStore:
             return self._client.request(
                 request.method,
                 request.path,
-                json=request.body,
+                content=request.content,
+                headers=JSON,
                 params=request.params,
                 timeout=request.timeout,
             )
@@ -844,7 +878,8 @@ class AsyncRemoteStore:
             return await self._client.request(
                 request.method,
                 request.path,
-                json=request.body,
+                content=request.content,
+                headers=JSON,
                 params=request.params,
                 timeout=request.timeout,
             )
