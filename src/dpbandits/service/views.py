@@ -338,9 +338,9 @@ def predictions_of(
 def lift_in(
     tx: Transaction, part: Part, control: str | int | None = None, confidence: float = 0.95
 ) -> Lift:
-    number = control
-    if isinstance(control, str) and not part.session.policy.labels and control.isdecimal():
-        number = int(control)  # an address knows texts only
+    number, names = control, part.session.policy.labels or ()
+    if isinstance(control, str) and len(control) < 20 and control.isdecimal():
+        number = control if control in names else int(control)  # an address knows texts only
     return part.session.lift(number, confidence)
 
 
