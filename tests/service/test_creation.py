@@ -178,6 +178,14 @@ def test_noise_is_a_known_source_s() -> None:
     assert "secure noise" in str(campaign.guarantee)
 
 
+@pytest.mark.parametrize("seed", ["a", True, 1.5])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    store = dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))
+    with pytest.raises(ValueError, match=f"Expected seed={seed!r}"):
+        store.create("c", ARMS, seed=seed)
+    assert list(store) == []
+
+
 @pytest.mark.parametrize("text", ["a\0b", "a\ud800", "\x1b[2J", "a\nb"])
 def test_text_that_cannot_be_printed_is_no_name_and_no_word(make: Open, text: str) -> None:
     """Not every database keeps it, or it would steer a terminal."""

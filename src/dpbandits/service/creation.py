@@ -13,7 +13,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from dpbandits.core.errors import EditedRowsError
-from dpbandits.core.inputs import checked_name, options_of, require_options, shown
+from dpbandits.core.inputs import (
+    checked_name,
+    checked_seed,
+    options_of,
+    require_options,
+    shown,
+)
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.policies.contract import Policy
@@ -312,7 +318,7 @@ def first_sessions(
     require_few_arms(policy.arms, 1 if rule is not None else len(names))
     made = dict[str, Session]()
     for place, part in enumerate(names):
-        own = {} if seed is None else {"seed": seed + place}
+        own = {} if seed is None else {"seed": checked_seed(seed) + place}
         draws = SimulatedNoise(noise.seed + place) if type(noise) is SimulatedNoise else noise
         how = {"noise": draws, "campaign": name, **own, **options}
         if part == "holdout" and rule is not None:
