@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
+# Many interpreters are started: each finds compiled what the first one read.
+export PYTHONDONTWRITEBYTECODE :=
 LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports --no-cache
 
 .PHONY: demo serve check test test-all papers papers-full measured docs dist
