@@ -1,7 +1,7 @@
 """A call that is cut off at any place happened as a whole or not at all.
 
-Calls are cut off at lines and at every third bytecode of the package. The same session then goes
-on, from another thread too, and ends like one that was never cut off. The noise adds nothing, so
+Calls are cut off at lines and at bytecodes of the package. The same session then goes on,
+from another thread too, and ends like one that was never cut off. The noise adds nothing, so
 sessions that hold the same rewards are equal. `make test` cuts every place of the files that change
 a session once, in some call; `make test-all` cuts each call at 60 places, `-m hours` at all.
 """
@@ -12,10 +12,13 @@ import contextlib
 import copy
 import gc
 import sys
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from dis import findlinestarts
 from functools import cache, partial
+from itertools import pairwise
 from opcode import opmap
 from pathlib import Path
 from types import FrameType
@@ -58,25 +61,28 @@ CHANGES = {
 
 
 @cache
-def may_change(code: Any, at: int) -> bool:
-    return code.co_code[at] in CHANGES
+def changed(code: Any) -> frozenset[int]:
+    """Instructions before which a session may have changed since their line began."""
+    starts, found = [at for at, _ in findlinestarts(code)], set[int]()
+    for start, stop in pairwise([*starts, len(code.co_code)]):
+        found.update([at for at in range(start, stop, 2) if code.co_code[at] in CHANGES][1:])
+    return frozenset(found)
 
 
-def traced(call: Callable[[], Any], visit: Callable[[Place], None], opcodes: bool = True) -> None:
-    """Make a call, and visit its places: lines, opcodes that change something, and every third
-    opcode. Garbage is not collected meanwhile: a collected generator would run its lines.
+def traced(
+    call: Callable[[], Any], visit: Callable[[Place], None], opcodes: bool = True, only: Any = None
+) -> None:
+    """Make a call, and visit its places: of all code of the package, or of one code object only.
+    Garbage is not collected meanwhile: a collected generator would run its lines.
     """
-    count = 0
 
     def trace(frame: FrameType, event: str, arg: object) -> Any:
-        nonlocal count
-        code, at = frame.f_code, frame.f_lasti
-        if not code.co_filename.startswith(PACKAGE):
+        code = frame.f_code
+        if code is not only if only else not code.co_filename.startswith(PACKAGE):
             return None
         frame.f_trace_opcodes = opcodes
-        count += event == "opcode"
-        if event == "line" or (event == "opcode" and (count % 3 == 0 or may_change(code, at))):
-            visit((code, at, event))
+        if event in ("line", "opcode"):
+            visit((code, frame.f_lasti, event))
         return trace
 
     before, collects = sys.gettrace(), gc.isenabled()
@@ -90,7 +96,7 @@ def traced(call: Callable[[], Any], visit: Callable[[Place], None], opcodes: boo
             gc.enable()
 
 
-def interrupt(call: Callable[[], Any], at: int, opcodes: bool = True) -> int:
+def interrupt(call: Callable[[], Any], at: int, opcodes: bool = True, only: Any = None) -> int:
     """Make a call, raising at its `at`-th place (0: never). Returns the number of places passed."""
     passed = 0
 
@@ -100,7 +106,7 @@ def interrupt(call: Callable[[], Any], at: int, opcodes: bool = True) -> int:
         if passed == at:
             raise Interrupted
 
-    traced(call, visit, opcodes)
+    traced(call, visit, opcodes, only)
     return passed
 
 
@@ -449,17 +455,21 @@ def cut_everywhere(
     """Cut a call at the places that are wanted, or at `most` of them. Of those, at every
     `second`-th one, go on with a copy, and cut the next call too, at four of its places.
     """
-    uncut, places = Uncut(setup, name), list[Place]()
+    uncut, passed, chosen = Uncut(setup, name), Counter[Any](), list[tuple[Any, int]]()
     _, call = begun(setup, name)
-    traced(call, places.append)
-    chosen = [at for at, place in enumerate(places, 1) if wanted(place)]
-    chosen = chosen[:: 1 + len(chosen) // most]
+
+    def visit(place: Place) -> None:
+        passed[place[0]] += 1
+        if wanted(place):
+            chosen.append((place[0], passed[place[0]]))
+
+    traced(call, visit)
     with ThreadPoolExecutor(1) as pool:
-        for number, at in enumerate(chosen, 1):
+        for number, (code, at) in enumerate(chosen[:: 1 + len(chosen) // most], 1):
             for again in range(6 if number % second == 0 else 1):
                 game, call = begun(setup, name)
                 with contextlib.suppress(Interrupted):
-                    interrupt(call, at)
+                    interrupt(call, at, only=code)
                 if again == 1:
                     game.session = copy.deepcopy(game.session)
                 elif again:
@@ -472,13 +482,18 @@ CUT = set[Place]()
 """Places that were cut in some call already."""
 
 
+def may_change(place: Place) -> bool:
+    code, at, event = place
+    return event == "line" or at in changed(code)
+
+
 def is_new(place: Place) -> bool:
     """Return whether a place is cut now: each one of the files that change a session once, and of
     the others every tenth line.
     """
     code, at, event = place
     if code.co_filename.endswith(("/session/session.py", "/session/state.py")):
-        is_wanted = event == "line" or may_change(code, at)
+        is_wanted = may_change(place)
     else:
         is_wanted = event == "line" and at % 10 == 0
     if not is_wanted or place in CUT:
@@ -503,7 +518,7 @@ MANY = [pytest.param(60, marks=pytest.mark.long), pytest.param(10**6, marks=pyte
 def test_a_call_happens_as_a_whole_or_not_at_all_at_any_place(
     setup: str, name: str, most: int
 ) -> None:
-    cut_everywhere(setup, name, lambda place: True, 20, most)
+    cut_everywhere(setup, name, lambda place: may_change(place) or place[1] % 3 == 0, 20, most)
 
 
 # Segments, estimators, alarms
