@@ -107,8 +107,9 @@ def spend_many(path: Path, results: Any) -> None:
     results.put((done, budget.keep("first", str(os.getpid()))))
 
 
+@forks
 def test_processes_on_one_file(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     results = context.Queue()
     path = tmp_path / "budget"
     workers = [context.Process(target=spend_many, args=(path, results)) for _ in range(3)]

@@ -171,7 +171,7 @@ def test_every_operation_is_tried() -> None:
 
 
 @pytest.mark.parametrize("kind", SETTINGS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     played=st.lists(st.tuples(calls, st.booleans(), st.sampled_from([0, 1, 61])), max_size=25),
     settles=st.booleans(),

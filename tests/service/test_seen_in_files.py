@@ -126,10 +126,9 @@ def some_twice(low: Any, high: Any) -> Telling:
 
 WINDOWS: dict[str, tuple[Any, dict[str, Any], Any, Any]] = {
     "rewards": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), {}, 0, 1),
-    "fine grid": (dpb.DPKLUCB(arms=3, epsilon=1, first=50, grid=2**20), {}, 0.3, 1),
     "harm": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), RAIL, (0, 0), (1, 0.7)),
-    "range": (
-        dpb.DPKLUCB(arms=3, epsilon=1, first=50),
+    "fine grid and range": (
+        dpb.DPKLUCB(arms=3, epsilon=1, first=50, grid=2**20),
         {"rewards": dpb.Range(-100, 1000, clip=True)},
         -7,
         999,

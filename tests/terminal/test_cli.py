@@ -128,12 +128,6 @@ def test_the_demo_compares_on_a_real_trial(tmp_path: Path, monkeypatch: pytest.M
     assert "Annals of Family Medicine" in page
 
 
-def test_the_version_is_printed() -> None:
-    from dpbandits import __version__
-
-    assert dpbandits("--version").stdout.strip() == __version__
-
-
 def test_importing_loads_no_extra_that_is_not_needed() -> None:
     heavy = {"matplotlib", "polars", "pydantic", "joblib", "numba"}
     code = f"import sys, dpbandits.terminal.cli; print(*sorted({heavy!r} & set(sys.modules)))"

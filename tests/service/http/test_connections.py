@@ -5,6 +5,7 @@ refused in words, and others are served meanwhile.
 from __future__ import annotations
 
 import json
+import resource
 import select
 import socket
 import subprocess
@@ -18,6 +19,9 @@ from typing import NamedTuple
 import httpx
 import pytest
 from benchmarks.service.postgres import free_port
+from typer.testing import CliRunner
+
+from dpbandits.terminal.cli import app
 
 MOST, SECONDS = 12, 2
 LONG = 240
@@ -208,11 +212,13 @@ HEADS: dict[str, tuple[bytes, int]] = {
 }
 
 
-def test_too_few_files_for_the_connections_are_said_so(tmp_path: Path) -> None:
-    program = Path(sys.executable).with_name("dpbandits")
-    serve = f"ulimit -n 400; {program} serve --store sqlite:///{tmp_path}/t.db --port {free_port()}"
-    done = subprocess.run(["bash", "-c", serve], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+def test_too_few_files_for_the_connections_are_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (400, 400))
+    serve = ["serve", "--store", f"sqlite:///{tmp_path}/t.db", "--port", f"{free_port()}"]
+    done = CliRunner().invoke(app, serve)
+    assert done.exit_code == 2
     assert "500 connections need 948 open files" in " ".join(done.stderr.split())
 
 

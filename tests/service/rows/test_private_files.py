@@ -152,7 +152,7 @@ def open_and_ask(folder: Path, name: str, go: Any, found: Any) -> None:
 
 
 def test_processes_that_open_a_new_store_together(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     go, found = context.Barrier(3), context.Queue()
     workers = [
         context.Process(target=open_and_ask, args=(tmp_path, name, go, found)) for name in "abc"
