@@ -326,7 +326,7 @@ class Loud(RandomizedResponse):  # type: ignore[misc]  # final for everybody els
 
 
 def test_a_randomizer_by_itself() -> None:
-    randomizer = RandomizedResponse(epsilon=Fraction(1))
+    randomizer = RandomizedResponse(epsilon=Fraction(1), grid=Grid(steps=1))
     report = dpb.audit(randomizer, levels=["randomised response", "transcript"])
     assert [(level.level, level.outcome) for level in report.levels] == [
         ("randomised response", "passed")
@@ -335,7 +335,7 @@ def test_a_randomizer_by_itself() -> None:
     assert 0.9 < report.lower_bound <= 1
     made = dpb.audit(RandomizedResponse, epsilon="1/2", levels=["randomised response"])
     assert (made.passed, made.claim) == (True, Fraction(1, 2))
-    assert dpb.audit(Loud(epsilon=Fraction(1)), levels=["randomised response"]).failed
+    assert dpb.audit(Loud(epsilon=ONE, grid=Grid(steps=1)), levels=["randomised response"]).failed
     with pytest.raises(ValueError, match="audited as it is"):
         dpb.audit(LocalLaplace(epsilon=Fraction(1)), epsilon=2)
 
@@ -457,9 +457,9 @@ def answer(self: Randomizer, steps: int, noise: Any) -> int:
     return RandomizedResponse(epsilon=self.epsilon, grid=self.grid).randomise(steps, noise)
 
 
-@pytest.mark.parametrize(("grid", "width"), [(1, 3), (7, 1), (1024, 3)])
-def test_randomised_response_costs_its_claim(grid: int, width: int) -> None:
-    for epsilon in ("1/10", "1", "4"):
+@pytest.mark.parametrize(("grid", "width", "epsilons"), [(7, 3, ["1/10", "4"]), (1024, 1, ["1"])])
+def test_randomised_response_costs_its_claim(grid: int, width: int, epsilons: list[str]) -> None:
+    for epsilon in epsilons:
         made = RandomizedResponse(epsilon=Fraction(epsilon), grid=Grid(steps=grid), width=width)
         result = randomised_response_level(made)
         assert result.outcome == "passed"
@@ -468,7 +468,7 @@ def test_randomised_response_costs_its_claim(grid: int, width: int) -> None:
         assert less.outcome == "failed"
 
 
-@pytest.mark.parametrize("grid", [1, 7, 1024])
+@pytest.mark.parametrize("grid", [1, 1024])
 def test_a_reward_told_without_noise_has_no_epsilon(grid: int) -> None:
     raw = law_level(lambda self, steps, noise: steps, grid)
     assert (raw.outcome, raw.lower_bound) == ("failed", inf)

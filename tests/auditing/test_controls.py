@@ -25,7 +25,6 @@ WRONG = [control for listed in ("known", "odd") for control in LISTS[listed]() i
 RIGHT = [control for listed in ("odd", "unseen") for control in LISTS[listed]() if control.right]
 SHORT = (
     "first pull not noised",
-    "half noise: RandomizedResponse",
     "half noise: LazyForgetful, black box",
     "joint blocks read again",
     "stopping decided on raw sums",

@@ -260,14 +260,14 @@ def keeps() -> AuditReport:
 
 @pytest.fixture(scope="module")
 def out_of_reach() -> AuditReport:
-    return audit(Coin, 8)
+    return audit(Leader, 8)
 
 
 def test_a_claim_out_of_reach_gets_no_verdict(
     keeps: AuditReport, out_of_reach: AuditReport
 ) -> None:
-    """1,000 bets can show 4.3 at most: of a claim of 8 they say nothing, of a claim
-    of 1 something.
+    """1,000 bets can show 4.3 at most: of a claim of 8 they say nothing, though more is leaked; of
+    a claim of 1 something.
     """
     report = out_of_reach
     assert (report.verdict, report.passed, report.failed) == ("no verdict", False, False)
@@ -275,8 +275,6 @@ def test_a_claim_out_of_reach_gets_no_verdict(
     assert conclusion(report).startswith("No verdict: the claim is out of reach")
     assert keeps.verdict == "not refuted"
     assert conclusion(keeps).startswith("Not refuted: ")
-    # what it leaks is more, but cannot be shown by so few
-    assert audit(Leader, 8).verdict == "no verdict"
 
 
 def test_a_report_says_what_was_looked_at() -> None:

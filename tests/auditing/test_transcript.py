@@ -247,7 +247,7 @@ def test_running_sums_cost_their_claim(mechanism: Any) -> None:
             dpb.TreeFTRL(actions=2, epsilon=HALF, horizon=40, grid=1), marks=pytest.mark.long
         ),
         dpb.TreeFTRL(actions=2, epsilon=HALF, horizon=8, grid=1, play="weights"),
-        dpb.RootFTRL(actions=2, rho=HALF, horizon=40, grid=1),
+        dpb.RootFTRL(actions=2, rho=HALF, horizon=12, grid=1),
     ],
     ids=repr,
 )
