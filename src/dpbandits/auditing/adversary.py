@@ -123,10 +123,12 @@ def chi_square(a: Floats, b: Floats, cells: int = 16) -> Floats:
     at = np.unique(np.rint(np.arange(1, cells) * (both.shape[1] - 1) / cells).astype(int))
     scores = np.zeros(len(both))
     for column, edges in enumerate(both[:, at]):
-        edges = edges[np.flatnonzero(np.diff(edges, prepend=-np.inf))]
+        edges = edges[np.concatenate(([True], edges[1:] != edges[:-1]))]
+        # `numpy.diff` takes several times as long
+        below = [np.searchsorted(side[column], edges) for side in sides]
         one, other = (
-            np.diff(np.searchsorted(side[column], edges), prepend=0, append=side.shape[1])
-            for side in sides
+            np.concatenate((found, [side.shape[1]])) - np.concatenate(([0], found))
+            for found, side in zip(below, sides, strict=True)
         )
         scores[column] = ((one - other) ** 2 / np.maximum(one + other, 1)).sum() - len(edges)
     return scores

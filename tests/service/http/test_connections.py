@@ -5,7 +5,6 @@ refused in words, and others are served meanwhile.
 from __future__ import annotations
 
 import json
-import resource
 import select
 import socket
 import subprocess
@@ -215,6 +214,7 @@ HEADS: dict[str, tuple[bytes, int]] = {
 def test_too_few_files_for_the_connections_are_said_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    resource = pytest.importorskip("resource", reason="files are not limited here")
     monkeypatch.setattr(resource, "getrlimit", lambda _: (400, 400))
     serve = ["serve", "--store", f"sqlite:///{tmp_path}/t.db", "--port", f"{free_port()}"]
     done = CliRunner().invoke(app, serve)

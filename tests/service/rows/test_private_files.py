@@ -151,6 +151,7 @@ def open_and_ask(folder: Path, name: str, go: Any, found: Any) -> None:
         found.put(modes(folder))
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_processes_that_open_a_new_store_together(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
     go, found = context.Barrier(3), context.Queue()
