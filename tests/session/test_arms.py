@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -299,16 +300,19 @@ def test_there_has_to_be_room_for_its_least_share() -> None:
     assert len(s.arms) == 2
 
 
-def test_a_restarted_arm_keeps_its_harm_apart() -> None:
-    s = named(guardrail=dpb.Guardrail("refunds", limit=0.9))
+@pytest.mark.parametrize(
+    ("arms", "labels"), [(["blue", "green"], ["blue (1)", "green", "blue"]), (2, ["0", "1", "2"])]
+)
+def test_a_restarted_arm_keeps_its_history_apart(arms: Any, labels: list[str]) -> None:
+    """Rewards and harm of before stay with the old name, or number."""
+    s = named(replace(POLICY, arms=arms), guardrail=dpb.Guardrail("refunds", limit=0.9))
     for decision in s.ask(32):
         s.tell(decision, (1.0, 0.5))
-    s._restart("blue")
-    assert [(row.label, row.people) for row in s.harm()] == [
-        ("blue (1)", 16),
-        ("green", 16),
-        ("blue", 0),
-    ]
+    s._restart(0)
+    for rows in (s.harm(), s.beliefs()):
+        assert [(row.label, row.people) for row in rows] == list(
+            zip(labels, (16, 16, 0), strict=True)
+        )
 
 
 def test_segments_are_restarted_together() -> None:

@@ -159,6 +159,14 @@ def ahead() -> Any:
     return s
 
 
+def recorded() -> Any:
+    """Two batches of people who were assigned elsewhere."""
+    s = dpb.Session(DPKLUCB(arms=2, epsilon=1), noise=SimulatedNoise(1))
+    for arm in (0, 1):
+        s.record(arm, (5, 2), key=f"of arm {arm}")
+    return s
+
+
 def silent() -> Any:
     """The first two people who get an arm never answer."""
     s, seen = dpb.Session(DPKLUCB(arms=3, epsilon=1, first=6), noise=SimulatedNoise(1)), [0] * 3
@@ -191,6 +199,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "options": partial(saved, "all options"),
     "joint": partial(told, dpb.DPJointMAT(problem=MATROID, epsilon=4, first=1), 30),
     "joint, ahead": ahead,
+    "recorded": recorded,
     "silent": silent,
     "held": held,
     "coins": partial(told, DPKLUCB(arms=2, epsilon=1), 60, min_share=0.1),
@@ -244,6 +253,7 @@ DAMAGE: dict[str, dict[str, list[Any]]] = {
         "public.records": [15],
         "public.counts.0.1": [9],
         "public.plays.0.0": [7],
+        "public.plays.0.1": [[0]],
         "public.pending.0.1": [99],
         "public.pending.0.0": [2**62],
         "public.max_pending": [10**9, 0],
@@ -296,6 +306,7 @@ DAMAGE: dict[str, dict[str, list[Any]]] = {
         "public.records": [0],
     },
     "joint, ahead": {
+        "public.plays.0.1": [None],
         "public.plans.0.0": [0],
         "public.plans.0.1.0": [["x"]],
         "public.plans.0.1.2": [[-7]],
@@ -306,6 +317,12 @@ DAMAGE: dict[str, dict[str, list[Any]]] = {
         "public.counts.0.0": [-9],
         "private.sums.0": [[1]],
         "private.sums.0.0": [10**6],
+    },
+    "recorded": {
+        "public.batches": [twice, lambda was: [was[0], [was[0][0], *was[1][1:]]]],
+        "public.batches.0.1": [2],
+        "public.batches.0.2": [6],
+        "public.elsewhere": [9, 11],
     },
     "silent": {
         "public.delays": [[[4, 1], [4, 1]], [[3, 1]], [[4, -1]]],
@@ -370,6 +387,7 @@ DAMAGE: dict[str, dict[str, list[Any]]] = {
         "public.contexts": [..., None],
         "public.contexts.open": [less],
         "public.contexts.open.0.0": [more(1), less, [10**30]],
+        "public.contexts.open.0.2.0": [less],
         "public.contexts.recent": [less],
         "public.contexts.recent.0": [more([0.1])],
         "public.learned.0.0.2": [less],

@@ -230,8 +230,11 @@ def test_devices_of_segments_answer_in_messages() -> None:
     message = device.answer(french.to_json(), 1.0)
     s.tell_message(message)
     assert records(s) == [0, 1]
+    assert s.guarantee == s["DE"].guarantee
     with pytest.raises(dpb.MessageError, match="segments"):
         s.tell_message(message.replace("trial/FR", "trial/ES"))
+    with pytest.raises(dpb.MessageError, match="for another"):
+        s["DE"].tell_message(message)
 
 
 def test_rules_of_all_segments_finish_or_none_does() -> None:

@@ -25,6 +25,7 @@ from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise.protocol import Noise
 from dpbandits.session.beliefs import ReleasedRow, draw_moment
 from dpbandits.session.evidence import BETS, PairEvidence
+from dpbandits.session.times import Law, OpenPeriod
 from tests.session.replay import largest_loss
 from tests.session.small import (
     Days,
@@ -393,6 +394,13 @@ def test_what_was_drawn_by_other_shares_is_not_compared() -> None:
         ones(s, clock, 50)
         spoil()
         assert bets_after(50) == third
+
+
+def test_a_record_of_a_forgotten_law_is_compared_with_none() -> None:
+    period = OpenPeriod(laws=(Law(5, (0.5, 0.5)), Law(9, (0.2, 0.8))))
+    assert [period.law_of(decision) for decision in (4, 5, 8, 9)] == [0, 5, 5, 9]
+    assert period.recorded(4, 0) == period._replace(mixed=(0,))
+    assert period.recorded(8, 0).recorded(4, 1) == period._replace(law=5, mixed=(1,))
 
 
 @pytest.mark.parametrize("window", [None, timedelta(seconds=30)])

@@ -26,6 +26,14 @@ def after(policy: Any, blocks: list[tuple[int, float]]) -> KalmanState:
     return state
 
 
+def test_a_block_averages_its_noise_away() -> None:
+    assert [dpb.DPKalmanTS(arms=2, epsilon=e, lasting=9).block for e in ("1/4", 1, 3)] == [
+        64,
+        16,
+        6,
+    ]
+
+
 def test_beliefs_are_the_posterior_of_a_random_walk() -> None:
     """Against the joint normal law of all means and releases, conditioned at once."""
     policy = dpb.DPKalmanTS(arms=2, epsilon=1, lasting=10**6)
