@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -314,3 +315,8 @@ def test_answers_that_are_lost_never_come() -> None:
     told = [law.sample(rng) for _ in range(2_000)]
     assert 475 <= sum(delay > 10**9 for delay in told) <= 725
     assert {delay for delay in told if delay < 10**9} == {1, 2, 3}
+
+
+def test_a_share_of_people_may_be_a_fraction() -> None:
+    found = dpb.forecast([0.5, 0.4], 50, 1, draws=2, silent=Fraction(1, 4))
+    assert "0.25 of people never answer" in found.about

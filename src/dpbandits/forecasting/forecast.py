@@ -5,7 +5,7 @@ to have lost to it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -59,6 +59,7 @@ from dpbandits.session.beliefs import (
     least_bounds,
     level,
 )
+from dpbandits.session.options import checked_rewards_range
 from dpbandits.session.people import MOST_CONTRIBUTIONS, policy_for_users
 from dpbandits.session.ranges import Range
 from dpbandits.session.times import require_comparable
@@ -105,7 +106,7 @@ def entrants(
     budgets = sorted({as_fraction(epsilon, "epsilon") for epsilon in given})
     usual = DEFAULT if among is None else among.usual
     named = usual if policies is None else policies
-    if isinstance(named, (str, type)):
+    if isinstance(named, (str, type)) or not isinstance(named, Iterable):
         named = [named]
     if not budgets or not named:
         raise ValueError("Expected one ε and one policy at least: epsilon=[.5, 1], for example.")
@@ -550,7 +551,7 @@ def forecast(
     >>> [(row.policy, row.epsilon) for row in found]
     [('DPRateIMED', 0.5), ('DPRateIMED', 1.0), ('KLUCB', None), ('equal shares', None)]
     """
-    prior, ruler = rates_given(rates, arms), rewards or Range()
+    prior, ruler = rates_given(rates, arms), checked_rewards_range(rewards, False) or Range()
     visitors = whole_number(visitors, "visitors", prior.size, MOST)
     law = None if delay is None else checked_delay(delay)
     shares = shares_given(min_share, prior)
@@ -598,7 +599,7 @@ def forecast(
     rows = foreseen(private, trial, progress)
     about = f"rates: {prior}; rewards: {ruler.words}"
     about += "" if shares is None else f"; {shares.least_words(prior.labels)}"
-    about += f"; {silent:g} of people never answer" if silent else ""
+    about += f"; {how.silent:g} of people never answer" if how.silent else ""
     about += f"; {drift}" if drift is not None else ""
     about += f"; answers come late: {delay}" if delay is not None else ""
     about += f"; periods of {period:,} visitors" if period else ""
@@ -654,7 +655,7 @@ def spread_given(sd: object, prior: Prior | EachRate, ruler: Range) -> Floats | 
     given: list[Any] = list(sd) if several else [sd] * prior.size  # type: ignore[call-overload]
     numbers = [real_number(each) for each in given]
     fits = len(given) == prior.size and not (several and isinstance(prior, Prior))
-    if not fits or any(number is None or not number >= 0.0 for number in numbers):
+    if not fits or any(number is None or not 0.0 <= number <= 1e308 for number in numbers):
         raise ValueError(
             f"Expected sd={shown(sd)} to be the standard deviation of single rewards: a number of "
             f"at least 0, or where rates are a list, {prior.size} of them, one a rate."
