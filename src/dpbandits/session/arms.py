@@ -59,6 +59,11 @@ class Roster:
         """The arms in play."""
         return tuple(range(len(self.status))) if self.active is None else self.active
 
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The arms that are not retired."""
+        return tuple(arm for arm, status in enumerate(self.status) if status != "retired")
+
     def mark(self, arm: int) -> int:
         """A hash of an arm's name, by which a person keeps it: a restarted arm keeps its name."""
         name = self.labels[arm] if self.labels else arm
@@ -298,6 +303,9 @@ class Assignment:
     def require_room(self, arms: int) -> None:
         """Refuse more arms than have their least share.
 
+        Args:
+            arms: how many are not retired.
+
         Raises:
             ValueError: their shares would add up to more than 1.
         """
@@ -336,15 +344,16 @@ class Assignment:
             "reward enters, so they cost no privacy"
         )
 
-    def checked(self, arms: int) -> Assignment | None:
-        """The same from a saved session, of so many arms.
+    def checked(self, roster: Roster) -> Assignment | None:
+        """The same from a saved session with these arms.
 
         Raises:
             DamagedSessionError: they cannot have these shares.
         """
-        kind = "shuffled" if self.shuffled else "planned"
+        kind, shares = "shuffled" if self.shuffled else "planned", dict(self.shares)
+        arms = len(roster.status if shares else roster.kept)
         try:
-            return assignment_of(kind, dict(self.shares) or self.min_share, arms)
+            return assignment_of(kind, shares or self.min_share, arms)
         except ValueError:
             raise damaged("public.assignment has a share that cannot be") from None
 

@@ -597,7 +597,7 @@ def state_of(
         history=history,
         roster=roster,
         traffic=Traffic.restored(public.traffic, policy.arms),
-        assignment=public.assignment and public.assignment.checked(policy.arms),
+        assignment=public.assignment and public.assignment.checked(roster),
         harm=None if harm is None else harm.restored(public.harm, policy.arms, public.asked),
         events=public.events,
         step=public.step,

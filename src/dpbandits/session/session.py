@@ -1543,7 +1543,7 @@ class Session:
         """
         arms = len(roster.status)
         if state.assignment is not None:
-            state.assignment.require_room(arms)
+            state.assignment.require_room(len(roster.kept))
         policy = state.policy.with_arms(tuple(roster.labels) or arms)
         vault = self._vault_for(policy, self._vault.noise)
         learned, books = state.policy.widened(state.learned, arms), vault.widened(state.books, arms)
@@ -1853,7 +1853,7 @@ class Session:
 
         Args:
             control: the name or number of the arm that others are compared with; by default the
-                only one that `min_share` names, else the first one.
+                only one that `min_share` names, else the first one that is not retired.
             confidence: that all intervals hold, of all arms and at all times at once. They come
                 from the arms' own (`beliefs`), so `beliefs().best` may name an arm before.
 
@@ -1861,10 +1861,10 @@ class Session:
             ValueError: no such arm, or a confidence that is not between 0 and 1.
             TypeError: the policy decides by context.
         """
-        drawn = self._state.assignment
+        drawn, roster = self._state.assignment, self._state.roster
         named = () if drawn is None else drawn.shares
-        usual = named[0][0] if len(named) == 1 else 0
-        number = self._state.roster.number(usual if control is None else control)
+        usual = named[0][0] if len(named) == 1 else roster.kept[0]
+        number = roster.number(usual if control is None else control)
         return lift_of(self.beliefs(confidence), number, self.rewards)
 
     def predictions(self, confidence: float = 0.95, *, always: bool = False) -> Predictions:
@@ -2161,7 +2161,7 @@ def may_restart(sessions: Sequence[Session], arm: str | int) -> bool:
         number = state.roster.number(arm)
         roster = state.roster.restarted(number)
         if state.assignment is not None:
-            state.assignment.require_room(len(roster.status))
+            state.assignment.require_room(len(roster.kept))
         session.policy.with_arms(tuple(roster.labels) or len(roster.status))
         changed = beliefs(state.history, among=in_play(state)).changed
         has_changed = has_changed or state.history.arms[number].label in changed
