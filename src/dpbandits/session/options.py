@@ -12,7 +12,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpbandits.core.errors import PrivacyWarning, RewardError, TooManyPendingError, coded
-from dpbandits.core.inputs import as_int, checked_default, is_line, number, refuse_class, shown
+from dpbandits.core.inputs import (
+    as_int,
+    checked_default,
+    is_line,
+    number,
+    refuse_class,
+    shown,
+    whole_number,
+)
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.joint import GuardedBatches
@@ -278,9 +286,10 @@ def checked_contexts(policy: Policy, context: Any, count: int | None) -> list[An
         isinstance(context, np.ndarray) and context.ndim > 0
     )
     rows: Any = context if is_several else ()
-    if len(rows) != count:
+    many = whole_number(count, "count")
+    if len(rows) != many:
         raise ValueError(
-            f"Expected context= to be {count} contexts, one for each decision, got {len(rows)}. "
+            f"Expected context= to be {many} contexts, one for each decision, got {len(rows)}. "
             "No decision was made."
         )
     return [policy.context(row) for row in rows]
