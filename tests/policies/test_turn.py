@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.plan import Hold
+from dpbandits.core.plan import Cycle, Hold
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.policies.cumulative import DPKLUCB
 
@@ -40,6 +40,17 @@ def test_a_plan_that_is_none_is_said_by_every_host(
         dpb.Session(policy, noise=dpb.SimulatedNoise(1))
     with pytest.raises(kind, match=words):
         dpb.simulate(policy, dpb.Bernoulli([0.5, 0.4]), 100)
+
+
+class InTurn(dpb.DPJointMAT):
+    def plan(self, state: Any, rng: Any) -> Any:
+        return Cycle((0, 1), each=1, release=(0, 1))
+
+
+def test_a_plan_of_joint_releases_plays_one_super_arm() -> None:
+    policy = InTurn(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1)
+    with pytest.raises(TypeError, match="Expected a Hold, got a Cycle"):
+        dpb.Session(policy, noise=dpb.SimulatedNoise(1))
 
 
 def test_a_grid_is_a_grid() -> None:
