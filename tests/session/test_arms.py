@@ -356,6 +356,10 @@ def test_in_a_store_and_over_http() -> None:
         assert far.restart_arm("blue", key="once") == 2
         assert dict(trial.arms) == {"blue (1)": "retired", "green": "active", "blue": "active"}
         assert trial.events()[0].what == "restart arm"
+        assert trial.recent(1_600).arms[2].decisions == 0
         trial.tell(trial.ask(), 1.0)
+        for shown in (trial.decisions(), far.decisions()):
+            assert {row.label for row in shown} == {"blue (1)", "green", "blue"}
+            assert {row.label for row in shown if row.action == 0} == {"blue (1)"}
         assert far.beliefs() == trial.beliefs()
         assert [row.label for row in trial.history()[-1].arms] == ["blue (1)", "green", "blue"]

@@ -21,7 +21,7 @@ from pydantic import Field, TypeAdapter
 from dpbandits.core.inputs import whole_number
 from dpbandits.forecasting.forecast import ExpectedLoss, expected_loss
 from dpbandits.policies.contextual import ContextualPolicy
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.contract import ArmLabels, Policy
 from dpbandits.service import models
 from dpbandits.service.operations import MOST_AT_ONCE
 from dpbandits.service.parts import Part, frozen_json
@@ -290,17 +290,22 @@ def releases_of(
     ]
 
 
+def labels_of(part: Part) -> ArmLabels:
+    """The arms' names as they are now: a restart gives what was before another one."""
+    return ArmLabels(part.session.policy.labels or ())
+
+
 def decisions_of(
     tx: Transaction, part: Part, after: int = 0, limit: int = 1_000
 ) -> models.DecisionPage:
     since = whole_number(after, "after", 0, LAST)
     many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
-    hidden = part.session.attribution_window is not None
+    hidden, labels = part.session.attribution_window is not None, labels_of(part)
     rows = tuple(
         models.StoredDecision(
             id=row.seq,
-            action=frozen_json(row.action),
-            label=frozen_json(row.label),
+            action=(action := frozen_json(row.action)),
+            label=labels.of(action),
             propensity=row.propensity,
             eligible=frozen_json(row.eligible),
             learn=row.learn,
@@ -518,14 +523,13 @@ def history_of(tx: Transaction, part: Part) -> tuple[models.Moment, ...]:
 def recent_of(tx: Transaction, part: Part, newest: int = 1_000) -> models.Recent:
     many = whole_number(newest, "newest", 1, MOST_AT_ONCE)
     after = max(0, part.head.asked - many)
-    counts = Counter(
-        str(frozen_json(row.action if row.label is None else row.label))
-        for row in tx.rows.decisions(part.uid, after, many)
+    shown = Counter(frozen_json(row.action) for row in tx.rows.decisions(part.uid, after, many))
+    policy, labels = part.session.policy, labels_of(part)
+    actions = range(policy.arms) if policy.about.feedback == "bandit" else sorted(shown, key=str)
+    arms = tuple(
+        models.ArmShare(label=str(labels.of(action) or action), decisions=shown[action])
+        for action in actions
     )
-    named = dict.fromkeys(str(name) for name, _ in part.session.arms)
-    if part.session.policy.about.feedback != "bandit":
-        named = dict.fromkeys(sorted(counts))
-    arms = tuple(models.ArmShare(label=name, decisions=counts[name]) for name in named)
     return models.Recent(after=after, until=part.head.asked, arms=arms)
 
 
