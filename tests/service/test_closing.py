@@ -168,6 +168,9 @@ def test_a_winner_is_shown_to_everybody(setting: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="closed already"):
         trial.campaign.close(winner="a")
     trial.store = trial.open()
+    if setting == "plain":
+        with pytest.raises(ValueError, match="no user="):  # as while it was open
+            trial.campaign.ask(user="ann")
     shown = trial.asked(12)
     assert {(each.label, each.learn, each.propensity) for each in shown} == {("b", False, 1.0)}
     assert set(trial.tell(shown)) == {"gone"}

@@ -318,12 +318,12 @@ class Ask(OperationModel):
         (part,) = self.parts(tx)
         session, user, eligible = part.session, self.user, self.eligible
         self._require_contexts(part)
+        if tx.layout.rule is not None and pseudonym_in(session, user) is None:
+            user = None  # the hash of the side is all that is known of people here
         if part.closed is not None or part.head.closed is not None:
-            return self._show_winner(part)
+            return self._show_winner(part, user)
         if tx.layout.rule is not None:
             require_control(tx, eligible)
-            if pseudonym_in(session, user) is None:
-                user = None  # the hash of the side is all that is known of people here
             if part is not tx.part("policy"):
                 eligible = None  # the control arm is all that there is
         who = pseudonym_in(session, user) if user is not None else None
@@ -348,12 +348,11 @@ class Ask(OperationModel):
         except ValueError as error:
             raise refusal("context", str(error)) from None
 
-    def _show_winner(self, part: Part) -> list[CampaignDecision]:
+    def _show_winner(self, part: Part, user: User) -> list[CampaignDecision]:
         """Decisions of a campaign that is closed."""
         session = part.session
         if session.closed is None or session.closed.winner is None:
             raise refusal("closed")
-        user = None if pseudonym_in(session, self.user) is None else self.user
         asked = session.ask(self.count, eligible=self.eligible, user=user, context=self.context)
         return self._named(part, asked, [1.0] * len(asked))
 
