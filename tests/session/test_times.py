@@ -43,7 +43,7 @@ DAY = timedelta(days=1)
 TOP = dpb.UniformMatroid(arms=4, rank=2)
 POLICIES = [
     dpb.DPKLUCB(arms=2, epsilon=1, first=4),
-    dpb.AnytimeLazyUCB(arms=2, epsilon=1),
+    dpb.LazyDPTS(arms=2, epsilon=1),  # rounds rewards between 0 and 1 by coins
     dpb.CUCBDP(problem=TOP, epsilon=1, horizon=100),
     dpb.DPJointMAT(problem=TOP, epsilon=4, first=1.0),
     dpb.TreeFTRL(actions=3, epsilon=1, horizon=100),
@@ -101,7 +101,7 @@ def expires(s: dpb.Session, decision: dpb.Decision) -> None:
 
 def tells_twice(s: dpb.Session, decision: dpb.Decision) -> None:
     s.tell(decision, reward_of(s, decision, 0.0))
-    s.tell_many([(decision, reward_of(s, decision, 1.0))])
+    s.tell_many([(decision, reward_of(s, decision, 0.3))])
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)

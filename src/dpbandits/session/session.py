@@ -1020,9 +1020,8 @@ class Session:
         """
         for id, _, _ in checked:
             self._require_time(id)
-        held = self._tables.held
-        steps = {id: self._vault.on_grid(plain) for id, _, plain in checked}
-        held.update({id: value for id, value in steps.items() if id not in held})
+        held, on_grid = self._tables.held, self._vault.on_grid
+        held.update({id: on_grid(plain) for id, _, plain in checked if id not in held})
 
     def _require_time(self, id: int) -> None:
         window = self._tables.window
