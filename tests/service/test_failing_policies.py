@@ -159,10 +159,14 @@ def test_a_stopping_rule_finishes_once(segments: Any, lite: Lite) -> None:
     noise = Watching()
     rule: Any = Unfinished(alpha=0.5, beta=0.05, cap=10**6, epsilon="1/2")
     campaign = lite.open(noise=noise).create("t", rule, segments=segments)
-    where = {} if segments is None else {"segment": "DE"}
-    for _ in range(5):
-        campaign.tell(campaign.ask(**where), 1)
-    before = len(noise.sums)
+    for segment in segments or [None]:
+        for _ in range(5):
+            campaign.tell(campaign.ask(segment=segment), 1)
+        before = len(noise.sums)
+        if segment == "DE":
+            with pytest.raises(ValueError, match="none was told in 'FR'"):
+                campaign.finish()
+            assert len(noise.sums) == before, "nothing was released, as the error says"
     assert failing(campaign.finish) == "UnlearnedError"
     for _ in range(3):
         failing(campaign.finish)

@@ -50,6 +50,7 @@ from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import Decision, checked_pairs
 from dpbandits.session.options import checked_batch_key, checked_contexts, listed_outcomes
 from dpbandits.session.people import hashed_place, named_bytes
+from dpbandits.session.segments import require_rewards
 from dpbandits.session.session import may_restart
 from dpbandits.session.state import LONGEST_WHY
 from dpbandits.session.storing import (
@@ -979,7 +980,10 @@ class Finish(OperationModel):
     name: ClassVar[str] = "finish"
 
     def run(self, tx: Transaction, by: str) -> None:
-        for part in (parts := self.parts(tx)):
+        parts = self.parts(tx)
+        if len(parts) > 1:
+            require_rewards({name: tx.part(name).session for name in tx.layout.parts})
+        for part in parts:
             part.session.finish()
             part.note(tx.now, "finish", None, by or None)
             if len(parts) > 1:

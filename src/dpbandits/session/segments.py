@@ -354,12 +354,7 @@ class SegmentedSession(Mapping[str, Session]):
             TypeError: the policy plays on for ever.
             ValueError: in one of the segments no reward was ever told. Nothing was released.
         """
-        silent = [name for name, each in self._parts.items() if not each._current.records]
-        if silent and self.policy.about.goal == "estimate":
-            raise ValueError(
-                f"Expected a reward in every segment before finish; none was told in "
-                f"{', '.join(map(repr, silent))}. Nothing was released."
-            )
+        require_rewards(self._parts)
         for session in self._parts.values():
             session.finish()
 
@@ -490,6 +485,16 @@ class SegmentedSession(Mapping[str, Session]):
                 "segment counts its own). Nothing was recorded."
             )
         return owner
+
+
+def require_rewards(segments: Mapping[str, Session]) -> None:
+    """Refuse to finish a stopping rule where one of its segments has no reward, before any does."""
+    silent = [name for name, each in segments.items() if not each._current.records]
+    if silent and segments[silent[0]].policy.about.goal == "estimate":
+        raise ValueError(
+            f"Expected a reward in every segment before finish; none was told in "
+            f"{', '.join(map(repr, silent))}. Nothing was released."
+        )
 
 
 def segment_campaign(base: str, segment: str) -> str:
