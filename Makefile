@@ -20,7 +20,7 @@ serve: $(STAMP)
 # While one works: lint, types, contracts, and tests of the parts that everything stands on.
 check: $(STAMP)
 	$(LINT)
-	$(PYTEST) --dist loadfile -q -m "not long and not hours" tests/core tests/session tests/oracles tests/mechanisms tests/theory
+	$(PYTEST) --dist loadfile -q -m "not long and not hours" tests/core tests/vault tests/mechanisms tests/session --ignore tests/session/test_interruption.py
 
 # A file's tests stay on one worker, for what they compile they compile once.
 test: $(STAMP)
