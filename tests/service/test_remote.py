@@ -77,8 +77,9 @@ def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
     for arguments in ({"user": b"anna"}, {"user": "\ud800"}, {"eligible": [object()]}):
         with pytest.raises((TypeError, ValueError), match="Expected"):
             trial.ask(**arguments)
-    with pytest.raises(ValueError, match="Expected finite numbers"):
-        far.create("other", POLICY, default=float("nan"))
+    for default in (float("nan"), Fraction(10**400)):
+        with pytest.raises(ValueError, match="Expected finite numbers"):
+            far.create("other", POLICY, default=default)
     assert trial.tell(trial.ask(), 1) == "recorded"
     assert trial.lift(control=1).control == "green"
 

@@ -128,7 +128,7 @@ def as_json(body: Any) -> bytes | None:
     """
     if body is None:
         return None
-    with suppress(ValueError):  # whose text may show the number
+    with suppress(ValueError, OverflowError):  # whose text may show the number
         return json.dumps(
             body, allow_nan=False, default=plain_value, separators=(",", ":")
         ).encode()

@@ -931,7 +931,7 @@ class Database:
         database, too.
         """
         own = getattr(error, "dpbandits_engine", None) is self.engine
-        return own or interruption_behind(error) is not None
+        return own or isinstance(interruption_behind(error), KeyboardInterrupt)
 
     @contextmanager
     def begun(self, *, write: bool = True) -> Iterator[Connection]:
