@@ -13,7 +13,14 @@ import pytest
 
 from papers.evidence import CellSetting, Evidence, mean_of, ratio_of
 from papers.paper import MEASURES, Claim, judge
-from tests.papers.measures import test_growth, test_returns, test_theorems, word
+from tests.papers.measures import (
+    TrueAndMutant,
+    runs_of,
+    test_growth,
+    test_returns,
+    test_theorems,
+    word,
+)
 
 ENDS = {
     ("A", 0.1): 1000.0,
@@ -23,60 +30,38 @@ ENDS = {
     ("Level", 0.1): 410.0,
     ("Level", 1.0): 400.0,
 }
-AT = [250, 500, 750, 1000]
+SHARES = {250: 0.5, 500: 0.9, 750: 1.0, 1000: 1.0}
 
 
-def evidence(runs: int = 20, noise: float = 0.02, shape: float = 0.0) -> Evidence:
-    """Regrets that end at `ENDS`, with relative noise, in two environments. shape: 0 for a curve
-    that is flat by round 750.
-    """
+def evidence(runs: int = 20, noise: float = 0.02) -> Evidence:
+    """Regrets that end at `ENDS`, with relative noise, in two environments."""
     rng = np.random.default_rng(7)
-    frames = []
-    for environment in ("one", "two"):
-        for (label, epsilon), end in ENDS.items():
-            ends = end * (1 + noise * rng.standard_normal(runs))
-            rows = np.outer(ends, [0.5, 0.9, 1 - shape, 1.0]).ravel()
-            names = {"label": label, "environment": environment, "epsilon": epsilon}
-            frame = pl.DataFrame(
-                {"run": np.repeat(np.arange(runs), 4), "round": AT * runs, "regret": rows}
-            )
-            frames.append(frame.with_columns(**{k: pl.lit(v) for k, v in names.items()}))
-    return Evidence(pl.concat(frames))
+    return Evidence(
+        pl.concat(
+            runs_of(label, end * (1 + noise * rng.standard_normal(runs)), SHARES, place, epsilon)
+            for place in ("one", "two")
+            for (label, epsilon), end in ENDS.items()
+        )
+    )
 
 
+NAMED = {"id": "c", "statement": "s", "where": "w"}
 LOWEST = Claim(
-    id="c",
-    statement="s",
-    where="w",
-    measure="lowest",
-    arguments={"label": "A", "others": ["B"]},
-    differs="because",
+    **NAMED, measure="lowest", arguments={"label": "A", "others": ["B"]}, differs="because"
 )
+B_OVER_A, A_OVER_B = {"over": ["B"], "under": "A"}, {"over": ["A"], "under": "B"}
 RULE = {"means": [0.5], "alphas": [0.5], "budgets": [1], "beta": 0.05, "runs": 300}
+ZERO = RULE | {"means": [0.0]}
 SLOPE = {"along": "budget", "values": [1, 0.1], "at_least": 0.1, "runs": 100}
-TRUE_AND_MUTANT = [
-    (
-        "regret_ratio",
-        {"over": ["B"], "under": "A", "at_least": 5},
-        {"over": ["B"], "under": "A", "at_least": 6.5},
-    ),
-    (
-        "regret_ratio",
-        {"over": ["A"], "under": "B", "at_most": 0.2},
-        {"over": ["A"], "under": "B", "at_most": 0.15},
-    ),
+LATE = {"label": "A", "at_most": 0.001}, {"label": "A", "at_least": 0.05}
+ONE_RULE, BOTH_RULES = ["DPExponentialNAS"], ["DPNAS", "DPExponentialNAS"]
+TRUE_AND_MUTANT: TrueAndMutant = [
+    ("regret_ratio", B_OVER_A | {"at_least": 5}, B_OVER_A | {"at_least": 6.5}),
+    ("regret_ratio", A_OVER_B | {"at_most": 0.2}, A_OVER_B | {"at_most": 0.15}),
     ("lowest", {"label": "A", "others": ["B"]}, {"label": "B", "others": ["A"]}),
     ("similar", {"one": "B", "other": "A", "within": 8}, {"one": "A", "other": "B", "within": 5}),
-    (
-        "late_share",
-        {"label": "A", "last": 0.25, "at_most": 0.001},
-        {"label": "A", "last": 0.5, "at_most": 0.001},
-    ),
-    (
-        "late_share",
-        {"label": "A", "last": 0.5, "at_least": 0.05},
-        {"label": "A", "last": 0.25, "at_least": 0.05},
-    ),
+    ("late_share", LATE[0] | {"last": 0.25}, LATE[0] | {"last": 0.5}),
+    ("late_share", LATE[1] | {"last": 0.5}, LATE[1] | {"last": 0.25}),
     (
         "spread_over_epsilon",
         {"labels": ["Level"], "at_most": 1.2},
@@ -87,21 +72,13 @@ TRUE_AND_MUTANT = [
         {"labels": ["A", "B"], "rise": 0.05},
         {"labels": ["A", "Level"], "rise": -0.4},
     ),
-    (
-        "halts_right",
-        RULE | {"rules": ["DPNAS", "DPExponentialNAS"]},
-        RULE | {"rules": ["DPExponentialNAS"], "means": [0.0]},
-    ),
-    (
-        "stops_in_time",
-        RULE | {"rule": "DPExponentialNAS"},
-        RULE | {"rule": "DPExponentialNAS", "means": [0.0]},
-    ),
+    ("halts_right", RULE | {"rules": BOTH_RULES}, ZERO | {"rules": ONE_RULE}),
+    ("stops_in_time", RULE | {"rule": ONE_RULE[0]}, ZERO | {"rule": ONE_RULE[0]}),
     ("extra_values_slope", SLOPE | {"at_most": 1.2}, SLOPE | {"at_most": 0.6}),
 ]
 
 
-TABLES: list[tuple[Callable[[], Evidence], list[Any]]] = [
+TABLES: list[tuple[Callable[[], Evidence], TrueAndMutant]] = [
     (evidence, TRUE_AND_MUTANT),
     (test_growth.evidence, test_growth.TRUE_AND_MUTANT),
     (test_returns.evidence, test_returns.TRUE_AND_MUTANT),
@@ -185,26 +162,16 @@ def test_unknown_label_is_an_error_not_a_verdict() -> None:
 
 
 def test_reason_is_given_only_where_it_is_needed() -> None:
-    claim = LOWEST
-    assert judge(claim, evidence()).reason == ""
-    mutant = claim.model_copy(update={"arguments": {"label": "B", "others": ["A"]}})
-    assert judge(mutant, evidence()).reason == "because"
-    assert (
-        judge(mutant.model_copy(update={"differs": ""}), evidence()).reason
-        == "No reason is known yet."
-    )
-    later = Claim(id="c", statement="s", where="w", later="later release: x")
-    assert (judge(later, evidence()).word, judge(later, evidence()).reason) == (
-        "not attempted",
-        "later release: x",
-    )
-    limit = Claim(id="c", statement="s", where="w", unasked="a limit")
-    assert (judge(limit, evidence()).word, judge(limit, evidence()).reason) == (
-        "not asked",
-        "a limit",
-    )
-    with pytest.raises(ValueError, match="expected one of measure"):
-        Claim(id="c", statement="s", where="w", unasked="a limit", later="x")
+    mutant = LOWEST.model_copy(update={"arguments": {"label": "B", "others": ["A"]}})
+    for claim, said, reason in (
+        (LOWEST, "reproduced", ""),
+        (mutant, "differs", "because"),
+        (mutant.model_copy(update={"differs": ""}), "differs", "No reason is known yet."),
+        (Claim(**NAMED, later="later release: x"), "not attempted", "later release: x"),
+        (Claim(**NAMED, unasked="a limit"), "not asked", "a limit"),
+    ):
+        verdict = judge(claim, evidence())
+        assert (verdict.word, verdict.reason) == (said, reason)
 
 
 @pytest.mark.parametrize(
@@ -212,13 +179,14 @@ def test_reason_is_given_only_where_it_is_needed() -> None:
     [
         {},
         {"measure": "lowest", "later": "x"},
+        {"unasked": "a limit", "later": "x"},
         {"measure": "vibes"},
         {"measure": "lowest", "verdict": "reproduced"},
     ],
 )
 def test_claims_that_cannot_be_are_refused(bad: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"expected one of|no measure|[Ee]xtra"):
-        Claim.model_validate({"id": "c", "statement": "s", "where": "w"} | bad)
+        Claim.model_validate(NAMED | bad)
 
 
 def test_intervals_cover_the_truth() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -20,7 +21,7 @@ from papers.measures import (
     slope_growth,
     slope_weights,
 )
-from tests.papers.measures import word
+from tests.papers.measures import TrueAndMutant, runs_of, word
 
 SIZES = [(arms, gap) for arms in (4, 16, 64, 256) for gap in (0.2, 0.05)]
 EQUAL: dict[str, Environment] = {
@@ -43,85 +44,36 @@ LAWS: dict[str, Law] = {
 
 
 def evidence(noise: float = 0.02, runs: int = 20) -> Evidence:
-    rng = np.random.default_rng(11)
-    rows = [
-        {
-            "label": label,
-            "environment": name,
-            "epsilon": epsilon,
-            "run": run,
-            "round": 100,
-            "regret": regret,
-        }
-        for name, environment in (EQUAL | DOUBLING).items()
-        for epsilon in EPSILONS
-        for label, law in LAWS.items()
-        for run, regret in enumerate(
-            law(environment.arms, float(np.sort(environment.gaps)[1]), epsilon)
-            * (1 + noise * rng.standard_normal(runs))
-        )
-    ]
-    return Evidence(pl.DataFrame(rows), EQUAL | DOUBLING)
+    rng, places, frames = np.random.default_rng(11), EQUAL | DOUBLING, list[pl.DataFrame]()
+    for (name, place), epsilon, (label, law) in product(places.items(), EPSILONS, LAWS.items()):
+        end = law(place.arms, float(np.sort(place.gaps)[1]), epsilon)
+        ends = end * (1 + noise * rng.standard_normal(runs))
+        frames.append(runs_of(label, ends, {100: 1.0}, name, epsilon))
+    return Evidence(pl.concat(frames), places)
 
 
 GIVEN = evidence()
 WITHIN = {"environments": list(EQUAL)}
-CASES: list[tuple[str, dict[str, object], dict[str, object]]] = [
+RATE, LINEAR = {"labels": ["rate"]}, {"labels": ["linear"]}
+NEAR_ONE = {"at_least": 0.9, "at_most": 1.1}
+PRIVATE = {"of": "1/ε", "epsilons": [0.01, 0.1], "environments": ["K = 4, Δ = 0.2"]}
+FROM_4_TO_256 = {"environments": ["K = 256, Δ = 0.2"], "against": ["K = 4, Δ = 0.2"]}
+CASES: TrueAndMutant = [
+    ("growth", RATE | NEAR_ONE | {"of": "ln K"}, LINEAR | {"of": "ln K", "at_most": 1.1}),
+    ("growth", LINEAR | NEAR_ONE | {"of": "K"}, RATE | {"of": "K", "at_least": 0.9}),
     (
         "growth",
-        {"labels": ["rate"], "of": "ln K", "at_least": 0.9, "at_most": 1.1},
-        {"labels": ["linear"], "of": "ln K", "at_most": 1.1},
+        RATE | NEAR_ONE | {"of": "1/Δ", "epsilons": [10]},
+        RATE | {"of": "1/Δ", "at_least": 0.9, "epsilons": [0.01]},
     ),
-    (
-        "growth",
-        {"labels": ["linear"], "of": "K", "at_least": 0.9, "at_most": 1.1},
-        {"labels": ["rate"], "of": "K", "at_least": 0.9},
-    ),
-    (
-        "growth",
-        {"labels": ["rate"], "of": "1/Δ", "at_least": 0.9, "at_most": 1.1, "epsilons": [10]},
-        {"labels": ["rate"], "of": "1/Δ", "at_least": 0.9, "epsilons": [0.01]},
-    ),
-    (
-        "growth",
-        {
-            "labels": ["rate"],
-            "of": "1/ε",
-            "at_least": 0.9,
-            "at_most": 1.1,
-            "epsilons": [0.01, 0.1],
-            "environments": ["K = 4, Δ = 0.2"],
-        },
-        {
-            "labels": ["squared"],
-            "of": "1/ε",
-            "at_most": 1.1,
-            "epsilons": [0.01, 0.1],
-            "environments": ["K = 4, Δ = 0.2"],
-        },
-    ),
-    (
-        "follows_rate",
-        {"labels": ["rate"], "within": 1.1},
-        {"labels": ["rate", "linear"], "within": 3},
-    ),
+    ("growth", RATE | NEAR_ONE | PRIVATE, PRIVATE | {"labels": ["squared"], "at_most": 1.1}),
+    ("follows_rate", RATE | {"within": 1.1}, {"labels": ["rate", "linear"], "within": 3}),
     (
         "environment_ratio",
-        {
-            "labels": ["rate"],
-            "environments": ["K = 256, Δ = 0.2"],
-            "against": ["K = 4, Δ = 0.2"],
-            "at_least": 3.8,
-            "at_most": 4.2,
-        },
-        {
-            "labels": ["linear"],
-            "environments": ["K = 256, Δ = 0.2"],
-            "against": ["K = 4, Δ = 0.2"],
-            "at_most": 4.2,
-        },
+        RATE | FROM_4_TO_256 | {"at_least": 3.8, "at_most": 4.2},
+        LINEAR | FROM_4_TO_256 | {"at_most": 4.2},
     ),
-    ("between_bounds", {"labels": ["rate"]}, {"labels": ["rate", "tiny"]}),
+    ("between_bounds", RATE, {"labels": ["rate", "tiny"]}),
     ("between_bounds", {"labels": ["rate", "linear"]}, {"labels": ["huge"]}),
 ]
 TRUE_AND_MUTANT = [(name, {**WITHIN, **true}, {**WITHIN, **mutant}) for name, true, mutant in CASES]
@@ -174,21 +126,12 @@ def test_slopes_are_exact_without_noise_and_cover_the_truth_with_it() -> None:
 
 def in_size(power: float, early: float, epsilon: float | None) -> Evidence:
     """Regret of `early` at round 1,000, the same at every size, and then size**power · ln T."""
-    rng = np.random.default_rng(12)
-    rows = [
-        {
-            "label": "some",
-            "environment": f"K = {k}",
-            "epsilon": epsilon,
-            "run": run,
-            "round": t,
-            "regret": early + k**power * math.log(t / 1000) * (1 + 0.02 * rng.standard_normal()),
-        }
-        for k in (2, 4, 8)
-        for run in range(20)
-        for t in (1_000, 10**6)
-    ]
-    return Evidence(pl.DataFrame(rows, schema_overrides={"epsilon": pl.Float64}), {})
+    rng, frames = np.random.default_rng(12), list[pl.DataFrame]()
+    for k in (2, 4, 8):
+        later = k**power * math.log(1000) * (1 + 0.02 * rng.standard_normal(20))
+        for t, ends in ((1_000, np.full(20, early)), (10**6, early + later)):
+            frames.append(runs_of("some", ends, {t: 1.0}, f"K = {k}", epsilon))
+    return Evidence(pl.concat(frames), {})
 
 
 def test_slopes_leave_out_what_was_paid_early() -> None:

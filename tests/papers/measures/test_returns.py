@@ -5,14 +5,13 @@ once with the mutant that refutes it.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from papers.evidence import Evidence
-from tests.papers.measures import word
+from tests.papers.measures import TrueAndMutant, runs_of, word
 
 OPTIMUM, ROUNDS = 2.0, 1000
 # regret at the end: of a private policy in proportion to 1/ε, of one that follows no law, of one
@@ -32,76 +31,41 @@ ENDS = {
 ADDED = {"one": (400.0, 100.0), "two": (460.0, 160.0), "three": (1000.0, 160.0)}
 
 
-def frame(
-    label: str,
-    epsilon: float | None,
-    ends: np.ndarray[Any, Any],
-    early: float,
-    environment: str = "one",
-) -> pl.DataFrame:
-    """Regret of each run after a tenth of the rounds and at the end."""
-    runs = len(ends)
-    rows = np.outer(ends, [early, 1.0]).ravel()
-    data = pl.DataFrame(
-        {
-            "run": np.repeat(np.arange(runs), 2),
-            "round": [ROUNDS // 10, ROUNDS] * runs,
-            "regret": rows,
-        }
-    )
-    return data.with_columns(
-        label=pl.lit(label),
-        environment=pl.lit(environment),
-        epsilon=pl.lit(epsilon, dtype=pl.Float64),
-    )
-
-
 def evidence(runs: int = 40) -> Evidence:
-    rng = np.random.default_rng(3)
-    logs = math.log(ROUNDS / 10) / math.log(ROUNDS)
-    frames = [
-        frame(
-            label,
-            epsilon,
-            end * (1 + 0.02 * rng.standard_normal(runs)),
-            0.1 if label == "Bent" else logs,
-        )
-        for (label, epsilon), end in ENDS.items()
-    ]
-    for place, pair in ADDED.items():
-        for label, epsilon, end in zip(("Added", "Free"), (0.5, None), pair, strict=True):
-            ends = end * (1 + 0.02 * rng.standard_normal(runs))
-            frames.append(frame(label, epsilon, ends, logs, place))
+    """Regret after a tenth of the rounds and at the end."""
+    rng, logs = np.random.default_rng(3), math.log(ROUNDS / 10) / math.log(ROUNDS)
+    given = [(label, "one", epsilon, end) for (label, epsilon), end in ENDS.items()]
+    for place, (private, free) in ADDED.items():
+        given += [("Added", place, 0.5, private), ("Free", place, None, free)]
+    frames = []
+    for label, place, epsilon, end in given:
+        ends = end * (1 + 0.02 * rng.standard_normal(runs))
+        shares = {ROUNDS // 10: 0.1 if label == "Bent" else logs, ROUNDS: 1.0}
+        frames.append(runs_of(label, ends, shares, place, epsilon))
     return Evidence(pl.concat(frames))
 
 
+LINE, BENT = {"labels": ["Line"]}, {"labels": ["Bent"]}
 PRICE = {"labels": ["Added"], "without": "Free", "against": ["one"], "within": 1.2}
 RATIO = {"over": "Line", "under": "Open", "optimum": OPTIMUM}
-TRUE_AND_MUTANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-    (
-        "share_of_optimum",
-        # 1 − 400/2000 = 0.8 at the smallest ε
-        {"labels": ["Line"], "optimum": OPTIMUM, "at_least": 0.78},
-        {"labels": ["Line"], "optimum": OPTIMUM, "at_least": 0.85},
-    ),
+SHARE = LINE | {"optimum": OPTIMUM}
+TRUE_AND_MUTANT: TrueAndMutant = [
+    # 1 − 400/2000 = 0.8 at the smallest ε
+    ("share_of_optimum", SHARE | {"at_least": 0.78}, SHARE | {"at_least": 0.85}),
     ("return_ratio", RATIO | {"at_least": 0.8}, RATIO | {"at_least": 0.9}),  # 1.6 over 1.9
     # 400, 200, 100 and 50 over 100
     (
         "price_ratio",
-        {"labels": ["Line"], "under": "Open", "at_most": 4.5},
-        {"labels": ["Line"], "under": "Open", "at_most": 3.5},
+        LINE | {"under": "Open", "at_most": 4.5},
+        LINE | {"under": "Open", "at_most": 3.5},
     ),
     (
         "price_between_environments",
         PRICE | {"environments": ["two"]},
         PRICE | {"environments": ["three"]},
     ),
-    (
-        "log_rate",
-        {"labels": ["Line"], "share": 0.1, "within": 1.1},
-        {"labels": ["Bent"], "share": 0.1, "within": 1.1},
-    ),
-    ("straight_line", {"labels": ["Line"], "at_least": 0.9}, {"labels": ["Bent"], "at_least": 0.9}),
+    ("log_rate", LINE | {"share": 0.1, "within": 1.1}, BENT | {"share": 0.1, "within": 1.1}),
+    ("straight_line", LINE | {"at_least": 0.9}, BENT | {"at_least": 0.9}),
 ]
 
 

@@ -9,37 +9,32 @@ import pytest
 import dpbandits as dpb
 from dpbandits.policies.named import POLICIES
 from papers.evidence import CellSetting, Evidence
-from tests.papers.measures import word
+from tests.papers.measures import TrueAndMutant, runs_of, word
 
 ENDS = {"Tiny": 1.0, "Low": 50.0, "High": 900.0}
-AT = [500, 1000]
 
 
 def evidence() -> Evidence:
     """Regrets that end at `ENDS`, of which nine tenths come in the first half of the rounds."""
-    rng, frames = np.random.default_rng(7), []
-    for label, end in ENDS.items():
-        ends = end * (1 + 0.02 * rng.standard_normal(40))
-        rows = np.outer(ends, [0.9, 1.0]).ravel()
-        frame = pl.DataFrame({"run": np.repeat(np.arange(40), 2), "round": AT * 40, "regret": rows})
-        named = {"label": label, "environment": "one", "epsilon": 0.1}
-        frames.append(frame.with_columns(**{key: pl.lit(value) for key, value in named.items()}))
+    rng, shares = np.random.default_rng(7), {500: 0.9, 1000: 1.0}
+    frames = [
+        runs_of(label, end * (1 + 0.02 * rng.standard_normal(40)), shares, epsilon=0.1)
+        for label, end in ENDS.items()
+    ]
     policy = dpb.AnytimeLazyUCB(arms=2, epsilon="1/10")
     policies = {(label, CellSetting("one", 0.1)): policy for label in ENDS}
     return Evidence(pl.concat(frames), {"one": dpb.Bernoulli([0.7, 0.5])}, policies)
 
 
+LOW = {"labels": ["Low"]}
+HALF = LOW | {"share": 0.5}
 FIRST = {"arms": 2, "beta": 0.1, "runs": 100, "along": "gap", "values": [0.2, 0.1]}
 FLOOR = {"means": [0.5], "alphas": [0.5], "beta": 0.05, "runs": 100}
 WITHIN = {"environments": ["one"]}
-TRUE_AND_MUTANT: list[tuple[str, dict[str, object], dict[str, object]]] = [
-    (
-        "log_growth",
-        {"labels": ["Low"], "share": 0.5, "at_least": 0.75, "at_most": 1.25},
-        {"labels": ["Low"], "share": 0.5, "at_most": 0.75},
-    ),
-    ("below_bound", {"labels": ["Low"]}, {"labels": ["High"]}),
-    ("within_minimax", {"labels": ["Low"], **WITHIN}, {"labels": ["Tiny"], **WITHIN}),
+TRUE_AND_MUTANT: TrueAndMutant = [
+    ("log_growth", HALF | {"at_least": 0.75, "at_most": 1.25}, HALF | {"at_most": 0.75}),
+    ("below_bound", LOW, {"labels": ["High"]}),
+    ("within_minimax", LOW | WITHIN, {"labels": ["Tiny"], **WITHIN}),
     (
         "identification_growth",
         FIRST | {"at_least": 1.0, "at_most": 4.0},
@@ -56,14 +51,8 @@ TRUE_AND_MUTANT: list[tuple[str, dict[str, object], dict[str, object]]] = [
 def test_pulls_of_an_elimination_that_goes_on_for_too_long_are_not_within(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given = {
-        "arms": 2,
-        "gaps": [0.4],
-        "budgets": [10.0],
-        "beta": 0.1,
-        "rounds": 40_000,
-        "runs": 300,
-    }
+    given = {"arms": 2, "gaps": [0.4], "budgets": [10.0], "beta": 0.1}
+    given |= {"rounds": 40_000, "runs": 300}
     assert word(evidence(), "pulls_within", **given) == "reproduced"
 
     def slow(epsilon: float, **more: object) -> object:

@@ -6,16 +6,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-import polars as pl
 import pytest
 
 from dpbandits import TopK
 from dpbandits.core.errors import ConfigError
 from dpbandits.environments import Bernoulli
 from dpbandits.sweeps import load_config
-from papers.evidence import Evidence
-from papers.measures import ratio_growth, size_growth
 
 HEAD = 'name = "small"\ntitle = "super arms"\nrounds = 50\nruns = 2\nepsilons = [4]\n'
 TOP = (
@@ -99,44 +95,3 @@ def test_roads_are_paths_with_costs(tmp_path: Path) -> None:
     cell = load_config(sweep(tmp_path, made)).cells()[0]
     assert cell.environment.means == pytest.approx([0.8, 0.8, 0.2])
     assert cell.policy.problem.optimum(cell.environment.means) == pytest.approx(-0.4)  # type: ignore[attr-defined]
-
-
-def test_growth_with_a_size_is_the_exponent() -> None:
-    """Regret 3K² over regret 5, without spread between the runs."""
-    rows = [
-        {
-            "label": label,
-            "environment": f"K = {k}",
-            "epsilon": 1.0,
-            "run": run,
-            "round": 10,
-            "regret": regret,
-        }
-        for k in (1, 2, 4)
-        for label, regret in (("one", 3.0 * k**2), ("other", 5.0))
-        for run in range(3)
-    ]
-    evidence = Evidence(
-        pl.DataFrame(rows), {f"K = {k}": Bernoulli(np.array([0.5])) for k in (1, 2, 4)}
-    )
-    names = ["K = 1", "K = 2", "K = 4"]
-    (check,) = ratio_growth(
-        evidence,
-        over="one",
-        under="other",
-        environments=names,
-        sizes=[1, 2, 4],
-        at_least=1.9,
-        at_most=2.1,
-    )
-    assert check.estimate.value == pytest.approx(2.0)
-    assert check.holds
-    with pytest.raises(ValueError, match="a size for each"):
-        ratio_growth(evidence, over="one", under="other", environments=names, sizes=[1, 2])
-    alone = size_growth(
-        evidence, labels=["one", "other"], environments=names, sizes=[1, 2, 4], at_least=1.9
-    )
-    assert [check.estimate.value for check in alone] == pytest.approx([2.0, 0.0])
-    assert [check.holds for check in alone] == [True, False]
-    with pytest.raises(ValueError, match="a size for each"):
-        size_growth(evidence, labels=["one"], environments=names, sizes=[1, 2])
