@@ -25,14 +25,12 @@ from tests.oracles.instances import MATROIDS, draw
 
 @pytest.mark.parametrize("kind", MATROIDS)
 @pytest.mark.parametrize("seed", range(6))
-def test_random_small_matroids(kind: Callable[..., Matroid], seed: int) -> None:
-    matroid = draw(kind, seed)
-    assert isinstance(matroid, Matroid)
-    check_matroid(matroid)
+def test_random_small_matroids(kind: str, seed: int) -> None:
+    check_matroid(draw(kind, seed))
 
 
 @pytest.mark.parametrize("kind", MATROIDS)
-def test_cover_is_what_the_greedy_finds(kind: Callable[..., Matroid]) -> None:
+def test_cover_is_what_the_greedy_finds(kind: str) -> None:
     """Shortcuts give the cover that `best` gives, with weight 1 on what is unseen."""
     for seed in range(10):
         matroid = draw(kind, 100 + seed)
