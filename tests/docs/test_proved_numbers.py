@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import BinaryTree, Hybrid, RandomizedResponse
+from dpbandits.mechanisms import Hybrid
 from dpbandits.mechanisms.counters import segment_size
 from dpbandits.policies.formulas.indices import d_eps
 
@@ -19,38 +19,19 @@ class Prices:
 
     kind = "simulated"
 
-    def __init__(self) -> None:
-        self.paid, self.touched = Fraction(0), 0
+    paid = Fraction(0)
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         self.paid += abs(value) * epsilon / sensitivity
-        self.touched += value != 0
         return value
 
 
-def paid(mechanism: BinaryTree | Hybrid, leaves: int, record: int) -> Prices:
-    """What a reward of one in leaf `record`, all others zero, pays over `leaves` leaves; prefix
-    sums are checked on the way.
-    """
+def paid(mechanism: Hybrid, leaves: int, record: int) -> Fraction:
+    """What a reward of one in leaf `record`, all others zero, pays over `leaves` leaves."""
     prices, memory = Prices(), mechanism.start()
     for leaf in range(1, leaves + 1):
-        memory, answer = mechanism.step(memory, int(leaf == record), 1, prices)  # type: ignore[arg-type]
-        assert answer.total == (leaf >= record)
-    return prices
-
-
-@pytest.mark.long
-def test_tree_nodes() -> None:
-    """binary_tree: at most N.bit_length() nodes a leaf, reached by leaf 1; ⌈lg N⌉ is short exactly
-    at powers of two.
-    """
-    for n in range(1, 71):
-        tree = BinaryTree(epsilon=Fraction(1), leaves=n, grid=Grid(steps=1))
-        prices = [paid(tree, n, leaf) for leaf in range(1, n + 1)]
-        assert prices[0].paid == max(p.paid for p in prices) == 1
-        nodes = max(p.touched for p in prices)
-        assert nodes == n.bit_length()
-        assert (nodes > math.ceil(math.log2(n))) == (n.bit_count() == 1)
+        memory, _ = mechanism.step(memory, int(leaf == record), 1, prices)  # type: ignore[arg-type]
+    return prices.paid
 
 
 @pytest.mark.parametrize("segments", ["powers", "doubling"])
@@ -65,36 +46,12 @@ def test_hybrid_price_by_segment(segments: Any, root: bool) -> None:
     for segment in range(7):
         size = segment_size(segment, segments)
         r = size.bit_length() - 1
-        prices = [paid(hybrid, 130, leaf + i).paid for i in range(1, size + 1) if leaf + i <= 130]
+        prices = [paid(hybrid, 130, leaf + i) for i in range(1, size + 1) if leaf + i <= 130]
         leaf += size
         worst[r] = max(worst.get(r, Fraction(0)), *prices)
     for r, cost in worst.items():
         assert cost == (Fraction(1, 2) if r == 0 else 1 + Fraction(1, 2 * r) if root else 1)
     assert max(worst.values()) == hybrid.guarantee.cost
-
-
-def exp_below(x: Fraction) -> Fraction:
-    """A rational lower bound of e^x, x >= 0: a partial sum of its series."""
-    total = term = Fraction(1)
-    for k in range(1, 40 + 4 * math.ceil(x)):
-        term *= x / k
-        total += term
-    return total
-
-
-def test_randomised_response_never_exceeds_its_budget() -> None:
-    """randomized_response: q/(1 − q) <= e^ε in exact arithmetic, and q falls short of its ideal by
-    less than 2^-49.
-    """
-    grid = [
-        Fraction(k, 1000) for k in (*range(1, 200), *range(200, 3000, 61), *range(3000, 30001, 977))
-    ]
-    for epsilon in [*grid, *(Fraction(1, 10**k) for k in range(4, 13)), Fraction(30)]:
-        q = Fraction(RandomizedResponse(epsilon=epsilon).keep)
-        below = exp_below(epsilon)
-        assert Fraction(1, 2) <= q < 1
-        assert q <= below * (1 - q)
-        assert below / (1 + below) - q < Fraction(1, 2**49)
 
 
 def test_discrete_laplace_facts() -> None:

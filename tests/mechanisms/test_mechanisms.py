@@ -29,19 +29,9 @@ from dpbandits.mechanisms import (
 )
 from dpbandits.mechanisms.counters import segment_size
 from dpbandits.noise import SimulatedNoise
+from tests.mechanisms.silence import Silence
 
 ONE = Fraction(1)
-
-
-class Silent:
-    """Noise that adds nothing, to see what a mechanism sums."""
-
-    kind = "simulated"
-
-    def laplace(self, value: int, **_: Any) -> int:
-        return value
-
-    gaussian = laplace
 
 
 def worst_loss(mechanism: Separable, length: int) -> Fraction:
@@ -108,34 +98,6 @@ def test_promise_is_the_exact_worst_loss(mechanism: Separable, held: Fraction) -
     assert worst_loss(mechanism, 70) == held
 
 
-@pytest.mark.parametrize("r", [1, 2, 3, 4, 5])
-def test_published_hybrid_costs_more_by_its_root(r: int) -> None:
-    """In the segment of 2^r leaves a record of the printed mechanism pays ε(1 + 1/(2r)), of the
-    corrected one at most ε.
-    """
-    start, size = 2**r - 1, 2**r
-    losses = {}
-    for root in (True, False):
-        mechanism = Hybrid(epsilon=ONE, segments="doubling", root=root)
-        runs = []
-        for i in range(start, start + size):
-            first = Recorder(1)
-            stream = [0] * (2 * size)
-            outputs = []
-            for noise, changed in ((first, False), (None, True)):
-                noise = noise or Recorder(1, script=first.draws)
-                memory: Any = mechanism.start()
-                for j, x in enumerate(stream):
-                    memory, _ = mechanism.step(
-                        memory, mechanism.grid.steps if changed and j == i else x, 1, noise
-                    )
-                outputs.append(noise)
-            runs.append(outputs[1].loss())
-        losses[root] = max(runs)
-    assert losses[True] == 1 + Fraction(1, 2 * r)
-    assert losses[False] <= 1
-
-
 @pytest.mark.parametrize(
     "mechanism",
     [
@@ -150,7 +112,7 @@ def test_counters_sum_every_prefix(mechanism: Separable) -> None:
     rng = np.random.default_rng(3)
     memory, total, rounds = mechanism.start(), 0, 0
     for x in rng.integers(0, 1025, 100).tolist():
-        memory, answer = mechanism.step(memory, x, 1, Silent())  # type: ignore[arg-type]
+        memory, answer = mechanism.step(memory, x, 1, Silence())
         total, rounds = total + x, rounds + 1
         assert answer.total == total / 1024
         assert answer.rounds == rounds
@@ -176,7 +138,7 @@ def test_logarithmic_answers_at_powers_of_two() -> None:
     mechanism = Logarithmic(epsilon=ONE, grid=Grid(steps=1))
     memory, seen = mechanism.start(), []
     for _ in range(20):
-        memory, answer = mechanism.step(memory, 1, 1, Silent())  # type: ignore[arg-type]
+        memory, answer = mechanism.step(memory, 1, 1, Silence())
         seen.append(int(answer.total))
     assert seen == [1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16, 16, 16, 16]
 
@@ -215,7 +177,7 @@ def test_segments() -> None:
 def test_vector_answer_touches_only_its_block() -> None:
     mechanism = Exact(grid=Grid(steps=1))
     memory = mechanism.init(3)
-    memory, answers = mechanism.answer(memory, Block((2, 0), (5, 3), (9, 4)), Silent())  # type: ignore[arg-type]
+    memory, answers = mechanism.answer(memory, Block((2, 0), (5, 3), (9, 4)), Silence())
     assert answers == ((5.0, 9, 0), (3.0, 4, 0))
     assert memory == [(3, 4), (0, 0), (5, 9)]
 

@@ -32,21 +32,10 @@ from dpbandits.mechanisms.counters import (
 )
 from dpbandits.noise import SecureNoise, SimulatedNoise
 from dpbandits.policies.formulas.joint import joint_variance
+from tests.mechanisms.silence import Silence
 
 ONE = Fraction(1)
 Mechanism = SignedTree | SquareRoot
-
-
-class Silent:
-    """Noise that adds nothing."""
-
-    kind = "simulated"
-
-    def joint(self, values: Any, **_: Any) -> tuple[int, ...]:
-        return tuple(values)
-
-    def gaussian(self, value: int, **_: Any) -> int:
-        return value
 
 
 def tree(leaves: int, actions: int = 2, grid: int = 4, **given: Any) -> SignedTree:
@@ -69,12 +58,12 @@ def test_every_running_sum_is_released(make: Any, leaves: int) -> None:
     memory: Any = mechanism.init(3)
     rows = np.random.default_rng(leaves).integers(0, mechanism.grid.steps + 1, (leaves, 3))
     for n, total in enumerate(np.cumsum(rows, axis=0).tolist(), start=1):
-        memory, answers = mechanism.answer(memory, record(*rows[n - 1]), Silent())  # type: ignore[arg-type]
+        memory, answers = mechanism.answer(memory, record(*rows[n - 1]), Silence())
         assert [answer.total * mechanism.grid.steps for answer in answers] == pytest.approx(total)
         assert {answer.rounds for answer in answers} == {n}
     before = deepcopy(memory)
     with pytest.raises(HorizonError, match=rf"at most {leaves} releases, .* longer horizon"):
-        mechanism.answer(memory, record(0, 0, 0), Silent())  # type: ignore[arg-type]
+        mechanism.answer(memory, record(0, 0, 0), Silence())
     assert memory == before
     assert not mechanism.reads_last(memory, EVERY)
 

@@ -4,35 +4,19 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import Any, ClassVar
 
 import pytest
 
 from dpbandits.checks import check_mechanism
 from dpbandits.checks.tape import Recorder
-from dpbandits.core.privacy import Grid, NoiseKind
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, Comparisons
 from dpbandits.mechanisms.base import Readings
-from dpbandits.noise.protocol import Relay
 from dpbandits.noise.sources import SimulatedNoise
+from tests.mechanisms.silence import Silence
 
 ONE, GRID = Fraction(1), Grid(steps=4)
 WATCHES = ("pairs", "arms", "one")
-
-
-class Silence(Relay):
-    """Noise of 0: what is asked decides."""
-
-    kind: ClassVar[NoiseKind] = "simulated"
-
-    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
-        return exact[0]
-
-    def threshold(self, **cost: Any) -> int:
-        return 0
-
-    def exceeds(self, value: Any, bar: int, threshold: int, **cost: Any) -> bool:
-        return bool(value >= bar + threshold)
 
 
 def comparing(watch: str, lead: float) -> Comparisons:
