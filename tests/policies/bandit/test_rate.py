@@ -22,8 +22,6 @@ from dpbandits.policies.formulas.indices import (
     rate_imed_batch,
 )
 
-ARMS = 60
-
 
 def statistics(rng: np.random.Generator, arms: int) -> Statistics:
     """Released values of any size; many of them alike, and some at the ends or beyond."""
@@ -40,28 +38,45 @@ def statistics(rng: np.random.Generator, arms: int) -> Statistics:
     return Statistics(totals, counts, draws, counts, (0,) * arms, sum(counts))
 
 
-@pytest.mark.parametrize("preset", dpb.DPRateIMED.presets)
+@pytest.mark.parametrize(
+    ("cls", "presets"),
+    [(dpb.DPRateIMED, dpb.DPRateIMED.presets), (dpb.DPKLUCB, ("default", "robust"))],
+)
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/10", 1, 20, 2000])
-def test_the_leader_among_many_has_the_largest_score(epsilon: Any, preset: str) -> None:
-    rng = np.random.default_rng(5)
-    policy = dpb.DPRateIMED(arms=ARMS, epsilon=epsilon, preset=preset)
-    for _ in range(100):
-        s = statistics(rng, ARMS)
-        assert policy.leader(s, s.t + 1) == IndexPolicy.leader(policy, s, s.t + 1)
-        means = np.clip(np.array(s.totals) / np.array(s.rounds), 0.0, 1.0)
-        bounds = policy.ceilings(s, means)
-        assert np.all(bounds >= policy.scores(s, s.t + 1))
+def test_the_leader_among_many_has_the_largest_score(epsilon: Any, cls: Any, presets: Any) -> None:
+    """With any preset; each bound is above its score."""
+    for preset in presets:
+        rng, policy = np.random.default_rng(5), cls(arms=MANY, epsilon=epsilon, preset=preset)
+        for _ in range(100):
+            s = statistics(rng, MANY)
+            for t in (MANY + 1, s.t + 1, 2**62) if cls is dpb.DPKLUCB else (s.t + 1,):
+                assert policy.leader(s, t) == IndexPolicy.leader(policy, s, t)
+                if cls is dpb.DPKLUCB:
+                    level = indices.kl_level(math.log(t), policy.c)
+                    given = np.array(s.totals), np.array(s.rounds), level, float(policy.epsilon)
+                    bounds = above_indices(*given)
+                else:
+                    means = np.clip(np.array(s.totals) / np.array(s.rounds), 0.0, 1.0)
+                    bounds = policy.ceilings(s, means)
+                assert np.all(bounds >= policy.scores(s, t))
 
 
 def test_few_scores_are_computed() -> None:
-    """Of a thousand arms the bounds leave a handful: they are close to the scores."""
-    rng = np.random.default_rng(1)
-    policy, rounds = dpb.DPRateIMED(arms=1000, epsilon=1), (48,) * 1000
-    totals = tuple((rng.normal(0.5, 0.1, 1000) * 48).tolist())
-    s = Statistics(totals, rounds, (2,) * 1000, rounds, (0,) * 1000, 48_000)
-    scores = policy.scores(s, 48_001)
-    bounds = policy.ceilings(s, np.clip(np.array(totals) / 48, 0.0, 1.0))
-    assert np.count_nonzero(bounds >= max(scores)) < 20
+    """Of a thousand arms alike in rounds the bounds leave a handful: they are close."""
+    rng, rounds = np.random.default_rng(1), (48,) * 1000
+    totals = rng.normal(0.5, 0.1, 1000) * 48
+    policy = dpb.DPRateIMED(arms=1000, epsilon=1)
+    s = Statistics(tuple(totals.tolist()), rounds, (2,) * 1000, rounds, (0,) * 1000, 48_000)
+    bounds = policy.ceilings(s, np.clip(totals / 48, 0.0, 1.0))
+    assert np.count_nonzero(bounds >= max(policy.scores(s, 48_001))) < 20
+    asked, level = list[int](), math.log(10**5)
+
+    def index(arm: int) -> float:
+        asked.append(arm)
+        return indices.dp_klucb(float(totals[arm]) / 48, 48, level, 1.0)
+
+    largest_below(above_indices(totals, np.array(rounds), level, 1.0), index)
+    assert len(asked) < 20
 
 
 def ladder(first: int, most: int) -> list[int]:
@@ -139,34 +154,3 @@ def test_evidence_of_preset_safe_counts_for_less() -> None:
         totals, rounds = (best * leading, 0.1 * n), (leading, n)
         s = Statistics(totals, rounds, (2, 1), rounds, (0, 0), sum(rounds))
         assert policy.leader(s, s.t + 1) == played
-
-
-# The leader among many arms, found by bounds on their indices, is that of all indices
-
-
-@pytest.mark.parametrize("preset", ["default", "robust"])
-@pytest.mark.parametrize("epsilon", ["1/1000", "1/10", 1, 20, 2000])
-def test_the_leader_has_the_largest_index(epsilon: Any, preset: str) -> None:
-    rng = np.random.default_rng(5)
-    policy = dpb.DPKLUCB(arms=MANY, epsilon=epsilon, preset=preset)
-    for _ in range(100):
-        s = statistics(rng, MANY)
-        for t in (MANY + 1, s.t + 1, 2**62):
-            assert policy.leader(s, t) == IndexPolicy.leader(policy, s, t)
-            eps, level = float(policy.epsilon), indices.kl_level(math.log(t), policy.c)
-            bounds = above_indices(np.array(s.totals), np.array(s.rounds), level, eps)
-            assert np.all(bounds >= policy.scores(s, t))
-
-
-def test_few_indices_are_computed() -> None:
-    """Of a thousand arms alike in rounds, the bounds leave a handful."""
-    rng, asked = np.random.default_rng(1), list[int]()
-    rounds = np.full(1000, 48)
-    totals, eps, level = rng.normal(0.5, 0.1, 1000) * rounds, 1.0, math.log(10**5)
-
-    def index(arm: int) -> float:
-        asked.append(arm)
-        return indices.dp_klucb(float(totals[arm]) / 48, 48, level, eps)
-
-    largest_below(above_indices(totals, rounds, level, eps), index)
-    assert len(asked) < 20

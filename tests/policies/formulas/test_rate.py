@@ -10,13 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from dpbandits.policies.formulas.indices import (
-    best_share,
-    d_eps,
-    discounted,
-    exact_rate,
-    exponent,
-)
+from dpbandits.policies.formulas.indices import d_eps, discounted, exact_rate, exponent
 from dpbandits.simulation.compiled.jit import exact_rate as compiled
 
 means = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(1e-6, 1 - 1e-6))
@@ -62,20 +56,6 @@ def test_how_far_it_is_from_the_divergence(
     lost = count * (1.0 + max(0.0, math.log(eps * n * (q - x) / count)))
     slack = rounding(n, eps) + 1e-9 * most
     assert most - lost - slack <= value <= most + slack
-
-
-@given(means, means, rounds, draws, epsilons)
-@settings(max_examples=400, derandomize=True)
-def test_the_search_stays_inside_and_ends_at_the_top(
-    x: float, q: float, n: int, count: int, eps: float
-) -> None:
-    if x >= q:
-        return
-    share = best_share(x, q, n, count, eps)
-    assert 0.0 <= share < 1.0
-    top = exponent(share, x, q, n, count, eps)
-    for other in (0.999 * share, share + 1e-3 * (1.0 - share)):
-        assert exponent(other, x, q, n, count, eps) <= top + rounding(n, eps)
 
 
 @given(means, means, means, rounds, draws, epsilons)
