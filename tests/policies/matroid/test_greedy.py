@@ -16,7 +16,9 @@ from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.noise import SimulatedNoise
 from dpbandits.oracles.linear import tableau
 from dpbandits.policies import DPKLMAT, DPUCBMAT, KLOSM, OMM, CTSBeta
-from dpbandits.policies.formulas import indices
+from dpbandits.policies import matroid as lazy
+from dpbandits.policies.base import Statistics
+from dpbandits.policies.formulas.indices import crossing, lazy_ucb
 from dpbandits.simulation.compiled.parts import improve
 from dpbandits.simulation.plain import open_vault
 from tests.policies.matroid.instances import SEVEN, on_tape
@@ -51,40 +53,34 @@ def test_rank_one_is_the_policy_of_single_arms(on_matroid: Any, alone: Any) -> N
         assert [e[:4] for e in one.ledger] == [e[:4] for e in other.ledger]
 
 
-def test_crossing_with_a_rank() -> None:
-    rng, found = np.random.default_rng(0), 0
-    for _ in range(300):
-        rank, t = int(rng.integers(1, 20)), int(rng.integers(1, 500))
-        end = t + 1500
-        m_i, (n_i, n_j), eps = (
-            float(rng.uniform(-0.5, 1.5)),
-            (2 ** rng.permutation(9)[:2]).tolist(),
-            float(rng.uniform(0.05, 5)),
-        )
-        level = math.log(rank * (t + rng.integers(-300, 1200).clip(1 - t)))  # equal about there
-        m_j = m_i + indices.lazy_ucb(0, n_i, level, eps) - indices.lazy_ucb(0, n_j, level, eps)
-        i, j = 0, 1
-        if indices.overtakes_at(t, i, m_i, n_i, j, m_j, n_j, eps, rank):
-            i, j, m_i, m_j, n_i, n_j = j, i, m_j, m_i, n_j, n_i
-        brute = next(
-            (
-                s
-                for s in range(t + 1, end)
-                if indices.overtakes_at(s, i, m_i, n_i, j, m_j, n_j, eps, rank)
-            ),
-            end,
-        )
-        assert indices.crossing(i, m_i, n_i, j, m_j, n_j, t, end, eps, rank) == brute
-        found += brute < end
-    assert found > 20
-
-
 def test_a_held_basis_is_the_greedy_one_in_every_round() -> None:
     """DPUCB-MAT as printed, every round by itself, over whole runs: the plans' bases are the same,
     and swaps do end plans.
     """
     problem = dpb.LinearMatroid(np.random.default_rng(1).integers(0, 2, (12, 4)))
     assert sum(swaps_of(DPUCBMAT(problem=problem, epsilon=4), seed) for seed in range(6)) >= 3
+
+
+def test_few_pairs_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A basis of 30 that is ahead and 200 rivals of which each catches up with one of it at most:
+    200 pairs, not 6000.
+    """
+    looked = []
+
+    def spy(*pair: float) -> int:
+        looked.append(pair)
+        return crossing(*pair)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(lazy, "crossing", spy)
+    means, rounds = [0.4, *[0.9] * 29, *[0.39] * 200], (64,) * 30 + (32,) * 200
+    totals = tuple(mean * n for mean, n in zip(means, rounds, strict=True))
+    s = Statistics(totals, rounds, rounds, rounds, (0,) * 230, 2000)
+    policy = DPUCBMAT(problem=dpb.UniformMatroid(arms=230, rank=30), epsilon=10**6)
+    level = math.log(30 * 2001)
+    scores = [lazy_ucb(m, n, level, policy.share) for m, n in zip(means, rounds, strict=True)]
+    scores[0] = max(scores[30:]) + 1e-9  # ahead of its rivals by next to nothing
+    policy.first_swap(s, means, scores, tuple(range(30)), 128)
+    assert 0 < len(looked) <= 200
 
 
 def swaps_of(policy: DPUCBMAT, seed: int) -> int:
