@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -137,63 +138,49 @@ def test_coupled_loss_bounds_the_true_one() -> None:
             assert counted <= 1.5
 
 
-def exact_question(
-    self: AboveThreshold, count: int, total: int, threshold: int, noise: Any
-) -> bool:
-    return self.distance(count, total) >= self.bar_at(count)
+def asked(value: Any, bar: Any, whole: bool, shares: int) -> Callable[..., bool]:
+    """Another question: what is compared, whether a record moves it by a whole range or by one
+    step, and at which share of the budget.
+    """
+
+    def exceeds(self: Any, count: int, total: int, threshold: int, noise: Any) -> bool:
+        given = self.distance(count, total), self.bar_at(count)
+        cost = {"sensitivity": self.grid.steps if whole else 1, "epsilon": self.epsilon / shares}
+        return bool(noise.exceeds(value(*given), bar(*given), threshold, **cost))
+
+    return exceeds
 
 
-def cheap_question(
-    self: AboveThreshold, count: int, total: int, threshold: int, noise: Any
-) -> bool:
-    assert self.epsilon is not None
-    return bool(
-        noise.exceeds(
-            self.distance(count, total),
-            self.bar_at(count),
-            threshold,
-            sensitivity=1,
-            epsilon=self.epsilon,
-        )
-    )
+def without_noise(self: Any, count: int, total: int, threshold: int, noise: Any) -> bool:
+    return bool(self.distance(count, total) >= self.bar_at(count))
 
 
-def cheap_mean(self: AboveThreshold, count: int, total: int, capped: bool, noise: Any) -> Halt:
-    assert self.epsilon is not None
-    return Halt(
-        self.mean(
-            count, noise.laplace(total, sensitivity=self.grid.steps, epsilon=2 * self.epsilon)
-        ),
-        count,
-        capped,
-    )
+def cheap_mean(self: Any, count: int, total: int, capped: bool, noise: Any) -> Halt:
+    sum_ = noise.laplace(total, sensitivity=self.grid.steps, epsilon=2 * self.epsilon)
+    return Halt(self.mean(count, sum_), count, capped)
 
 
-def data_in_the_bar(
-    self: AboveThreshold, count: int, total: int, threshold: int, noise: Any
-) -> bool:
-    assert self.epsilon is not None
-    bar = self.bar_at(count) - self.distance(count, total)
-    return bool(
-        noise.exceeds(0, bar, threshold, sensitivity=self.grid.steps, epsilon=self.epsilon / 6)
-    )
+MUTANTS = {
+    "no noise": ("_exceeds", without_noise, "replay_is_blind"),
+    "data in the bar": (
+        "_exceeds",
+        asked(lambda d, bar: 0, lambda d, bar: bar - d, True, 6),
+        "replay_is_blind",
+    ),
+    "cheap question": (
+        "_exceeds",
+        asked(lambda d, bar: d, lambda d, bar: bar, False, 1),
+        "loss_within_claim",
+    ),
+    "cheap mean": ("_halt", cheap_mean, "loss_within_claim"),
+}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("method", "mutant", "check"),
-    [
-        ("_exceeds", exact_question, "replay_is_blind"),
-        ("_exceeds", data_in_the_bar, "replay_is_blind"),
-        ("_exceeds", cheap_question, "loss_within_claim"),
-        ("_halt", cheap_mean, "loss_within_claim"),
-    ],
-    ids=lambda x: getattr(x, "__name__", str(x)),
-)
-def test_mutant_is_caught(
-    method: str, mutant: Any, check: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The shipped checks see a sparse vector that asks or answers with too little noise."""
+    method, mutant, check = MUTANTS[name]
     policy = examples("DPNAS")[0]
     CHECKS[check](policy)
     monkeypatch.setattr(AboveThreshold, method, mutant)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,7 @@ def test_halts_right_with_confidence(rule: Any, low: float, high: float, p: floa
     """Coverage over 2,000 runs: that it is below 1 − beta is refuted at level 1e-6 (were it 1 −
     beta, 2,000 runs would fail).
     """
-    rule = type(rule)(
-        **{
-            f: getattr(rule, f)
-            for f in ("alpha", "beta", "cap", "grid", *(["epsilon"] if rule.guarantee else []))
-        }
-        | {"low": low, "high": high}
-    )
+    rule = replace(rule, low=low, high=high)
     found = dpb.estimates(rule, dpb.Bernoulli([p]), runs=2000, seed=5)
     wrong = int((~found.right).sum())
     assert not found.capped.any()
@@ -113,11 +108,7 @@ def test_long_streams_cost_questions_only() -> None:
 
 @EVERY
 def test_mean_zero_is_stopped_by_the_cap(rule: Any) -> None:
-    rule = type(rule)(
-        **{"alpha": 0.5, "beta": 0.05, "cap": 777, "grid": 1}
-        | ({"epsilon": 1} if rule.guarantee else {})
-    )
-    found = dpb.estimates(rule, dpb.Bernoulli([0.5]), runs=50, seed=3)
+    found = dpb.estimates(replace(rule, cap=777), dpb.Bernoulli([0.5]), runs=50, seed=3)
     assert found.capped.all()
     assert set(found.rounds.tolist()) == {777}
     assert found.coverage == 1.0

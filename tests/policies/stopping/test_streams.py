@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +23,7 @@ from tests.session.small import content
 @EVERY
 def test_estimates_are_in_the_values_own_units(rule: Any) -> None:
     own = {"epsilon": 50} if rule.guarantee else {}
-    rule = type(rule)(alpha=0.3, beta=0.1, cap=10**5, low=10, high=14, **own)
+    rule = replace(rule, alpha=0.3, beta=0.1, cap=10**5, low=10, high=14, grid=1024, **own)
     found = dpb.estimate(rule, [11.0] * 10**4, noise=SimulatedNoise(1))
     assert found.value == pytest.approx(11, rel=0.01)
     assert not found.capped
@@ -52,8 +53,7 @@ def test_ledger_is_the_claim_however_it_ends(rule: Any) -> None:
     """
     claim = rule.guarantee.cost if rule.guarantee else None
     for cap, told, expected in ((10**6, 5000, None), (7, 20, 7), (10**6, 5, 5)):
-        own = {"epsilon": 1} if claim else {}
-        small = type(rule)(alpha=0.9, beta=0.5, cap=cap, low=0, high=1, grid=1, **own)
+        small = replace(rule, alpha=0.9, beta=0.5, cap=cap, low=0, high=1)
         s = dpb.Session(small, noise=SimulatedNoise(2))
         for _ in range(told):
             s.tell(s.ask(), 1.0)
@@ -149,18 +149,14 @@ def test_failing_noise_loses_nothing(fails: int) -> None:
     assert (again > 0) is (fails > 1)
 
 
-@EVERY
-@pytest.mark.parametrize(
-    "empty", [[], (), iter(()), np.array([])], ids=["list", "tuple", "iterator", "array"]
-)
-def test_an_empty_stream_is_an_error(rule: Any, empty: Any) -> None:
+@pytest.mark.parametrize("empty", [[], iter(()), np.array([])], ids=["list", "iterator", "array"])
+def test_an_empty_stream_is_an_error(empty: Any) -> None:
     with pytest.raises(ValueError, match="at least one value"):
-        dpb.estimate(rule, empty, noise=SimulatedNoise(1))
+        dpb.estimate(dpb.NAS(alpha=0.5, beta=0.1, cap=9), empty, noise=SimulatedNoise(1))
 
 
 @EVERY
 def test_bad_parameters(rule: Any) -> None:
-    own = {"epsilon": 1} if rule.guarantee else {}
     wrong: dict[str, list[Any]] = {
         "alpha": [0, 1, math.nan],
         "beta": [0.0, 1.0, "half"],
@@ -172,7 +168,7 @@ def test_bad_parameters(rule: Any) -> None:
     for name, values in wrong.items():
         for value in values:
             with pytest.raises(ValueError, match=name):
-                type(rule)(**{"alpha": 0.5, "beta": 0.1, "cap": 100} | own | {name: value})
+                replace(rule, **{"grid": 1024, name: value})
 
 
 def test_finite_environments_end_the_stream() -> None:
