@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, chisquare
+from scipy.stats import binomtest
 
 import dpbandits as dpb
 from dpbandits.core.plan import EVERY
@@ -106,30 +105,3 @@ def test_rows_of_a_table_stay_together() -> None:
     coins = whole.block_many(np.arange(2), 1000, Grid(steps=4, rounding="bernoulli"), rng)
     assert set(coins % 4) == {0}
     assert all(binomtest(int(c) // 4, 1000, 0.5).pvalue > ALARM for c in coins)
-
-
-@pytest.mark.parametrize(
-    "environment",
-    [
-        dpb.Bernoulli([0.3, 0.8]),
-        dpb.Categorical([0, 0.25, 1], [[0.2, 0.5, 0.3], [0.7, 0.1, 0.2]]),
-        dpb.Uniform([0.1, 0.4], [0.9, 0.6]),
-        dpb.Beta([1, 4], [2, 2]),
-    ],
-    ids=repr,
-)
-def test_vectors_have_the_law_of_single_rewards(environment: dpb.Environment) -> None:
-    """Rounds of vectors and blocks of vectors against the law of one reward on the grid."""
-    rng, arms, grid = np.random.default_rng(8), np.arange(2), Grid(steps=4)
-    lattice = environment.lattice(grid)
-    assert lattice is not None
-    singles = np.rint(4 * np.stack([environment.draw_many(arms, rng) for _ in range(3000)]))
-    blocks = np.stack([environment.block_many(arms, 1, grid, rng) for _ in range(3000)])
-    for seen, arm in product((singles, blocks), range(2)):
-        counts = np.array([(seen[:, arm] == value).sum() for value in lattice.values])
-        expected = 3000 * lattice.probabilities[arm]
-        held = expected > 0
-        assert counts[~held].sum() == 0
-        assert counts.sum() == 3000
-        if held.sum() > 1:
-            assert chisquare(counts[held], expected[held]).pvalue > ALARM

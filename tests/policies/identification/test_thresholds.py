@@ -11,7 +11,6 @@ from scipy.stats import binom
 
 from dpbandits.policies import AdaPTT
 from dpbandits.policies.formulas import stopping as th
-from dpbandits.policies.formulas import stopping as tt
 from tests.policies.identification.instances import pmf_of_windows
 
 
@@ -41,18 +40,6 @@ def test_the_gap_is_the_optimum(
     assert th.gap_at(theta, n, 3, m, 2, eps, cost, *interval) == pytest.approx(
         (cost + worst + noise) / theta, rel=1e-5
     )
-
-
-def test_hoeffding_is_never_better() -> None:
-    """Hoeffding's lemma in place of the exact generating function (ln(1/δ) + θ²(1/n + 1/m)/8 +
-    noise)/θ asks for at least as much.
-    """
-    for n, m, eps in ((20, 20, 1.0), (500, 100, 0.2), (4000, 8000, 3.0)):
-        thetas = min(n, m) * eps * np.geomspace(1e-4, 1 - 1e-6, 3000)
-        noise = -np.log1p(-((thetas / (eps * n)) ** 2)) - np.log1p(-((thetas / (eps * m)) ** 2))
-        hoeffding = np.min((9.0 + thetas**2 * (1 / n + 1 / m) / 8 + noise) / thetas)
-        assert th.least_gap(n, 1, m, 1, eps, 9.0, 0.0, 1.0) <= hoeffding * (1 + 1e-6)
-        assert th.least_gap(n, 1, m, 1, eps, 9.0, 0.0, 0.1) < hoeffding
 
 
 @pytest.mark.parametrize(
@@ -151,7 +138,7 @@ def test_bits_against_integrals_and_exact_sums() -> None:
     n, m, delta = 40, 25, 0.3
     passes = np.array(
         [
-            [tt.settled_bits([x / n, y / m], [n, m], delta) == 0 for y in range(m + 1)]
+            [th.settled_bits([x / n, y / m], [n, m], delta) == 0 for y in range(m + 1)]
             for x in range(n + 1)
         ]
     )
@@ -160,4 +147,4 @@ def test_bits_against_integrals_and_exact_sums() -> None:
             binom.pmf(np.arange(n + 1), n, p) @ passes @ binom.pmf(np.arange(m + 1), m, q) <= delta
         )
     assert passes[n, 0]
-    assert tt.settled_bits([0.5, 0.5], [10**6, 10**6], 0.9) == -1
+    assert th.settled_bits([0.5, 0.5], [10**6, 10**6], 0.9) == -1
