@@ -23,7 +23,6 @@ from dpbandits.noise import SecureNoise, SimulatedNoise
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
 from dpbandits.simulation.compiled.parts import joint_radius
 from tests.noise.cubes import coordinate_law, norm_law
-from tests.noise.test_cube import TWINS
 
 ONE, ALARM = Fraction(1), 1e-6
 
@@ -38,20 +37,6 @@ def drawn_by(noise: Any) -> Callable[[int, int, int], Floats]:
     def draw(count: int, dimension: int, steps: int) -> Floats:
         zeros = (0,) * dimension
         return np.array([noise.joint(zeros, sensitivity=steps, epsilon=ONE) for _ in range(count)])
-
-    return draw
-
-
-def drawn_with(sampler: Any) -> Callable[[int, int, int], Floats]:
-    """By a sampler as `cube` is, on simulated geometric draws."""
-
-    def draw(count: int, dimension: int, steps: int) -> Floats:
-        rng = np.random.default_rng(4)
-        p = -math.expm1(-1 / steps)
-        drawn = [
-            sampler(dimension, lambda n: (rng.geometric(p, n) - 1).tolist()) for _ in range(count)
-        ]
-        return np.array(drawn)
 
     return draw
 
@@ -102,15 +87,6 @@ def test_the_test_sees_another_dimension_and_another_scale() -> None:
     drawn = SAMPLERS["simulated"](20_000, 3, 3)
     assert far_from(np.abs(drawn).max(axis=1), norm_law(2, 1 / 3), 0) > within(20_000)
     assert far_from(np.abs(drawn).max(axis=1), norm_law(3, 1 / 2.8), 0) > within(20_000)
-
-
-@pytest.mark.parametrize("dimension", [1, 2, 3])
-@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.__name__)
-def test_the_test_sees_broken_samplers(twin: Any, dimension: int) -> None:
-    """With the fewest draws that are taken of any source."""
-    count, norms = enough("secure", dimension), norm_law(dimension, 1 / dimension)
-    drawn = drawn_with(twin)(count, dimension, dimension)
-    assert far_from(np.abs(drawn).max(axis=1), norms, 0) > within(count)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])
