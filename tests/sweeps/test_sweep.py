@@ -24,6 +24,7 @@ from dpbandits.sweeps.cells import (
     measure,
     write_cell,
 )
+from tests.sweeps.test_results import row
 from tests.sweeps.texts import sweep_text
 
 Write = Callable[..., Path]
@@ -51,15 +52,6 @@ def copied(tiny: Results, tmp_path: Path) -> Path:
 def again(tiny: Results, out: Path, **how: object) -> tuple[Results, list[SweepStep]]:
     steps: list[SweepStep] = []
     return run_sweep(tiny.config, out, progress=steps.append, **({"workers": 1} | how)), steps
-
-
-def row(
-    results: Results, label: str, environment: str = "linear", epsilon: float | None = None
-) -> dict[str, object]:
-    same = pl.col("epsilon").is_null() if epsilon is None else pl.col("epsilon") == epsilon
-    return results.summary.filter(
-        (pl.col("label") == label) & (pl.col("environment") == environment) & same
-    ).row(0, named=True)
 
 
 def test_a_second_run_computes_nothing_and_says_the_same(tiny: Results, copied: Path) -> None:
@@ -161,16 +153,6 @@ def test_a_crash_while_writing_loses_no_earlier_runs(
     results, _ = again(tiny, copied)
     assert results.computed == 0
     assert_frame_equal(results.curves, tiny.curves)
-
-
-def test_more_runs_go_on_from_those_that_are_stored(
-    tiny: Results, copied: Path, tmp_path: Path
-) -> None:
-    config = tiny.config.model_copy(update={"runs": 40})
-    more = run_sweep(config, copied, workers=1)
-    fresh = run_sweep(config, tmp_path / "fresh", workers=1)
-    assert more.computed == 11, "one policy has its own number of runs"
-    assert_frame_equal(more.curves, fresh.curves, check_exact=True)
 
 
 def test_an_edited_or_renamed_file_of_the_package_changes_the_digest(tmp_path: Path) -> None:
