@@ -19,11 +19,9 @@ from dpbandits.service.database import Database
 from dpbandits.service.opening import open_store
 from dpbandits.service.store import CampaignStore
 from dpbandits.service.witness import Witness
+from tests.service.timelines import KEY, OPENED, Lite
 
 KINDS = ("sqlite", "postgresql")
-KEY = bytes(range(32))
-OPENED = list[Any]()
-"""What timelines have opened for a test."""
 
 Open = Callable[..., Any]
 
@@ -75,6 +73,11 @@ def tmp_path() -> Iterator[Path]:
     place = memory if memory.is_dir() else None
     with TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
+
+
+@pytest.fixture
+def lite(tmp_path: Path) -> Lite:
+    return Lite(tmp_path)
 
 
 @pytest.fixture(autouse=True)

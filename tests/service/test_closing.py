@@ -122,7 +122,7 @@ def test_a_closed_campaign_that_is_put_back_reads_nothing_twice(tmp_path: Path) 
     trial.tell(trial.asked(10))
     read = trial.read()
     assert read < 10
-    copy = trial.lite.copy(tmp_path / "copy.db")
+    copy = trial.lite.copy()
     trial.campaign.close("enough")
     trial.store.close()
     trial.lite.put_back(copy)

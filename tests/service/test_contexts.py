@@ -26,12 +26,12 @@ from dpbandits.service.client import AsyncRemoteStore, RemoteStore
 from dpbandits.session.contexts import packed
 from dpbandits.session.options import OPTIONS_WITH_CONTEXTS
 from dpbandits.terminal.cli import app as shell
+from tests.service.conftest import KEY
 from tests.service.http.web import app_of, client_of
 from tests.service.timelines import Lite, inside
 
 RNG = np.random.default_rng(7)
 PLACES = np.trunc(RNG.uniform(-0.6, 0.6, (400, 2)) * 2**20) / 2**20
-KEY = bytes(range(32))
 PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 3}
 
 
@@ -160,7 +160,7 @@ def test_what_only_a_release_changes_is_written_with_it(tmp_path: Path) -> None:
     wide = RNG.normal(size=(300, 12))
     wide /= 1.01 * np.linalg.norm(wide, axis=1)[:, None]
     lite = Lite(tmp_path)
-    made = dpb.DPLinTS(arms=6, features=12, epsilon=1, first=15, public_contexts=wide)
+    made = dpb.DPLinTS(arms=3, features=12, epsilon=1, first=15, public_contexts=wide)
     store = lite.open()
     campaign = create(store, made)
     said = list[str]()
@@ -176,7 +176,7 @@ def test_what_only_a_release_changes_is_written_with_it(tmp_path: Path) -> None:
         return found
 
     learned()
-    for at in range(240):
+    for at in range(120):
         steps = campaign.summary().step
         decision = campaign.ask(context=wide[at % 300])
         assert learned() == 0
@@ -185,7 +185,7 @@ def test_what_only_a_release_changes_is_written_with_it(tmp_path: Path) -> None:
         ((*_, public, _),) = rows(lite, "head")
         assert len(public) < 6_000
     assert campaign.summary().step > 3
-    assert sum(len(row[-1]) for row in rows(lite, "learned")) > 50_000
+    assert sum(len(row[-1]) for row in rows(lite, "learned")) > 25_000
 
 
 def test_of_each_arm_the_newest_contexts_are_kept(
@@ -318,7 +318,7 @@ def test_a_database_that_was_put_back_is_fenced(tmp_path: Path) -> None:
         campaign = create(store)
         asked = campaign.ask(30, context=PLACES[:30])
         campaign.tell_many([(each, 1) for each in asked[:9]])
-        copy = lite.copy(tmp_path / "copy.db")
+        copy = lite.copy()
         campaign.tell_many([(each, 1) for each in asked[9:]])
         assert campaign.summary().step > 1
     lite.put_back(copy)
@@ -330,7 +330,7 @@ def test_a_database_that_was_put_back_is_fenced(tmp_path: Path) -> None:
     assert all(row[-1] is None for row in rows(lite, "decision"))
     session = inside(campaign, lambda part, _: part.session)
     assert not session._current.folded().books.blocks
-    for place in PLACES:
+    for place in PLACES[:150]:
         assert campaign.tell(campaign.ask(context=place), 1) == "recorded"
     assert campaign.spent == 1
     assert lite.open()["c"].summary().waiting == 0
@@ -453,30 +453,6 @@ def test_the_guide_has_the_table_of_options() -> None:
     assert {*GIVEN} | verbs | {"scope"} == {*OPTIONS_WITH_CONTEXTS}
 
 
-def test_with_a_window_nothing_public_shows_who_answered(tmp_path: Path) -> None:
-    """Contexts of those who answered and of those who did not go at the same time."""
-    seen = []
-    for told in (range(12), range(0)):
-        now = [1e6]
-        folder = tmp_path / f"{len(told)}"
-        folder.mkdir()
-        lite = Lite(folder)
-        store = lite.open(clock=lambda: now[0])  # noqa: B023
-        campaign = create(store, policy(first=100), attribution_window=timedelta(hours=1))
-        asked = campaign.ask(12, context=PLACES[:12])
-        campaign.tell_many([(asked[at], 0.0) for at in told])
-        now[0] += 3_601
-        late = campaign.ask(context=PLACES[12])
-        assert late.learn
-        public = [
-            [row[1:] for row in rows(lite, table)] for table in ("context", "open_cell", "learned")
-        ]
-        contexts = [row[-1] for row in rows(lite, "decision")]
-        seen.append((public, contexts))
-    assert seen[0] == seen[1]
-    assert len(seen[0][0][0]) == 12
-
-
 def test_who_only_looks_sees_a_campaign_without_private_rows(tmp_path: Path) -> None:
     """As far as its database lets it: the sealed row is not needed."""
     from dpbandits.service.parts import Setting, loaded
@@ -513,39 +489,6 @@ def served(**options: Any) -> Iterator[tuple[Any, httpx.Client]]:
         yield store, client
 
 
-def test_every_client_decides_as_a_session() -> None:
-    session = dpb.Session(
-        policy(arms=["a", "b"], features=["p", "q"]), noise=dpb.SimulatedNoise(1), seed=5
-    )
-    with served() as (store, client):
-        remote = RemoteStore("http://localhost", client=client)["c"]
-        transport = httpx.ASGITransport(app=app_of(store))
-
-        async def ask_alone(place: Any) -> Any:
-            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as inner:
-                campaign = await AsyncRemoteStore("http://localhost", client=inner).campaign("c")
-                found = await campaign.ask(context={"q": place[1], "p": place[0]})
-                await campaign.tell(found, 1)
-                return found
-
-        for at in range(0, 80, 4):
-            theirs = [remote.ask(context=PLACES[at])]
-            remote.tell(theirs[0], 1)
-            theirs += [anyio.run(ask_alone, PLACES[at + 1])]
-            more = remote.ask(2, context=PLACES[at + 2 : at + 4])
-            remote.tell_many([(each, 1) for each in more])
-            ours = []
-            for place in PLACES[at : at + 2]:
-                ours.append(session.ask(context=place))
-                session.tell(ours[-1], 1)
-            ours += session.ask(2, context=PLACES[at + 2 : at + 4])
-            session.tell_many([(each, 1) for each in ours[2:]])
-            assert [each.label for each in [*theirs, *more]] == [each.label for each in ours]
-        assert store["c"].summary().step == session.releases > 5
-        assert "contexts of 2 numbers" in str(remote.summary())
-        assert len(remote.releases()) == session.releases
-
-
 def same_estimates(one: dpb.Predictions, other: dpb.Predictions) -> None:
     for each, as_well in (
         (one.means(PLACES[:20]), other.means(PLACES[:20])),
@@ -556,51 +499,55 @@ def same_estimates(one: dpb.Predictions, other: dpb.Predictions) -> None:
     assert repr(one) == repr(other)
 
 
-def test_predictions_are_a_sessions_wherever_they_are_asked_for() -> None:
-    """Python, HTTP, asyncio and the store: the same numbers, for costs as well."""
-    costs = dpb.Range(2, 12, minimise=True)
+def test_every_client_decides_and_predicts_as_a_session() -> None:
+    """Python, HTTP, asyncio and the store: the same decisions and numbers, for costs as well."""
     named = policy(arms=["a", "b"], features=["p", "q"])
-    session = dpb.Session(named, noise=dpb.SimulatedNoise(1), seed=5, rewards=costs)
-    sent = {"low": 2, "high": 12, "minimise": True}
-    with served(rewards=sent) as (store, client):
-        for place in PLACES[:60]:
-            for each in (session, store["c"]):
-                each.tell(each.ask(context=place), 3.0)
+    costs: dict[str, Any] = {"low": 2, "high": 12, "minimise": True}
+    session = dpb.Session(
+        named, noise=dpb.SimulatedNoise(1), seed=5, rewards=dpb.Range(2, 12, minimise=True)
+    )
+    with served(rewards=costs) as (store, client):
         far = RemoteStore("http://localhost", client=client)["c"]
         transport = httpx.ASGITransport(app=app_of(store))
 
-        async def awaited() -> dpb.Predictions:
+        async def awaited(call: Any) -> Any:
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as inner:
-                campaign = await AsyncRemoteStore("http://localhost", client=inner).campaign("c")
-                return await campaign.predictions(always=True)
+                store = AsyncRemoteStore("http://localhost", client=inner)
+                return await call(await store.campaign("c"))
 
+        for at in range(0, 80, 4):
+            places = PLACES[at : at + 4]
+            one = far.ask(context=places[0])
+            far.tell(one, 3.0)
+            by_name = dict(zip("pq", places[1], strict=True))
+            other = anyio.run(awaited, lambda c: c.ask(context=by_name))  # noqa: B023
+            anyio.run(awaited, lambda c: c.tell(other, 3.0))  # noqa: B023
+            more = far.ask(2, context=places[2:])
+            far.tell_many([(each, 3.0) for each in more])
+            ours = []
+            for place in places[:2]:
+                ours.append(session.ask(context=place))
+                session.tell(ours[-1], 3.0)
+            ours += session.ask(2, context=places[2:])
+            session.tell_many([(each, 3.0) for each in ours[2:]])
+            assert [each.label for each in (one, other, *more)] == [each.label for each in ours]
+        assert store["c"].summary().step == session.releases == len(far.releases()) > 5
+        assert "contexts of 2 numbers" in str(far.summary())
+        assert (far.history(), far.expected_loss()) == ((), None), "there is no mean by arm"
         for always in (False, True):
             ours = session.predictions(0.9, always=always)
             means = ours.means(PLACES[:20])
             assert np.all((means.low <= means.mean) & (means.mean <= means.high))
-            same_estimates(ours, store["c"].predictions(0.9, always=always))
-            same_estimates(ours, far.predictions(0.9, always=always))
-        same_estimates(session.predictions(always=True), anyio.run(awaited))
+            for host in (store["c"], far):
+                same_estimates(ours, host.predictions(0.9, always=always))
+        theirs = anyio.run(awaited, lambda c: c.predictions(always=True))
+        same_estimates(session.predictions(always=True), theirs)
         body = client.get("/v1/campaigns/c/predictions").json()
         x, found = PLACES[0], session.predictions().means(PLACES[:1])
         theta, covariance = np.array(body["theta"][0]), np.array(body["covariance"][0])
         half = (body["normal"] + body["added"][0]) * np.sqrt(x @ covariance @ x)
         by_hand = 12 - 10 * np.clip(x @ theta + half * np.array([0, 1, -1]), 0, 1)
         assert np.allclose(by_hand, [each[0, 0] for each in found])
-
-
-def test_an_error_over_http_says_what_was_expected() -> None:
-    with served() as (_, client):
-        answer = client.post("/v1/campaigns/c/ask", json={"context": [0.9, 0.9]})
-        assert (answer.status_code, answer.json()["code"]) == (422, "context")
-        assert "Euclidean norm of at most 1" in answer.json()["detail"]
-        beliefs = client.get("/v1/campaigns/c/beliefs")
-        assert (beliefs.status_code, beliefs.json()["code"]) == (422, "by_context")
-        assert client.get("/v1/campaigns/c/history").json() == []
-        assert client.get("/v1/campaigns/c/expected_loss").json() is None
-        assert client.get("/v1/campaigns/c/predictions").status_code == 200
-        for view in ("ledger", "releases", "statement", "sample_ratio", "alarms", "recent"):
-            assert client.get(f"/v1/campaigns/c/{view}").status_code == 200
 
 
 @pytest.mark.parametrize("window", [None, timedelta(hours=1)])

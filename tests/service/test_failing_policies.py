@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -60,11 +59,6 @@ class Unlearning(dpb.DPKLUCB):
 
 
 POLICY = Unlearning(arms=2, epsilon=1, first=4, grid=GRID)
-
-
-@pytest.fixture
-def lite(tmp_path: Path) -> Lite:
-    return Lite(tmp_path)
 
 
 def failing(call: Callable[[], Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,11 @@ import dpbandits as dpb
 from dpbandits.core.errors import StoreError, WitnessError
 from dpbandits.service import transaction
 from dpbandits.service.opening import open_store
-from dpbandits.service.refusals import code_of
 from dpbandits.service.tables import PRIVATE
-from dpbandits.service.views import SENT
 from dpbandits.service.witness import Mark, Witness
 from tests.service.http.web import client_of
 from tests.service.machine import PEOPLE, WINDOWED, Time
-from tests.service.timelines import Lite, create, turns
+from tests.service.timelines import Lite, create, everything, turns
 
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -41,27 +38,6 @@ def go_on(campaign: Any, clock: Time, options: dict[str, Any]) -> None:
         decision = campaign.ask(**whose)
         if number % 6:
             campaign.tell(decision, number % 2)
-
-
-def everything(campaign: Any) -> dict[str, Any]:
-    """All that a campaign shows, as it is sent."""
-    parts = campaign.segments or [None]
-    return {
-        f"{name} of {part}": said(
-            lambda view=view, name=name, part=part: view.to_sent(
-                campaign._calls.view(name, part, {})
-            )
-        )
-        for name, view in SENT.items()
-        for part in {None, *parts}
-    }
-
-
-def said(look: Callable[[], Any]) -> str:
-    try:
-        return str(look())
-    except (ValueError, TypeError, RuntimeError) as error:
-        return code_of(error)
 
 
 @pytest.fixture

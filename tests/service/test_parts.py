@@ -249,7 +249,7 @@ def test_a_copy_put_back_fences_every_part_though_one_alone_was_read(
             return {"segment": name} if "segments" in parts else {}
 
         waiting = campaign.ask(user=people[-1], **where(other))
-        copy = lite.copy(tmp_path / "copy.db")
+        copy = lite.copy()
         for user in people[:40]:
             campaign.tell(campaign.ask(user=user, **where(read)), 1)
         assert campaign[read].summary().step > 0

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,11 +18,6 @@ from tests.service.counted import Failing
 from tests.service.timelines import Lite, create, inside
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=4, grid=1)
-
-
-@pytest.fixture
-def lite(tmp_path: Path) -> Lite:
-    return Lite(tmp_path)
 
 
 def test_parts_take_batches_of_their_own(make: Open) -> None:
@@ -81,7 +75,7 @@ def test_a_batch_of_a_lost_timeline_is_not_read_again(lite: Lite, many: list[int
     """
     with lite.open() as store:
         create(store, POLICY)
-        copy = lite.copy(lite.file.with_name("copy.db"))
+        copy = lite.copy()
         for people in many:
             assert store["c"].record("a", (people, 2), key=f"{people}") == "recorded"
         releases = bool(store["c"].ledger)

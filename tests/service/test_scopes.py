@@ -157,7 +157,7 @@ def test_a_copy_that_is_put_back_forgets_nothing(tmp_path: Path) -> None:
     lite = Lite(tmp_path)
     with lite.open() as store:
         store.scope("all", epsilon=10)
-        copy = lite.copy(tmp_path / "copy.db")
+        copy = lite.copy()
         create(store, "first", **KINDS["user"])
     lite.put_back(copy)
     with lite.open() as store:

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.examples import examples
+from dpbandits.checks.examples import PLACES, examples
+from tests.service.conftest import KEY
 from tests.service.counted import Counted
 
-KEY = bytes(range(32))
 RANDOM = re.compile(r"[0-9a-f]{16,64}")
 """What is drawn by chance or hashed, whatever is told: names, nonces, chains."""
 
@@ -63,7 +63,7 @@ class Kept:
         folder.mkdir()
         self.file, self.now, self.people = folder / "trial.db", 1e6, 0
         self.witness, self.noise = folder / "elsewhere.witness", Counted()
-        self.known = "privacy_unit" in options
+        self.known, self.features = "privacy_unit" in options, getattr(policy, "features", None)
         self.store, self.campaign = self.opened(), None
         self.campaign = self.store.create("trial", policy, seed=7, **options)
 
@@ -78,6 +78,8 @@ class Kept:
 
     def asked(self, count: int, **how: Any) -> list[Any]:
         campaign: Any = self.campaign
+        if self.features:
+            how["context"] = [[0.3, -0.2]] * count
         if not self.known:
             return list(campaign.ask(count, **how))
         self.people += count
@@ -135,6 +137,7 @@ WINDOWS: dict[str, tuple[Any, dict[str, Any], Any, Any]] = {
     ),
     "people": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), PEOPLE, 0, 1),
     "segments": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), {"segments": ["DE"]}, 0, 1),
+    "contexts": (dpb.DPLinTS(arms=3, features=2, epsilon=1, public_contexts=PLACES), {}, 0, 1),
     "full information": (dpb.RNMFTNL(actions=3, epsilon=1), {}, [0, 0, 0], [1, 0.5, 1]),
     "super arms": (
         dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1),

@@ -16,8 +16,8 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
+from dpbandits.service import views
 from dpbandits.service.campaign import Campaign
-from dpbandits.service.views import MOMENTS
 from tests.service.http.web import client_of
 from tests.service.machine import Time
 from tests.service.timelines import Lite
@@ -64,33 +64,34 @@ def test_every_policy_has_a_page(store: Any, name: str) -> None:
     assert not campaign.history() or ends_with_beliefs(campaign)
 
 
-def test_release_by_release_is_as_at_once(store: Any) -> None:
+def test_release_by_release_is_as_at_once(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "MOMENTS", 20)
     made: list[Any] = []
     for often in (False, True):
         campaign = store.create(f"{often}", dpb.HybridUCB(arms=2, epsilon=1), seed=1)
-        for at in range(130):
+        for at in range(45):
             campaign.tell(campaign.ask(), at % 2)
-            if often and at % 17 == 0:
+            if often and at % 7 == 0:
                 campaign.history()
         assert ends_with_beliefs(campaign)
         made.append([(moment.step, moment.arms) for moment in campaign.history()])
     assert made[0] == made[1]
-    assert MOMENTS / 2 < len(made[0]) <= MOMENTS
-    assert made[0][-1][0] == 130
+    assert 10 < len(made[0]) <= 20
+    assert made[0][-1][0] == 45
 
 
 @pytest.mark.parametrize("policy", [dpb.DPKLUCB, dpb.HybridUCB])
 def test_with_an_arm_that_was_added_and_after_a_fence(store: Any, policy: Any) -> None:
     campaign = store.create("trial", policy(arms=["a", "b"], epsilon=1), seed=1)
-    played(campaign, 100)
+    played(campaign, 80)
     assert ends_with_beliefs(campaign)
     campaign.add_arm("c")
-    played(campaign, 200)
+    played(campaign, 100)
     assert ends_with_beliefs(campaign)
     assert [row.label for row in campaign.history()[-1].arms] == ["a", "b", "c"]
     assert campaign.history()[-1].arms[2].people > 0
     campaign.fence()
-    played(campaign, 300)
+    played(campaign, 150)
     assert campaign.generation == 2
     assert ends_with_beliefs(campaign)
     assert client_of(store).get("/v1/campaigns/trial/history").status_code == 200
@@ -118,7 +119,7 @@ def test_a_database_that_lost_answers_alone_is_read_anew(tmp_path: Path) -> None
     plain.tell(plain.ask(2)[0], 1)
     campaign.tell(first, 1)
     with (
-        closing(sqlite3.connect(lite.copy(tmp_path / "copy.db"))) as copy,
+        closing(sqlite3.connect(lite.copy())) as copy,
         closing(sqlite3.connect(lite.file)) as live,
     ):
         campaign.tell(second, 1)

@@ -12,8 +12,13 @@ from typing import Any
 import dpbandits as dpb
 from dpbandits.service.database import Database
 from dpbandits.service.opening import open_store
+from dpbandits.service.refusals import code_of
 from dpbandits.service.transaction import ONLY_PART
-from tests.service.conftest import KEY, OPENED
+from dpbandits.service.views import SENT
+
+KEY = bytes(range(32))
+OPENED = list[Any]()
+"""What was opened for a test, and is closed when it ends."""
 
 
 class Lite:
@@ -29,9 +34,9 @@ class Lite:
         OPENED.append(store)
         return store
 
-    def copy(self, to: Path) -> Path:
-        """A backup while the store is in use."""
-        return copy_file(self.file, to)
+    def copy(self, to: str = "copy.db") -> Path:
+        """A backup while the store is in use, beside it."""
+        return copy_file(self.file, self.file.with_name(to))
 
     def put_back(self, copy: Path) -> None:
         """Nobody has the store open."""
@@ -75,6 +80,28 @@ def turns(campaign: Any, rounds: int, **options: Any) -> list[Any]:
         assert {*campaign.tell_many([(d, 1) for d in some])} == {"recorded"}
         asked += some
     return asked
+
+
+LOOKS = SENT.keys() - {"expected_loss"}
+"""All views without the one that simulates."""
+
+
+def everything(campaign: Any) -> dict[Any, Any]:
+    """All that a campaign and each of its parts show: by view its type, its value and how it
+    prints; or the code of its refusal.
+    """
+
+    def look(part: Any, name: str) -> Any:
+        try:
+            found = part._view(name)
+        except (ValueError, TypeError, RuntimeError) as error:
+            return code_of(error)
+        if name == "guarantee":  # which is sent as words
+            return str(found)
+        return type(found), found, repr(found), str(found)
+
+    parts = [campaign, *(campaign[name] for name in campaign.segments)]
+    return {(part.name, name): look(part, name) for part in parts for name in LOOKS}
 
 
 def lost_lines(campaign: Any) -> list[Any]:

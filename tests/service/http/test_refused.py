@@ -29,6 +29,7 @@ CAMPAIGNS: dict[str, dict[str, Any]] = {
     "closed": {},
     "full": {"max_pending": 1},
     "held": {"attribution_window": 60.0, "default": 0},
+    "contexts": {"policy": {"name": "DPLinTS", "arms": 2, "features": 2, "epsilon": "1"}},
 }
 
 CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
@@ -41,6 +42,7 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "mean_stays": ("trial", lambda c: c.restart_arm("green")),
     "count": ("trial", lambda c: c.ask(-1)),
     "context": ("trial", lambda c: c.ask(context=[0.5])),
+    "by_context": ("contexts", lambda c: c.beliefs()),
     "key": ("trial", lambda c: c.ask(key=" ")),
     "key_used": ("trial", lambda c: [c.ask(key="one"), c.ask(2, key="one")]),
     "user_unexpected": ("trial", lambda c: c.ask(user="anna")),

@@ -14,15 +14,13 @@ from typer.testing import CliRunner
 
 import dpbandits as dpb
 from dpbandits.service.models import SentRatio
-from dpbandits.service.refusals import code_of
 from dpbandits.service.server.serving import run_maintenance
-from dpbandits.service.views import SENT
 from dpbandits.session.segments import SegmentedTable
 from dpbandits.terminal.cli import app
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import POLICY, ask, client_of, remote, served
 from tests.service.machine import Time
-from tests.service.timelines import Lite, create
+from tests.service.timelines import Lite, create, everything
 
 RAIL = {"guardrail": dpb.Guardrail("refunds", limit=0.2)}
 KINDS: dict[str, dict[str, Any]] = {
@@ -31,28 +29,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "segments": {**RAIL, "segments": ["DE", "FR"]},
     "holdout": {"holdout": ".3"},
 }
-
-
-LOOKS = SENT.keys() - {"expected_loss"}
-"""Without the one that simulates."""
-
-
-def everything(campaign: Any) -> dict[Any, Any]:
-    """All that a campaign and each of its parts show: by view its type, its value and how it
-    prints; or the code of its refusal.
-    """
-
-    def look(part: Any, name: str) -> Any:
-        try:
-            found = part._view(name)
-        except (ValueError, TypeError, RuntimeError) as error:
-            return code_of(error)
-        if name == "guarantee":  # which is sent as words
-            return str(found)
-        return type(found), found, repr(found), str(found)
-
-    parts = [campaign, *(campaign[name] for name in campaign.segments)]
-    return {(part.name, name): look(part, name) for part in parts for name in LOOKS}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -20,11 +20,6 @@ from tests.service.timelines import Lite, create, turns
 ONE, TWO = Mark(1, 0, "a"), Mark(1, 1, "b")
 
 
-@pytest.fixture
-def lite(tmp_path: Path) -> Lite:
-    return Lite(tmp_path)
-
-
 @pytest.mark.parametrize("held", [b"f00dcafe" * 8, b'{"key": 1}', b"\x00\x01\x02", b"[]\n{"])
 def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path, held: bytes) -> None:
     path = tmp_path / "key"
