@@ -17,12 +17,10 @@ from dpbandits.mechanisms import Answer
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import (
     DPKLUCB,
-    DPUCB,
-    LDPKLUCB,
 )
 from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import NoiseMoments, ReleaseHistory, interval, mean_changed
-from tests.session.small import Exact, content, counts, loaded, recorded, reward_of
+from tests.session.small import Exact, content, counts, loaded
 
 MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 
@@ -30,52 +28,6 @@ MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 def session(policy: Any = None, seed: int = 1) -> dpb.Session:
     policy = policy or DPKLUCB(arms=["blue", "green"], epsilon=1, first=8)
     return dpb.Session(policy, noise=SimulatedNoise(seed), seed=seed)
-
-
-def test_a_retired_arms_block_and_late_answers_are_never_read() -> None:
-    s = session()
-    early = s.ask(3)
-    for decision in early[:2]:
-        s.tell(decision, 1.0)
-    s.retire_arm("blue")
-    assert counts(s) == {}
-    s.tell(early[2], 1.0)
-    assert (s.unread, recorded(s), s.pending) == (1, 2, ())
-    assert s.ledger == ()
-    assert {d.label for d in s.ask(50)} == {"green"}
-    with pytest.raises(ValueError, match="does not come back"):
-        s.resume_arm("blue")
-    with pytest.raises(ValueError, match="last one"):
-        s.pause_arm("green")
-    s.retire_arm("blue")  # made again, it changes nothing
-    assert len(s.events) == 1
-
-
-def test_names_and_numbers_of_arms_are_never_used_again() -> None:
-    s = session()
-    s.add_arm("red")
-    s.retire_arm("red")
-    for label, said in (
-        ("red", "is repeated"),
-        (None, "Expected a name"),
-        ("", "text"),
-        (3, "text"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            s.add_arm(label)  # type: ignore[arg-type]
-    numbered = session(DPKLUCB(arms=2, epsilon=1))
-    assert numbered.add_arm() == 2
-    with pytest.raises(ValueError, match="no name for the new arm"):
-        numbered.add_arm("red")
-
-
-def test_an_arm_is_not_added_where_the_price_depends_on_their_number() -> None:
-    s = session(DPUCB(arms=2, epsilon=1, horizon=100, preset="published"))
-    with pytest.raises(ValueError, match="divides its budget"):
-        s.add_arm()
-    assert (s.policy.arms, s.events) == (2, ())
-    s = session(LDPKLUCB(arms=2, epsilon=1))
-    assert s.add_arm() == 2
 
 
 @pytest.mark.parametrize("verb", ["pause_arm", "retire_arm"])
@@ -118,32 +70,21 @@ def test_batches_are_compared_with_arms_in_play_only(verb: str, saved: bool) -> 
 # Asks that run ahead of tells
 
 
-RATES = (0.7, 0.5, 0.3)
-INDEX = [
+AHEAD = [
     dpb.DPKLUCB(arms=3, epsilon=1, first=4),
     dpb.DPRateIMED(arms=3, epsilon=1, first=4),
-    dpb.DPIMED(arms=3, epsilon=1, first=4),
-    dpb.AnytimeLazyUCB(arms=3, epsilon=1),
-    dpb.AdaPUCB(arms=3, epsilon=1),
-    dpb.LDPKLUCB(arms=3, epsilon=1),
-    dpb.UCB1(arms=3),
+    dpb.LazyDPTS(arms=3, epsilon=1),
 ]
-ALL = [*INDEX, dpb.LazyDPTS(arms=3, epsilon=1)]
 
 
-def told(s: dpb.Session, decision: dpb.Decision, rng: np.random.Generator) -> None:
-    assert isinstance(decision.action, int)
-    s.tell(decision, reward_of(s, decision, float(rng.random() < RATES[decision.action])))
-
-
-@pytest.mark.parametrize("policy", [INDEX[0], ALL[-1]], ids=lambda policy: policy.name)
+@pytest.mark.parametrize("policy", AHEAD, ids=lambda policy: policy.name)
 def test_no_block_waits_beyond_its_size(policy: Any) -> None:
     """Whatever is planned, an arm's block is read when it has as many answers as it takes."""
     s, rng = session(policy), np.random.default_rng(2)
     waiting = s.ask(200)
     rng.shuffle(waiting)  # type: ignore[arg-type]
     for decision in waiting:
-        told(s, decision, rng)
+        s.tell(decision, decision.id % 2)
         for arm, count in counts(s).items():
             room = s.policy.room(s.state, arm)
             assert room is not None
@@ -151,12 +92,11 @@ def test_no_block_waits_beyond_its_size(policy: Any) -> None:
     assert min(s.state.rounds) > 4
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("policy", [INDEX[0], INDEX[1], ALL[-1]], ids=lambda policy: policy.name)
-def test_many_asks_at_once_are_those_of_one_by_one(policy: Any, seed: int) -> None:
+@pytest.mark.parametrize("policy", AHEAD, ids=lambda policy: policy.name)
+def test_many_asks_at_once_are_those_of_one_by_one(policy: Any) -> None:
     """Also among some arms, and between answers."""
     one, many = session(policy), session(policy)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     for _ in range(30):
         number = int(rng.integers(1, 9))
         eligible = [[0, 2], [1], None][rng.integers(3)]
@@ -197,10 +137,10 @@ def noticed(means: Floats, rng: np.random.Generator, growth: float) -> tuple[int
 
 
 def test_a_mean_that_stays_is_seldom_called_changed() -> None:
-    """Of 150 arms at most .05 · .9/2 each; more than this have a probability below 10⁻⁶."""
+    """Of 60 arms at most .05 · .9/2 each; more than this have a probability below 10⁻⁶."""
     rng = np.random.default_rng(1)
-    found = [noticed(np.full(4_000, 0.3), rng, growth) for growth in [0.05, 0.2, 0.5] * 50]
-    assert sum(by > 0 for by, _ in found) <= binom.isf(1e-6, 150, 0.0225)
+    found = [noticed(np.full(4_000, 0.3), rng, growth) for growth in [0.05, 0.2, 0.5] * 20]
+    assert sum(by > 0 for by, _ in found) <= binom.isf(1e-6, 60, 0.0225)
 
 
 def test_a_step_is_noticed_before_intervals_do() -> None:
@@ -257,41 +197,6 @@ def test_an_arm_is_learned_anew_under_its_name() -> None:
     assert {row.label for row in s.decisions()} == {"blue (1)", "green", "blue"}
 
 
-def test_a_second_restart_has_another_name_for_what_was() -> None:
-    s, rng = turned(), np.random.default_rng(6)
-    s.restart_arm("blue")
-    play(s, 1_500, {"blue": 0.8, "green": 0.2}, rng)
-    play(s, 900, {"blue": 0.1, "green": 0.2}, rng)
-    assert s.restart_arm("blue") == 3
-    assert [name for name, _ in s.arms] == ["blue (1)", "green", "blue (2)", "blue"]
-
-
-def test_arms_without_names_get_a_new_number() -> None:
-    s, rng = named(dpb.DPRateIMED(arms=2, epsilon=1)), np.random.default_rng(3)
-    for mean in (0.7, 0.1):
-        for _ in range(1_500):
-            decision = s.ask()
-            s.tell(decision, float(rng.random() < (mean, 0.3)[decision.action]))
-    assert s.beliefs().changed == ("0",)
-    assert s.restart_arm(0) == 2
-    assert s.arms == ((0, "retired"), (1, "active"), (2, "active"))
-
-
-def test_an_arm_whose_mean_has_not_changed_is_not_restarted() -> None:
-    s = turned()
-    before = s.to_json()
-    for arm, said in (("green", "not in beliefs"), ("red", "one of the arms"), (None, "arms")):
-        with pytest.raises(ValueError, match=said):
-            s.restart_arm(arm)
-    assert len(s.to_json()) == len(before)
-    s.close()
-    with pytest.raises(dpb.ClosedError):
-        s.restart_arm("blue")
-    joint = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1)
-    with pytest.raises(ValueError, match="restart_arm"):
-        named(joint).restart_arm(0)
-
-
 def test_there_has_to_be_room_for_its_least_share() -> None:
     """An arm that is retired takes none."""
     s = turned(min_share=0.4)
@@ -310,7 +215,7 @@ def test_there_has_to_be_room_for_its_least_share() -> None:
     ("arms", "labels"), [(["blue", "green"], ["blue (1)", "green", "blue"]), (2, ["0", "1", "2"])]
 )
 def test_a_restarted_arm_keeps_its_history_apart(arms: Any, labels: list[str]) -> None:
-    """Rewards and harm of before stay with the old name, or number."""
+    """Rewards and harm of before stay with the old name, or number; the next one is another."""
     s = named(replace(POLICY, arms=arms), guardrail=dpb.Guardrail("refunds", limit=0.9))
     for decision in s.ask(32):
         s.tell(decision, (1.0, 0.5))
@@ -319,6 +224,8 @@ def test_a_restarted_arm_keeps_its_history_apart(arms: Any, labels: list[str]) -
         assert [(row.label, row.people) for row in rows] == list(
             zip(labels, (16, 16, 0), strict=True)
         )
+    assert s._restart(2) == 3
+    assert [name for name, _ in s.arms][2:] == ([2, 3] if arms == 2 else ["blue (2)", "blue"])
 
 
 def test_segments_are_restarted_together() -> None:

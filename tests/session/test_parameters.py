@@ -247,6 +247,12 @@ REFUSED: dict[str, Calls] = {
         for call in recorded(policy)
     ],
     "contexts": recorded(CONTEXTS),
+    # Arms that come and go
+    "no name for the new arm": [lambda: of()().add_arm("red")],
+    "divides its budget": [
+        lambda: of(dpb.DPUCB(arms=2, epsilon=1, horizon=99, preset="published"))().add_arm()
+    ],
+    "restart_arm": [lambda: of(JOINT)().restart_arm(0)],
 }
 WRONG_TYPES: dict[str, Calls] = {
     "noise": options("noise", dpb.SecureNoise, dpb.SimulatedNoise, None, 7, object()),
