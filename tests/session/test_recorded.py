@@ -189,12 +189,14 @@ def test_least_shares_of_single_arms_are_kept() -> None:
     assert s._state.assignment.least(3) == 0.0
 
 
-def test_a_restarted_arm_keeps_its_least_share() -> None:
+def test_a_restarted_arm_keeps_its_least_share_and_its_batches_keys() -> None:
     s = session(min_share={"control": 0.3})
     s.record("blue", (40, 40), key="blue")
     s.record("green", (40, 0), key="green")
+    s.record("control", (5, 0), key="before")
     s._restart("control")
     s.record("control", (40, 0), key="control")
+    assert s.record("control", (5, 0), key="before") == "already"
     for each in (s, dpb.Session.from_json(s.to_json(), noise=dpb.SimulatedNoise(1))):
         assert each.shares(1_000)["control"].people >= 300
         assert each.lift().control == "control"

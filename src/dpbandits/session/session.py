@@ -1609,6 +1609,10 @@ class Session:
                 history=state.history.restarted(number, kept, label),
                 harm=harm,
                 assignment=state.assignment and state.assignment.moved(number, arms - 1),
+                batches=tuple(
+                    batch._replace(arm=arms - 1) if roster.labels and batch.arm == number else batch
+                    for batch in state.batches
+                ),
                 events=(*state.events, SessionEvent("restart", name, state.asked)),
                 offer=state.offer._replace(last=0),
             )
