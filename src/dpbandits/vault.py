@@ -4,7 +4,8 @@ Only a mechanism turns exact sums into released values, so every decision is pos
 these. Other code passes rewards and sums on, and neither shows one nor decides by one:
 `session/session` has a reward until it is recorded; `session/state`, with contexts also
 `session/contexts` and `mechanisms/cells`, adds sums up; `session/saving`, `session/storing` and
-`service/sealing` write them into private parts.
+`service/sealing` write them into private parts. `session/releases_only`, where decisions are
+private too, has no vault: it counts answers in a histogram that its mechanism reads.
 
 A `Vault` is stateless: the sums are in `Books`. It validates rewards, converts them to whole grid
 steps, and makes new `Books` from old ones when blocks are released. A reward takes this path:
@@ -74,7 +75,9 @@ class OpenBlock(Opaque, frozen=True):
 
 
 def add_records(blocks: dict[int, OpenBlock], parts: Parts, count: int = 1) -> None:
-    """Add `count` records to their open blocks, in place. This is where rewards become sums."""
+    """Add `count` records to their open blocks, in place. This is where rewards become sums; with
+    contexts they do in `mechanisms/cells`.
+    """
     for key, steps in parts:
         before = blocks.get(key)
         if before is None:
@@ -238,6 +241,12 @@ class Vault:
     def begin(self) -> Books:
         """Return books without records."""
         return Books({}, self.mechanism.init(self.arms), Ledger())
+
+    def length(self, observe: Sequence[int] | None = None) -> int:
+        """Return how many numbers an answer has, to a decision that observes these arms."""
+        if observe is not None:
+            return len(observe)
+        return self.arms if self.full else self.numbers
 
     # Rewards in
 

@@ -138,7 +138,7 @@ def test_an_answer_changes_nothing_public_and_records_nothing_of_others() -> Non
             s.expire(s.pending[-1])
             with pytest.raises(dpb.DecisionError, match="time has passed"):
                 s.tell(early, value)
-        views.append((s.pending, s.resolved, repr(s), s._tables.window.clock.latest))  # type: ignore[union-attr]
+        views.append((s.pending, s.resolved, repr(s), s._tables.attribution.clock.latest))  # type: ignore[union-attr]
         s.drop_open()
         views.append(seen(s))
     assert all(views[at] == views[at % 3] for at in range(len(views)))

@@ -382,30 +382,6 @@ def converted(data: Any, kind: Any, what: str) -> Any:
     raise damaged(f"{what}: {why}")
 
 
-def whole(value: object, what: str, low: int = 0, high: int = MOST) -> int:
-    """Return a whole number of a saved session, within bounds."""
-    if type(value) is not int or not low <= value <= high:
-        raise damaged(f"{what} is not a whole number of at least {low}")
-    return value
-
-
-def entries(value: object, what: str, length: int | None = None) -> list[Any]:
-    """Return a list of a saved session, of this length."""
-    if not isinstance(value, list) or (length is not None and len(value) != length):
-        raise damaged(f"{what} is not a list" + ("" if length is None else f" of {length} entries"))
-    return value
-
-
-def part(value: object, what: str, *keys: str) -> dict[str, Any]:
-    """Return an object of a saved session that has these keys."""
-    if not isinstance(value, dict):
-        raise damaged(f"{what} is not an object")
-    missing = [f"{key} in {what}" for key in keys if key not in value]
-    if missing:
-        raise damaged(f"it lacks {', '.join(missing)}")
-    return value
-
-
 def tuples_for_lists(value: Any) -> Any:
     """Return a value from JSON with tuples for lists."""
     return tuple(tuples_for_lists(v) for v in value) if isinstance(value, list) else value

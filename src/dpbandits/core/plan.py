@@ -2,8 +2,8 @@
 values and public randomness only.
 
 The union `Plan` is closed; a new algorithm does not add a kind. A plan ends by counts of recorded
-decisions, which are public. `Hold` and `Cycle` end when every action has its planned number, `Draw`
-when some arm reaches its limit.
+decisions, which are public: `Hold` and `Cycle` when every action has its planned number, `Draw`
+when some arm reaches its limit; and all of them when late answers fill an arm's open block.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from dpbandits.core.errors import DecisionError, MessageError
-from dpbandits.core.inputs import Count, converted, damaged, whole
+from dpbandits.core.inputs import Count, converted, damaged
 from dpbandits.core.plan import Action
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.local.messages import decision_to_json
@@ -505,10 +505,10 @@ def chosen_from_data(data: object, asked: int, action_of: ActionOf) -> KeptChoic
     if not fits or min(gaps, default=1) < 1:
         raise damaged("public.chosen has an entry that says no way")
     for gap, number in zip(gaps, numbers, strict=True):
-        since = whole(since + gap, "a decision in public.chosen", 1, asked)
+        since += gap
         chosen.add(since, ways[number])
-    if asked and chosen.first != 1:
-        raise damaged("public.chosen does not begin with the first decision")
+    if since > asked or (asked and chosen.first != 1):
+        raise damaged("public.chosen does not go from the first decision to the last")
     return chosen
 
 

@@ -93,7 +93,7 @@ NOT_LEARNED = (
 """The advice of the alarm "restored"."""
 
 Place = tuple[str, int]
-"""A place that a decision was made on: whose it is, and in which window."""
+"""A contribution that a decision uses: whose it is, and in which window."""
 
 
 def key_fingerprint(key: bytes) -> str:
@@ -103,11 +103,11 @@ def key_fingerprint(key: bytes) -> str:
 
 @final
 class Register:
-    """Places taken, by pseudonym.
+    """Contributions used, by pseudonym.
 
     cap: learned rounds of one person, in all or in each window. window: seconds; None: for ever.
-    used: by pseudonym, the window and the places taken in it. complete: whether that is everybody;
-        a store loads those people only whom a call is about.
+    used: by pseudonym, the window and the contributions used in it.
+    complete: whether that is everybody; a store loads those people only whom a call is about.
     kept: by pseudonym, the arm that a person keeps (see `Roster.mark`); None: nobody keeps one.
     has_ended: whether nobody is learned from any more: a restored database does not know who was.
     """
@@ -137,7 +137,7 @@ class Register:
         """
         return hmac.new(self._key, named_bytes(user), "sha256").hexdigest()[:32]
 
-    def period(self) -> int:
+    def window_number(self) -> int:
         """The number of the window that is open."""
         return 0 if self.window is None else int(self._clock.advance() // self.window)
 
@@ -145,14 +145,14 @@ class Register:
         """Another register of the same people has seen this time."""
         self._clock.latest = max(self._clock.latest, latest)
 
-    def taken(self, who: str, period: int) -> int:
-        """Return the places a person has taken in a window; all of them in a window that has
-        passed.
+    def taken(self, who: str, number: int) -> int:
+        """Return the contributions that a person has used in the window of this number; all of them
+        in a window that has passed.
         """
-        window, taken = self.used.get(who, (period, 0))
-        if window > period:
+        window, taken = self.used.get(who, (number, 0))
+        if window > number:
             return self.cap
-        return taken if window == period else 0
+        return taken if window == number else 0
 
     @property
     def people(self) -> int | None:
@@ -168,7 +168,7 @@ class Register:
         """
         if not self.complete or self.span is None:
             return None
-        now = self.period()
+        now = self.window_number()
         return sum(window == now and taken > 0 for window, taken in self.used.values())
 
     @property

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 from dpbandits.core.errors import RewardError
-from dpbandits.core.inputs import damaged, entries, number, real_number, shown, switch
+from dpbandits.core.inputs import converted, damaged, number, real_number, shown, switch
 from dpbandits.core.privacy import LARGEST, read_exactly
 from dpbandits.mechanisms.rewards import flaw, read_or_none
 
@@ -170,13 +170,16 @@ def exact_bound(value: object, name: str) -> Fraction:
     return exact
 
 
+RangeData = tuple[str, str, bool, bool]
+
+
 def range_from_data(data: object) -> Range:
     """What `to_data` wrote.
 
     Raises:
         DamagedSessionError: it is not that.
     """
-    low, high, clip, minimise = entries(data, "public.rewards", 4)
+    low, high, clip, minimise = converted(data, RangeData, "public.rewards")
     try:
         return Range(Fraction(low), Fraction(high), clip, minimise)
     except (TypeError, ValueError, ArithmeticError):

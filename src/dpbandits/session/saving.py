@@ -243,7 +243,7 @@ def public_part(
         lasting: its `lasting_fields`, if they are known; they may be JSON already.
     """
     tables = session._tables
-    people, window = tables.people, tables.window
+    people, window = tables.people, tables.attribution
     plays = dict[PlayData, int]()
     pending = [
         (id, plays.setdefault(play_data(play), len(plays))) for id, play in state.pending.items()
@@ -384,9 +384,7 @@ def room_of(session: Session, public: PublicPart) -> int:
         return 0
     vault, room = session._vault, len("[]")
     for _, at in public.pending:
-        observe = public.plays[at].observe
-        numbers = vault.arms if vault.full else vault.numbers
-        numbers = 1 + (numbers if observe is None else len(observe))  # with the decision's id
+        numbers = 1 + vault.length(public.plays[at].observe)  # with the decision's id
         room += numbers * (WIDTH + 1) + 4
     return room
 
@@ -777,7 +775,7 @@ def sums_of(session: Session, public: PublicPart, private: PrivatePart) -> list[
     if len(private.sums) != len(public.counts):
         raise damaged("private.sums and public.counts are not of the same blocks")
     for (key, count), sums in zip(public.counts, private.sums, strict=True):
-        length = vault.arms if vault.full else vault.numbers
+        length = vault.length()
         if vault.joint:
             length = len(plans[key].release) if key in plans else -1
         least, most = 0, min(count * vault.grid.steps, MOST)
@@ -861,17 +859,14 @@ def held_of(
         DamagedSessionError: they are none. No number is shown.
     """
     vault, by_decision = session._vault, dict[int, Any]()
-    if held and session._tables.window is None:
+    if held and session._tables.attribution is None:
         raise damaged("answers are held, and no public.attribution says until when")
     for id, steps in held:
         play = pending.get(id)
-        length = vault.arms if vault.full else vault.numbers
-        if play is not None and play.observe is not None:
-            length = len(play.observe)
         fits = isinstance(steps, list) and all(type(step) is int for step in steps)
         if fits and vault.randomizer is None:
             fits = all(0 <= step <= vault.grid.steps for step in steps)
-        if play is None or not fits or len(steps) != length:
+        if play is None or not fits or len(steps) != vault.length(play.observe):
             raise damaged("private.held has what no decision waits for (not shown)")
         by_decision[id] = tuple(steps)
     return by_decision

@@ -295,10 +295,10 @@ class SegmentedSession(Mapping[str, Session]):
         del tells
         with OneCall(self._first, releases=False):
             for session in parts.values():
-                session._refresh_view(releases=not session._has_window)
+                session._refresh_view(releases=not session._holds_answers)
             checked = checked_tells(pairs, self._of)
             del pairs
-            if self._first._has_window:
+            if self._first._holds_answers:
                 for name, own in checked.items():
                     parts[name]._hold_outcomes(own)
                 return

@@ -102,9 +102,9 @@ from dpbandits.session.state import (
     Released,
     SessionEvent,
     State,
+    StoppedLearning,
     Tables,
     Told,
-    Unlearned,
     UnlearnedRelease,
     Unread,
     View,
@@ -342,7 +342,7 @@ class Session:
         by_unit = policy.about.feedback == "bandit" or policy.reader.together
         contexts = Contexts.first(policy)
         periods = self._tables.periods
-        tracks_delays = by_unit and self._tables.window is None and contexts is None
+        tracks_delays = by_unit and self._tables.attribution is None and contexts is None
         return State(
             policy,
             policy.init(),
@@ -379,14 +379,14 @@ class Session:
         self._others: tuple[Session, ...] = ()  # the other segments
         self._sights: dict[Any, Sight | None] = {}
         tables = self._tables
-        self._has_window = tables.window is not None
+        self._holds_answers = tables.attribution is not None
         self._contextual = self._state.contexts is not None
         # whether decisions do not follow from the plan alone
         self._needs_full_path = (
-            self._has_window or tables.people is not None or self._state.assignment is not None
+            self._holds_answers or tables.people is not None or self._state.assignment is not None
         )
         # with an attribution window periods end where outcomes are recorded
-        self._ends_periods = tables.periods is not None and not self._has_window
+        self._ends_periods = tables.periods is not None and not self._holds_answers
 
     def __repr__(self) -> str:
         now = self._current
@@ -527,6 +527,7 @@ class Session:
                 some of its arms; or `user` or `context` is missing, not expected, or not as it has
                 to be. None was made.
             ClosedError: the session is closed, without a winner. None was made.
+            NotRecordedError: a release that an earlier call left due failed again. None was made.
         """
         contexts = None
         if self._contextual and count is None:
@@ -561,7 +562,7 @@ class Session:
     def _ask_many(
         self, count: int, eligible: Eligible, user: User, contexts: list[Any] | None
     ) -> list[Decision]:
-        people, window = self._tables.people, self._tables.window
+        people, window = self._tables.people, self._tables.attribution
         require_user(people, user)
         with OneCall(self) as view:
             view = self._settled(view)
@@ -624,11 +625,11 @@ class Session:
         assignment, roster = state.assignment, state.roster
         draws = view.draws(assignment, arms)
         among = roster.in_play if arms is None else arms
-        period = 0 if people is None else people.period()
-        taken = 0 if people is None or who is None else people.taken(who, period)
-        number = self._period_now()
+        window = 0 if people is None else people.window_number()
+        taken = 0 if people is None or who is None else people.taken(who, window)
+        period = self._period_now()
         own = self._kept_arm(who, among)
-        learns_again = self.policy.chooses and number is None
+        learns_again = self.policy.chooses and period is None
         view.begin_batch()
         for at in range(count):
             chosen = arms if own is None else (own,)
@@ -639,7 +640,7 @@ class Session:
                 event = view.next_unread(chosen)
             elif draws and own is None:
                 assert assignment is not None
-                _, event = view.next_random(assignment, self.seed, among, number)
+                _, event = view.next_random(assignment, self.seed, among, period)
             else:
                 event = view.next_ask(chosen)
             if own is not None:  # it was not drawn
@@ -647,7 +648,7 @@ class Session:
             if people is not None and who is not None:
                 if event.play.learn:
                     taken += 1
-                    event = replaced(event, place=(who, period, taken))
+                    event = replaced(event, place=(who, window, taken))
                 if people.kept is not None:
                     own = event.play.counted_as
                     event = replaced(event, keeps=(who, roster.mark(own)))
@@ -704,11 +705,11 @@ class Session:
             raise swapped_arguments()
         me = ref(here := Call())
         try:
-            view = self._enter(me, not self._has_window)
+            view = self._enter(me, not self._holds_answers)
             if view.log.state.closing is not None and self._is_dropped(decision, view):
                 return
             id, play = view.find_pending(decision, self.campaign, self._newest)
-            if self._has_window:
+            if self._holds_answers:
                 self._hold_outcomes(
                     [(id, play, self._vault.checked(play.observe or play.action, reward))]
                 )
@@ -756,10 +757,10 @@ class Session:
         """
         pairs = checked_pairs(tells)  # before the call: what makes them may ask for decisions
         del tells
-        with OneCall(self, releases=not self._has_window) as view:
+        with OneCall(self, releases=not self._holds_answers) as view:
             checked = checked_tells(pairs, lambda decision: self).get(self.campaign, [])
             del pairs
-            if self._has_window:
+            if self._holds_answers:
                 self._hold_outcomes(checked)
                 return
             events = [self._event(id, play, plain) for id, play, plain in checked]
@@ -786,20 +787,22 @@ class Session:
         Raises:
             DecisionError: unknown id, or resolved before. Nothing was recorded.
         """
-        with OneCall(self, releases=not self._has_window) as view:
+        with OneCall(self, releases=not self._holds_answers) as view:
             id, play = view.find_pending(decision, self.campaign)
             self._require_time(id)
-            if not self._has_window:
+            if not self._holds_answers:
                 event = self._event(id, play, self._default(play), why="expired")
                 self._append(view, [event])
 
     def void(self, decision: Decision | int) -> None:
         """Resolve a decision that was never carried out: nobody was shown it. Nothing is recorded,
-        and another decision takes its place. If nobody answered, `expire` it. It reads nothing, so
-        it is done past a policy's horizon, too.
+        and another decision takes its place. If nobody answered, `expire` it. What is due is
+        released first; it reads nothing itself, so it is done past a policy's horizon, too.
 
         Raises:
             DecisionError: unknown id, or resolved before.
+            NotRecordedError: a release that an earlier call left due failed again. Nothing was
+                changed.
         """
         with OneCall(self, releases=False):
             is_over = False
@@ -887,7 +890,7 @@ class Session:
             ClosedError: the session is closed, without a winner.
         """
         count = whole_number(people, "people", 1, MOST_OUTCOMES)
-        require_recordable(self.policy, self._tables.people, self._has_window)
+        require_recordable(self.policy, self._tables.people, self._holds_answers)
         with OneCall(self, releases=False) as view:
             roster, closing = self._state.roster, self._state.closing
             if closing is None:
@@ -972,7 +975,7 @@ class Session:
         Args:
             batch: None where a store knows which batches were recorded.
         """
-        require_recordable(self.policy, self._tables.people, self._has_window)
+        require_recordable(self.policy, self._tables.people, self._holds_answers)
         with OneCall(self) as view:
             if batch is not None:
                 for known in view.batches:
@@ -1024,7 +1027,7 @@ class Session:
         held.update({id: on_grid(plain) for id, _, plain in checked if id not in held})
 
     def _require_time(self, id: int) -> None:
-        window = self._tables.window
+        window = self._tables.attribution
         if window is not None and window.is_over(id):
             raise DecisionError(
                 "This decision's time has passed, and what came until then counts. Nothing was "
@@ -1035,7 +1038,7 @@ class Session:
         """Record, in the order of asking, every decision whose time has passed: its answer, or the
         default.
         """
-        window, periods = self._tables.window, self._tables.periods
+        window, periods = self._tables.attribution, self._tables.periods
         if window is None:
             return self._with_ended_period(view)
         for id in window.advance():
@@ -1096,7 +1099,7 @@ class Session:
 
     def _period_now(self) -> int | None:
         """Return the number of the period in which decisions are made now; None without periods."""
-        periods, window = self._tables.periods, self._tables.window
+        periods, window = self._tables.periods, self._tables.attribution
         if periods is None:
             return None
         return periods.number((window or periods).clock.latest)
@@ -1193,8 +1196,8 @@ class Session:
         read: Callable[..., tuple[Books, tuple[Any, ...]]],
         *given: Any,
     ) -> tuple[Books, Release]:
-        """Release blocks: the only place where a session draws noise. An error carries no frames of
-        the vault, whose variables hold sums.
+        """Release blocks: the only place where a session draws their noise. An error carries no
+        frames of the vault, whose variables hold sums.
 
         Args:
             coordinates: that the answers are about.
@@ -1277,7 +1280,7 @@ class Session:
         """Record outcomes whose time has passed, before anything is shown. Not during a call, and
         not in a store, which keeps the outcomes.
         """
-        window, idle = self._tables.window, self._tables.journal is None and not self._calls
+        window, idle = self._tables.attribution, self._tables.journal is None and not self._calls
         if not idle or PROCESS[0] is not self._process:
             return
         if self._period_is_over() or (window is not None and window.due_now()):
@@ -1319,7 +1322,7 @@ class Session:
                 return
             try:
                 state = self._settled(self._advance(view)).folded()
-                waits = self._has_window and bool(state.pending)
+                waits = self._holds_answers and bool(state.pending)
             except HorizonError:  # nothing is learned any more
                 if self._state.unlearned is not None:  # a policy's own error
                     raise
@@ -1344,7 +1347,7 @@ class Session:
         """Until when a session that was closed waits for answers, in its clock's seconds; None if
         it is open, or waits for none.
         """
-        closing, window = self._state.closing, self._tables.window
+        closing, window = self._state.closing, self._tables.attribution
         if closing is None or closing.is_done or window is None:
             return None
         pending = self._current.unresolved()
@@ -1651,7 +1654,7 @@ class Session:
         }
         if self._tables.journal is not None:
             gone = (id for id, play in pending.items() if play is not state.pending[id])
-            self._tables.journal.append(Unlearned(tuple(gone)))
+            self._tables.journal.append(StoppedLearning(tuple(gone)))
         return replaced(state, pending=pending)
 
     def _with_status(self, arm: str | int, to: ArmStatus, what: str) -> tuple[int, Roster]:
@@ -1686,7 +1689,7 @@ class Session:
         if guarantee is None:
             return None
         guarantee = replace(guarantee, noise=self._vault.noise.kind)
-        if self._has_window:
+        if self._holds_answers:
             public: tuple[str, ...] = ("decisions", "number and time of asks")
             if self._contextual:
                 public = (*public, "contexts")
@@ -1737,7 +1740,7 @@ class Session:
     @property
     def attribution_window(self) -> float | None:
         """For how many seconds an answer is waited for; None if it counts as it comes."""
-        window = self._tables.window
+        window = self._tables.attribution
         return None if window is None else window.seconds
 
     @property
@@ -1970,7 +1973,7 @@ class Session:
         while len(traffic.counts) < len(labels):  # arms that were added since the last draw
             traffic = traffic.with_arm()
         answers = None
-        if not self._has_window:
+        if not self._holds_answers:
             oldest = traffic.answers.oldest(view.unresolved())
             answers = traffic.answers.answers(len(labels))._replace(open=oldest)
         return SampleRatio(labels, traffic, answers)
@@ -2051,7 +2054,7 @@ class Session:
         is_sticky = people is not None and people.kept is not None
         if key is not None or unsealed is True:
             return
-        if self._has_window:
+        if self._holds_answers:
             why = (
                 "the outcomes of single people that this session holds until their time has passed "
                 "(attribution_window=) would stand in the document in clear"

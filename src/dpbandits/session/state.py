@@ -237,7 +237,7 @@ class State(Opaque, frozen=True, gc=True):
         assignment: how arms are drawn; None where every decision follows from the plan.
         harm: with a guardrail, the releases of each arm's harm.
         events: events that users see.
-        step: number of steps before this one. A step is the time between two releases.
+        step: number of steps before this one. A step is the life of a plan.
         asked: number of decisions made.
         first: number of decisions made before this step.
         records: number of recorded rewards.
@@ -247,7 +247,8 @@ class State(Opaque, frozen=True, gc=True):
         step_counts: rewards recorded in this step, by what they are counted as.
         unlearned: a release that the policy has not learned from yet.
         delays: number of late answers by delay (see `overdue.bucket_of`); None if requests are
-            never overdue: with an attribution window, contexts or full information.
+            never overdue: with an attribution window, contexts, full information, or super arms
+            that are released one by one.
         overdue: requests that have waited for too long.
         closing: None while the session is open.
         contexts: with a contextual policy, its open counts.
@@ -341,7 +342,7 @@ class Asked(Struct, frozen=True, gc=False):
 
 
 class Told(Opaque, frozen=True):
-    """A reward was recorded. Private.
+    """A reward was recorded, or the default of a decision that expired. Private.
 
     Args:
         counted_as: what its decision is counted as (see `Play`).
@@ -371,7 +372,7 @@ class Batch(NamedTuple):
     people: Number
 
 
-class Recorded(Opaque, frozen=True):
+class RecordedElsewhere(Opaque, frozen=True):
     """The outcome of a person who was assigned elsewhere: a decision and its reward in one event.
     Private.
 
@@ -386,7 +387,7 @@ class Recorded(Opaque, frozen=True):
     batch: Batch | None = None
 
     def __repr__(self) -> str:
-        return f"Recorded(id={self.id})"
+        return f"RecordedElsewhere(id={self.id})"
 
 
 class Unread(Struct, frozen=True, gc=False):
@@ -412,7 +413,7 @@ class Released(NamedTuple):
     """A journal entry for a release.
 
     Args:
-        step: the number of the release.
+        step: the step that it ended.
         plan: the plan that it ended; None if blocks were dropped.
         left: as in the ledger.
         asked: number of decisions made before it.
@@ -425,13 +426,13 @@ class Released(NamedTuple):
     asked: int
 
 
-class Unlearned(NamedTuple):
+class StoppedLearning(NamedTuple):
     """A journal entry: the rewards of these pending decisions will not be learned from."""
 
     ids: tuple[int, ...]
 
 
-Event = Asked | Told | Unread | Recorded
+Event = Asked | Told | Unread | RecordedElsewhere
 
 ANSWERED_BY_REASON = {"told": True, "expired": False, "void": None}
 """Whether somebody answered, by `Unread.why`; None if the decision does not count."""
@@ -456,7 +457,7 @@ class Tables:
         chosen: how each decision was chosen; None if a store keeps this.
         owners: by pending decision, the person whose contribution it uses.
         people: contributions used, by person; None without `privacy_unit="user"`.
-        window: when each pending decision's attribution window ends; None without one.
+        attribution: when each pending decision's attribution window ends; None without one.
         periods: when periods end; None without them.
         held: answers in grid steps until their window ends, by decision. Private.
         journal: events since a store last took them; None without a store.
@@ -464,6 +465,7 @@ class Tables:
     """
 
     __slots__ = (
+        "attribution",
         "chosen",
         "follows",
         "held",
@@ -473,24 +475,23 @@ class Tables:
         "people",
         "periods",
         "placed",
-        "window",
     )
 
     def __init__(
         self,
         people: Register | None,
-        window: AttributionWindow | None,
+        attribution: AttributionWindow | None,
         periods: Periods | None = None,
     ) -> None:
         self.periods = periods
         self.chosen: KeptChoices | None = KeptChoices()
         self.owners: dict[int, Place] = {}
-        self.people, self.window = people, window
+        self.people, self.attribution = people, attribution
         self.placed = 0  # the number of the last event that counted a place
         self.held: dict[int, Any] = {}
         self.journal: list[Any] | None = None
         self.noted = 0  # the number of the last event in the journal
-        self.follows = people is not None or window is not None
+        self.follows = people is not None or attribution is not None
 
     def __repr__(self) -> str:
         return f"Tables(held={len(self.held)})"
@@ -528,8 +529,8 @@ class Tables:
             self.owners.pop(id, None)
         if place is not None:
             self.place(place, number)
-        if self.window is not None:
-            self.window.due.pop(id, None)
+        if self.attribution is not None:
+            self.attribution.due.pop(id, None)
             self.held.pop(id, None)
 
 
@@ -779,7 +780,7 @@ class View:
             # a decision without changes was chosen like the previous one, unless a step begins
             if event.changes is not None or self.tables.follows or event.id == self.since:
                 self._follow_ask(event, self.number)
-        elif kind is Recorded:
+        elif kind is RecordedElsewhere:
             self._count_recorded(event)
         else:
             play = event.play
@@ -798,7 +799,7 @@ class View:
             self.tables.follow_resolved(event, self.number)
         self.counted = at
 
-    def _count_recorded(self, event: Recorded) -> None:
+    def _count_recorded(self, event: RecordedElsewhere) -> None:
         id, play, batch = event.id, event.play, event.batch
         add_records(self.blocks, event.parts)
         if self.period is not None:  # nobody knows here by which shares they were assigned
@@ -861,8 +862,8 @@ class View:
         if place is not None:
             tables.owners[id] = place[:2]
         if due is not None:
-            assert tables.window is not None
-            tables.window.due.setdefault(id, due)
+            assert tables.attribution is not None
+            tables.attribution.due.setdefault(id, due)
 
     def begin_batch(self) -> None:
         """Begin a batch of decisions, which are committed together."""
@@ -1068,7 +1069,7 @@ class View:
     @property
     def is_silent(self) -> bool:
         """Whether nobody answers although many decisions should have been answered."""
-        if self.tables.window is not None:  # who answered is private
+        if self.tables.attribution is not None:  # who answered is private
             return False
         usual = self._usual_delay or 0
         return is_nobody_answering(self.asked - self.answered, self.expired, usual)
@@ -1167,10 +1168,12 @@ class View:
             events += [replaced(first, id=id), Unread(id, first.play, "void")]
         return events
 
-    def recorded(self, arm: int, parts: Sequence[Parts], batch: Batch | None) -> list[Recorded]:
+    def recorded(
+        self, arm: int, parts: Sequence[Parts], batch: Batch | None
+    ) -> list[RecordedElsewhere]:
         """Return the events of outcomes of people who were assigned to this arm elsewhere."""
         play, first = self._arm(arm, None), self.asked + 1
-        events = [Recorded(first + at, play, each) for at, each in enumerate(parts)]
+        events = [RecordedElsewhere(first + at, play, each) for at, each in enumerate(parts)]
         events[0] = replaced(events[0], batch=batch)
         return events
 
@@ -1217,7 +1220,7 @@ class View:
         while len(traffic.counts) < self.policy.arms:
             traffic = traffic.with_arm()
         traffic = traffic.played(every, arm)
-        if self.tables.window is None:  # else who answered is private
+        if self.tables.attribution is None:  # else who answered is private
             answers = traffic.answers
             if is_always_drawn and answers.open:  # else when one is drawn may depend on its arm
                 wait = longest_wait(self._usual_delay)

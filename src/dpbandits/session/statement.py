@@ -77,7 +77,7 @@ def statement(
         closing_words(session),
         results_words(session),
     ]
-    window = session._tables.window
+    window = session._tables.attribution
     if window is not None and window.due_now():  # this process does not record them
         parts.append(
             f"As of {time_words(window.clock.latest)}: decisions whose time has passed since are "

@@ -45,12 +45,12 @@ from dpbandits.session.saving import (
 from dpbandits.session.session import OneCall, Session
 from dpbandits.session.state import (
     Asked,
-    Recorded,
+    RecordedElsewhere,
     Released,
     SessionEvent,
     State,
+    StoppedLearning,
     Told,
-    Unlearned,
     Unread,
     View,
 )
@@ -122,11 +122,11 @@ class ChangeRecorder:
             kind = type(event)
             if kind is Told:
                 why = "told" if event.answered else "expired"
-            elif kind in (Unread, Recorded):
+            elif kind in (Unread, RecordedElsewhere):
                 why = event.why if kind is Unread else "told"
             else:
                 continue
-            passed = windowed and why != "void" and kind is not Recorded
+            passed = windowed and why != "void" and kind is not RecordedElsewhere
             self._resolved.setdefault(event.id, "passed" if passed else why)
         return self._resolved
 
@@ -142,9 +142,9 @@ class ChangeRecorder:
         for event in journal:
             if type(event) is Asked:
                 changes.asked.append(event)
-            elif type(event) is Recorded:
+            elif type(event) is RecordedElsewhere:
                 changes.asked.append(Asked(event.id, event.play))
-            elif type(event) is Unlearned:
+            elif type(event) is StoppedLearning:
                 changes.unlearned.extend(event.ids)
             elif type(event) is Released:
                 changes.releases.append(self._with_readings(event))
@@ -253,7 +253,7 @@ def small_parts(
 
 def rows_in(session: Session) -> SessionRows:
     """Return the parts of a session that have a row each. They are not copied."""
-    window = session._tables.window
+    window = session._tables.attribution
     lines = [
         [coordinate, line.start, line.stop, cost_of(session, coordinate), line.releases]
         for coordinate, line in session._state.books.ledger.lines()
@@ -267,7 +267,7 @@ def lines_of(
     readings: Iterable[tuple[int, int, int]],
     costs: Mapping[int, str | None],
 ) -> list[list[Any]]:
-    """Lines as `Ledger.to_data` writes them, with further readings.
+    """Lines of the ledger, as `SessionRows` has them, with further readings.
 
     readings: of each its coordinate, its first reward and the one after its last; consecutive
         readings of one reward share a line, as they do in the ledger itself.
@@ -401,8 +401,8 @@ def leave_rows_to_store(session: Session, rows: SessionRows) -> None:
     tables.chosen = None
     if tables.people is not None:
         tables.people.complete = False
-    if tables.window is not None:
-        tables.window.due = rows.due
+    if tables.attribution is not None:
+        tables.attribution.due = rows.due
 
 
 def refreshed(session: Session) -> bool:
@@ -427,7 +427,7 @@ def is_release_missing(session: Session) -> bool:
 
 def due_now(session: Session) -> list[int]:
     """Return the pending decisions whose time has passed, oldest first."""
-    window, pending = session._tables.window, session._current.pending
+    window, pending = session._tables.attribution, session._current.pending
     return [] if window is None else [id for id in window.due_now() if id in pending]
 
 
@@ -447,9 +447,7 @@ def held_answers(session: Session) -> dict[int, list[int]]:
 
 def zero_answer(session: Session, observe: Sequence[int] | None) -> list[int]:
     """Return an answer of zeros to a decision that observes these arms."""
-    vault = session._vault
-    size = vault.arms if vault.full else vault.numbers
-    return [0] * (size if observe is None else len(observe))
+    return [0] * session._vault.length(observe)
 
 
 def cost_of(session: Session, coordinate: int | None = None) -> str | None:
@@ -469,7 +467,7 @@ def view_of(session: Session) -> View:
 
 def is_too_late(session: Session, seq: int) -> bool:
     """Return whether an answer to a pending decision comes too late."""
-    window = session._tables.window
+    window = session._tables.attribution
     return window is not None and window.is_over(seq)
 
 
@@ -537,7 +535,7 @@ def keep_recorded(session: Session, error: Exception) -> None:
 
 def require_recordable_in(session: Session) -> None:
     """Raise ValueError unless the session takes outcomes of people who were assigned elsewhere."""
-    require_recordable(session.policy, session._tables.people, session._has_window)
+    require_recordable(session.policy, session._tables.people, session._holds_answers)
 
 
 def play_single_arm(session: Session, arm: int) -> None:
@@ -618,7 +616,7 @@ def use_up_contributions(session: Session, who: str) -> None:
     """Use up a person's contributions in the open window."""
     people = session._tables.people
     if people is not None:
-        people.used[who] = people.period(), people.cap
+        people.used[who] = people.window_number(), people.cap
 
 
 def end_contributions(session: Session) -> None:
@@ -646,7 +644,7 @@ def latest_time(session: Session) -> float | None:
 def window_of(session: Session) -> int | None:
     """Return the number of the open window of contributions; None without people."""
     people = session._tables.people
-    return None if people is None else people.period()
+    return None if people is None else people.window_number()
 
 
 def set_owner(session: Session, seq: int, who: str, window: int) -> None:
