@@ -124,7 +124,7 @@ KEPT = {
     "simulation/test_simulate.py::test_runs_of_a_policy": OF_COMPILED,
     "simulation/test_simulate.py::test_certain_rewards_and_ties": OF_COMPILED,
     "simulation/test_simulate.py::test_third_decision_has_its_exact_law": "True-policy0",
-    "simulation/test_simulate.py::test_three_levels_have_one_law_in_both_hosts": ("^RNMFTNL$"),
+    "simulation/test_simulate.py::test_other_rewards_have_one_law_in_both_hosts": ("^RNMFTNL$"),
     f"{COMMANDS}/test_audit_command.py::test_errors_of_the_users_code_are_one_line_and_no_leak": (
         "closed"
     ),

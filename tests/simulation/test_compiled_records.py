@@ -12,8 +12,7 @@ from scipy.stats import chi2_contingency
 
 import dpbandits as dpb
 from dpbandits.simulation.compiled import experts
-from tests.policies.experts.alarm import ALARM
-from tests.simulation.hosts import require_one_law
+from tests.simulation.hosts import ALARM, require_one_law
 
 PEOPLE = np.random.default_rng(5).beta(1, 2, (150, 4)) * [1, 0.9, 0.8, 0.2]
 PEOPLE[:, 1] = 1 - PEOPLE[:, 0]  # what one likes the other does not

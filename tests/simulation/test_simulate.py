@@ -13,8 +13,10 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import examples
+from dpbandits.checks.law import FALSE_ALARM, smallest_p
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import size_argument
+from dpbandits.simulation import play_plain, play_rounds
 from dpbandits.simulation.compiled.players import RunPlayer, compiled_player
 from tests.families import COMPILED
 
@@ -116,51 +118,30 @@ def test_third_decision_has_its_exact_law(policy: Any, compiled: bool) -> None:
     assert abs(first - runs * exact) < 4.9 * math.sqrt(runs * exact * (1 - exact))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "environment",
-    [
-        dpb.Uniform([0.2, 0.0], [0.9, 0.6]),
-        dpb.Beta([2, 0.5], [1, 0.7]),
-        dpb.Categorical([0, 0.5, 1], [[0.1, 0.3, 0.6], [0.5, 0.3, 0.2]]),
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize(
-    "policy",
-    [
-        dpb.AdaPUCB(arms=2, epsilon=2, grid=16),
-        dpb.UCB1(arms=2, grid=16),
-        dpb.LazyDPTS(arms=2, epsilon=2),
-    ],
-)
-def test_bounded_rewards_have_one_law_in_both_hosts(policy: Any, environment: Any) -> None:
-    from dpbandits.checks.law import FALSE_ALARM, smallest_p
-
-    fast = dpb.simulate(policy, environment, 120, runs=6000, seed=8).plays
-    slow = np.stack([rounds_path(policy, environment, 120, run) for run in range(400)])
-    assert smallest_p(slow, fast) > FALSE_ALARM
-
-
 PRESETS = {"DPUCB, signed": dpb.DPUCB(arms=3, epsilon=20, horizon=200, preset="signed")}
 """Presets that have a loop of their own."""
 
+LEVELS = dpb.Categorical([0, 0.4, 1], [[0.1, 0.3, 0.6], [0.5, 0.3, 0.2], [0.3, 0.6, 0.1]])
+BOUNDED = [dpb.Uniform([0.2, 0.0, 0.1], [0.9, 0.6, 0.7]), dpb.Beta([2, 0.5, 1], [1, 0.7, 2])]
+PLAYED = {name: (name, LEVELS) for name in (*SEVERAL, *PRESETS)}
+PLAYED |= {
+    f"{name}, {environment!r}": (name, environment)
+    for name in ("AdaPUCB", "UCB1", "LazyDPTS")
+    for environment in BOUNDED
+}
 
-@pytest.mark.parametrize("name", [*SEVERAL, *PRESETS])
-def test_three_levels_have_one_law_in_both_hosts(name: str) -> None:
-    """Every compiled twin on rewards that are not 0/1. False-alarm rate 1e-6 a policy."""
-    from dpbandits.checks.law import FALSE_ALARM, smallest_p
 
+@pytest.mark.parametrize("case", PLAYED)
+def test_other_rewards_have_one_law_in_both_hosts(case: str) -> None:
+    """Every compiled twin on rewards that are not 0/1. False-alarm rate 1e-6 a case."""
+    name, environment = PLAYED[case]
     policy = PRESETS.get(name) or examples(name)[0]
-    environment = dpb.Categorical([0, 0.4, 1], [[0.1, 0.3, 0.6], [0.5, 0.3, 0.2], [0.3, 0.6, 0.1]])
     fast = dpb.simulate(policy, environment, 100, runs=4000, seed=8).plays
     slow = np.stack([rounds_path(policy, environment, 100, run) for run in range(200)])
     assert smallest_p(slow, fast) > FALSE_ALARM
 
 
 def rounds_path(policy: Any, environment: Any, rounds: int, run: int) -> np.ndarray[Any, Any]:
-    from dpbandits.simulation import play_plain, play_rounds
-
     plays: np.ndarray[Any, Any] = play_plain(
         policy, environment, rounds, 9, np.array([rounds]), run, host=play_rounds
     ).plays[0]
@@ -199,8 +180,7 @@ def test_a_forecast_hides_no_error(kind: type[dpb.Policy]) -> None:
         dpb.forecast([0.6, 0.4], 1000, 1, policies=[kind], draws=2)
 
 
-# Regret against independent references (T = 10⁶, means .75 .625 .5 .375 .25, ε = .5) and over
-# settings
+# Regret against independent references (T = 10⁶, means .75 .625 .5 .375 .25) and over settings
 
 
 ENVIRONMENT = dpb.Bernoulli([0.75, 0.625, 0.5, 0.375, 0.25])
@@ -212,6 +192,13 @@ REFERENCES = [
     (dpb.AdaPKLUCB(arms=5, epsilon=0.5), 2100, 2000),
     (dpb.DPSE(arms=5, epsilon=0.5, horizon=10**6), 3900, 2000),
     (dpb.DPKLUCB(arms=5, epsilon=0.5), 180, 2000),
+    *(
+        pytest.param(policy, reference, 20_000, marks=pytest.mark.long)
+        for policy, reference in (
+            (dpb.RNMFTNL(actions=5, epsilon=0.1, preset="published"), 48.4),
+            (dpb.RNMFTNL(actions=5, epsilon=0.1), 95.2),
+        )
+    ),
 ]
 
 
