@@ -28,18 +28,8 @@ from tests.sweeps.test_results import row
 from tests.sweeps.texts import sweep_text
 
 Write = Callable[..., Path]
-NUMBERS = [
-    "mean",
-    "error",
-    "median",
-    "worst",
-    "releases",
-    "events",
-    "lower_bound",
-    "price",
-    "claimed",
-    "spent",
-]
+NUMBERS = ["mean", "error", "median", "worst", "releases", "events", "lower_bound"]
+NUMBERS += ["price", "claimed", "spent"]
 
 
 @pytest.fixture

@@ -17,8 +17,9 @@ from dpbandits.mechanisms import NoisyMax
 from dpbandits.simulation import play_rounds
 from dpbandits.simulation.plain import OpenVault
 from dpbandits.vault import Vault
-from tests.policies.experts.alarm import ALARM
 from tests.session.small import content
+
+ALARM = 1e-6
 
 
 @pytest.mark.parametrize(
