@@ -259,6 +259,7 @@ WRONG_TYPES: dict[str, Calls] = {
     "noise'": [lambda: dpb.Session(POLICY)],  # type: ignore[call-arg]  # there is no default
     "attribution_windows": [of(attribution_windows=3)],
     "policy": [of("UCB1")],
+    "depends on the context": [lambda: of(CONTEXTS)().beliefs()],
     "clock=5 to be a function": [of(clock=5, attribution_window=DAY)],
     "True or False": [sticky(sticky=1)],
     r"dpbandits\.Range": [of(rewards=(0, 60))],
