@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import math
 import os
 import pickle
-import sys
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 from unittest import mock
@@ -28,56 +26,10 @@ from tests.session.small import (
     counts,
     loaded,
     play,
-    read,
     recorded,
     reward_of,
     session,
 )
-
-
-def test_a_decision_is_resolved_once() -> None:
-    s = session()
-    d = s.ask()
-    s.tell(d.id, 1.0)
-    for wrong in (d, d.id):
-        for call in (lambda w=wrong: s.tell(w, 0.0), lambda w=wrong: s.expire(w)):
-            with pytest.raises(dpb.DecisionError, match="resolved already"):
-                call()
-    before = content(s)
-    for unknown in (99, 0, -1, "x", None, [1]):
-        for call in (lambda u=unknown: s.tell(u, 0.0), lambda u=unknown: s.expire(u)):
-            with pytest.raises(dpb.DecisionError, match="Expected a decision this session made"):
-                call()
-    assert content(s) == before
-    s.tell(np.int64(s.ask().id), 1.0)  # an id read back from a table
-
-
-def test_another_sessions_decision_is_refused() -> None:
-    one, other = (
-        dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1)) for _ in range(2)
-    )
-    theirs, mine = other.ask(), one.ask()
-    assert theirs[:4] == mine[:4]
-    for wrong in (
-        lambda: one.tell(theirs, 1.0),
-        lambda: one.expire(theirs),
-        lambda: one.tell_many([(theirs, 1.0)]),
-    ):
-        with pytest.raises(dpb.DecisionError, match="another session's"):
-            wrong()
-    one.tell(mine, 1.0)
-    named = session(campaign="spring trial")
-    assert named.ask().campaign == "spring trial"
-    assert loaded(named).ask().campaign == "spring trial"
-
-
-class Agreeable(int):
-    """Equal to everything."""
-
-    __hash__ = int.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return True
 
 
 class Loud:
@@ -87,52 +39,43 @@ class Loud:
     __hash__ = None  # type: ignore[assignment]
 
 
-CHANGED: dict[str, dict[str, Any]] = {
-    "another action": {"action": 2},
-    "another round": {"round": 99},
-    "arms to observe": {"observe": (0,)},
-    "an array of names": {"campaign": np.array(["a", "b"])},
-    "an empty array": {"campaign": np.array([])},
-    "a structured array": {"action": np.zeros(2, "i4,i4")},
-    "loud action": {"action": Loud()},
-    "loud round": {"round": Loud()},
-    "loud campaign": {"campaign": Loud()},
-    "agreeable action": {"action": Agreeable(2)},
-    "any action": {"action": mock.ANY},
-    "any round": {"round": mock.ANY},
-    "any arms": {"observe": mock.ANY},
-    "any campaign": {"campaign": mock.ANY},
-    "agreeable arms": {"observe": (Agreeable(0),)},
-}
+CHANGED: list[dict[str, Any]] = [
+    {"action": 2},
+    {"round": 99},
+    {"observe": (0,)},
+    {"observe": (1, 0)},  # in another order the rewards would be other arms'
+    *({name: np.array(["a", "b"])} for name in ("action", "campaign")),
+    {"action": np.zeros(2, "i4,i4")},
+    *({name: Loud()} for name in ("action", "round", "campaign")),
+    *({name: mock.ANY} for name in ("action", "round", "observe", "campaign")),
+]
 
 
-def test_a_changed_decision_is_refused_whatever_it_says() -> None:
-    s = dpb.Session(dpb.UCB1(arms=3), noise=dpb.SimulatedNoise(1), seed=1)
-    decision = s.ask()
-    for change in CHANGED.values():
-        changed = decision._replace(**change)
-        for call in (lambda c=changed: s.tell(c, 0.5), lambda c=changed: s.tell_many([(c, 0.5)])):
-            with pytest.raises(dpb.DecisionError) as caught:
+@pytest.mark.parametrize(
+    "policy", [dpb.UCB1(arms=3), dpb.LazyCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1)]
+)
+def test_a_changed_decision_is_refused_whatever_it_says(policy: Any) -> None:
+    s, other = (dpb.Session(policy, noise=dpb.SimulatedNoise(1)) for _ in range(2))
+    decision, foreign = s.ask(), other.ask()
+    assert foreign[:4] == decision[:4]
+    wrong = [decision._replace(**change) for change in CHANGED]
+    for each in (*wrong, foreign, 99, 0, -1, "x", None, [1]):
+        reward: Any = reward_of(s, decision)
+        for call in (
+            lambda e=each, r=reward: s.tell(e, r),
+            lambda e=each: s.expire(e),
+            lambda e=each, r=reward: s.tell_many([(e, r)]),
+        ):
+            with pytest.raises(dpb.DecisionError, match="decision") as caught:
                 call()
             assert "7314" not in repr(caught.value)
     assert (s.pending, recorded(s)) == ((decision,), 0)
-    s.tell(decision._replace(round=np.int64(decision.round)), 0.5)
-    s.tell(dpb.Decision(*s.ask()), 0.5)  # a copy is as good
+    s.tell(decision._replace(round=np.int64(decision.round)), reward_of(s, decision))
+    copied = dpb.Decision(*s.ask())  # a copy is as good, and so is its id in a table
+    s.tell(copied if policy.about.feedback == "bandit" else np.int64(copied.id), reward)
+    with pytest.raises(dpb.DecisionError, match="resolved already"):
+        s.tell(copied, reward)
     assert recorded(s) == 2
-
-
-def test_the_arms_to_observe_are_part_of_a_decision() -> None:
-    """In another order the rewards would be other arms'."""
-    policy = dpb.LazyCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1)
-    s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
-    d = s.ask()
-    for tell in (
-        lambda: s.tell(d._replace(observe=(1, 0)), [1.0, 0.0]),
-        lambda: s.expire(d._replace(observe=(1,))),
-    ):
-        with pytest.raises(dpb.DecisionError, match="another action, round or arms to observe"):
-            tell()
-    s.tell(d, [1.0, 0.0])
 
 
 # Many at once
@@ -244,74 +187,62 @@ RECORDED = (
 )
 
 
-@dataclass(frozen=True)
-class Frozen(Exception):
-    """An error that takes no note."""
-
-
-def one_arm() -> tuple[dpb.Session, Exact]:
-    noise = Exact(1)
-    return dpb.Session(dpb.AnytimeLazyUCB(arms=1, epsilon=1), noise=noise, seed=1), noise
-
-
-def test_a_tell_says_whether_it_recorded() -> None:
-    """The first failure comes after the reward has entered; later ones before, under a name of
-    their own and with their cause.
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.AnytimeLazyUCB(arms=1, epsilon=1),
+        dpb.HybridUCB(arms=2, epsilon=1),
+        dpb.DPUCB(arms=2, epsilon=1, horizon=64),
+        dpb.TreeFTRL(actions=2, epsilon=1, horizon=64),
+        dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=4, first=1.0),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_a_source_that_fails_now_and_then_changes_nothing(policy: Any) -> None:
+    """A draw that fails leaves everything as it was, and the error says whether rewards were
+    recorded: the session ends like one whose draws all worked.
     """
-    s, noise = one_arm()
-    decisions = s.ask(3)
-    noise.failing = True
-    with pytest.raises(OSError, match="no randomness") as first:
-        s.tell(decisions[0], 1.0)
-    assert first.value.__notes__ == [RECORDED]
-    assert (counts(s), s.pending) == ({0: 1}, tuple(decisions[1:]))
-    for _ in range(2):
-        for call in (lambda: s.tell(decisions[1], 1.0), s.settle, s.ask, lambda: s.void(3)):
-            with pytest.raises(dpb.NotRecordedError, match="recorded nothing") as error:
-                call()
-            assert isinstance(error.value.__cause__, OSError)
-        with pytest.raises(dpb.NotRecordedError, match="Nothing was saved"):
-            s.to_json()
-        assert (counts(s), s.pending) == ({0: 1}, tuple(decisions[1:]))
-    noise.failing = False
-    for decision in decisions[1:]:
-        s.tell(decision, 1.0)
-    assert (read(s)[0] + counts(s).get(0, 0), s.pending) == (3, ())
 
+    class Failing(Exact):
+        coins = np.random.default_rng(1)
 
-def test_an_error_that_takes_no_note_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    s, noise = one_arm()
+        def _works(self) -> None:
+            if self.coins.random() < 0.3:
+                raise OSError("no randomness")
 
-    def laplace(*_: Any, **__: Any) -> int:
-        raise Frozen
+    def made(s: dpb.Session, call: Callable[[], Any]) -> Any:
+        """What a call returns, once it is made."""
+        while True:
+            before, failed = s.pending, list[Exception]()
+            try:
+                return call()
+            except (dpb.NotRecordedError, OSError) as error:
+                failed.append(error)
+            if isinstance(failed[0], OSError):
+                assert failed[0].__notes__ == [RECORDED]
+                return None
+            assert s.pending == before
+            assert isinstance(failed[0].__cause__, OSError)
+            assert re.search(r"recorded nothing|Nothing was saved", str(failed[0]))
 
-    monkeypatch.setattr(noise, "laplace", laplace)
-    with pytest.raises(Frozen):
-        s.tell(s.ask(), 1.0)
+    def played(noise: Exact) -> dpb.Session:
+        s = dpb.Session(policy, noise=noise, seed=1)
+        rng = np.random.default_rng(2)
+        while recorded(s) < 50:
+            decisions = made(s, lambda: s.ask(3))
+            pairs = [(decision, reward_of(s, decision, 1.0)) for decision in decisions]
+            if rng.random() < 0.5:
+                made(s, lambda p=pairs: s.tell_many(p))
+            else:
+                for pair in pairs:
+                    made(s, lambda p=pair: s.tell(*p))
+            made(s, s.to_json if rng.random() < 0.5 else s.settle)
+            assert s.pending == ()
+        return s
 
-
-def test_tell_many_keeps_all_its_pairs() -> None:
-    """They are recorded, though the release that the first one completes fails."""
-    s, noise = one_arm()
-    late, *decisions = s.ask(5)
-    noise.failing = True
-    with pytest.raises(OSError, match="no randomness") as error:
-        s.tell_many([(decision, 1.0) for decision in decisions])
-    assert error.value.__notes__ == [RECORDED]
-    for _ in range(2):
-        assert (s.pending, s.resolved) == ((late,), 4)
-        assert [row.waiting for row in s.decisions()] == [True, False, False, False, False]
-        with pytest.raises(dpb.NotRecordedError):
-            s.tell_many([(decisions[3], 1.0)])
-    noise.failing = False
-    with pytest.raises(dpb.DecisionError, match="resolved already"):
-        s.tell_many([(decisions[3], 1.0)])
-    assert read(s)[0] + counts(s).get(0, 0) == recorded(s) == 4
-    assert s.pending == (late,)
-    whole, _ = one_arm()
-    asked = whole.ask(5)[1:]
-    whole.tell_many([(decision, 1.0) for decision in asked])
-    assert content(s) == content(whole)
+    failing, whole = played(Failing(1)), played(Exact(1))
+    assert (failing.state, failing.ledger) == (whole.state, whole.ledger)
+    assert counts(failing) == counts(whole)
 
 
 def test_an_oracle_that_fails_has_seen_an_answer_that_is_not_drawn_again() -> None:
@@ -345,47 +276,6 @@ def test_an_oracle_that_fails_has_seen_an_answer_that_is_not_drawn_again() -> No
     assert (recorded(s), s.releases) == (len(decisions), 1)
     assert len(set(seen)) == 1
     assert s.ask().action is not None
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [
-        dpb.HybridUCB(arms=2, epsilon=1),
-        dpb.DPUCB(arms=2, epsilon=1, horizon=64),
-        dpb.TreeFTRL(actions=2, epsilon=1, horizon=64),
-        dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=4, first=1.0),
-    ],
-    ids=lambda policy: policy.name,
-)
-def test_a_source_that_fails_now_and_then_changes_nothing(policy: Any) -> None:
-    """Each draw that fails leaves everything as it was: the session ends like one whose draws all
-    worked.
-    """
-
-    class Failing(Exact):
-        coins = np.random.default_rng(1)
-
-        def _works(self) -> None:
-            if self.coins.random() < 0.1:
-                raise OSError("no randomness")
-
-    def played(noise: Exact) -> dpb.Session:
-        s = dpb.Session(policy, noise=noise, seed=1)
-        for _ in range(50):
-            decision = None
-            while decision is None:
-                with contextlib.suppress(dpb.NotRecordedError):
-                    decision = s.ask()
-            with contextlib.suppress(OSError):
-                s.tell(decision, reward_of(s, decision, 1.0))
-        while True:
-            with contextlib.suppress(dpb.NotRecordedError):
-                s.settle()
-                return s
-
-    failing, whole = played(Failing(1)), played(Exact(1))
-    assert (failing.state, failing.ledger) == (whole.state, whole.ledger)
-    assert recorded(failing) == 50
 
 
 @pytest.mark.parametrize(
@@ -483,6 +373,17 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+class Meddling(Exact):
+    """A noise source that uses the session from within one of its calls."""
+
+    session: Any = None
+
+    def laplace(self, value: int, **cost: Any) -> int:
+        if self.session is not None:
+            refuse_all(self.session, "around this one")
+        return super().laplace(value, **cost)
+
+
 def refuse_all(session: dpb.Session, words: str) -> None:
     for call in CALLS.values():
         with pytest.raises(dpb.SharedError, match=words):
@@ -503,27 +404,11 @@ def test_a_second_thread_is_refused_at_once() -> None:
     assert session.ask().id == 4
 
 
-class Meddling(Exact):
-    """A noise source that uses the session from within one of its calls."""
-
-    session: Any = None
-
-    def laplace(self, value: int, **cost: Any) -> int:
-        if self.session is not None:
-            refuse_all(self.session, "around this one")
-            self.session.tell(2, 1.0)
-        return value
-
-
 def test_a_call_from_within_a_call_is_refused() -> None:
     noise = Meddling(1)
-    session = three_asked(noise)
-    noise.session = session
-    with pytest.raises(dpb.SharedError, match="around this one"):
-        session.tell(1, 1.0)
-    noise.session = None
-    session.tell(2, 1.0)
-    assert (session.state.totals, session.state.rounds, recorded(session)) == ((1.0,), (1,), 2)
+    noise.session = session = three_asked(noise)
+    session.tell(1, 1.0)
+    assert (session.state.totals, session.state.rounds, recorded(session)) == ((1.0,), (1,), 1)
 
 
 def test_whoever_keeps_an_error_does_not_keep_the_session_busy() -> None:
@@ -555,10 +440,7 @@ def in_a_child(call: Callable[[], None]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-forks = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-
-
-@forks
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("copied", [None, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
 def test_a_forked_child_is_refused(copied: Any) -> None:
     """A copy that is made in the child is the child's own only if it comes from a document."""
@@ -576,74 +458,3 @@ def test_a_forked_child_is_refused(copied: Any) -> None:
     taken.tell(1, 1.0)  # the parent goes on
     assert recorded(taken) == 1
     assert content(taken)["public"]["counts"] == []
-
-
-class Forking(Exact):
-    """Forks while it draws, once; the child comes out of the draw as the parent does."""
-
-    child: int | None = None
-
-    def laplace(self, value: int, **cost: Any) -> int:
-        if self.child is None:
-            self.child = os.fork()
-        return value
-
-
-@forks
-def test_a_fork_in_the_middle_of_a_release() -> None:
-    """The child inherits a call under way; it ends without a release, and so does every other."""
-    noise, refused = Forking(1), False
-    session = three_asked(noise)
-    try:
-        session.tell(1, 1.0)
-    except dpb.SharedError:
-        refused = True
-    if noise.child == 0:
-        try:
-            refuse_all(session, "before a fork")
-            os._exit(0 if refused and session.releases == 0 else 1)
-        except BaseException:
-            os._exit(1)
-    assert noise.child is not None
-    assert os.waitstatus_to_exitcode(os.waitpid(noise.child, 0)[1]) == 0
-    assert (refused, session.releases) == (False, 1)
-
-
-# Races
-
-
-@pytest.fixture
-def switching() -> Iterator[None]:
-    """Threads switch as often as they can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
-@pytest.mark.usefixtures("switching")
-def test_threads_that_race_count_each_reward_once() -> None:
-    """Four threads tell the same decisions; who is refused tries again. Each reward is in exactly
-    one sum, each block read once.
-    """
-    policy = dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=2**20)
-    session, told = dpb.Session(policy, noise=Exact(1), seed=1), list[int]()
-
-    def tell(decision: dpb.Decision) -> None:
-        while True:
-            try:
-                session.tell(decision, 1.0)
-                told.append(decision.id)
-            except dpb.SharedError:
-                continue
-            except dpb.DecisionError:
-                pass
-            return
-
-    decisions = session.ask(400)
-    with ThreadPoolExecutor(4) as pool:
-        for done in [pool.submit(tell, decision) for decision in decisions for _ in range(4)]:
-            done.result(LONG)
-    assert sorted(told) == list(range(1, 401))
-    assert recorded(session) == 400 == read(session)[0] + counts(session).get(0, 0)
-    assert session.state.totals[0] == session.ledger[-1].stop - session.ledger[-1].start
