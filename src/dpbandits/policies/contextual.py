@@ -88,12 +88,12 @@ class ContextState(NamedTuple):
 
     Args:
         fits: one an arm.
-        pilot: whether contexts for the first codebooks are still collected.
+        in_pilot: whether contexts for the first codebooks are still collected.
         t: records of all arms.
     """
 
     fits: tuple[ArmFit, ...]
-    pilot: bool
+    in_pilot: bool
     t: int
 
 
@@ -325,7 +325,7 @@ class ContextualPolicy(Policy):
 
     @final
     def plan(self, state: ContextState, rng: PublicRng) -> Plan:
-        if state.pilot:
+        if state.in_pilot:
             return Draw(UniformLaw(), (FOREVER,) * self.arms)
         limits = tuple(max(1, fit.need - fit.open) for fit in state.fits)
         total = self.all_together(state)
@@ -353,7 +353,7 @@ class ContextualPolicy(Policy):
         fits = self._told(state, release)
         for arm, answer in zip(release.coordinates, release.answers, strict=True):
             fits[arm] = self.learned_from(fits[arm], arm, answer)
-        return ContextState(tuple(fits), state.pilot, release.round)
+        return ContextState(tuple(fits), state.in_pilot, release.round)
 
     def _told(self, state: ContextState, release: Release) -> list[ArmFit]:
         fits = list(state.fits)
@@ -378,7 +378,7 @@ class ContextualPolicy(Policy):
 
     def room(self, state: ContextState, arm: int) -> int | None:
         fit = state.fits[arm]
-        return None if state.pilot else max(1, fit.need - fit.open)
+        return None if state.in_pilot else max(1, fit.need - fit.open)
 
     def shape_of(
         self, fit: ArmFit, counts: PublicCounts | ContextAnswer, recent: Sequence[Floats] | Floats
@@ -394,7 +394,7 @@ class ContextualPolicy(Policy):
 
     def opened(self, state: ContextState, contexts: Floats) -> ContextState:
         """The state once contexts for the first codebooks are there, shape (contexts, features)."""
-        return state._replace(pilot=False)
+        return state._replace(in_pilot=False)
 
     @final
     def book_of(self, state: ContextState, arm: int) -> Floats:

@@ -120,7 +120,7 @@ class ContextRows:
                 self._keep(row.arm, row.number, bytes(row.body), row.pseudonym)
             for arm in [arm for arm in self._rows if arm != FIRST_VISITORS]:
                 self._without_oldest(arm, policy.kept_contexts)
-            if not learned.pilot:
+            if not learned.in_pilot:
                 self._drop_arm(FIRST_VISITORS)
             self._load_cells(rows.open_cells(uid))
             contexts = self._contexts(policy, learned)
@@ -223,7 +223,7 @@ class ContextRows:
         assert isinstance(policy, ContextualPolicy)
         changes = context_changes(islice(watch.journal, self._followed, None))
         self._followed = len(watch.journal)
-        if session.state.pilot:  # contexts for the first codebooks are still collected
+        if session.state.in_pilot:  # contexts for the first codebooks are still collected
             for seq, context in changes.asked:
                 self._add(FIRST_VISITORS, seq, context, self.owners.get(seq))
         else:

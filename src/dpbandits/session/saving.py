@@ -250,7 +250,7 @@ def public_part(
     ]
     offer, blocks = state.offer, state.books.blocks
     closing, period, periods = state.closing, state.period, tables.periods
-    last = 0 if offer.play is None and offer.law is not None else offer.last
+    last = 0 if offer.play is None and offer.plan is not None else offer.last
     return PublicPart(
         **(lasting_fields(session, state) if lasting is None else lasting),
         generation=generation,

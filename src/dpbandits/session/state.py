@@ -123,14 +123,14 @@ class Offer(NamedTuple):
     """What the decisions from `since` to `last` play.
 
     Args:
-        play: their common play; None if each decision is drawn from `law`.
-        law: the plan that decisions are drawn from; None for the plan of the log.
+        play: their common play; None if each decision is drawn.
+        plan: what they are drawn from; None for the plan of the log.
     """
 
     since: int
     last: int
     play: Play | None
-    law: Plan | None = None
+    plan: Plan | None = None
 
 
 NO_OFFER = Offer(1, 0, None)
@@ -587,10 +587,10 @@ def open_plan(plan: Hold, step: int) -> OpenPlan:
     return OpenPlan(action, plan.rounds, plan.release, plan.observe, step)
 
 
-def offer_of(state: State, plan: Plan, since: int, law: Plan | None = None) -> Offer:
+def offer_of(state: State, plan: Plan, since: int, drawn_from: Plan | None = None) -> Offer:
     """Return the offer of a plan from decision `since` on."""
     if not isinstance(plan, Hold):
-        return Offer(since, FOREVER, None, law)
+        return Offer(since, FOREVER, None, drawn_from)
     last = min(FOREVER, since - 1 + plan.rounds)
     propensity = None if plan.drawn else 1.0
     return Offer(since, last, play_of(state, plan, plan.action, propensity))
@@ -851,7 +851,7 @@ class View:
 
     def _follow_ask(self, event: Asked, number: int) -> None:
         id, play, place, due = event.id, event.play, event.place, event.due
-        if play.context is not None and not play.learn and self.log.state.learned.pilot:
+        if play.context is not None and not play.learn and self.log.state.learned.in_pilot:
             self.pilot.append(play.context)
         tables = self.tables
         tables.note(event, number)
@@ -991,7 +991,7 @@ class View:
                 overdue = self._with_next_check(offer, overdue)
         play = offer.play
         if play is None:
-            plan = offer.law or self.log.plan
+            plan = offer.plan or self.log.plan
             action = plan.action_at(id - offer.since, id, self.rng)
             play = play_of(self.log.state, plan, action, None if plan.drawn else 1.0)
         return self._asked(play, offer, plans, overdue=overdue)
@@ -1154,7 +1154,7 @@ class View:
             return self._asked(self._arm(state.history.leader(arms), 1.0, False), None)
         play = self.play
         if play is None:
-            plan = self.offer.law or self.log.plan
+            plan = self.offer.plan or self.log.plan
             at = self.asked + 1
             play = play_of(state, plan, plan.action_at(at - self.offer.since, at, self.rng))
         return self._asked(replaced(play, learn=False), None)
@@ -1273,7 +1273,7 @@ class View:
         if next is not None:
             return offer_of(state, next, id, next)
         offer = self.offer
-        if isinstance(plan, Cycle) and (offer.play is not None or offer.law is not None):
+        if isinstance(plan, Cycle) and (offer.play is not None or offer.plan is not None):
             return Offer(id, FOREVER, None)
         return offer._replace(last=FOREVER)
 

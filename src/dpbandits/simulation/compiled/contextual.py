@@ -268,7 +268,7 @@ class ContextPlayer:
         policy, environment, releases = self.policy, self.environment, 0
         given = environment.contexts, environment.chances, environment.in_order
         start = policy.init()
-        if start.pilot:
+        if start.in_pilot:
             start = policy.opened(start, self._pilot(kept, rng))
         coins = partial(PublicRng, public)
         mechanism, memory = policy.reader, policy.reader.init(policy.arms)
