@@ -1143,7 +1143,7 @@ class Session:
             after = replaced(state, books=books, unlearned=unlearned)
         else:
             nothing = Release((), (), state.records, ())
-            after = replaced(state, history=state.history.after(nothing, in_play(state), ended))
+            after = replaced(state, history=state.history.after(nothing, compared(state), ended))
         after = replaced(after, period=state.period.next(number))
         # this is the moment at which it happens
         self._log = log = Log(after, view.log.plan, view.events[view.counted :])
@@ -1235,7 +1235,7 @@ class Session:
             state,
             overdue=overdue,
             learned=learned,
-            history=state.history.after(release, in_play(state), ended),
+            history=state.history.after(release, compared(state), ended),
             step=state.step + 1,
             unlearned=None,
             step_counts=(),
@@ -1460,7 +1460,7 @@ class Session:
             if journal is not None and number not in noted:
                 journal.append(Released(number, release, None, left, state.asked))
             ended = None if state.period is None else state.period.ended
-            history = state.history.after(release, in_play(state), ended)
+            history = state.history.after(release, compared(state), ended)
             state = replaced(state, history=history, step=number)
             if state.harm is not None:
                 state = with_harm(state, release, suspends=False)
@@ -1837,7 +1837,7 @@ class Session:
             )
         self._settle_to_show()
         state = self._state
-        among = in_play(state)
+        among = compared(state)
         drawn = state.assignment
         least = None if drawn is None else drawn.least_of_all(state.roster.in_play)
         estimates = beliefs(
@@ -2129,7 +2129,7 @@ def checked_tells(
     return {campaign: list(found.values()) for campaign, found in checked.items()}
 
 
-def in_play(state: State) -> tuple[int, ...] | None:
+def compared(state: State) -> tuple[int, ...] | None:
     """Return the arms that are compared; None if the policy plays no single arms."""
     return state.roster.in_play if state.policy.about.feedback == "bandit" else None
 
@@ -2169,7 +2169,7 @@ def may_restart(sessions: Sequence[Session], arm: str | int) -> bool:
         if state.assignment is not None:
             state.assignment.require_room(len(roster.kept))
         session.policy.with_arms(tuple(roster.labels) or len(roster.status))
-        changed = beliefs(state.history, among=in_play(state)).changed
+        changed = beliefs(state.history, among=compared(state)).changed
         has_changed = has_changed or state.history.arms[number].label in changed
     return has_changed
 
