@@ -44,8 +44,6 @@ RECORDS = "simulation/test_compiled_records.py"
 COMMANDS = "terminal/commands"
 
 KEPT = {
-    "auditing/test_budget.py::test_short_runs_refute_where_long_ones_cannot_be_repeated": "Anneal",
-    "auditing/test_budget.py::test_the_budget_is_kept_and_most_of_it_counts": "^30",
     "auditing/test_evidence.py::test_every_kind_of_claim_is_verified": "^subject[14]",
     "auditing/test_in_contexts.py::test_exactly_epsilon_is_found": "DPLinTS",
     "auditing/test_replays.py::test_exact_sums_out_of_sight_do_not_pass": "nan|array|type|order",

@@ -7,11 +7,8 @@ fails with probability 1e-6.
 
 from __future__ import annotations
 
-import itertools
 import math
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from math import exp, inf, log
 from typing import Any, ClassVar
@@ -94,24 +91,19 @@ def test_an_epsilon_that_would_be_ignored_is_refused() -> None:
 
 
 def test_what_a_level_leaves_the_next_ones_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, float] = {}
+    given = dict[int, float]()
 
-    def level(name: str) -> Any:
-        def spend_nothing(*_: Any, budget: float, **__: Any) -> LevelResult:
-            given[name] = budget
-            return LevelResult(name, "passed")
+    def spend_nothing(play: Any, first: int, seconds: float, *work: Any) -> LevelResult:
+        given[first] = seconds
+        return LevelResult("level", "passed")
 
-        return spend_nothing
-
-    monkeypatch.setattr(run, "statistical_level", level("statistical"))
-    monkeypatch.setattr(run, "transcript_level", level("transcript"))
+    monkeypatch.setattr(run, "largest_in_time", spend_nothing)
     monkeypatch.setattr(run, "clock", lambda: 0.0)  # no time passes
     dpb.audit(Coin, 1, budget=60)
     # white-box levels have no use for their shares
-    assert given == {"statistical": pytest.approx(60)}
-    dpb.audit(LazyForgetful(epsilon=Fraction(1)), budget=60)
-    assert given["transcript"] == pytest.approx(60 * 25 / 95)
-    assert given["statistical"] == pytest.approx(60)
+    assert given == {run.FEWEST: pytest.approx(60)}
+    dpb.audit(dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1), budget=60)
+    assert given == {1000: pytest.approx(60 * 25 / 95), run.FEWEST: pytest.approx(60)}
     # others overran: there is a least
     assert run.share(["statistical"], -5, 60) == pytest.approx(21)
 
@@ -147,23 +139,6 @@ def test_everything_knows_all() -> None:
 )
 def test_a_bound_is_never_rounded_up(value: float, printed: str) -> None:
     assert figure_of(value) == printed
-
-
-@pytest.mark.long
-def test_with_a_number_of_runs_the_clock_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every level gives the same report though an hour seems to pass whenever somebody looks at the
-    clock.
-    """
-    hours = itertools.count(0.0, 3600.0)
-    policy = dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1)
-    quick = dpb.audit(policy, runs=2000, workers=1)
-    for clock in ("perf_counter", "monotonic", "time"):
-        monkeypatch.setattr(time, clock, lambda: next(hours))
-    slow = dpb.audit(policy, runs=2000, workers=1)
-    assert {level.level for level in slow.levels} == {"transcript", "statistical"}
-    assert [replace(level, seconds=0.0) for level in slow.levels] == [
-        replace(level, seconds=0.0) for level in quick.levels
-    ]
 
 
 # Objects of other libraries.

@@ -1,15 +1,14 @@
-"""A budget of seconds is kept, and most of it is left for the runs that count; with too little time
-nothing passes.
+"""Work is counted; a budget of seconds says only how large a count there is time for, and with too
+little time nothing passes.
 
-What is asserted does not depend on the machine: time passes here by what is played, on a clock of
-the test's own.
+Time passes here by what is played, on a clock of the test's own.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,19 +20,43 @@ from benchmarks.controls.parts import BITS, ONE, Telling, lap
 
 import dpbandits as dpb
 from dpbandits.auditing import effort
-from dpbandits.auditing.effort import Seconds, Work
+from dpbandits.auditing.audit import GLANCE
+from dpbandits.auditing.effort import GROWS, largest_in_time
 from dpbandits.auditing.foreign import ForeignSubject
-from dpbandits.auditing.replays import NO_TIME, Witness
+from dpbandits.auditing.report import LevelResult
 from dpbandits.auditing.statistical import statistical_level
 from dpbandits.auditing.subjects import MOST_DRAWS, ManyNoise, MechanismSubject, feed
 from dpbandits.auditing.tables import Neighbours, neighbouring
 from dpbandits.auditing.transcript import transcript_level
-from dpbandits.core.errors import NoTime
 from dpbandits.core.inputs import Floats
-from dpbandits.mechanisms import Answer, LazyForgetful
+from dpbandits.mechanisms import Answer
 from dpbandits.mechanisms.base import SeparableDP
 from tests.auditing.boxes import Clock
-from tests.auditing.test_replays import interim
+
+
+@pytest.mark.parametrize("each", [1e-7, 1e-3, 0.1])
+@pytest.mark.parametrize(("outcome", "confidence"), [("passed", 1.0), ("failed", 0.999)])
+def test_amounts_grow_until_the_next_one_takes_too_long(
+    outcome: Any, confidence: float, each: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an amount showed does not end the search, unless it is certain."""
+    clock, played = Clock(monkeypatch), list[int]()
+
+    def play(amount: int) -> LevelResult:
+        clock.now += each * amount
+        played.append(amount)
+        return LevelResult("level", outcome, confidence=confidence)
+
+    largest_in_time(play, 100, 60.0)
+    assert clock.now - 1000 <= 60
+    assert played[0] == 100
+    assert all(2 * one <= other <= GROWS * one for one, other in itertools.pairwise(played))
+    assert 2 * each * played[-1] > 0.8 * (1060 - clock.now) or played[-1] == effort.MOST
+    largest_in_time(play, 5000, 0.0)
+    assert played[-1] == 5000
+    outcome, confidence, before = "failed", 1.0, len(played)
+    largest_in_time(play, 1, 60.0)
+    assert len(played) == before + 1
 
 
 class Slow:
@@ -42,47 +65,34 @@ class Slow:
     name = "slow"
 
     def __init__(self, clock: Clock, seconds: float) -> None:
-        self.clock, self.seconds, self.played = clock, seconds, 0
+        self.clock, self.seconds = clock, seconds
 
     def pairs(self) -> list[Neighbours]:
         return neighbouring(1, 8, whole=False)
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         self.clock.now += runs * self.seconds
-        self.played += runs
         told = np.random.default_rng(seed).random((runs, 1)) < 0.5
         return np.where(told, table[:, 0], -1.0)
 
 
-@pytest.mark.parametrize(("budget", "seconds"), [(10.0, 1e-4), (30.0, 1e-2)])
-def test_the_budget_is_kept_and_most_of_it_counts(
-    monkeypatch: pytest.MonkeyPatch, budget: float, seconds: float
-) -> None:
-    clock = Clock(monkeypatch)
-    subject = Slow(clock, seconds)
-    found = statistical_level(subject, Fraction(1), budget=budget, workers=1)
-    assert clock.now - 1000 <= budget
-    assert 2 * found.details["runs"] * seconds >= 0.2 * budget
-    assert found.outcome == "failed"
-
-
-@pytest.mark.parametrize(
-    ("budget", "seconds"), [(4.0, 0.04), (4.0, 20.0), (30.0, 0.1), (30.0, 1.0)]
-)
+@pytest.mark.parametrize(("budget", "seconds"), [(12.0, 1e-3), (60.0, 0.01), (30.0, 1.0)])
 def test_slow_runs_keep_the_budget(
     monkeypatch: pytest.MonkeyPatch, budget: float, seconds: float
 ) -> None:
-    """A tenth of a second a run: a budget of 4 took 26 seconds. What is too slow is not begun."""
+    """What is too slow is not begun; what was played can be played again by its count."""
     clock = Clock(monkeypatch)
-    found = statistical_level(Slow(clock, seconds), Fraction(1), budget=budget, workers=1)
-    assert clock.now - 1000 <= max(budget, 2 * seconds) + 1e-9
-    if budget < 200 * seconds:
-        assert clock.now - 1000 <= 2 * seconds + 1e-9
-        assert found.outcome == "no verdict"
-        assert f"a run takes {seconds:.2g} s; this budget allows " in found.evidence
-        assert found.details["why"] == found.evidence
-    else:
-        assert found.details["runs"] >= 20
+    report = dpb.audit(Slow(clock, seconds), 1, budget=budget, workers=1)
+    (level,) = report.levels
+    if seconds == 1.0:
+        assert clock.now - 1000 <= 50 * seconds
+        assert report.verdict == "no verdict"
+        assert f"a run takes {seconds:.2g} s; this budget allows " in level.evidence
+        return
+    assert 0.2 * budget <= clock.now - 1000 <= budget
+    assert report.verdict == "failed"
+    again = dpb.audit(Slow(clock, 0), 1, runs=level.details["runs"] // 2, workers=1)
+    assert again.levels[0].details == level.details
 
 
 def all_plausible(total: Any, count: int, noise: Any) -> Any:
@@ -113,15 +123,6 @@ def test_arrays_give_up_where_one_run_would_not() -> None:
         noise.laplace(0, sensitivity=1, epsilon=Fraction(1))
 
 
-def test_work_is_counted_and_seconds_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
-    work, seconds = Work(10), Seconds(10)
-    clock.now += 4
-    work.spend(3)
-    seconds.spend(3)
-    assert (work.left(), seconds.left()) == (7, 6)
-
-
 class Sluggish:
     """A black box that takes a second of the clock for a decision."""
 
@@ -149,42 +150,40 @@ def test_a_slow_black_box_is_not_played_on_long_tapes(monkeypatch: pytest.Monkey
     assert {pair.rounds for pair in patient.pairs()} == {8, 16, 32, 256, 3200}
 
 
-def test_replays_of_a_slow_mechanism_keep_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundredth of a second a release: nine runs, the programmes of their sums and twenty
-    repetitions took no notice of the clock.
-    """
+def test_replays_of_a_slow_mechanism_stay_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundredth of a second a release: two thousand rounds would take hours."""
     clock = Clock(monkeypatch)
 
     def slowly(total: int, count: int, noise: Any) -> float:
         clock.now += 0.01
-        return float(total + lap(noise, 0) + lap(noise, 0))
+        return float(lap(noise, total))
 
-    found = transcript_level(feed(Telling(epsilon=ONE, grid=BITS, tell=slowly)), budget=5.0)
-    assert found.outcome == "not applicable"
-    # the first run is written, and replayed a few times, whatever it takes
-    assert clock.now - 1000 <= 5 + 15
+    slow = Telling(epsilon=ONE, grid=BITS, tell=slowly)
+    report = dpb.audit(slow, budget=5.0, levels=["transcript"])
+    assert report.verdict == "no verdict"
+    assert f"runs of {GLANCE} rounds alone, too little to pass" in report.levels[0].evidence
+    assert clock.now - 1000 <= 900
 
 
-def test_seconds_are_those_of_an_idle_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten seconds pass, of which another program had the processor for four; then workers wait."""
-    shown, queued = [100.0], [5.0]
+def test_seconds_are_those_of_an_idle_machine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Ten seconds pass, of which another program had the processor for four; then workers wait.
+    Without word from the system all seconds count.
+    """
+    shown, queued, waited = [100.0], [5.0], effort.waited
     monkeypatch.setattr(time, "perf_counter", lambda: shown[0])
     monkeypatch.setattr(effort, "waited", lambda: queued[0])
     clock = effort.AuditClock()
-    began, effort_left = clock(), Seconds(10)
+    began = clock()
     shown[0], queued[0] = 110.0, 9.0
-    assert (clock() - began, effort_left.left()) == (6, 4)
+    assert clock() - began == 6
     clock.waited_by_workers += 2
     assert clock() - began == 4
-
-
-def test_without_word_from_the_system_all_seconds_count(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
     monkeypatch.setattr(effort, "SCHEDULED", tmp_path / "none")
-    assert effort.waited() == 0.0
+    assert waited() == 0.0
     (tmp_path / "none").write_text("no numbers", encoding="ascii")
-    assert effort.waited() == 0.0
+    assert waited() == 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,72 +201,38 @@ class CountDivided(SeparableDP):
         return memory, Answer(noisy / self.grid.steps, count, 1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Annealed(SeparableDP):
-    """Half the noise at every release."""
-
-    def start(self) -> int:
-        return 0
-
-    def step(self, memory: int, total: int, count: int, noise: Any) -> tuple[int, Answer]:
-        noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon * 2**memory)
-        return memory + 1, Answer(noisy / self.grid.steps, count, 1)
-
-
-def leaping(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """The clock moves whenever it is looked at, and not otherwise."""
-    times = itertools.count(0.0, seconds)
-    monkeypatch.setattr(effort, "clock", lambda: next(times))
-
-
-def test_what_a_tiny_run_shows_is_found_on_a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At every look at the clock a fortieth of the time has passed: too little to move each of
-    some hundred draws.
-    """
-    leaping(monkeypatch, 1 / 40)
-    found = transcript_level(feed(CountDivided(epsilon=Fraction(1))), budget=1.0)
-    assert found.outcome == "failed", found.evidence
-
-
-@pytest.mark.parametrize("made", [CountDivided, LazyForgetful])
-def test_a_moment_is_too_short_to_pass(made: Any) -> None:
-    """It passed on the neighbours of the first run, which has one record a block."""
-    report = dpb.audit(made(epsilon=Fraction(1)), budget=1e-3, levels=["transcript"])
-    assert report.verdict == "no verdict"
-    assert "runs, too few to pass" in report.levels[0].evidence
-
-
-@pytest.mark.parametrize("seconds", [0.0, 1 / 100, 10.0])
-def test_a_pass_does_not_hang_on_the_clock(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However fast time goes by: what looks past its vault once, in a block that no single record
-    of the first neighbours changes, does not pass; with no time at all it did.
-    """
-    leaping(monkeypatch, seconds)
-    for policy, ends in (
-        (interim(at=20), ("failed", "not applicable")),
-        (interim(), ("passed", "not applicable")),
-    ):
-        assert transcript_level(policy, rounds=40, budget=1.0).outcome in ends
-
-
 @pytest.mark.parametrize(
-    ("made", "rounds", "outcome"),
-    [(Annealed, 48, "failed"), (LazyForgetful, 0, "not applicable")],
+    ("made", "seconds", "verdict"),
+    [
+        (CountDivided(epsilon=ONE), 1e-3, "failed"),
+        (dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1), 1e-3, "no verdict"),
+        (dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1), 1e9, "passed"),
+    ],
 )
-def test_short_runs_refute_where_long_ones_cannot_be_repeated(
-    made: Any, rounds: int, outcome: str, monkeypatch: pytest.MonkeyPatch
+def test_a_moment_is_too_short_to_pass_but_not_to_fail(
+    made: Any, seconds: float, verdict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There was no verdict on noise that is drawn anew in every round, which sixteen rounds
-    show. Nothing passes by short runs alone.
+    """What a short run shows is found on a slow machine, too."""
+    times = itertools.count(0.0, 1e7)  # the clock leaps whenever it is looked at
+    monkeypatch.setattr(effort, "GROWS", 1)
+    monkeypatch.setattr("dpbandits.auditing.effort.clock", lambda: next(times))
+    monkeypatch.setattr("dpbandits.auditing.audit.clock", lambda: next(times))
+    report = dpb.audit(made, budget=seconds, levels=["transcript"])
+    assert report.verdict == verdict
+
+
+@pytest.mark.long
+def test_with_a_number_of_runs_the_clock_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every level gives the same report though an hour seems to pass whenever somebody looks at the
+    clock.
     """
-    always = Witness.always
-
-    def in_time(self: Witness, *args: Any, **how: Any) -> None:
-        if self.rounds > rounds:
-            raise NoTime(NO_TIME)
-        always(self, *args, **how)
-
-    monkeypatch.setattr(Witness, "always", in_time)
-    found = transcript_level(feed(made(epsilon=Fraction(1))), rounds=64, replays=12)
-    assert found.outcome == outcome
-    assert outcome == "failed" or found.evidence == NO_TIME
+    hours = itertools.count(0.0, 3600.0)
+    policy = dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1)
+    quick = dpb.audit(policy, runs=100, workers=1)
+    for clock in ("perf_counter", "monotonic", "time"):
+        monkeypatch.setattr(time, clock, lambda: next(hours))
+    slow = dpb.audit(policy, runs=100, workers=1)
+    assert {level.level for level in slow.levels} == {"transcript", "statistical"}
+    assert [replace(level, seconds=0.0) for level in slow.levels] == [
+        replace(level, seconds=0.0) for level in quick.levels
+    ]

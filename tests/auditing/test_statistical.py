@@ -35,7 +35,6 @@ from dpbandits.auditing.statistical import (
     Players,
     RunPlan,
     at_first_glance,
-    pilot,
     promising,
     statistical_level,
     tied_together,
@@ -223,7 +222,7 @@ def test_tables_on_which_nothing_varies_are_chosen_last() -> None:
     """They were chosen where others vary by noise, and then there was no verdict."""
     still, noise = Lot(np.ones((40, 3)), np.ones((40, 3)), None), np.random.default_rng(4)
     varied = Lot(*(noise.integers(0, 2, (40, 3)).astype(float) for _ in range(2)), None)
-    pair, plan = neighbouring(1, 8, whole=False)[0], RunPlan(10.0, 100, 0, print, 0.0)
+    pair, plan = neighbouring(1, 8, whole=False)[0], RunPlan(100, 0, print)
     assert at_first_glance(varied) > at_first_glance(still)
     assert promising(varied, pair, plan) > promising(still, pair, plan)
 
@@ -331,8 +330,8 @@ def test_a_large_lot_that_mixes_runs_is_thrown_away() -> None:
     """Thirty-two runs showed nothing, and lots of thousands were told as they are: failed, 6.4,
     where .9 is kept.
     """
-    found = statistical_level(OneRelease(mixes(1e-3)), ONE, workers=1, runs=5_000)
-    assert found.outcome == "not refuted", found.evidence
+    found = dpb.audit(OneRelease(mixes(1e-3)), 1, workers=1, runs=5_000)
+    assert found.verdict == "not refuted", found
     assert found.lower_bound < 0.91
 
 
@@ -345,18 +344,15 @@ def test_what_was_seen_of_a_lot_holds_for_all_later_ones() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_players_play_a_lot_again(workers: int) -> None:
+def test_players_play_run_by_run_after_a_lot_that_mixed(workers: int) -> None:
     subject = OneRelease(mixes(5e-3))
     pair = subject.pairs()[0]
     with Players(subject, workers) as players:
+        with pytest.raises(MixedRuns):
+            players.play(pair, 8_000, 3)
         lot = players.play(pair, 8_000, 3)
         assert len(lot.a) + len(lot.b) == 8_000
         assert min(len(np.unique(lot.a)), len(np.unique(lot.b))) > 5
-    with Players(OneRelease(mixes(5e-3)), workers, clocked=True) as players:
-        with pytest.raises(MixedRuns):
-            players.play(pair, 8_000, 3)
-        # from here on, run by run
-        assert len(players.play(pair, 100, 3).a) > 0
 
 
 class Timed(OneRelease):
@@ -379,11 +375,11 @@ def test_with_a_budget_all_begins_again(monkeypatch: pytest.MonkeyPatch) -> None
     """What was counted before the lot that mixed is not kept: it was of lots that did not."""
     clock = Clock(monkeypatch)
     subject = Timed(mixes(1e-4), clock)
-    found = statistical_level(subject, ONE, workers=1, budget=10)
+    found = dpb.audit(subject, 1, workers=1, budget=20)
     assert subject.mixed == 1
-    assert found.outcome == "not refuted", found.evidence
+    assert found.verdict == "not refuted", found
     # a millisecond a run: those that were counted come after the lot that mixed
-    assert found.details["runs"] * 1e-3 <= clock.now - 1000 <= 10.5
+    assert found.levels[0].details["runs"] * 1e-3 <= clock.now - 1000 <= 20
 
 
 class Second:
@@ -452,39 +448,6 @@ def test_independent_runs_are_not_called_tied() -> None:
 
 
 # Which tables are tried, and what is said of them.
-
-
-class Slower:
-    """Each round takes so many seconds of the clock."""
-
-    name = "slower"
-
-    def __init__(self, clock: Clock) -> None:
-        self.clock, self.played = clock, dict[int, int]()
-
-    def pairs(self) -> list[Neighbours]:
-        short, long = (neighbouring(1, rounds, whole=False) for rounds in (8, 3200))
-        return [pair for at in range(9) for pair in (*short[8 * at : 8 * at + 8], long[at])]
-
-    def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
-        self.clock.now += runs * len(table) * 5e-5
-        self.played[len(table)] = self.played.get(len(table), 0) + runs
-        return np.random.default_rng(seed).random((runs, 1))
-
-
-def test_what_was_skipped_was_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report said 8 to 3,200 rounds where two runs got that far, to see how long they take.
-    How long is known from shorter ones.
-    """
-    clock = Clock(monkeypatch)
-    subject = Slower(clock)
-    with Players(subject, 1) as players:
-        plan = RunPlan(20.0, None, 0, lambda _: None, clock.now)
-        found = pilot(players, subject.pairs(), plan, 5.0)
-    assert {pair.rounds for pair in found.tried} == {8}
-    assert 10 <= len(found.tried) < len(subject.pairs())
-    assert 3200 not in subject.played
-    assert clock.now - 1000 <= 5.5
 
 
 def test_tapes_of_many_lengths() -> None:

@@ -137,9 +137,7 @@ TWINS = [
 
 def level(host: type[JointDPSession], replays: int) -> Any:
     policy = example()
-    return context_level(
-        policy, policy.budget, None, replays=replays, budget=None, seed=3, host=host
-    )
+    return context_level(policy, policy.budget, None, replays=replays, seed=3, host=host)
 
 
 def test_a_record_costs_exactly_epsilon_and_changes_nothing_else() -> None:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
-from dpbandits.auditing.effort import clock
+from dpbandits.auditing import subjects
+from dpbandits.auditing.effort import clock, largest_in_time
 from dpbandits.auditing.foreign import (
     ARMS,
     ForeignSubject,
@@ -24,10 +26,17 @@ from dpbandits.auditing.foreign import (
 from dpbandits.auditing.laws import randomised_response_level
 from dpbandits.auditing.replays import draws_gaussians
 from dpbandits.auditing.report import AuditReport, LevelResult
-from dpbandits.auditing.statistical import statistical_level
-from dpbandits.auditing.subjects import ROUNDS, MechanismSubject, PolicySubject, Subject, feed
-from dpbandits.auditing.transcript import NOT_COUNTED, REPLAYS, transcript_level
+from dpbandits.auditing.statistical import runs_played, statistical_level, unseen
+from dpbandits.auditing.subjects import MechanismSubject, PolicySubject, Subject, feed
+from dpbandits.auditing.transcript import (
+    LEAST_REPLAYED,
+    NOT_COUNTED,
+    REPLAYS,
+    ROUNDS,
+    transcript_level,
+)
 from dpbandits.checks.examples import examples
+from dpbandits.core.errors import MixedRuns
 from dpbandits.core.inputs import LARGEST_SEED, real_number, shown, whole_number
 from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.mechanisms import Mechanism, Randomizer
@@ -48,6 +57,8 @@ MOST_AUDITED_ARMS = 10**4
 
 MOST_REWARDS = 10**7
 """The most rewards of one table."""
+
+BY_CONTEXTS = (ContextualPolicy, JointDPLinTS)
 
 WHITE = (Policy, Mechanism, Randomizer)
 """The kinds of subjects that declare their own promise and can be looked into."""
@@ -253,10 +264,18 @@ SHARES = {"transcript": 0.25, "randomised response": 0.0, "statistical": 0.7}
 LEAST = 0.5
 """The part of its share that a level gets even if the levels before it took more than theirs."""
 
-PATIENCE = 0.05
-"""The part of its share of the budget in which a black box must finish one long tape; at least a
-second.
+PATIENCE = 0.005
+"""The part of its share of the budget in which a black box must finish one long tape: some forty
+are played of a pair.
 """
+
+GLANCE, LONGER = 64, 32
+"""Rounds of the first runs that are replayed where there is a budget, and how many times as long
+replays of `ROUNDS` may take.
+"""
+
+FEWEST = 100
+"""Runs a side that are counted first where there is a budget."""
 
 PLAYING = (
     "raised while an audit played it on made-up rewards; if it depends on them whether this is "
@@ -279,7 +298,7 @@ def audit(
     runs: int | None = None,
     seed: int = 0,
     arms: int | None = None,
-    rounds: int = ROUNDS,
+    rounds: int = subjects.ROUNDS,
     name: str | None = None,
     workers: int = 2,
     progress: Callable[[str], None] | None = None,
@@ -294,7 +313,8 @@ def audit(
         claim: the epsilon it is held to; by default what it says itself.
         epsilon: the budget of what is made here from a name or class; of a black box, its claim.
         budget: seconds, roughly; on Linux without those in which another program had the
-            processor. The verdict may depend on the machine. workers: processes that play runs.
+            processor. They say how large a fixed amount of work is done, which may depend on the
+            machine. workers: processes that play runs.
         runs: a fixed amount of work (runs counted on either table, and for every 25 of them a
             replay of each written run, at least 40) in place of seconds, so that the report is the
             same on every machine.
@@ -360,8 +380,10 @@ def audited(
         started = clock()
         how.tell(level)
         with noted(PLAYING) if isinstance(made, WHITE) else nullcontext():
-            results.extend(run_level(level, made, claim, share(asked[at:], left, how.budget), how))
-        left -= clock() - started
+            found = run_level(level, made, claim, share(asked[at:], left, how.budget), how)
+        took = clock() - started
+        left -= took
+        results += [] if found is None else [replace(found, seconds=took)]
     arguments = {
         "version": __version__,
         "seed": how.seed,
@@ -401,23 +423,22 @@ def share(to_come: Sequence[str], left: float, budget: float) -> float:
 
 def run_level(
     level: str, made: Any, claim: Fraction | None, budget: float, how: AuditSetting
-) -> list[LevelResult]:
-    """The level's verdict; none if the level does not apply."""
+) -> LevelResult | None:
+    """The level's verdict; None if the level does not apply."""
     policy = feed(made) if isinstance(made, Mechanism) else made
     randomizer = made.randomizer() if isinstance(made, Policy) else None
     randomizer = made if isinstance(made, Randomizer) else randomizer
     central = isinstance(policy, Policy) and randomizer is None
-    by_contexts = isinstance(policy, (ContextualPolicy, JointDPLinTS))
     match level:
         case "randomised response" if isinstance(randomizer, Randomizer):
-            return [randomised_response_level(randomizer, claim)]
+            return randomised_response_level(randomizer, claim)
         case "transcript" if central:
-            return [replayed_level(policy, claim, budget, how)]
-        case "statistical" if by_contexts:
-            return [LevelResult(level, "not applicable", evidence=NOT_COUNTED)]
+            return replayed_level(policy, claim, budget, how)
+        case "statistical" if isinstance(policy, BY_CONTEXTS):
+            return LevelResult(level, "not applicable", evidence=NOT_COUNTED)
         case "statistical":
-            return [counted_level(made, policy if central else None, claim, budget, how)]
-    return []
+            return counted_level(made, policy if central else None, claim, budget, how)
+    return None
 
 
 def replayed_level(
@@ -426,11 +447,30 @@ def replayed_level(
     """Of replays. A replay is longer than a counted run, and has as many decisions as dozens of
     them: where runs are counted, this tells how many neighbours of every written run are replayed.
     """
-    replays = REPLAYS if how.runs is None else max(REPLAYS, how.runs // RUNS_A_REPLAY)
-    seconds = budget if how.runs is None else None
-    found = transcript_level(
-        policy, claim, replays=replays, budget=seconds, seed=how.seed, rho=how.rho
-    )
+
+    def play(runs: int, rounds: int = ROUNDS) -> LevelResult:
+        replays = max(REPLAYS, runs // RUNS_A_REPLAY) if runs else LEAST_REPLAYED
+        return transcript_level(
+            policy, claim, rounds=rounds, replays=replays, seed=how.seed, rho=how.rho
+        )
+
+    fewest = RUNS_A_REPLAY * REPLAYS
+    if how.runs is not None:
+        found = play(how.runs)
+    elif isinstance(policy, BY_CONTEXTS):
+        found = largest_in_time(play, fewest, budget)
+    else:
+        began = clock()
+        found = play(0, GLANCE)
+        took = clock() - began
+        if found.outcome != "failed" and LONGER * took <= budget:
+            found = largest_in_time(play, fewest, budget - took)
+        elif found.outcome == "passed":
+            said = (
+                f"There was time for runs of {GLANCE} rounds alone, too little to pass; a larger "
+                f"budget plays longer ones. In them: {found.evidence}"
+            )
+            found = replace(found, outcome="not applicable", evidence=said)
     if how.delta and found.outcome == "failed":
         said = f"A claim with a δ is not refuted by that: {found.evidence}"
         found = replace(found, outcome="not applicable", evidence=said)
@@ -441,19 +481,33 @@ def counted_level(
     made: Any, policy: Policy | None, claim: Fraction | None, budget: float, how: AuditSetting
 ) -> LevelResult:
     """Of runs. policy: what plays it, where it can be looked into."""
-    subject = black_box(made, how, budget)
-    found = statistical_level(
-        subject,
-        claim,
-        budget=budget,
-        seed=how.seed,
-        workers=how.workers,
-        no_claim=why_no_claim(made),
-        runs=how.runs,
-        tell=how.tell,
-        delta=how.delta,
-        rho=how.rho,
-    )
+    subject, until, no_claim = black_box(made, how, budget), clock() + budget, why_no_claim(made)
+
+    def play(runs: int) -> LevelResult:
+        return statistical_level(
+            subject,
+            claim,
+            runs=runs,
+            seed=how.seed,
+            workers=how.workers,
+            no_claim=no_claim,
+            tell=how.tell,
+            delta=how.delta,
+            rho=how.rho,
+        )
+
+    def played() -> LevelResult:
+        if how.runs is not None:
+            return play(how.runs)
+        if too_slow := slowness(subject, until - clock(), how.seed):
+            return unseen(too_slow, claim if how.rho is None else how.rho, no_claim)
+        work = partial(runs_played, len(subject.pairs()))
+        return largest_in_time(play, FEWEST, until - clock(), work)
+
+    try:
+        found = played()
+    except MixedRuns:  # what was played of it before does not count
+        found = played()
     if claim is not None and how.delta:
         return found
     if (
@@ -468,6 +522,22 @@ def counted_level(
     return replace(found, evidence=f"{found.evidence.rstrip('.')}; {hint}") if hint else found
 
 
+def slowness(subject: Subject, seconds: float, seed: int) -> str:
+    """What to say if there is no time for the fewest runs; else nothing."""
+    pairs = subject.pairs()
+    table, needed = pairs[0].a, runs_played(len(pairs), FEWEST)
+    for at in range(2):  # a first run may compile and load what later ones have
+        began = clock()
+        subject.outcomes(table, 1, seed + at)
+        took = clock() - began
+        if needed * took <= seconds:
+            return ""
+    return (
+        f"a run takes {took:.2g} s; this budget allows {max(0, int(seconds / took)):,}, and "
+        f"{needed:,} at least are needed"
+    )
+
+
 def black_box(made: Any, how: AuditSetting, budget: float = math.inf) -> Subject:
     if isinstance(made, Policy):
         return PolicySubject(made, rounds=how.rounds)
@@ -480,7 +550,7 @@ def black_box(made: Any, how: AuditSetting, budget: float = math.inf) -> Subject
         return subject
     if takes_data(made):
         return FunctionSubject(made, how.title, arms=how.arms, rounds=how.rounds)
-    patience = math.inf if how.runs is not None else max(1.0, PATIENCE * budget)
+    patience = math.inf if how.runs is not None else PATIENCE * budget
     return ForeignSubject(
         made, how.title, arms=arms_for(made, how.arms), rounds=how.rounds, patience=patience
     )

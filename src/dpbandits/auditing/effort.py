@@ -1,15 +1,14 @@
-"""How much work an audit may do: for so many seconds, or by a count of work, which gives the same
-answer on every machine.
-
-Seconds decide how much is tried beyond a least amount, which is counted. What does not get through
-the least amount has no verdict; a pass needs it on every machine, and more time can only refute.
+"""How much work an audit does. Work is counted, so that a verdict does not depend on the clock; of
+a budget of seconds, the clock says only how large a count there is time for.
 """
 
-import math
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import final
+
+from dpbandits.auditing.report import LevelResult
 
 SCHEDULED = Path("/proc/thread-self/schedstat")
 """Of the calling thread, on Linux: nanoseconds on a processor, and in the queue for one."""
@@ -43,43 +42,37 @@ class AuditClock(threading.local):
 clock = AuditClock()
 
 
-@final
-class Seconds:
-    """Effort measured in seconds; work costs the time it takes."""
+PART = 0.8
+"""Of the seconds that are left, so many may the next amount be expected to take."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._until = clock() + seconds
-
-    def left(self) -> float:
-        return self._until - clock()
-
-    def left_to_confirm(self) -> float:
-        """As much again, for making sure of what was found: a finding that is given up at the last
-        moment is lost.
-        """
-        return self.left() + self._seconds
-
-    def spend(self, work: float) -> None:
-        """Nothing to do: the time has passed already."""
+GROWS, MOST = 100, 12_000_000
+"""An amount is at most so many times the one before, and at most so large."""
 
 
-@final
-class Work:
-    """Effort measured by counting; the clock is not looked at."""
+def largest_in_time(
+    play: Callable[[int], LevelResult],
+    first: int,
+    seconds: float,
+    work: Callable[[int], float] = float,
+) -> LevelResult:
+    """Play larger and larger amounts, as long as there is time for one at least twice as large, and
+    return what the last one showed. An amount is always played to its end, so that it shows the
+    same wherever it is played. A failure that is certain ends the search.
 
-    def __init__(self, amount: float = math.inf) -> None:
-        self._left = amount
-
-    def left(self) -> float:
-        return self._left
-
-    def left_to_confirm(self) -> float:
-        return self._left
-
-    def spend(self, work: float) -> None:
-        self._left -= work
-
-
-Effort = Seconds | Work
-"""How much work is left, in a unit of its own; `spend` records work that was done."""
+    Args:
+        play: plays so many runs.
+        first: an amount that is played even if there is no time.
+        work: to what the time of an amount is proportional.
+    """
+    until, amount = clock() + seconds, first
+    while True:
+        began = clock()
+        found = play(amount)
+        now = clock()
+        pace = (now - began) / work(amount)
+        larger = min(MOST, GROWS * amount)
+        while larger >= 2 * amount and pace * work(larger) > PART * (until - now):
+            larger = larger * 9 // 10
+        if larger < 2 * amount or (found.outcome == "failed" and found.confidence == 1.0):
+            return found
+        amount = larger

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from dpbandits.auditing.effort import clock
 from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.core.errors import NotSteps
 from dpbandits.core.inputs import Floats
@@ -153,7 +152,7 @@ def randomised_response_level(randomizer: Randomizer, claim: Fraction | None = N
 
     claim: by default the randomizer's own epsilon.
     """
-    start, guarantee = clock(), randomizer.guarantee
+    guarantee = randomizer.guarantee
     claim = guarantee.epsilon if claim is None else claim
     if claim is None:
         return LevelResult(
@@ -167,7 +166,7 @@ def randomised_response_level(randomizer: Randomizer, claim: Fraction | None = N
         laws = {steps: coin_law(partial(randomizer.randomise, steps)) for steps in points}
     except NotSteps as error:
         said = f"The law of its report is not computed: {error}."
-        return LevelResult(LEVEL, "not applicable", evidence=said, seconds=clock() - start)
+        return LevelResult(LEVEL, "not applicable", evidence=said)
     ratio, one, other = max((law_ratio(laws[a], laws[b]), a, b) for a, b in permutations(points, 2))
     loss = math.inf if ratio == math.inf else math.log(ratio) * randomizer.width
     outcome: Outcome = "passed" if loss <= claim + Fraction(ERROR) else "failed"
@@ -191,7 +190,6 @@ def randomised_response_level(randomizer: Randomizer, claim: Fraction | None = N
         loss,
         error=0.0 if loss == math.inf else ERROR,
         evidence=evidence,
-        seconds=clock() - start,
         details=details,
     )
 

@@ -1,6 +1,5 @@
 """A run replayed with one record replaced: does it answer the same, and at what cost?"""
 
-import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -10,7 +9,6 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.auditing.effort import Effort, Work
 from dpbandits.auditing.played_noise import (
     BY_ITSELF,
     ITS_KIND,
@@ -33,7 +31,7 @@ from dpbandits.auditing.shown_noise import (
 )
 from dpbandits.auditing.subjects import Feeding, alone, longest
 from dpbandits.checks.tape import RecordedDraw, Recorder, Tape, loss
-from dpbandits.core.errors import Diverged, Foreign, Leak, NoTime, Unclear, Undecided
+from dpbandits.core.errors import Diverged, Foreign, Leak, Unclear, Undecided
 from dpbandits.core.inputs import Floats
 from dpbandits.policies.contract import Policy
 from dpbandits.simulation.transcript import Entered, Replay, Transcript, transcript
@@ -43,7 +41,7 @@ from dpbandits.simulation.transcript import Entered, Replay, Transcript, transcr
 
 TINY = 16
 """The number of rounds of the first runs, in which a leak shows at once, if it does not begin
-later: a slow machine, too, sees this much.
+later.
 """
 
 SHORT = 256
@@ -224,25 +222,14 @@ def wishes(
 # A run that was written down, and what replays of it with one changed record show.
 
 
-NO_TIME = "There was no time to repeat what was seen, and see whether it always comes out the same."
-
-
-WATCHED = 3
-"""Times as long as a plain replay takes one that is watched for randomness from outside."""
-
-
 @final
 class Witness:
     """A written run. It is prolonged until it has a release, if that is possible."""
 
-    def __init__(self, play: AuditRun, effort: Effort | None = None) -> None:
-        """effort: for everything that is done with this run; by default without a limit."""
-        self.effort = effort or Work()
+    def __init__(self, play: AuditRun) -> None:
         self.recorder, self.run = play.written()
         self.seed = play.seed
-        left = self.effort.left()
         both = [self._unchanged(self.seed).plans for _ in range(2)]
-        self._once = (left - self.effort.left()) / 2 if math.isfinite(left) else 0.0
         # None where the policy draws them from a source of its own
         self.plans = both[0] if both[0] == both[1] else None
         if heeds_kind(self.run, self.recorder):
@@ -285,14 +272,9 @@ class Witness:
         asking: bool = False,
     ) -> None:
         plans = self.plans if asking else None
-        needed = 2 * TIMES * WATCHED * self._once
-        if self.rounds > SHORT and self.effort.left_to_confirm() < needed:
-            raise NoTime(NO_TIME)
         try:
             with Outside() as outside:
                 for _ in range(TIMES):
-                    if self.effort.left_to_confirm() <= 0:
-                        raise NoTime(NO_TIME)
                     if (
                         self._unchanged(None if plans is None else self.seed).plans != (plans or [])
                         or again() != first
@@ -331,7 +313,7 @@ class Witness:
     @cached_property
     def sums(self) -> NoiseSums | None:
         """How all answers are sums of the noise, if they are."""
-        return None if self.recorder.coins else sums_of(self.run, self.draws, self.effort)
+        return None if self.recorder.coins else sums_of(self.run, self.draws)
 
     @cached_property
     def self_adding(self) -> bool:
@@ -632,8 +614,6 @@ def certified_loss(runs: list[Found], found: Priced) -> float:
         certain = max(certain, found.case.outcome() or Fraction(0))
     for run in sorted(runs, key=lambda run: len(run.witness.draws)):
         for pair in run.worst:
-            if run.witness.effort.left() <= 0:
-                break  # a larger bound is worth no time beyond the budget
             if certain >= found.least or pair.loss <= certain or not run.witness.shown:
                 break  # no outcome tells more than the loss
             case = case_of(pair, run.witness)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
-from dpbandits.auditing.effort import Effort, Seconds
 from dpbandits.auditing.played_noise import NO_NUMBER
 from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.errors import Diverged, DrawsExhausted, Unclear, Undecided
@@ -312,7 +311,6 @@ class NoiseSums(NamedTuple):
     draws: tuple[RecordedDraw, ...]
     matrix: Floats
     unit: int
-    effort: Effort
 
     def loss(self, after: Sequence[RecordedDraw]) -> LossBounds:
         """The loss between the written run and another recording that gave the same answers."""
@@ -378,9 +376,6 @@ class NoiseSums(NamedTuple):
 
     def programme(self, target: Floats, whole: bool) -> tuple[float, list[float]] | None:
         """min Σ λ|u| subject to A u = target: the minimum and its u. None if no u satisfies it."""
-        left = self.effort.left_to_confirm()
-        if left <= 0:
-            raise Undecided
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array
 
@@ -402,10 +397,7 @@ class NoiseSums(NamedTuple):
             constraints=constraints,
             integrality=np.full(equal.shape[1], int(whole)),
             bounds=Bounds(0, np.inf),
-            options={
-                "node_limit": NODES,
-                **({"time_limit": left} if isinstance(self.effort, Seconds) else {}),
-            },
+            options={"node_limit": NODES},
         )
         if found.status == INFEASIBLE:
             return None
@@ -419,11 +411,11 @@ def owners_of(draws: Sequence[RecordedDraw]) -> Integers:
     return np.repeat(np.arange(len(draws)), [len(draw.noise()) for draw in draws])
 
 
-def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> NoiseSums | None:
+def sums_of(run: Transcript, draws: Sequence[RecordedDraw]) -> NoiseSums | None:
     """How the answers are sums of these draws.
 
-    Returns None if not all noise is Laplace or joint, there are too many draws, there is no time to
-    see, or the answers are not sums of the draws (near or far).
+    Returns None if not all noise is Laplace or joint, there are too many draws, or the answers are
+    not sums of the draws (near or far).
     """
     if any(draw.family not in ("laplace", "joint") for draw in draws):
         return None
@@ -435,11 +427,7 @@ def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> N
         plain = answered(run, draws)
         if bent(run, draws, plain, unit):
             return None
-        columns = list[Floats]()
-        for at in range(numbers):
-            if effort.left_to_confirm() <= 0:
-                return None
-            columns.append(answered(run, moved(draws, {at: unit})) - plain)
+        columns = [answered(run, moved(draws, {at: unit})) - plain for at in range(numbers)]
         matrix = np.stack(columns, axis=1)
         rng = np.random.default_rng(numbers)
         for far in FAR:
@@ -450,7 +438,7 @@ def sums_of(run: Transcript, draws: Sequence[RecordedDraw], effort: Effort) -> N
                 return None
     except (Diverged, DrawsExhausted, ValueError):  # another number of draws, or of answers
         return None
-    return NoiseSums(tuple(draws), matrix, unit, effort)
+    return NoiseSums(tuple(draws), matrix, unit)
 
 
 def bent(run: Transcript, draws: Sequence[RecordedDraw], plain: Floats, unit: int) -> bool:

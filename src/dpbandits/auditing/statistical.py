@@ -59,19 +59,13 @@ WORTH_A_TASK = 50
 SAME = 20
 """Runs that are played twice from one seed, to see whether they follow it."""
 
-SOON = 0.003
-"""Seconds of play that tell how long a run takes."""
-
 
 class Lot(NamedTuple):
-    """Outcomes on either table, the bets on them (None: none were made), and the seconds for which
-    a worker waited for a processor.
-    """
+    """Outcomes on either table, and the bets on them (None: none were made)."""
 
     a: Floats
     b: Floats
     bets: Bets | None
-    waited: float = 0.0
 
 
 @final
@@ -83,12 +77,9 @@ class Players:
     what else changes in the meantime changes for both tables.
     """
 
-    def __init__(self, subject: Subject, workers: int, *, clocked: bool = False) -> None:
-        """clocked: a lot that mixed its runs is not played again run by run, which may take longer
-        than there is time for; MixedRuns is raised.
-        """
+    def __init__(self, subject: Subject, workers: int) -> None:
         global _playing
-        _playing, self.subject, self._clocked = subject, subject, clocked
+        _playing, self.subject = subject, subject
         self.seeded, varies = follows_its_seed(subject)
         # what is the same with every seed may have it from a clock that stood still
         self.by_turns = not (self.seeded and varies)
@@ -118,6 +109,9 @@ class Players:
         """Play so many runs, each on the table that its coin chooses.
 
         adversary: states which table each run was on. keep: whether the outcomes are wanted.
+
+        Raises:
+            MixedRuns: see `MechanismSubject`.
         """
         tasks = max(math.ceil(runs * pair.a.size / CELLS), min(TASKS, runs // WORTH_A_TASK), 1)
         seeds = np.random.SeedSequence([seed % 2**32, 342]).generate_state(tasks, np.uint64)
@@ -125,36 +119,18 @@ class Players:
             (pair, runs // tasks + (at < runs % tasks), int(own), self.by_turns, adversary, keep)
             for at, own in enumerate(seeds)
         ]
-        try:
-            lots = self._played(jobs)
-        except MixedRuns:
-            if self._clocked:
-                raise
-            lots = self._played(jobs)
+        if self._pool is None:
+            lots = [play_lot(self.subject, *job) for job in jobs]
+        else:
+            parts = list(self._pool.map(play_here, jobs))
+            lots = [lot for _, lot in parts]
+            clock.waited_by_workers += sum(waits for waits, _ in parts) / self.workers
         a, b = (
             np.concatenate([part for part in parts if len(part)] or [np.zeros((0, 1))])
             for parts in zip(*((lot.a, lot.b) for lot in lots), strict=True)
         )
         made = [lot.bets for lot in lots if lot.bets is not None]
         return Lot(a, b, np.sum(made, axis=0) if made else None)
-
-    def pace(self, pair: Neighbours, seed: int, adversary: Adversary | None = None) -> float:
-        """Seconds it takes to play a run: of few runs if they are slow."""
-        runs, took = 2, 0.0
-        while True:
-            began = clock()
-            self.play(pair, runs, seed, adversary)
-            took = clock() - began
-            if took > SOON or runs > 10**5:
-                return max(1e-9, took) / runs
-            runs *= 10
-
-    def _played(self, jobs: list[Any]) -> list[Lot]:
-        if self._pool is not None:
-            lots = list(self._pool.map(play_here, jobs))
-            clock.waited_by_workers += sum(lot.waited for lot in lots) / self.workers
-            return lots
-        return [play_lot(self.subject, *job) for job in jobs]
 
 
 def follows_its_seed(subject: Subject) -> tuple[bool, bool]:
@@ -170,11 +146,12 @@ def follows_its_seed(subject: Subject) -> tuple[bool, bool]:
 _playing: Subject | None = None
 
 
-def play_here(job: tuple[Any, ...]) -> Lot:
+def play_here(job: tuple[Any, ...]) -> tuple[float, Lot]:
+    """A part of a lot, and the seconds for which this worker waited for a processor."""
     assert _playing is not None
     began = waited()
     lot = play_lot(_playing, *job)
-    return lot._replace(waited=waited() - began)
+    return waited() - began, lot
 
 
 def play_lot(
@@ -251,39 +228,27 @@ these bounds; twice as many in each further heat but the second.
 """
 
 FEW_PAIRS, MANY_PAIRS = 24, 200
-"""Pairs that are tried where a number of runs is given: a fiftieth of it, within these bounds."""
-
-PILOT = 0.35
-"""Share of the budget for the choice of tables."""
+"""Pairs that are tried: a fiftieth of the runs, within these bounds."""
 
 LONG = 64
 """Rounds; of longer tapes fewer runs are played, in proportion, so that a pair of them takes as
 long as another.
 """
 
-LONG_SHARE = 0.08
-"""A part of the budget. So much may the first tape of a length take that is longer than LONG."""
-
 ROUGHLY = 0.02
 """The weight of what single numbers and whole outcomes tell, beside what an adversary would win."""
-
-
-MOST = 24_000_000
-"""Runs with bets on them, at most."""
 
 
 @final
 @dataclass(frozen=True)
 class RunPlan:
-    """How much is played: for `budget` seconds, or so many runs a side (of tapes of more than 64
-    rounds fewer, in proportion).
+    """How much is played: so many runs a side (of tapes of more than 64 rounds fewer, in
+    proportion).
     """
 
-    budget: float
-    runs: int | None
+    runs: int
     seed: int
     tell: Callable[[str], None]
-    start: float
     delta: float = 0.0
     rho: Fraction | None = None
 
@@ -291,19 +256,12 @@ class RunPlan:
         """What is certified: a rho where that is claimed, else an epsilon."""
         return certified(bets, delta=self.delta) if self.rho is None else certified_rho(bets)
 
-    def left(self) -> float:
-        """Seconds; a little is kept for what comes after."""
-        return 0.95 * self.budget - (clock() - self.start)
-
-    def ahead(self, played: int, pair: Neighbours) -> int:
-        """About how many runs there will be bets on, where so many were played to choose them."""
-        if self.runs is None:
-            return AHEAD * played
-        return int(min(MOST, max(60, 2 * self.runs * run_share(pair))))
+    def ahead(self, pair: Neighbours) -> int:
+        """How many runs there will be bets on."""
+        return max(FEWEST_BETS, int(2 * self.runs * run_share(pair)))
 
 
-AHEAD = 20
-"""Times the runs of a heat, or of what was learnt from, that are thought to follow."""
+FEWEST_BETS = 60
 
 
 class Tried(NamedTuple):
@@ -315,84 +273,26 @@ class Tried(NamedTuple):
     tried: list[Neighbours]
 
 
-def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan, seconds: float) -> Tried:
-    """Choose a pair. With a number of runs the clock is not looked at; otherwise for `seconds`."""
-    until, left, tried = clock() + seconds, list(pairs), list[Neighbours]()
-    if plan.runs is not None:
-        left = left[: int(np.clip(plan.runs // 50, FEW_PAIRS, MANY_PAIRS))]
-    kept, paces = list[Lot | None]([None] * len(left)), dict[int, float]()
+def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan) -> Tried:
+    """Choose a pair."""
+    tried = list(pairs[: pairs_tried(plan.runs)])
+    left, kept = tried, list[Lot | None]([None] * len(tried))
     for heat in range(HEATS):
-        now, scores = clock(), dict[int, float]()
-        end = now + (until - now) * (FIRST_HEAT if heat == 0 else 1 / (HEATS - heat))
-        shortest = min(pair.rounds for pair in left)
-        # of few pairs each is worth more than a glance
-        glance = heat == 0 and (plan.runs is not None or len(left) > FEW_PAIRS)
+        scores = list[float]()
         for at, pair in enumerate(left):
-            if plan.runs is not None:
-                each = runs_of(pair, plan.runs, heat)
-            else:
-                if clock() > end and scores:
-                    break
-                share = FIRST_SHARE if glance else 1 / (len(left) - at)
-                if glance and is_first_of_its_length(pair, paces, plan):
-                    began = clock()
-                    kept[at], paces[pair.rounds] = played_twice(players, pair, plan.seed + at)
-                    end, until = end + clock() - began, until + clock() - began
-                if not glance and pair.rounds not in paces:
-                    paces[pair.rounds] = 2 * players.pace(pair, plan.seed + at)
-                each = afforded(pace_of(pair, paces), end, share, glance)
-                if not each and scores:
-                    if pair.rounds <= shortest:
-                        break  # no other takes less
-                    continue
-                each = each or FEWEST
-            began = clock()
-            played = players.play(pair, 2 * each, plan.seed + 10**5 * (heat + 1) + at)
-            paces[pair.rounds] = (clock() - began) / each
+            seed = plan.seed + 10**5 * (heat + 1) + at
+            played = players.play(pair, 2 * runs_of(pair, plan.runs, heat), seed)
             lot = kept[at] = together(kept[at], played)
-            scores[at] = at_first_glance(lot) if glance else promising(lot, pair, plan)
+            scores.append(promising(lot, pair, plan) if heat else at_first_glance(lot))
             plan.tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
-        tried = tried or [left[at] for at in scores]
-        best = sorted(scores, key=lambda at: (-scores[at], left[at].rounds, at))
-        most = -(-len(scores) // 2) if heat < HEATS - 1 else 1
+        best = sorted(range(len(left)), key=lambda at: (-scores[at], left[at].rounds, at))
+        most = -(-len(left) // 2) if heat < HEATS - 1 else 1
         left, kept = [left[at] for at in best[:most]], [kept[at] for at in best[:most]]
         if len(left) == 1:
             break
     seen = kept[0]
     assert seen is not None
     return Tried(left[0], seen.a, seen.b, tried)
-
-
-def is_first_of_its_length(pair: Neighbours, paces: dict[int, float], plan: RunPlan) -> bool:
-    """Whether tapes so long were not played yet and a few runs take little of the budget, though
-    they may take more than a pair's share: what comes late shows in them alone.
-    """
-    pace = pace_of(pair, paces)
-    return (
-        pair.rounds > LONG
-        and pair.rounds not in paces
-        and pace is not None
-        and FEWEST * pace <= LONG_SHARE * plan.budget
-    )
-
-
-def played_twice(players: Players, pair: Neighbours, seed: int) -> tuple[Lot, float]:
-    """A few runs, and the seconds that a run a side takes: the first time a table is played takes
-    longer.
-    """
-    first, began = players.play(pair, 2 * FEWEST, seed), clock()
-    lot = together(first, players.play(pair, 2 * FEWEST, seed + 5 * 10**4))
-    return lot, (clock() - began) / FEWEST
-
-
-def pace_of(pair: Neighbours, paces: dict[int, float]) -> float | None:
-    """About how many seconds a run a side takes; of a length that was not played, in proportion to
-    the longest that was.
-    """
-    if pair.rounds in paces or not paces:
-        return paces.get(pair.rounds)
-    longest = max(paces)
-    return paces[longest] / longest * pair.rounds
 
 
 def at_first_glance(lot: Lot) -> float:
@@ -423,49 +323,35 @@ def promising(lot: Lot, pair: Neighbours, plan: RunPlan) -> float:
     """About how much these runs tell; few of them cannot be compared with many."""
     if not can_tell(lot):
         return -math.inf
-    ahead = plan.ahead(len(lot.a) + len(lot.b), pair)
-    learnt = learn(lot.a, lot.b, ahead)
+    learnt = learn(lot.a, lot.b, plan.ahead(pair))
     return learnt.bound + ROUGHLY * rough(lot.a, lot.b)
 
 
 def runs_of(pair: Neighbours, runs: int, heat: int) -> int:
-    """Runs a side."""
-    first = int(np.clip(runs // 100, FEWEST_TRIED, MOST_TRIED))
-    return max(FEWEST_TRIED, int(first * 2 ** max(0, heat - 1) * run_share(pair)))
+    """Runs a side in a heat."""
+    return max(FEWEST_TRIED, int(runs_in_heat(runs, heat) * run_share(pair)))
+
+
+def runs_in_heat(runs: int, heat: int) -> int:
+    """Runs a side in a heat, of a short tape."""
+    return min(max(runs // 100, FEWEST_TRIED), MOST_TRIED) << max(0, heat - 1)
+
+
+def pairs_tried(runs: int) -> int:
+    return min(max(runs // 50, FEW_PAIRS), MANY_PAIRS)
+
+
+def runs_played(pairs: int, runs: int) -> int:
+    """How many runs of short tapes are played in all, where there are so many pairs of them, and so
+    many runs are bet on for either table.
+    """
+    heats = [min(pairs, pairs_tried(runs)) >> heat for heat in range(HEATS)]
+    return 2 * (runs + sum(left * runs_in_heat(runs, heat) for heat, left in enumerate(heats)))
 
 
 def run_share(pair: Neighbours) -> float:
     """The share of runs that a tape of this length is played for."""
     return min(1.0, LONG / pair.rounds)
-
-
-FEWEST, SLOW = 10, 0.4
-"""Runs a side of a pair that takes long, and the part of the heat's time that they may take."""
-
-GLANCE = 40
-"""Runs a side of a pair in the first heat of many pairs, at most."""
-
-FIRST_HEAT, FIRST_SHARE = 0.4, 0.05
-"""The first heat's part of the pilot's time, and a pair's of the first heat's, at most."""
-
-
-def afforded(pace: float | None, end: float, share: float, glance: bool) -> int:
-    """Runs a side for a pair of a heat that ends at `end`: a share of the time that is left, and
-    for a glance not many; none if even a few take too long.
-
-    pace: seconds that a run a side takes; None if that is not known.
-    """
-    seconds = end - clock()
-    if pace is None:
-        return FEWEST
-    if seconds <= 0 or FEWEST * pace > max(SLOW, share) * seconds:
-        return 0
-    most = GLANCE if glance else MOST_TRIED_EACH
-    return int(np.clip(share * seconds / pace, FEWEST, most))
-
-
-MOST_TRIED_EACH = 50_000
-"""Runs a side of a pair in a heat, at most."""
 
 
 # Lots of runs with bets on them. Each lot is a third of what was learnt from so far.
@@ -478,12 +364,6 @@ GROWS = 0.3
 """A lot, as a part of the runs that were learnt from."""
 
 
-LESSON, TOO_LONG = 0.12, 0.2
-"""Parts of the time that is left: for runs without bets that are learnt from first, and for their
-lesson; and for a lesson that is not worth it any more.
-"""
-
-
 class Gathered(NamedTuple):
     """The bets at the time when they certified most. runs: all that were bet on."""
 
@@ -494,24 +374,18 @@ class Gathered(NamedTuple):
 
 
 def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
-    """Bet until the runs or the time are used up."""
-    seed, pair, timed = plan.seed + 20_000, found.pair, plan.runs is None
-    most = plan.ahead(0, pair) if plan.runs is not None else MOST
-    seen = schooled(players, found, plan, seed) if timed else Lot(found.a, found.b, None)
-    limit, known = limit_of(seen), len(seen.a) + len(seen.b)
-    adversary, learning = taught(seen, pair, plan)
-    best, bets, done, lots, pace = Gathered(no_bets(), 0.0, 0, 0), no_bets(), 0, 0, 0.0
+    """Bet until the runs are used up."""
+    seed, pair, most = plan.seed + 20_000, found.pair, plan.ahead(found.pair)
+    seen = Lot(found.a, found.b, None)
+    limit = min(KEPT, KEPT_CELLS // max(1, int(seen.a.shape[1])))
+    best, bets, done, lots = Gathered(no_bets(), 0.0, 0, 0), no_bets(), 0, 0
+    known = len(seen.a) + len(seen.b)
+    adversary = learn(seen.a, seen.b, most)
     while done < most:
-        keep = known < limit and not (timed and lots and learning > TOO_LONG * plan.left())
-        size = max(40, int(GROWS * known), 0 if keep else done)
-        if timed:
-            pace = pace or players.pace(pair, seed + 7, adversary)
-            size = min(max(size, int(learning / pace) if lots else 0), int(plan.left() / pace))
-            if size < 20:
-                break
-        size, seed, lots, began = min(size, most - done), seed + 1, lots + 1, clock()
+        keep = known < limit
+        size = min(max(40, int(GROWS * known), 0 if keep else done), most - done)
+        seed, lots, done = seed + 1, lots + 1, done + size
         lot = players.play(pair, size, seed * 1009, adversary, keep)
-        pace, done = (clock() - began) / size, done + size
         assert lot.bets is not None
         bets = bets + lot.bets
         bound = plan.bound(bets)
@@ -520,33 +394,8 @@ def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
         plan.tell(f"bet on {done:,} runs, ε ≥ {best.bound:.3g}")
         if keep and done < most:
             seen, known = together(seen, lot), known + size
-            adversary, learning = taught(seen, pair, plan)
+            adversary = learn(seen.a, seen.b, most)
     return best._replace(runs=done)
-
-
-def taught(seen: Lot, pair: Neighbours, plan: RunPlan) -> tuple[Adversary, float]:
-    """An adversary, and the seconds it took to learn."""
-    began = clock()
-    adversary = learn(seen.a, seen.b, plan.ahead(len(seen.a) + len(seen.b), pair))
-    return adversary, max(1e-9, clock() - began)
-
-
-def schooled(players: Players, found: Tried, plan: RunPlan, seed: int) -> Lot:
-    """The pilot's runs of the pair and more, without bets: what an adversary that has seen few
-    runs loses, a later one has to win again.
-    """
-    seen = Lot(found.a, found.b, None)
-    known, seconds = len(seen.a) + len(seen.b), LESSON * plan.left()
-    _, learning = taught(seen, found.pair, plan)
-    enough = seconds * min(1 / players.pace(found.pair, seed + 6), known / learning)
-    more = min(limit_of(seen), int(enough)) - known
-    if more <= 0:
-        return seen
-    return together(seen, players.play(found.pair, more, seed * 1009))
-
-
-def limit_of(seen: Lot) -> int:
-    return min(KEPT, KEPT_CELLS // max(1, int(seen.a.shape[1])))
 
 
 # The level's verdict.
@@ -556,9 +405,6 @@ STRANGE = (
     "its noise does not come from the source or seed it is given, so nobody can repeat this, and "
     "only one process plays it"
 )
-
-NEEDED = 200
-"""Runs that there has to be time for, of both tables together."""
 
 SECOND = 1.1
 """Seconds after which a generator is another one that the clock has seeded."""
@@ -581,75 +427,44 @@ def statistical_level(
     subject: Subject,
     claim: Fraction | None,
     *,
-    budget: float = 60.0,
+    runs: int,
     seed: int = 0,
     workers: int = 2,
     no_claim: str = "It claims no privacy.",
-    runs: int | None = None,
     tell: Callable[[str], None] = silent,
     delta: float = 0.0,
     rho: Fraction | None = None,
 ) -> LevelResult:
-    """Certify what can be certified within `budget` seconds. no_claim: what to say where there is
-    no claim.
+    """Certify what can be certified.
 
-    delta: of the claim. rho: the claim is one of zCDP.
+    Args:
+        runs: that are bet on, for either table on average.
+        no_claim: what to say where there is no claim.
+        tell: is told what is being done.
+        delta: of the claim.
+        rho: the claim is one of zCDP.
 
-    runs: that are bet on, for either table on average, instead of as many as there is time for: the
-        same bound on every machine. tell: is told what is being done.
+    Raises:
+        MixedRuns: what was played is not kept: that it was not noticed earlier is part of what was
+            seen. Played again, runs are played one by one.
     """
-    plan = RunPlan(budget, runs, seed, tell, clock(), delta, rho)
+    plan = RunPlan(runs, seed, tell, delta, rho)
     claim = claim if rho is None else rho
     tell("starting")
-    if too_slow := slowness(subject, plan):
-        return unseen(too_slow, claim, plan, no_claim)
-    try:
-        return gathered_verdict(subject, claim, plan, workers, no_claim)
-    except MixedRuns:
-        # what was played is not kept: that it was not noticed earlier is part of what was seen
-        again = replace(plan, start=clock(), budget=plan.left())
-        if too_slow := slowness(subject, again):
-            return unseen(too_slow, claim, plan, no_claim)
-        return gathered_verdict(subject, claim, again, workers, no_claim)
-
-
-def gathered_verdict(
-    subject: Subject, claim: Fraction | None, plan: RunPlan, workers: int, no_claim: str
-) -> LevelResult:
-    with Players(subject, workers, clocked=plan.runs is None) as players:
-        pairs = with_drawn_levels(subject.pairs(), plan.seed)
-        found = pilot(players, pairs, plan, min(PILOT * plan.budget, plan.left()))
+    with Players(subject, workers) as players:
+        found = pilot(players, with_drawn_levels(subject.pairs(), seed), plan)
         since = time.monotonic()
         if players.by_turns and (tied_together(found.a) or tied_together(found.b)):
-            return unseen(TIED, claim, plan, no_claim, warning=WARNED)
+            return unseen(TIED, claim, no_claim, warning=WARNED)
         gathered = gather(players, found, plan)
         strange = not players.seeded and getattr(subject, "takes_noise", True)
         leaks = claim is not None and gathered.bound > claim
         if leaks and players.by_turns and tied_later(players, found, since):
-            return unseen(TIED, claim, plan, no_claim, warning=WARNED)
+            return unseen(TIED, claim, no_claim, warning=WARNED)
     same = len(np.unique(keys_of(np.concatenate([found.a, found.b])))) == 1
     still = "Every run had the same outcome: there was nothing to see." if same else ""
     result = statistical_verdict(gathered, found, plan, claim, no_claim if claim is None else still)
     return replace(result, details=result.details | {"warning": STRANGE}) if strange else result
-
-
-def slowness(subject: Subject, plan: RunPlan) -> str:
-    """What to say if there is no time for a hundred runs on either table; where runs are counted,
-    the clock is not looked at.
-    """
-    if plan.runs is not None:
-        return ""
-    table = subject.pairs()[0].a
-    for at in range(2):  # a first run may compile and load what later ones have
-        began = clock()
-        subject.outcomes(table, 1, plan.seed + at)
-        took = clock() - began
-        if plan.left() >= NEEDED * took:
-            return ""
-    return (
-        f"a run takes {took:.2g} s; this budget allows {max(0, int(plan.left() / took)):,}, and "
-        f"{NEEDED} at least are needed"
-    )
 
 
 def tied_later(players: Players, found: Tried, since: float) -> bool:
@@ -665,14 +480,11 @@ def tied_later(players: Players, found: Tried, since: float) -> bool:
     )
 
 
-def unseen(
-    why: str, claim: Fraction | None, plan: RunPlan, no_claim: str, **more: str
-) -> LevelResult:
+def unseen(why: str, claim: Fraction | None, no_claim: str, **more: str) -> LevelResult:
     """Nothing was counted."""
-    seconds = clock() - plan.start
     outcome: Outcome = "not applicable" if claim is None else "no verdict"
-    evidence, details = f"{no_claim} {why}" if claim is None else why, {"why": why} | more
-    return LevelResult(LEVEL, outcome, 0.0, 0.0, 1.0, evidence, seconds, details, 0.0)
+    evidence = f"{no_claim} {why}" if claim is None else why
+    return LevelResult(LEVEL, outcome, evidence=evidence, details={"why": why} | more, reach=0.0)
 
 
 def statistical_verdict(
@@ -707,8 +519,9 @@ def statistical_verdict(
     if rho is not None:
         details |= {"rho": bound, "unit": "rho"}
         evidence, bound = f"{evidence}; ρ ≥ {bound:.3g} of {float(rho):g}", 0.0
-    seconds = clock() - plan.start
-    return LevelResult(LEVEL, outcome, bound, 0.0, 1 - ALPHA, evidence, seconds, details, far)
+    return LevelResult(
+        LEVEL, outcome, bound, confidence=1 - ALPHA, evidence=evidence, details=details, reach=far
+    )
 
 
 def judged(

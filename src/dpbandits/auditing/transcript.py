@@ -4,6 +4,7 @@ gives the same answers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -12,11 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.auditing.effort import Effort, Seconds, Work, clock
 from dpbandits.auditing.played_noise import OWN_COINS, TIMES, UNEVEN
 from dpbandits.auditing.replays import (
     SHORT,
-    AuditRun,
     Found,
     Pair,
     Priced,
@@ -41,7 +40,6 @@ from dpbandits.core.errors import (
     Diverged,
     Foreign,
     Leak,
-    NoTime,
     RequestsDiffer,
     Unclear,
 )
@@ -53,15 +51,10 @@ from dpbandits.session.releases_only import JointDPSession
 # The search of a run's neighbours: which are replayed, and which of them are priced first.
 
 
-LEAST = 12
-"""The pairs that are replayed in every run, even if no work is left."""
+LEAST_REPLAYED = 12
+"""The pairs that are replayed in every run, however long it is."""
 
 PLANS = "Other rewards change a plan, though releases stay the same."
-
-SEARCH = 0.7
-"""The share of a budget of seconds that the search may take. The rest is for prices, and for
-replaying again what was found.
-"""
 
 TABLES = 8
 """Tables with all rewards drawn anew on which a policy is asked for its plans. They also show rules
@@ -72,37 +65,16 @@ KEPT = 8
 """The most pairs of a run that are priced first: one for each size of loss, the largest first."""
 
 
-def searched(todo: list[AuditRun], replays: int, budget: float | None) -> list[Found]:
-    """Search all runs; with a budget of seconds, as many as there is time for. The first run is
-    always searched, the long ones come last.
+def search(witness: Witness, seed: int, replays: int) -> Found:
+    """Search one run: so many of its neighbours are replayed. Of a long run there are fewer, but
+    `LEAST_REPLAYED`.
     """
-    if budget is None:
-        return [search(Witness(play), play.seed, Work(replays)) for play in todo]
-    whole, search_for, found = Seconds(budget), Seconds(SEARCH * budget), list[Found]()
-    for at, play in enumerate(todo):
-        if at and search_for.left() <= 0:
-            break
-        found.append(
-            search(
-                Witness(play, whole),
-                play.seed,
-                Seconds(search_for.left() / (len(todo) - at)),
-                least=1,
-            )
-        )
-    return found
-
-
-def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> Found:
-    """Search one run: replay as many of its neighbours as the effort allows (but at least some)."""
     run = witness.run
-    see_other_tables(witness, np.random.default_rng([seed, TABLES]), effort)
+    see_other_tables(witness, np.random.default_rng([seed, TABLES]))
     cases = record_changes(run, np.random.default_rng(seed))
+    most = max(LEAST_REPLAYED, math.ceil(replays / max(1.0, witness.rounds / SHORT)))
     pairs, unclear = list[Pair](), ""
-    for done, (event, change) in enumerate(cases):
-        if done >= least and effort.left() <= 0:
-            break
-        effort.spend(max(1.0, witness.rounds / SHORT))
+    for event, change in cases[:most]:
         try:
             after = witness.replayed(event, change, asking=True)
         except Unclear as why:
@@ -116,10 +88,9 @@ def search(witness: Witness, seed: int, effort: Effort, least: int = LEAST) -> F
     return Found(witness, len(pairs), len(cases), worst, unclear, tuple(others))
 
 
-def see_other_tables(witness: Witness, rng: np.random.Generator, effort: Effort) -> None:
+def see_other_tables(witness: Witness, rng: np.random.Generator) -> None:
     """Draw the rewards of all blocks anew, again and again: as long as releases stay the same, the
-    plans must. A count of work is not charged for it. All tables are tried of a short run, and one
-    of a long run, however little time there is: what passes must not hang on the clock.
+    plans must.
 
     Raises:
         Leak: plans differ, in every replay. Of runs with coins nothing is said: other coins may
@@ -128,10 +99,7 @@ def see_other_tables(witness: Witness, rng: np.random.Generator, effort: Effort)
     """
     if witness.plans is None or witness.recorder.coins:
         return
-    least = TABLES if witness.rounds <= SHORT else 1
-    for done in range(TABLES):
-        if done >= least and effort.left() <= 0:
-            break
+    for _ in range(TABLES):
         changes = all_changed(witness.run, rng)
         said = plans_changed(witness, changes)
         if said:
@@ -169,9 +137,9 @@ OWN_PLANS = (
 
 NOT_IN_RHO = "It draws noise that is not priced in rho."
 
-REPLAYS = 40
-"""The most pairs that are replayed in a run if there is no budget of seconds. In runs that are not
-short there are fewer, in proportion.
+ROUNDS, REPLAYS = 2000, 40
+"""The rounds of the longest runs, and the most pairs that are replayed in a run. In runs that are
+not short there are fewer, in proportion.
 """
 
 
@@ -179,9 +147,8 @@ def transcript_level(
     policy: Policy,
     claim: Fraction | None = None,
     *,
-    rounds: int = 2000,
+    rounds: int = ROUNDS,
     replays: int = REPLAYS,
-    budget: float | None = None,
     seed: int = 0,
     rho: Fraction | None = None,
 ) -> LevelResult:
@@ -191,23 +158,20 @@ def transcript_level(
     claim: an epsilon; by default what the policy itself claims (under zCDP this is a rho, and so is
         the loss).
     replays: of every run, at most.
-    budget: seconds, in place of a number of replays; the verdict may then depend on the machine.
     rho: of zCDP, in place of a claim.
     """
     if isinstance(policy, (ContextualPolicy, JointDPLinTS)):
-        return context_level(policy, claim, rho, replays=replays, budget=budget, seed=seed)
-    start = clock()
+        return context_level(policy, claim, rho, replays=replays, seed=seed)
     try:
-        found = audited_runs(policy, claim, rounds, replays, budget, seed, rho)
+        return audited_runs(policy, claim, rounds, replays, seed, rho)
     except Leak as leak:
         bound = float("inf") if leak.certain else 0.0
-        found = LevelResult(LEVEL, "failed", bound, evidence=str(leak))
+        return LevelResult(LEVEL, "failed", bound, evidence=str(leak))
     except Foreign as why:
-        found = nothing_said(str(why))
+        return nothing_said(str(why))
     except Diverged:
         # a replay of the unchanged table that diverges does so by coins of its own
-        found = nothing_said(OWN_COINS)
-    return replace(found, seconds=clock() - start)
+        return nothing_said(OWN_COINS)
 
 
 def nothing_said(evidence: str) -> LevelResult:
@@ -219,7 +183,6 @@ def audited_runs(
     claim: Fraction | None,
     rounds: int,
     replays: int,
-    budget: float | None,
     seed: int,
     rho: Fraction | None,
 ) -> LevelResult:
@@ -234,7 +197,7 @@ def audited_runs(
     if claim is None:
         return nothing_said("It claims no privacy.")
     todo = plays(policy, rounds, seed)
-    found = searched(todo, replays, budget)
+    found = [search(Witness(play), play.seed, replays) for play in todo]
     if not any(
         run.unclear
         or run.witness.self_adding
@@ -248,23 +211,7 @@ def audited_runs(
         return replace(
             verdict, outcome="not applicable", evidence=f"{OWN_PLANS} {verdict.evidence}"
         )
-    if verdict.outcome == "passed" and not seen_enough(todo, found):
-        pairs, of = sum(run.pairs for run in found), sum(run.of for run in found)
-        said = (
-            f"There was time for {pairs} of {of} neighbours in {len(found)} of {len(todo)} runs, "
-            f"too few to pass; a larger budget replays more. In them: {verdict.evidence}"
-        )
-        return replace(verdict, outcome="not applicable", evidence=said)
     return verdict
-
-
-def seen_enough(todo: list[AuditRun], found: list[Found]) -> bool:
-    """Whether every run was looked at: else a slow machine would pass what a fast one fails. Runs
-    differ in what they can show, blocks of several records among it.
-    """
-    return len(found) == len(todo) and all(
-        run.pairs >= min(run.of, LEAST if run.witness.rounds <= SHORT else 1) for run in found
-    )
 
 
 def see_blind(policy: Policy) -> None:
@@ -288,21 +235,6 @@ def sees(policy: Policy, swapped: bool = True) -> str:
 
 
 def transcript_verdict(runs: list[Found], claim: Fraction, unit: str) -> LevelResult:
-    """What all replayed runs say together. Where there is no time to repeat what the longest ones
-    showed, shorter ones may refute the claim, but nothing passes.
-    """
-    try:
-        return verdict_of_runs(runs, claim, unit)
-    except NoTime:
-        longest_run = max(run.witness.rounds for run in runs)
-        shorter = [run for run in runs if run.witness.rounds < longest_run]
-        found = transcript_verdict(shorter, claim, unit) if shorter else None
-        if found is None or found.outcome != "failed":
-            raise
-        return found
-
-
-def verdict_of_runs(runs: list[Found], claim: Fraction, unit: str) -> LevelResult:
     """What these runs say together, and the sentence that goes with it."""
     looked = [run for run in runs if run.worst]
     unclear = next((run.unclear for run in runs if run.unclear), "")
@@ -396,7 +328,6 @@ def context_level(
     rho: Fraction | None,
     *,
     replays: int,
-    budget: float | None,
     seed: int,
     host: Host = JointDPSession,
 ) -> LevelResult:
@@ -412,24 +343,18 @@ def context_level(
     Args:
         claim: an epsilon. rho: of zCDP, in place of a claim.
         replays: of every run, at most.
-        budget: seconds, in place of a number of replays.
         host: what plays policies whose contexts are private.
     """
-    start, most = clock(), replays if budget is None else 10**9
     if claim is None and rho is None:
         return nothing_said("It claims no privacy.")
-
-    def has_time() -> bool:
-        return budget is None or clock() - start < budget
 
     runs: Sequence[Any]
     if isinstance(policy, JointDPLinTS):
         runs, kind = joint_runs_of(policy, seed, host), ("record", "late answers")
     else:
         runs, kind = list(runs_of(policy, seed)), ("answer", "an attribution window")
-    found = largest_loss_in_contexts(runs, most, has_time)
-    result = context_verdict(found, runs, claim, rho, *kind)
-    return replace(result, seconds=clock() - start)
+    found = largest_loss_in_contexts(runs, replays)
+    return context_verdict(found, runs, claim, rho, *kind)
 
 
 def context_verdict(

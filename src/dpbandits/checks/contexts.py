@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
+from itertools import islice
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -24,7 +25,7 @@ HOURS = 12
 
 STEP = 5
 LEAST = 12
-"""Answers that are replaced in every run, however short the time is."""
+"""Answers that a check replaces in every run."""
 
 LONGEST = 20_000
 """Visitors to which a run is prolonged until something is released."""
@@ -175,20 +176,15 @@ def runs_of(policy: ContextualPolicy, seed: int) -> Iterator[ContextRun]:
     yield ContextRun(policy, seed + 2, has_window=False, spread=True)
 
 
-def largest_loss_in_contexts(
-    runs: Sequence[Any], most: int, left: Callable[[], bool]
-) -> ContextLoss:
+def largest_loss_in_contexts(runs: Sequence[Any], most: int) -> ContextLoss:
     """Replace what visitors bring one by one, at most so often in each run.
 
     Args:
         runs: `ContextRun`s, or the like with whole records to replace.
-        left: returns whether there is time for one more than `LEAST`.
     """
     worst, outcome, round, replays = Fraction(0), Fraction(0), 0, 0
     for run in runs:
-        for done, (at, other) in enumerate(run.neighbours()):
-            if done >= most or (done >= LEAST and not left()):
-                break
+        for at, other in islice(run.neighbours(), most):
             replays += 1
             found = run.replaced(at, other)
             if found is None:
@@ -225,7 +221,7 @@ def contexts_loss_within_claim(policy: ContextualPolicy) -> None:
     if guarantee is None:
         return
     for run in runs_of(policy, 6):
-        found = largest_loss_in_contexts([run], LEAST, lambda: True)
+        found = largest_loss_in_contexts([run], LEAST)
         require(
             found.worst is not None,
             f"With the answer of visitor {found.round} replaced, and the noise that gives the same "

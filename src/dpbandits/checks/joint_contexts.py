@@ -166,7 +166,7 @@ def outputs_are_releases(policy: JointDPLinTS, host: Host = JointDPSession) -> N
     """Replace a visitor's context, answer and waiting time: with the same noised counts all that is
     shown is the same, and the exact loss of all releases together is within the guarantee.
     """
-    found = largest_loss_in_contexts(joint_runs_of(policy, 6, host), LEAST, lambda: True)
+    found = largest_loss_in_contexts(joint_runs_of(policy, 6, host), LEAST)
     require(
         found.worst is not None,
         f"With the record of visitor {found.round} replaced, and the noise that gives the same "

@@ -291,10 +291,6 @@ class Unclear(Foreign):
     """Replays of this neighbour prove nothing; replays of others may."""
 
 
-class NoTime(Foreign):
-    """What a run showed could not be repeated within the budget; a shorter run may need less."""
-
-
 class Undecided(Error):
     """A linear program took too long."""
 
