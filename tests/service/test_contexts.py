@@ -388,16 +388,16 @@ def test_a_call_that_was_cut_off_counts_once(
                 continue
         return call()
 
-    for at in range(40):
+    for at in range(24):
         found = again(lambda: campaign.ask(context=PLACES[at], key=f"{at}"))  # noqa: B023
         again(lambda: campaign.tell(found, 1.0))  # noqa: B023
     summary = campaign.summary()
-    assert (summary.asked, summary.told, summary.generation) == (40, 40, 1)
+    assert (summary.asked, summary.told, summary.generation) == (24, 24, 1)
     read = read_in(campaign.ledger)
-    assert len(read) == len({*read}) > 16
+    assert len(read) == len({*read}) >= 8
     blocks = inside(campaign, lambda part, _: part.session._current.folded().books.blocks)
-    assert len(read) + sum(block.count for block in blocks.values()) == 40
-    assert len(rows(lite, "context")) == 40
+    assert len(read) + sum(block.count for block in blocks.values()) == 24
+    assert len(rows(lite, "context")) == 24
     sums = sum(len(answer[0]) for each in campaign.releases() for answer in each.answers)
     assert noise.drawn == sums or error is KeyboardInterrupt  # which nobody's draw outlives
     store = lite.open()

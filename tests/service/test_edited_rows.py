@@ -356,7 +356,7 @@ def some_of(attacks: Iterator[tuple[str, Attack]], many: int) -> list[tuple[str,
 
 
 CASES = [
-    ("contexts, window and people", "columns", 15),
+    ("contexts, window and people", "columns", 10),
     ("window and people", "rows", 6),
     ("window and people", "tables", 8),
     *(

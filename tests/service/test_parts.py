@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.service import creation, operations
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import client_of, remote
 from tests.service.machine import Time
@@ -75,21 +76,20 @@ def test_holdouts_that_there_cannot_be(store: Any, policy: Any, options: Any, wo
     assert list(store) == []
 
 
-MOST = 10_000
-"""Arms, so that calls do not take long."""
-
-
 @pytest.mark.parametrize("more", [{}, *PARTS], ids=str)
-def test_more_arms_are_refused(store: Any, more: Any) -> None:
-    parts = len(more.get("segments", [1]))
-    with pytest.raises(ValueError, match=r"at most 10,000 arms.*Nothing was created"):
-        store.create("c", dpb.DPKLUCB(arms=MOST // parts + 1, epsilon=1), **more)
+def test_more_arms_are_refused(store: Any, more: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Than 10,000, and here 100, so that calls do not take long."""
+    for module in (creation, operations):
+        monkeypatch.setattr(module, "MOST_ARMS", 100)
+    most = 100 // len(more.get("segments", [1]))
+    with pytest.raises(ValueError, match=r"at most 100 arms.*Nothing was created"):
+        store.create("c", dpb.DPKLUCB(arms=most + 1, epsilon=1), **more)
     assert list(store) == []
-    campaign = store.create("c", dpb.DPKLUCB(arms=MOST // parts - 1, epsilon=1), **more)
-    assert campaign.add_arm(key="last") == MOST // parts - 1
-    with pytest.raises(ValueError, match=r"has 10,000 arms.*Nothing was changed"):
+    campaign = store.create("c", dpb.DPKLUCB(arms=most - 1, epsilon=1), **more)
+    assert campaign.add_arm(key="last") == most - 1
+    with pytest.raises(ValueError, match=r"no more can be added.*Nothing was changed"):
         campaign.add_arm()
-    assert campaign.add_arm(key="last") == MOST // parts - 1, "the first reply, once more"
+    assert campaign.add_arm(key="last") == most - 1, "the first reply, once more"
 
 
 # Holdouts

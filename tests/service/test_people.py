@@ -101,7 +101,7 @@ def test_every_process_and_client_shows_a_person_the_same_arm(make: Open, parts:
     hosts.append(remote(client_of(store))["c"])
     shown = dict[int, set[Any]]()
     for visit in range(3):
-        for user in range(20):
+        for user in range(12):
             host, place = hosts[(visit + user) % 3], where(parts, visit + user)
             made = host.ask(user=user, key=f"{user} {visit}", **place)
             assert made == host.ask(user=user, key=f"{user} {visit}", **place)

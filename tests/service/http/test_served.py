@@ -40,7 +40,7 @@ def test_every_view_shows_the_same_near_and_far(kind: str) -> None:
         far: Any = remote(client_of(store)).create("t", policy, noise=dpb.SimulatedNoise(1), **how)
         near: Any = store["t"]
         for segment in options.get("segments", [None]):
-            for user in range(50 if "holdout" in options else 20):
+            for user in range(50 if "holdout" in options else 10):
                 if "holdout" in options:
                     asked = far.ask(5, user=user)
                     pairs = [(each, float(each.label == "good")) for each in asked]
