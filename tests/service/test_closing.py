@@ -12,7 +12,6 @@ import pytest
 
 import dpbandits as dpb
 from tests.service.counted import Failing
-from tests.service.http.web import client_of, remote
 from tests.service.machine import Time
 from tests.service.timelines import Lite
 
@@ -222,18 +221,3 @@ def test_every_part_ends_its_period_once(setting: str, tmp_path: Path) -> None:
     assert "within each period of 100 seconds" in trial.statement()
     assert policy.beliefs().in_periods
     assert trial.campaign.spent == 1 or setting == "users and a window"
-
-
-def test_periods_are_said_over_http() -> None:
-    clock = Time()
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), clock=clock) as store:
-        far = remote(client_of(store))
-        policy = dpb.recommend(arms=["blue", "green"], epsilon=1)
-        trial = far.create("trial", policy, min_share=0.1, period=timedelta(days=1))
-        trial.tell_many([(each, 1.0) for each in trial.ask(30)])
-        clock.now += 86_400
-        found = trial.beliefs()
-        assert found.in_periods
-        assert sum(row.people for row in found) == 30
-        with pytest.raises(ValueError, match="not possible"):
-            far.create("other", policy, period=timedelta(days=1))

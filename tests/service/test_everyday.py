@@ -62,7 +62,7 @@ def test_decisions_are_all_of_them(make: Open, monkeypatch: pytest.MonkeyPatch) 
     campaign.ask(7, eligible=["blue", "green"])
     for seen in (campaign, remote(client_of(store))["trial"]):
         table = seen.decisions()
-        assert [row.id for row in table] == list(range(1, 8))
+        assert [row.id for row in table] == [row.id for row in table.rows] == [*range(1, 8)]
         assert len(table) == table.to_polars().height == len(table.to_pandas()) == 7
         assert [row.id for row in seen.decisions(after=5)] == [6, 7]
         assert [row.id for row in seen.decisions(limit=2)] == [1, 2]

@@ -7,7 +7,6 @@ from __future__ import annotations
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
-from threading import Barrier
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.service.models import Scope
 from tests.service.conftest import Open
-from tests.service.http.web import POLICY, at_once, client_of, remote
+from tests.service.http.web import POLICY, client_of, remote
 from tests.service.timelines import Lite
 
 WEEK = timedelta(days=7)
@@ -132,24 +131,6 @@ def test_campaigns_that_join_at_once(make: Open, options: Any, refused: str) -> 
         create(store, "second", **options)
     assert list(other) == ["first"]
     assert other.scope("all").spent == 1
-
-
-def test_of_many_that_join_at_once_one_fixes_the_kind(make: Open) -> None:
-    kinds = ["round", "user", "weekly", "simulated"]
-    stores, begin = [make() for _ in kinds], Barrier(len(kinds))
-    stores[0].scope("all", epsilon=10)
-
-    def join() -> str:
-        store, kind = stores.pop(), kinds.pop()
-        begin.wait()
-        try:
-            create(store, kind, **KINDS[kind])
-        except ValueError:
-            return "refused"
-        return "made"
-
-    assert sorted(at_once(4, join)) == ["made", *["refused"] * 3]
-    assert make().scope("all").spent == len(make()) == 1
 
 
 def test_a_copy_that_is_put_back_forgets_nothing(tmp_path: Path) -> None:

@@ -250,6 +250,7 @@ def test_a_campaign_that_cannot_be_is_not_created(here: Here) -> None:
         ({"policy": {**POLICY, "epsilon": "0"}}, "policy", ["epsilon"]),
         ({"policy": {**POLICY, "arms": ["a", "a"]}}, "arm_name", []),
         ({"min_share": 0.9}, "option", ["min_share"]),
+        ({"sticky": True}, "option", []),
         ({"privacy_unit": "user", "max_contributions": 1}, "keyless", []),
         ({"scope": "nobody"}, "no_such_scope", []),
     ],

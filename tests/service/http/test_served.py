@@ -24,7 +24,7 @@ from tests.service.timelines import Lite, create, everything
 
 RAIL = {"guardrail": dpb.Guardrail("refunds", limit=0.2)}
 KINDS: dict[str, dict[str, Any]] = {
-    "range": {**RAIL, "rewards": dpb.Range(-1, 3, clip=True)},
+    "range": {**RAIL, "rewards": dpb.Range(-1, 3, clip=True), "period": timedelta(days=1)},
     "window": {**RAIL, "attribution_window": timedelta(days=1), "default": 0},
     "segments": {**RAIL, "segments": ["DE", "FR"]},
     "holdout": {"holdout": ".3"},

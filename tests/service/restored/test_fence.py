@@ -57,36 +57,6 @@ def test_a_copy_that_is_put_back_begins_a_generation(lite: Lite) -> None:
     assert len(lost_lines(campaign)) == 1
 
 
-def test_every_record_is_read_at_most_once_over_both_timelines(lite: Lite) -> None:
-    """What was told before the copy and not read is read in the first timeline alone; what the
-    second reads was asked after the fence.
-    """
-    with lite.open() as store:
-        campaign = create(store)
-        turns(campaign, 9)
-        copy = lite.copy()
-        turns(campaign, 60)
-        first = read_by_arm(campaign)
-    lite.put_back(copy)
-    campaign = lite.open()["c"]
-    rows = campaign.decisions().rows
-    before = {arm: sum(row.action == arm for row in rows) for arm in range(3)}
-    asked = turns(campaign, 60)
-    assert {*(d.round > 9 for d in asked)} == {True}
-    for arm, spans in read_by_arm(campaign).items():
-        # an arm's clock counts what was dropped, so a fence's drop leaves a gap there
-        for start, _ in spans - first.get(arm, set()):
-            assert start >= before[arm]
-
-
-def read_by_arm(campaign: Any) -> dict[int, set[tuple[int, int]]]:
-    found: dict[int, set[tuple[int, int]]] = {}
-    for line in campaign.ledger:
-        if line.kind == "read":
-            found.setdefault(line.coordinate, set()).add((line.start, line.stop))
-    return found
-
-
 def test_a_copy_that_is_put_back_while_stores_are_open_is_seen(lite: Lite) -> None:
     """A store that remembers the other timeline reads everything anew."""
     with lite.open() as first, lite.open() as second:
