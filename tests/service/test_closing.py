@@ -115,36 +115,6 @@ def test_the_last_answers_of_a_campaign_count_once(setting: str, tmp_path: Path)
     assert "Closed: enough. What was open was released once" in trial.statement()
 
 
-def test_a_closed_campaign_that_is_put_back_reads_nothing_twice(tmp_path: Path) -> None:
-    """What was open when the copy was made is dropped by the fence, not read again."""
-    trial = Trial(tmp_path, {})
-    trial.tell(trial.asked(10))
-    read = trial.read()
-    assert read < 10
-    copy = trial.lite.copy()
-    trial.campaign.close("enough")
-    trial.store.close()
-    trial.lite.put_back(copy)
-    trial.store = trial.open()
-    trial.campaign.close("enough")
-    assert (trial.campaign.generation, trial.read()) == (2, read)
-
-
-def test_a_fence_drops_what_a_closing_campaign_waits_for(tmp_path: Path) -> None:
-    trial = Trial(tmp_path, WINDOW)
-    trial.tell(trial.asked(5))
-    trial.clock.now += 10
-    trial.campaign.settle()
-    read = trial.read()
-    trial.tell(trial.asked(3))
-    trial.campaign.close("enough")
-    trial.campaign.fence()
-    trial.clock.now += 10
-    trial.campaign.settle()
-    assert trial.read() == read
-    assert trial.campaign.summary().closes_at is None
-
-
 def test_a_view_that_cannot_settle_says_as_of_when(tmp_path: Path) -> None:
     trial = Trial(tmp_path, WINDOW)
     trial.tell(trial.asked(9))

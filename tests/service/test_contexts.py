@@ -336,27 +336,8 @@ def test_a_database_that_was_put_back_is_fenced(tmp_path: Path) -> None:
     assert lite.open()["c"].summary().waiting == 0
 
 
-def test_a_release_that_nobody_witnessed_begins_the_policy_anew(tmp_path: Path) -> None:
-    lite = Lite(tmp_path)
-    with lite.open() as store:
-        campaign = create(store, policy(public_contexts=None))
-        asked = campaign.ask(505, context=PLACES[np.arange(505) % 400])
-        assert len(rows(lite, "context")) == 505
-        old = lite.witness.read_bytes()
-        asked = [campaign.ask(context=place) for place in PLACES[:20]]
-        assert {each.learn for each in asked} == {True}
-        assert rows(lite, "context") == []
-        campaign.tell_many([(each, 1) for each in asked])
-        assert campaign.summary().step > 0
-    assert old
-    campaign = lite.open()["c"]
-    campaign.fence()
-    assert campaign.ask(context=PLACES[0]).learn  # all was witnessed: what was learned stays
-
-
-@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_a_call_that_was_cut_off_counts_once(
-    error: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each statement of each call: made again, sums and counts are those of a campaign without
     failures, and no block is drawn twice.
@@ -372,10 +353,10 @@ def test_a_call_that_was_cut_off_counts_once(
     def failing(self: Rows, uid: str, change: Any) -> None:
         left[0] -= 1
         if left[0] == 0:
-            raise error
+            raise OSError
         plain(self, uid, change)
         if left[0] == -1:
-            raise error
+            raise OSError
 
     monkeypatch.setattr(Rows, "_write_contexts", failing)
 
@@ -384,7 +365,7 @@ def test_a_call_that_was_cut_off_counts_once(
             left[0] = fails if fails > 0 else 0
             try:
                 return call()
-            except (dpb.StoreError, OSError, KeyboardInterrupt):
+            except (dpb.StoreError, OSError):
                 continue
         return call()
 
@@ -399,7 +380,7 @@ def test_a_call_that_was_cut_off_counts_once(
     assert len(read) + sum(block.count for block in blocks.values()) == 24
     assert len(rows(lite, "context")) == 24
     sums = sum(len(answer[0]) for each in campaign.releases() for answer in each.answers)
-    assert noise.drawn == sums or error is KeyboardInterrupt  # which nobody's draw outlives
+    assert noise.drawn == sums
     store = lite.open()
     assert inside(store["c"], lambda part, _: part.session.state.t) == campaign.releases()[-1].asked
 
@@ -550,11 +531,10 @@ def test_every_client_decides_and_predicts_as_a_session() -> None:
         assert np.allclose(by_hand, [each[0, 0] for each in found])
 
 
-@pytest.mark.parametrize("window", [None, timedelta(hours=1)])
-def test_a_closed_campaign_is_opened_again(window: Any, tmp_path: Path) -> None:
+def test_a_closed_campaign_is_opened_again(tmp_path: Path) -> None:
     lite, now = Lite(tmp_path), [1e6]
-    options = {} if window is None else {"attribution_window": window}
-    campaign = create(lite.open(clock=lambda: now[0]), policy(first=50), **PEOPLE, **options)
+    options = {**PEOPLE, "attribution_window": timedelta(hours=1)}
+    campaign = create(lite.open(clock=lambda: now[0]), policy(first=50), **options)
     asked = [campaign.ask(context=PLACES[at], user=f"user {at}") for at in range(20)]
     campaign.tell_many([(each, 1) for each in asked[:15]])
     campaign.close("over", winner=0)
@@ -566,7 +546,7 @@ def test_a_closed_campaign_is_opened_again(window: Any, tmp_path: Path) -> None:
     campaign = lite.open(clock=lambda: now[0])["c"]
     assert campaign.ask(context=PLACES[0], user="later").action == 0
     assert rows(lite, "open_cell") == []
-    assert len(rows(lite, "context")) == (14 if window is None else 19)
+    assert len(rows(lite, "context")) == 19
     assert all(row[-1] is None for row in rows(lite, "decision"))
 
 

@@ -438,34 +438,31 @@ def test_a_larger_epsilon_is_never_drawn_with(tmp_path: Path) -> None:
     made.close()
 
 
-def test_decisions_that_were_edited_are_given_up(tmp_path: Path) -> None:
+SEALED = "UPDATE dpbandits_held SET body = CAST(? || substr(body, 2) AS BLOB)"
+GIVEN_UP: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "a decision": ("plain", ("UPDATE dpbandits_decision SET status = 'waiting' WHERE seq = 1",)),
+    "a held answer in clear": ("window", (SEALED, b"p")),
+    "a held answer of another seal": ("window", (SEALED, b"x")),
+    "a held answer without one": ("window", (SEALED, b"")),
+}
+
+
+@pytest.mark.parametrize("what", GIVEN_UP)
+def test_what_was_edited_is_given_up(tmp_path: Path, what: str) -> None:
     """The call that finds it out is refused, the next one fences: late answers are gone."""
-    made, campaign = alone(tmp_path)
+    setting, edit = GIVEN_UP[what]
+    made, campaign = alone(tmp_path, setting)
     asked = campaign.ask(7)
     campaign.tell(asked[0], 1)
-    campaign = edited(made, "UPDATE dpbandits_decision SET status = 'waiting' WHERE seq = 1")
+    campaign = edited(made, *edit)
     with pytest.raises(dpb.EditedRowsError, match="The next call gives up all that is open"):
         campaign.tell(asked[0], 1)
-    assert {campaign.tell(each, 1) for each in asked} == {"gone"}
+    assert campaign.tell_many([(each, 1) for each in asked]) == ["gone"] * 7
     assert campaign.generation == 2
-    assert campaign.summary().waiting == 0
+    assert not campaign.summary().waiting
     assert made.noise.drawn == 0
     assert [line.kind for line in campaign.ledger] == ["lost"]
     assert campaign.tell(campaign.ask(), 1) == "recorded"
-    made.close()
-
-
-@pytest.mark.parametrize("first", [b"p", b"x", b""], ids=["plain", "another", "short"])
-def test_a_held_answer_without_its_seal_is_given_up(tmp_path: Path, first: bytes) -> None:
-    """Whatever stands in its place: the call that finds it is refused, and the next one fences."""
-    made, campaign = alone(tmp_path, "window")
-    asked = campaign.ask(4)
-    edit = "UPDATE dpbandits_held SET body = CAST(? || substr(body, 2) AS BLOB)"
-    campaign = edited(made, edit, first)
-    with pytest.raises(dpb.EditedRowsError, match="gives up"):
-        campaign.tell(asked[0], 1)
-    assert campaign.tell_many([(each, 1) for each in asked]) == ["gone"] * 4
-    assert campaign.generation == 2
     made.close()
 
 

@@ -115,16 +115,16 @@ def on_server(server: Server) -> type[InFile]:
     return OnServer
 
 
-EACH = pytest.mark.parametrize("given", SETTINGS, ids=lambda given: ",".join(given) or "plain")
+def each(*fast: int) -> pytest.MarkDecorator:
+    """All options, those at these places in `make test`."""
+    cases = [
+        pytest.param(given, marks=[] if at in fast else pytest.mark.long)
+        for at, given in enumerate(SETTINGS)
+    ]
+    return pytest.mark.parametrize("given", cases, ids=lambda given: ",".join(given) or "plain")
 
 
-FEW = [
-    pytest.param(given, marks=[] if at in (2, 6, 10) else pytest.mark.long)
-    for at, given in enumerate(SETTINGS)
-]
-
-
-@pytest.mark.parametrize("given", FEW, ids=lambda given: ",".join(given) or "plain")
+@each(2, 6, 10)
 def test_in_memory(given: dict[str, Any]) -> None:
     played(InMemory, given, many(4))
 
@@ -134,13 +134,7 @@ def test_in_a_file(given: dict[str, Any]) -> None:
     played(InFile, given, many(3, 15))
 
 
-FAR = [
-    pytest.param(given, marks=[] if at in (0, len(SETTINGS) - 1) else pytest.mark.long)
-    for at, given in enumerate(SETTINGS)
-]
-
-
-@pytest.mark.parametrize("given", FAR, ids=lambda given: ",".join(given) or "plain")
+@each(0, 10)
 def test_over_http_where_replies_are_lost(
     given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,19 +142,17 @@ def test_over_http_where_replies_are_lost(
     played(Far, given, many(2, 15))
 
 
-@pytest.mark.long
-@EACH
+@each()
 def test_in_a_file_for_long(given: dict[str, Any]) -> None:
     played(InFile, given, many(8, 40))
 
 
 @pytest.mark.hours
-@EACH
+@each()
 def test_in_memory_for_long(given: dict[str, Any]) -> None:
     played(InMemory, given, many(60, 50))
 
 
-@pytest.mark.long
-@EACH
+@each()
 def test_on_a_server(server: Server, given: dict[str, Any]) -> None:
     played(on_server(server), given, many(4))

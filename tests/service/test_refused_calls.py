@@ -39,21 +39,6 @@ class Played:
         self.campaign: Any = self.store.create("trial", policy, **how)
 
 
-def test_a_guardrail_suspends_an_arm_that_alone_is_asked_for() -> None:
-    played, refused = Played({**WINDOWED, **RAIL}), False
-    for _ in range(200):
-        try:
-            asked = played.campaign.ask(MOST, eligible=["b"])
-        except ValueError:
-            refused = True
-            break
-        played.campaign.tell_many([(each, (1, 1)) for each in asked])
-        played.clock.now += 61
-    assert refused
-    assert [(each.what, each.arm) for each in played.campaign.alarms] == [("suspend", "b")]
-    assert dict(played.campaign.arms)["b"] == "paused"
-
-
 def settle(campaign: Any) -> None:
     campaign.settle()
 

@@ -58,17 +58,6 @@ def test_what_a_server_says_of_its_store_is_passed_on(monkeypatch: pytest.Monkey
         RemoteStore("http://localhost:1", client=client)["trial"]
 
 
-def test_numbers_of_numpy_are_numbers_far_away_too() -> None:
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), key=bytes(32)) as store:
-        options: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2}
-        far = remote(client_of(store)).create("trial", POLICY, **options)
-        made = far.ask(np.int64(2), eligible=np.array([1]), user=np.int32(7))
-        assert [each.action for each in made] == [1, 1]
-        far.pause_arm(np.int64(0))
-        assert dict(far.arms) == {"blue": "paused", "green": "active"}
-        assert far.erase(np.int64(7)) == 2
-
-
 def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
     """A person known by bytes, say: the ask is not made again at each later call."""
     far = remote(client_of(dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))))
@@ -82,6 +71,9 @@ def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
             far.create("other", POLICY, default=default)
     assert trial.tell(trial.ask(), 1) == "recorded"
     assert trial.lift(control=1).control == "green"
+    assert [each.action for each in trial.ask(np.int64(2), eligible=np.array([1]))] == [1, 1]
+    trial.pause_arm(np.int64(0))
+    assert dict(trial.arms) == {"blue": "paused", "green": "active"}
 
 
 def test_every_call_waits_as_long_as_the_store_says() -> None:

@@ -61,17 +61,6 @@ def test_campaigns_of_another_kind_are_refused(make: Open) -> None:
     assert list(store) == [name for first in KINDS for name in (first, f"same as {first}")]
 
 
-@pytest.mark.parametrize("more", [{"segments": ["DE", "FR"]}, {"holdout": ".5"}])
-def test_a_campaign_with_parts_fixes_the_kind_of_its_parts(make: Open, more: Any) -> None:
-    store = make()
-    store.scope("all", epsilon=10)
-    create(store, "first", **KINDS["weekly"], **more)
-    with pytest.raises(ValueError, match="per user and window of 7 days, central trust, secure"):
-        create(store, "second", **KINDS["user"], **more)
-    create(store, "third", **KINDS["weekly"])
-    assert store.scope("all").spent == 2
-
-
 def test_what_is_fixed_is_shown(make: Open) -> None:
     store = make()
     made = store.scope("all", epsilon=10)

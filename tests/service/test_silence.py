@@ -78,7 +78,10 @@ def test_an_arm_that_waits_is_said_everywhere() -> None:
         (alarm,) = trial.alarms
         assert (alarm.what, alarm.arm) == ("overdue", "green")
         assert alarm.advice.startswith(WAITS)
-        assert remote(client)["trial"].alarms == trial.alarms
+        far = remote(client)["trial"]
+        assert far.alarms == trial.alarms
+        assert far.sample_ratio() == trial.sample_ratio()
+        assert trial.sample_ratio().answers is not None
         assert client.get("/v1/campaigns/trial/alarms").json() == [alarm._asdict()]
         assert 'dpbandits_overdue{campaign="trial"} 1' in client.get("/metrics").text
         assert trial.summary().overdue == 1

@@ -55,7 +55,11 @@ def access_of(store: Any) -> Access:
     return Access(store.database, open=False)
 
 
+WRONG: dict[str, Any] = {"content": b"{", "headers": {"content-type": "application/json"}}
+
+
 def test_no_route_answers_without_a_key_or_to_one_of_another_role() -> None:
+    """Nor says what is wrong with a body."""
     with served() as (store, _):
         keys = {role: access_of(store).create(role, [role]) for role in ("ask", "tell", "read")}
         calls = calls_of(make_app(store, open=False))
@@ -63,8 +67,9 @@ def test_no_route_answers_without_a_key_or_to_one_of_another_role() -> None:
         before = store["trial"].summary(), store["trial"].events()
         stranger = client_of(store, open=False)
         for method, path, body in calls:
-            answer = stranger.request(method, path, json=body)
-            assert (answer.status_code, answer.json()["code"]) == (401, "no_key"), path
+            for sent in ({"json": body}, WRONG):
+                answer = stranger.request(method, path, **sent)
+                assert (answer.status_code, answer.json()["code"]) == (401, "no_key"), path
         for role, key in keys.items():
             client = client_of(store, open=False, token=key)
             for method, path, body in calls:
@@ -74,8 +79,9 @@ def test_no_route_answers_without_a_key_or_to_one_of_another_role() -> None:
                     continue
                 needed = OPERATIONS[name].role if name in OPERATIONS else "admin"
                 if (needed if method == "post" else "read") != role:
-                    answer = client.request(method, path, json=body)
-                    assert (answer.status_code, answer.json()["code"]) == (403, "role"), path
+                    for sent in ({"json": body}, WRONG):
+                        answer = client.request(method, path, **sent)
+                        assert (answer.status_code, answer.json()["code"]) == (403, "role"), path
         assert (store["trial"].summary(), store["trial"].events()) == before
 
 

@@ -15,7 +15,6 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.refusals import REASONS
-from dpbandits.service.server.access import Access
 from dpbandits.service.server.app import LARGEST_BODY
 from tests.places import REPOSITORY
 from tests.service.conftest import KEY
@@ -386,22 +385,6 @@ def test_a_request_that_was_cut_off_does_nothing() -> None:
         anyio.run(app_of(store), scope, receive, send)
         assert store["trial"].events() == []
         assert all(message.get("status", 422) == 422 for message in sent)
-
-
-def test_whoever_may_not_call_is_told_nothing_else() -> None:
-    """Not what is wrong with their body, either."""
-    with served() as (store, _):
-        access = Access(store.database, open=False)
-        tokens = {
-            None: 401,
-            access.create("reader", ["read"]): 403,
-            access.create("me", ["ask"]): 422,
-        }
-        for token, status in tokens.items():
-            client = client_of(store, open=False, token=token)
-            for body in (b"{", b"[1]", b'{"eligible": "blue"}', b'{"kount": 1}', DEEP, b"\xff"):
-                answer = client.post("/v1/campaigns/trial/ask", content=body, headers=JSON)
-                assert answer.status_code == status, body
 
 
 # Faults

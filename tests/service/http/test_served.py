@@ -13,7 +13,6 @@ import pytest
 from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.service.models import SentRatio
 from dpbandits.service.server.serving import run_maintenance
 from dpbandits.session.segments import SegmentedTable
 from dpbandits.terminal.cli import app
@@ -88,21 +87,6 @@ def test_no_reward_is_seen_in_views_metrics_or_logs(
     assert "dpbandits_decisions_total" in "".join(said)
     for seen in SEEN:
         assert not any(seen in each for each in [*said, caplog.text])
-
-
-def test_what_is_said_of_answers_comes_through() -> None:
-    policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
-    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), assignment="shuffled")
-    for _ in range(40):
-        decision = session.ask()
-        if decision.label == "a":
-            session.tell(decision, 1.0)
-        else:
-            session.expire(decision)
-    found = session.sample_ratio()
-    came = SentRatio.of(found).made()
-    assert (type(came), came, repr(came)) == (type(found), found, repr(found))
-    assert found.answers is not None
 
 
 def test_reports_of_devices_are_told() -> None:
