@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service import creation, operations
+from dpbandits.forecasting.forecast import ExpectedLoss
+from dpbandits.service import creation, operations, views
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import client_of, remote
 from tests.service.machine import Time
@@ -204,8 +205,15 @@ def test_a_guardrail_and_an_attribution_window_hold_on_both_sides(make: Open) ->
     assert {each.what for each in campaign["holdout"].alarms} == {"alarm"}
 
 
-def test_the_policy_s_people_are_compared_with_holdout_people(make: Open) -> None:
+def test_the_policy_s_people_are_compared_with_holdout_people(
+    make: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rewards are costs from 0 to 10: "b" costs 1 and the control arm 9."""
+
+    def simulated(_: Any, rows: list[Any], people: int, rewards: Any) -> ExpectedLoss:
+        return ExpectedLoss(people, sum(row.mean for row in rows), rewards.high, 0.1, 3)
+
+    monkeypatch.setattr(views, "expected_loss", simulated)
     costs, store = dpb.Range(0, 10, minimise=True), make()
     policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=20, first=4)
     campaign = held(store, policy=policy, holdout=".5", rewards=costs)
@@ -219,7 +227,9 @@ def test_the_policy_s_people_are_compared_with_holdout_people(make: Open) -> Non
     assert found.holdout.mean == pytest.approx(9, abs=0.5)
     assert found.policy.people == sum(row.people for row in campaign["policy"].beliefs(0.95))
     assert found.low < found.mean < min(found.high, 0)  # what is saved
-    assert far.expected_loss() == campaign["policy"].expected_loss() is not None
+    loss = campaign["policy"].expected_loss()
+    assert (loss.people, loss.privacy) == (campaign["policy"].summary().asked, 10)
+    assert far.expected_loss() == loss
     assert far["holdout"].expected_loss() is None
     for wrong in (0, 1, "high"):
         with pytest.raises(ValueError, match="confidence"):

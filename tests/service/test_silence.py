@@ -91,18 +91,3 @@ def test_an_arm_that_waits_is_said_everywhere() -> None:
         assert trial.alarms == ()
         assert 'dpbandits_overdue{campaign="trial"} 0' in client.get("/metrics").text
         assert [row.what for row in trial.events()] == ["overdue"]
-
-
-def test_it_is_said_everywhere_that_nobody_answers() -> None:
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), clock=lambda: 1.7e9) as store:
-        trial = store.create("trial", dpb.DPKLUCB(arms=["blue", "green"], epsilon=1), seed=1)
-        client = client_of(store)
-        trial.tell(trial.ask(), 1.0)
-        trial.expire(*trial.ask(100))
-        (alarm,) = trial.alarms
-        assert (alarm.what, alarm.arm, alarm.asked) == ("silent", None, 101)
-        assert alarm.advice.startswith("Nobody has answered since 2023-11-14 22:13 UTC: 100 decis")
-        assert remote(client)["trial"].alarms == trial.alarms
-        assert client.get("/v1/campaigns/trial/alarms").json() == [alarm._asdict()]
-        trial.tell(trial.ask(), 1.0)
-        assert trial.alarms == ()
