@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -20,7 +19,7 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import NoiseMoments, ReleaseHistory, interval, mean_changed
-from tests.session.small import Exact, content, counts, loaded
+from tests.session.small import content, loaded
 
 MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 
@@ -28,43 +27,6 @@ MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
 def session(policy: Any = None, seed: int = 1) -> dpb.Session:
     policy = policy or DPKLUCB(arms=["blue", "green"], epsilon=1, first=8)
     return dpb.Session(policy, noise=SimulatedNoise(seed), seed=seed)
-
-
-@pytest.mark.parametrize("verb", ["pause_arm", "retire_arm"])
-@pytest.mark.parametrize("saved", [False, True])
-def test_batches_are_compared_with_arms_in_play_only(verb: str, saved: bool) -> None:
-    """Once the leader is out of play, in the middle of another arm's batch, the session decides and
-    releases as one that never had it, though outcomes are late.
-    """
-    others, means = ["green", "blue"], MEANS | {"blue": 0.45}
-
-    def played(arms: list[str]) -> tuple[list[str], Any]:
-        s = dpb.Session(dpb.DPRateIMED(arms=arms, epsilon=1, grid=1), noise=Exact(1), seed=1)
-        told = Counter[str]()
-
-        def tell(decision: dpb.Decision) -> None:
-            label = str(decision.label)
-            told[label] += 1
-            s.tell(decision, float(told[label] * 0.618 % 1 < means[label]))
-
-        for decision in s.ask(27 * len(arms)):  # first batches
-            tell(decision)
-        for _ in range(3):
-            tell(s.ask(eligible=others))
-        if "red" in arms:
-            getattr(s, verb)("red")
-            s = dpb.Session.from_json(s.to_json(), noise=Exact(1)) if saved else s
-        labels = list[str]()
-        for _ in range(100):
-            waves = s.ask(9)
-            labels += [str(decision.label) for decision in waves]
-            for decision in waves:
-                tell(decision)
-        return labels, [row[:2] for row in (s.state.totals, s.state.rounds, s.state.open)]
-
-    alone = played(others)
-    assert played([*others, "red"]) == alone
-    assert min(Counter(alone[0]).values()) > 100
 
 
 # Asks that run ahead of tells
@@ -75,21 +37,6 @@ AHEAD = [
     dpb.DPRateIMED(arms=3, epsilon=1, first=4),
     dpb.LazyDPTS(arms=3, epsilon=1),
 ]
-
-
-@pytest.mark.parametrize("policy", AHEAD, ids=lambda policy: policy.name)
-def test_no_block_waits_beyond_its_size(policy: Any) -> None:
-    """Whatever is planned, an arm's block is read when it has as many answers as it takes."""
-    s, rng = session(policy), np.random.default_rng(2)
-    waiting = s.ask(200)
-    rng.shuffle(waiting)  # type: ignore[arg-type]
-    for decision in waiting:
-        s.tell(decision, decision.id % 2)
-        for arm, count in counts(s).items():
-            room = s.policy.room(s.state, arm)
-            assert room is not None
-            assert count - s.state.open[arm] < room
-    assert min(s.state.rounds) > 4
 
 
 @pytest.mark.parametrize("policy", AHEAD, ids=lambda policy: policy.name)

@@ -7,9 +7,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-from collections import Counter
 from contextlib import closing
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,28 +34,6 @@ def play(s: dpb.Session, rounds: int, rng: np.random.Generator) -> list[dpb.Deci
         assert isinstance(made[-1].action, int)
         s.tell(made[-1], float(rng.random() < (0.8, 0.5, 0.2)[made[-1].action]))
     return made
-
-
-def longest_run(actions: list[Any]) -> int:
-    longest = run = 1
-    for before, after in pairwise(actions):
-        run = run + 1 if before == after else 1
-        longest = max(longest, run)
-    return longest
-
-
-def test_shuffled_first_blocks_come_in_one_random_order() -> None:
-    """Every order of the 120 rounds has each arm 40 times, and no arm a time of its own."""
-    planned, shuffled = session().ask(120), session(assignment="shuffled").ask(120)
-    for asked in (planned, shuffled):
-        assert Counter(d.label for d in asked) == {"a": 40, "b": 40, "c": 40}
-    assert longest_run([d.action for d in planned]) == 40
-    assert longest_run([d.action for d in shuffled]) < 15
-    assert [d.action for d in session(assignment="shuffled").ask(120)] == [
-        d.action for d in shuffled
-    ]
-    other = session(seed=2, assignment="shuffled").ask(120)
-    assert [d.action for d in other] != [d.action for d in shuffled]
 
 
 @pytest.mark.long
@@ -120,13 +96,6 @@ def decided(s: dpb.Session, count: int) -> list[Any]:
     return list(s.decisions())[-count:]
 
 
-def test_no_arm_is_added_beyond_the_least_shares() -> None:
-    s = session(min_share=0.3)
-    with pytest.raises(ValueError, match="at most 3 arms"):
-        s.add_arm("d")
-    assert (len(s.arms), s.policy.arms, s.events) == (3, 3, ())
-
-
 SEED = 987654321987
 CHANCE: list[dict[str, Any]] = [{"assignment": "shuffled"}, {"min_share": 0.1}]
 
@@ -153,7 +122,7 @@ def test_nothing_public_says_a_seed_that_foretells_who_gets_what(policy: Any, ch
 # where the last one says the same
 
 
-DRAWN = 3_000
+DRAWN = 1_500
 """Decisions, enough for what columns keep in reserve to be small beside them."""
 
 RANK_50 = DPTSMAT(problem=dpb.UniformMatroid(arms=60, rank=50), epsilon=1)

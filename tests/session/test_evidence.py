@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.naming import DELTA, PERIODS, Foreseen, Setting, foreseen, outcome, winner, wrong
+from benchmarks.naming import DELTA, PERIODS, Setting, foreseen, outcome, winner, wrong
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
@@ -15,7 +15,7 @@ from scipy.stats import binom
 import dpbandits as dpb
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise import SimulatedNoise
-from dpbandits.session.beliefs import ReleasedRow, Sight, draw_moment
+from dpbandits.session.beliefs import ReleasedRow, draw_moment
 from dpbandits.session.evidence import PairEvidence, required
 from dpbandits.session.naming import likeliest
 from tests.session.small import begun, loaded
@@ -172,26 +172,6 @@ def test_a_name_stays_until_a_compared_arm_has_changed() -> None:
     assert s.beliefs().best is None
 
 
-def test_arms_are_compared_when_the_one_that_trails_was_released() -> None:
-    s, before = named_session(), 0
-    rng = np.random.default_rng(2)
-    for _ in range(400):
-        known, arms = s._state.history.compared, s._state.history.arms
-        decision = s.ask()
-        s.tell(decision, float(rng.random() < (0.2, 0.8)[decision.action]))
-        now = s._state.history
-        if now.compared != known:
-            before += 1
-            trailing = {
-                trails
-                for pair in now.compared
-                if now.compared[pair] != known.get(pair)
-                for trails in pair[1:]
-            }
-            assert all(now.arms[arm].answers > arms[arm].answers for arm in trailing)
-    assert before
-
-
 def test_arms_of_one_record_are_not_compared_in_pairs() -> None:
     """Nor those whose noise is drawn anew: there the intervals name."""
     for policy in (
@@ -265,16 +245,6 @@ def test_the_range_holds_in_eight_of_ten_cases(setting: Setting, moment: int) ->
     assert sum(one.sight.high is not None for one in found) > len(found) / 4
 
 
-def test_whether_a_range_held() -> None:
-    one = Foreseen(Sight(100, 200, 400), 200.0, 150, 900)
-    assert (one.held, one.is_near) == (True, True)
-    assert one._replace(took=99).held is False
-    assert one._replace(took=401).is_near is False
-    assert one._replace(took=None).held is False  # 900 people were not enough
-    assert one._replace(took=None, left=300).held is None
-    assert one._replace(took=None, sight=Sight(100, None, None)).held is True
-
-
 def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
     found = played(500, seed=3).beliefs()
     assert found.sight is None or found.sight.high is None
@@ -300,21 +270,3 @@ def test_of_a_policy_that_names_by_itself() -> None:
     assert found.best is None
     assert found.sight.low < 3_000
     assert s.beliefs(0.99999).sight.low > found.sight.low, "surer than it is by itself"
-
-
-def test_it_is_computed_once_for_each_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpbandits.session import session as module
-
-    calls, computed = list[int](), module.people_ahead
-
-    def counting(*given: Any) -> Any:
-        calls.append(1)
-        return computed(*given)
-
-    monkeypatch.setattr(module, "people_ahead", counting)
-    s = played(1_600)
-    for _ in range(3):
-        s.beliefs()
-    once = len(calls)
-    s.beliefs(0.9)
-    assert 1 <= once < len(calls) <= 2 * once + 1

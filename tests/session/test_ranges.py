@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import dpbandits as dpb
 from dpbandits.policies import DPKLUCB
 from dpbandits.session.ranges import Range
-from tests.session.small import blocks, loaded
+from tests.session.small import loaded
 
 BOUNDS = st.integers(-(10**12), 10**12).map(lambda thousandths: thousandths / 1000)
 
@@ -70,36 +70,3 @@ def test_who_did_not_answer_counts_as_nothing_or_as_the_worst(rewards: Any, defa
     assert s.default == default
     s.expire(s.ask())
     assert loaded(s).default == default
-
-
-def test_costs_are_turned_round_and_defaults_are_in_units() -> None:
-    s = session(
-        DPKLUCB(arms=1, epsilon=10**6, first=2), rewards=dpb.Range(0, 60, minimise=True), default=60
-    )
-    s.tell(s.ask(), 30)
-    s.expire(s.ask())
-    assert s.state.totals[0] == pytest.approx(0.5, abs=250 / 1024)
-    assert s.beliefs()[0].mean == pytest.approx(45, abs=0.1)
-    with pytest.raises(dpb.RewardError, match=r"\[0, 60\]") as told:
-        s.tell(s.ask(), 61.0)
-    assert "61" not in str(told.value)
-
-
-SUPER_ARMS = dpb.UniformMatroid(arms=3, rank=2)
-SEVERAL = [
-    dpb.DPJointMAT(problem=SUPER_ARMS, epsilon=1),
-    dpb.DPKLMAT(problem=SUPER_ARMS, epsilon=1),
-    dpb.RNMFTNL(actions=2, epsilon=1),
-]
-
-
-@pytest.mark.parametrize("policy", SEVERAL, ids=lambda policy: policy.name)
-def test_units_are_of_short_lists_too(policy: Any) -> None:
-    """Where 1 in the user's units is 1/4: what is told must not be taken for rewards already."""
-    given = session(policy, rewards=dpb.Range(0, 4))
-    plain = session(policy, rewards=dpb.Range(0, 1))
-    for told in ([1.0, 0.0], [0, 1], [4.0, 1.0], [0.5, 0.25], [1, 1]):
-        given.tell(given.ask(), told)
-        plain.tell(plain.ask(), [x / 4 for x in told])
-    assert blocks(given) == blocks(plain)
-    assert any(max(sums) > 0 for _, sums in blocks(plain).values())
