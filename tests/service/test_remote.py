@@ -30,6 +30,8 @@ POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)  # type: ignore[arg-type
         {"fallback": ""},
         {"fallback": 0.5},
         {"fallback": True},
+        {"token": "dpb_of_a_file\n"},
+        {"token": 5},
     ],
 )
 def test_options_of_another_kind_are_refused(options: dict[str, Any]) -> None:
@@ -43,6 +45,11 @@ def test_they_are_for_servers_only(tmp_path: Path) -> None:
     for call in (lambda: dpb.open_store(place, fallback="a"), lambda: dpb.open_async_store(place)):
         with pytest.raises(ValueError, match="address of a server"):
             call()
+    with pytest.raises(ValueError, match="with the address of a server"):
+        dpb.open_store(place, token="dpb_1")
+    for its_own in ({"key": bytes(32)}, {"noise": dpb.SecureNoise()}, {"witness": tmp_path / "w"}):
+        with pytest.raises(ValueError, match="An access key is token="):
+            dpb.open_store("http://localhost", **its_own)
     with pytest.raises(ValueError, match=r"three slashes, got 'sqlite://trial\.db'"):
         dpb.open_store("sqlite://trial.db")
     with pytest.raises(ValueError, match="'memory:'"):
@@ -52,9 +59,10 @@ def test_they_are_for_servers_only(tmp_path: Path) -> None:
 def test_what_a_server_says_of_its_store_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
     said = {"title": "Away", "code": "store", "detail": "Its file is damaged.", "status": 503}
+    said["errors"] = [{"where": "file"}, {"where": "holdout"}]
     transport = httpx.MockTransport(lambda request: httpx.Response(503, json=said))
     client = httpx.Client(transport=transport, base_url="http://localhost:1")
-    with pytest.raises(dpb.StoreError, match="Its file is damaged"):
+    with pytest.raises(dpb.StoreError, match=r"damaged\. Named in `errors`: holdout\."):
         RemoteStore("http://localhost:1", client=client)["trial"]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 import secrets
 import time
 from collections import deque
@@ -458,10 +459,13 @@ def fallback_decision(arm: str | int, campaign: str, segment: str | None) -> Cam
 
 
 def error_of(answer: httpx.Response) -> Exception:
-    """A problem document as the error it was."""
+    """A problem document as the error it was, with the fields that it names."""
     try:
         body = answer.json()
         code, detail = str(body["code"]), str(body["detail"])
+        fields = [str(each["where"]) for each in body.get("errors", ())]
+        if unsaid := ", ".join(each for each in fields if each not in detail):
+            detail = f"{detail} Named in `errors`: {unsaid}."
     except (ValueError, LookupError, TypeError):
         code, detail = "", f"The server answered {answer.status_code}."
     if code in REASONS:
@@ -487,7 +491,15 @@ class RemoteCalls:
 
 
 def headers_of(token: str | None) -> dict[str, str]:
-    return {} if token is None else {"Authorization": f"Bearer {token}"}
+    """What shows an access key, which an error does not repeat."""
+    if token is None:
+        return {}
+    if not (isinstance(token, str) and re.fullmatch(r"[!-~]+", token)):
+        raise ValueError(
+            "Expected token= (or DPBANDITS_TOKEN) to be the line that `dpbandits keys create` "
+            "printed, without spaces and line breaks; of a file's text take .strip()."
+        )
+    return {"Authorization": f"Bearer {token}"}
 
 
 def shown_address(url: httpx.URL) -> str:

@@ -77,15 +77,20 @@ def open_store(
             "only looks."
         )
     if url.startswith(("http://", "https://")):
+        if key is not None or noise is not None or witness is not None:
+            raise ValueError(
+                "Expected no key=, noise= and witness= with the address of a server: they are its "
+                "own, as `dpbandits serve` was started. An access key is token=."
+            )
         require_extra(*FOR_CLIENTS)
         from dpbandits.service.client import RemoteStore
 
         store: Any = RemoteStore(url, **client_options(token, timeout, fallback))
         return store  # type: ignore[no-any-return]  # the same verbs
-    if timeout is not None or fallback is not None:
+    if timeout is not None or fallback is not None or token is not None:
         raise ValueError(
-            "Expected timeout= and fallback= with the address of a server, http://… or https://…: "
-            "they are about a server that is away."
+            "Expected token=, timeout= and fallback= with the address of a server, http://… or "
+            "https://…: a database has none of them."
         )
     require_extra("sqlalchemy", "alembic", "cryptography", "pydantic")
     from dpbandits.service.database import Database
