@@ -104,8 +104,10 @@ def test_numbers_of_every_kind_are_rewards_and_others_are_none(trial: Any) -> No
     for reward in (np.int64(1), np.float32(0.5), Fraction(1, 2), True, 1):
         assert trial.tell(trial.ask(), reward) == "recorded"
     decision = trial.ask()
-    for wrong in (str(SECRET), float("nan"), {"reward": SECRET}, None, b"0.7314"):
+    for wrong in (str(SECRET), {"reward": SECRET}, b"0.7314"):
         refused(lambda: trial.tell(decision, wrong), dpb.RewardError, "Expected")  # noqa: B023
+    for none in (None, float("nan")):
+        refused(lambda: trial.tell(decision, none), dpb.RewardError, "expire the decision")  # noqa: B023
     assert trial.tell(decision, 1.0) == "recorded", "nothing had been done"
 
 

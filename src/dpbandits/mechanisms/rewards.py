@@ -23,6 +23,11 @@ FEW = 64
 ENDS = frozenset({0.0, 1.0})
 """Rewards that rounding does not change."""
 
+IF_MISSING = (
+    " If no reward will come, expire the decision, or leave the person out of a batch; else "
+    "correct its source."
+)
+
 COUNTED = frozenset({float, int, bool})
 """Types of numbers that run no foreign code."""
 
@@ -36,8 +41,8 @@ def checked_reward(value: object) -> float:
     reward = read_or_none(number, value)
     if reward is None:
         raise RewardError(
-            "Expected a reward that is a number in [0, 1], got an object of type "
-            f"{type(value).__name__}. Nothing was recorded."
+            f"Expected a reward that is a number in [0, 1], got {no_number(value)} Nothing was "
+            "recorded."
         )
     if 0.0 <= reward <= 1.0:
         return reward
@@ -48,15 +53,17 @@ def checked_reward(value: object) -> float:
     )
 
 
+def no_number(value: object) -> str:
+    """Return of which type a value is that is no number, and how to correct a missing one."""
+    return f"an object of type {type(value).__name__}.{'' if value is not None else IF_MISSING}"
+
+
 def flaw(value: float) -> tuple[str, str]:
     """Return what is wrong with a number outside its interval, and how to correct it, without the
     number.
     """
     if value != value:
-        return (
-            "NaN, a missing value",
-            "Expire the decision if no reward will come, or correct its source.",
-        )
+        return "NaN, a missing value", IF_MISSING.strip()
     if value in (float("inf"), float("-inf")):
         return "an infinite value", "Correct its source."
     return "a value outside it", "Rescale it."

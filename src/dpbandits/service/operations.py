@@ -29,7 +29,7 @@ from pydantic import (
 from dpbandits.core.errors import HorizonError, MessageError, RewardError
 from dpbandits.core.inputs import as_int, is_line, number, shown, whole_number
 from dpbandits.local.messages import report_from_json
-from dpbandits.mechanisms.rewards import flaw, read_or_none, reward_parts
+from dpbandits.mechanisms.rewards import flaw, no_number, read_or_none, reward_parts
 from dpbandits.service.models import (
     AddedArm,
     AskReply,
@@ -588,11 +588,8 @@ def reward_of(item: TellItem | PlainTell, seq: int, part: Part) -> object:
     """The reward of an answer, or the report of a user's device.
 
     Raises:
-        RewardError: neither, or both. Nothing was recorded.
         MessageError: no report, or one for another decision. Nothing was recorded.
     """
-    if (item.reward is None) is (item.report is None):
-        raise refusal("reward_or_report")
     if item.report is None:
         return item.reward
     message = report_from_json(item.report)
@@ -613,8 +610,8 @@ def sent_reward(reward: object) -> Any:
     value = read_or_none(number, reward)
     if value is None:
         raise RewardError(
-            "Expected a reward that is a number in [0, 1], or a list of them, got an object of "
-            f"type {type(reward).__name__}. Nothing was sent."
+            "Expected a reward that is a number in [0, 1], or a list of them, got "
+            f"{no_number(reward)} Nothing was sent."
         )
     if not math.isfinite(value):
         what, cure = flaw(value)
