@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -29,6 +30,8 @@ class Planning(DPKLUCB):
         (3, TypeError, r"Planning\.plan\(\) to return a Hold, Cycle or Draw .* got .* int"),
         (None, TypeError, "got an object of type NoneType"),
         (Hold(99, 10, release=()), ValueError, "to hold an arm from 0 to 1, got 99"),
+        (Hold(np.argmax([1, 2]), 10, release=()), TypeError, "types int64 and int: write int"),  # type: ignore[arg-type]
+        (Hold(0, 1.5, release=()), TypeError, "types int and float: write int"),  # type: ignore[arg-type]
         (Hold(-1, 10, release=()), ValueError, "to hold an arm from 0 to 1, got -1"),
     ],
 )

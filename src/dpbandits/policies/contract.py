@@ -536,7 +536,7 @@ def checked_plan(policy: Policy, state: Any, rng: PublicRng) -> Plan:
     """Return what a policy plans from this state.
 
     Raises:
-        TypeError: it is not a plan.
+        TypeError: it is not a plan, or not of Python's own whole numbers.
         ValueError: it plans an invalid arm, or a `Draw` without a limit for each arm.
     """
     plan = policy.plan(state, rng)
@@ -546,10 +546,18 @@ def checked_plan(policy: Policy, state: Any, rng: PublicRng) -> Plan:
             f"dpbandits.core.plan, got an object of type {type(plan).__name__}."
         )
     arms = policy.arms
-    if isinstance(plan, Hold) and type(plan.action) is int and not 0 <= plan.action < arms:
-        raise ValueError(
-            f"Expected {policy.name}.plan() to hold an arm from 0 to {arms - 1}, got {plan.action}."
-        )
+    if isinstance(plan, Hold):
+        if type(plan.rounds) is not int or not isinstance(plan.action, (int, tuple)):
+            raise TypeError(
+                f"Expected {policy.name}.plan() to hold an arm, or a tuple of arms, for a whole "
+                f"number of rounds, got objects of types {type(plan.action).__name__} and "
+                f"{type(plan.rounds).__name__}: write int(arm) and int(rounds)."
+            )
+        if type(plan.action) is int and not 0 <= plan.action < arms:
+            raise ValueError(
+                f"Expected {policy.name}.plan() to hold an arm from 0 to {arms - 1}, got "
+                f"{plan.action}."
+            )
     if isinstance(plan, Draw) and len(plan.limits) != arms:
         raise ValueError(
             f"Expected {policy.name} to plan a Draw with a limit for each of its {arms} "
