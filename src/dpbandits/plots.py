@@ -160,6 +160,8 @@ def regret_figure(results: Results, panels: list[Panel], *, log_x: bool = True) 
             ax.set_title(f"{panel.title}\n{finding(results, panel)}")
         for ax in axes.flat[len(panels) :]:
             ax.set_visible(False)
+        for ax in axes.flat[len(panels) - columns : len(panels)]:  # none is seen below
+            ax.tick_params(labelbottom=True)
         figure.supylabel(f"mean regret, {config.unit}", fontsize=10)
         figure.supxlabel(
             f"{config.each}{' (log scale)' if log_x else ''}; shaded: 95 % confidence band",
@@ -257,12 +259,12 @@ def scale_rounds(ax: Axes, first: float, last: float, log_x: bool) -> None:
 
 
 def scale_regret(ax: Axes, shown: pl.DataFrame, below: float) -> None:
-    """The axis of regret. If policies differ much it is logarithmic, from (least regret at the
-    end)/below.
+    """The axis of regret, up to the ends of intervals. If policies differ much it is logarithmic,
+    from (least regret at the end)/below.
     """
     final = shown.filter(pl.col("round") == pl.col("round").max().over("label"))["mean"]
     low, high = extremes(final)
-    top = 1.12 * max(high, *extremes(shown["mean"])) or 1.0
+    top = 1.12 * extremes(shown["mean"] + 1.96 * shown["error"].fill_null(0))[1] or 1.0
     if low > 0 and high / low > SPREAD:
         log_regret(ax, low / below, 1.3 * top)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
@@ -42,6 +43,8 @@ def test_a_panel_for_each_environment_and_epsilon(tiny: Results) -> None:
     assert all(title.startswith(panel.title) for title, panel in zip(titles, panels, strict=True))
     assert "least with privacy: DP-KLUCB, " in titles[0]
     assert len({ax.get_ylim() for ax in figure.axes}) == 1
+    three = regret_figure(tiny, panels[:3]).axes  # the lowest of each column numbers its rounds
+    assert [ax.xaxis.get_tick_params()["labelbottom"] for ax in three[:3]] == [False, True, True]
 
 
 def test_curves_are_the_means_and_every_curve_has_its_name(tiny: Results) -> None:
@@ -68,6 +71,8 @@ def test_final_regret_against_epsilon(tiny: Results) -> None:
     (axes,) = figure.axes
     assert axes.get_xlabel().startswith("privacy budget ε")
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.5", "1"]
+    bars = np.concatenate([each.get_segments() for each in axes.collections])
+    assert axes.get_ylim()[1] > bars[..., 1].max()
     played = tiny.summary.filter(pl.col("environment") == "linear")["label"]
     assert set(names_in(figure)) == set(played)
 
