@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import dpbandits as dpb
 from dpbandits.forecasting.outcome import EachRate
-from dpbandits.forecasting.worlds import Lasting, Visitors
+from dpbandits.forecasting.trials import Lasting, Visitors
 from dpbandits.terminal.cli import app
 
 ROWS = np.random.default_rng(1).normal(size=(50, 3)) / 9

@@ -17,10 +17,10 @@ from dpbandits.forecasting.outcome import (
     Forecast,
     amount,
     cells_of_row,
+    forecast_figure,
     give_or_take,
     notes_of,
 )
-from dpbandits.forecasting.page import forecast_figure
 from dpbandits.terminal.cli import app
 
 

@@ -40,8 +40,15 @@ from dpbandits.forecasting.outcome import (
     drawn_means,
     rates_given,
 )
-from dpbandits.forecasting.trials import Conditions, PlayedTrial, Spread, play_trial
-from dpbandits.forecasting.worlds import Lasting, Visitors, World
+from dpbandits.forecasting.trials import (
+    Conditions,
+    Lasting,
+    PlayedTrial,
+    Spread,
+    Visitors,
+    World,
+    play_trial,
+)
 from dpbandits.mechanisms import Block
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise.sources import SimulatedNoise
@@ -752,8 +759,7 @@ def foreseen(
     played_too = sum(is_played(entrant.policy) for entrant in private)
     tell = Told(progress, len(everything) * len(trial.means) + played_too * named_draws)
     equal = equal_shares(trial)
-    shares = losses(equal, trial)
-    without, rows, compared = dict[str, Floats](), list[Foreseen](), list[Foreseen]()
+    outcomes = list[Outcome]()
     for entrant in everything:
         policy = entrant.policy
         if trial.how.are_plain:
@@ -771,18 +777,35 @@ def foreseen(
             names = names_played(found, trial)
         else:
             names = names_expected(schedule_of(policy, trial.visitors), plays, trial)
-        if entrant.epsilon is None:
-            without[entrant.label] = loss
-        same = None if entrant.epsilon is None else without.get(policy.about.baseline)
-        leads = share_of_best(trial, plays[:, -1])
-        row = foreseen_row(
-            entrant.label, entrant.epsilon, loss, same, shares, leads, names, trial.span
-        )
-        (compared if entrant.epsilon is None else rows).append(row)
+        outcomes.append(Outcome(loss, share_of_best(trial, plays[:, -1]), names))
     names = names_expected(plain_schedule(trial.means.shape[1]), equal, trial)
-    leads = highest_mean(equal, trial)
-    last = foreseen_row(EQUAL, None, shares, None, shares, leads, names, trial.span)
-    return (*rows, *compared, last)
+    last = Outcome(losses(equal, trial), highest_mean(equal, trial), names)
+    return table_of(everything, outcomes, last, trial.span)
+
+
+class Outcome(NamedTuple):
+    """What trials of one entrant showed: each draw's loss, how often the best arm was shown most,
+    and when it is named.
+    """
+
+    loss: Floats
+    leads: float
+    names: Names
+
+
+def table_of(
+    everything: Sequence[Entrant], outcomes: Sequence[Outcome], equal: Outcome, span: float
+) -> tuple[Foreseen, ...]:
+    """A row for each entrant, what has privacy first, and for equal shares."""
+    without, rows, compared = dict[str, Floats](), list[Foreseen](), list[Foreseen]()
+    for entrant, outcome in zip(everything, outcomes, strict=True):
+        if entrant.epsilon is None:
+            without[entrant.label], same, found = outcome.loss, None, compared
+        else:
+            same, found = without.get(entrant.policy.about.baseline), rows
+        row = foreseen_row(entrant.label, entrant.epsilon, outcome, same, equal.loss, span)
+        found.append(row)
+    return (*rows, *compared, foreseen_row(EQUAL, None, equal, None, equal.loss, span))
 
 
 NAMED_DRAWS = 100
@@ -868,16 +891,15 @@ def names_expected(schedule: Schedule | None, plays: Integers, trial: ForecastTr
 def foreseen_row(
     label: str,
     epsilon: float | None,
-    loss: Floats,
+    outcome: Outcome,
     baseline: Floats | None,
     shares: Floats,
-    leads: float,
-    names: Names,
     span: float,
 ) -> Foreseen:
-    """A row from each draw's loss. baseline, shares: losses of the same without privacy, of equal
-    shares. span: of rewards.
+    """A row. baseline, shares: losses of the same without privacy, of equal shares. span: of
+    rewards.
     """
+    loss, leads, names = outcome
     q95, q99 = np.quantile(loss, [0.95, 0.99], method="higher").tolist()
     return Foreseen(
         label,
@@ -955,23 +977,17 @@ def foreseen_in_worlds(
     most = np.array([float(world.best_until(rounds)) for world in worlds])
     mean = np.array([rounds * float(world.means.mean()) for world in worlds])
     best = np.array([int(world.means.argmax()) for world in worlds])
-    shares, without = (most - mean) * span, dict[str, Floats]()
-    rows, compared = list[Foreseen](), list[Foreseen]()
-    for entrant in (*plain.values(), *private):
+    everything, outcomes = [*plain.values(), *private], list[Outcome]()
+    for entrant in everything:
         found = [
             lost_in(world, entrant.policy, rounds, seed, draw, tell)
             for draw, world in enumerate(worlds)
         ]
         loss = np.array([lost for lost, _ in found]) * span
         leads = float((np.array([most_played for _, most_played in found]) == best).mean())
-        if entrant.epsilon is None:
-            without[entrant.label] = loss
-        same = None if entrant.epsilon is None else without.get(entrant.policy.about.baseline)
-        row = foreseen_row(entrant.label, entrant.epsilon, loss, same, shares, leads, NOBODY, span)
-        (compared if entrant.epsilon is None else rows).append(row)
+        outcomes.append(Outcome(loss, leads, NOBODY))
     leads = float((best == 0).mean())  # of arms that are played alike, the first
-    last = foreseen_row(EQUAL, None, shares, None, shares, leads, NOBODY, span)
-    return (*rows, *compared, last)
+    return table_of(everything, outcomes, Outcome((most - mean) * span, leads, NOBODY), span)
 
 
 def lost_in(

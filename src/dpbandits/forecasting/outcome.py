@@ -1,5 +1,5 @@
 """What a forecast is asked and what it says: a prior of the arms' rates, and a row for each policy
-at each ε.
+at each ε, as a table, a figure and a page.
 """
 
 from __future__ import annotations
@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, final
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from dpbandits.core.privacy import printed_epsilon
 from dpbandits.core.tables import Tabular, aligned, in_columns
 from dpbandits.policies.contract import checked_arm_labels, refuse_one_text
 from dpbandits.session.ranges import Range
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 EQUAL = "equal shares"
 """The label of an A/B test that gives every arm the same share of all visitors."""
@@ -416,13 +420,61 @@ class Forecast(Tabular):
         """Draw loss against ε; returns the files stem.png and stem.svg. Needs the `experiments`
         extra.
         """
-        from dpbandits.forecasting.page import forecast_figure
         from dpbandits.plots import save
 
         return save(forecast_figure(self), Path(stem))
 
     def page(self, path: Path | str) -> Path:
         """Write one page of HTML with figure and table. Needs the `experiments` extra."""
-        from dpbandits.forecasting.page import write_forecast_page
+        from dpbandits.pages import write_page
 
-        return write_forecast_page(self, Path(path))
+        with TemporaryDirectory() as folder:
+            figure = self.figure(Path(folder) / "figure")[1].read_bytes()
+        return write_page(
+            Path(path),
+            "forecast.html",
+            title="What will privacy cost?",
+            lead=self.title,
+            figure=figure,
+            heads=HEADS,
+            meanings=MEANINGS | notes_of(self.draws, self.played_as),
+            rows=[(row.epsilon is None, with_errors(row, self.draws)) for row in self],
+            about=self.about,
+            seed=self.seed,
+        )
+
+
+def forecast_figure(found: Forecast) -> Figure:
+    """Draw expected loss against ε, a curve for each policy; what has no ε is a level line."""
+    import matplotlib
+
+    from dpbandits.plots import STYLE, blank, error_bars, legend, looks_of, mark_only
+
+    groups: dict[str, list[Foreseen]] = {}
+    for row in found:
+        groups.setdefault(row.policy, []).append(row)
+    styles = looks_of(
+        {name: None if rows[0].epsilon is None else name for name, rows in groups.items()}
+    )
+    epsilons = sorted({row.epsilon for row in found if row.epsilon is not None})
+    ends = [epsilons[0] / 1.15, epsilons[-1] * 1.15]
+    with matplotlib.rc_context(STYLE):
+        figure = blank(1, 1)
+        ax = figure.subplots()
+        for name, rows in groups.items():
+            loss, look = [row.loss for row in rows], styles[name]
+            if rows[0].epsilon is None:
+                ax.plot(ends, loss * 2, color=look.colour, linestyle=look.dash)
+            else:
+                x = [row.epsilon for row in rows]
+                error_bars(ax, x, loss, [row.error for row in rows], look)
+        ax.set_xscale("log")
+        ax.set_xlim(*ends)
+        mark_only(ax, epsilons, printed_epsilon)
+        ax.set_ylim(0, 1.12 * max(row.loss + 2 * row.error for row in found) or 1.0)
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+        ax.set_title(f"What {found.visitors:,} visitors are expected to lose")
+        ax.set_ylabel(found.units)
+        ax.set_xlabel("privacy budget ε (log scale); bars: 95 % intervals")
+        legend(figure, styles, {name: rows[-1].loss for name, rows in groups.items()})
+    return figure
