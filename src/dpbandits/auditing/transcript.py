@@ -33,8 +33,13 @@ from dpbandits.auditing.report import LevelResult, Outcome
 from dpbandits.auditing.shown_noise import Changes
 from dpbandits.auditing.subjects import longest
 from dpbandits.checks.checks import replay_is_blind
-from dpbandits.checks.contexts import ContextLoss, largest_loss_in_contexts, runs_of
-from dpbandits.checks.joint_contexts import Host, joint_runs_of
+from dpbandits.checks.contexts import (
+    ContextLoss,
+    Host,
+    joint_runs_of,
+    largest_loss_in_contexts,
+    runs_of,
+)
 from dpbandits.core.errors import (
     CheckFailed,
     Diverged,

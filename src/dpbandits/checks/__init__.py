@@ -8,10 +8,13 @@ from dpbandits.checks.checks import (
     loss_within_claim,
     replay_is_blind,
 )
-from dpbandits.checks.contexts import contexts_loss_within_claim
+from dpbandits.checks.contexts import (
+    contexts_loss_within_claim,
+    outputs_are_releases,
+    releases_survive_json,
+)
 from dpbandits.checks.environment import check_environment
 from dpbandits.checks.examples import examples
-from dpbandits.checks.joint_contexts import outputs_are_releases, releases_survive_json
 from dpbandits.checks.law import beats_uniform, compiled_law
 from dpbandits.checks.mechanism import check_mechanism
 from dpbandits.checks.sessions import (
