@@ -88,33 +88,23 @@ def walk(log: dpb.LoggedReplay, arms: int, seed: int) -> tuple[np.ndarray, np.nd
         counts[arm] += 1
 
 
-def test_uniform_logs_accept_one_entry_in_as_many_as_there_are_arms() -> None:
-    rng, arms, n = np.random.default_rng(5), 4, 40_000
-    means = np.array([0.1, 0.4, 0.6, 0.9])
-    actions = rng.integers(arms, size=n)
-    log = dpb.LoggedReplay(
-        actions, rng.random(n) < means[actions], arms=arms, propensities=np.full(n, 1 / arms)
-    )
-    assert log.expected_acceptance == 1 / arms
-    sums, counts, acceptance = walk(log, arms, 6)
-    assert abs(acceptance - 1 / arms) < hoeffding(n)
-    assert (abs(sums / counts - means) < [hoeffding(int(c), arms) for c in counts]).all()
-
-
-def test_a_log_with_uneven_propensities_is_replayed_without_bias() -> None:
-    rng, n = np.random.default_rng(7), 120_000
-    chances = np.array([0.5, 0.3, 0.2])
-    means = np.array([0.2, 0.5, 0.8])
-    actions = rng.choice(3, size=n, p=chances)
-    log = dpb.LoggedReplay(
-        actions, rng.random(n) < means[actions], arms=3, propensities=chances[actions]
-    )
-    # the smallest propensity
-    assert log.expected_acceptance == pytest.approx(0.2, abs=hoeffding(n))
-    sums, counts, acceptance = walk(log, 3, 8)
+@pytest.mark.parametrize(
+    ("chances", "means"),
+    [([0.25] * 4, [0.1, 0.4, 0.6, 0.9]), ([0.5, 0.3, 0.2], [0.2, 0.5, 0.8])],
+    ids=["uniform", "uneven"],
+)
+def test_a_log_is_replayed_without_bias(chances: list[float], means: list[float]) -> None:
+    """And accepted as often as the smallest propensity says."""
+    rng, n, arms = np.random.default_rng(7), 120_000, len(means)
+    actions = rng.choice(arms, size=n, p=chances)
+    rewards = rng.random(n) < np.array(means)[actions]
+    propensities = np.array(chances)[actions]
+    log = dpb.LoggedReplay(actions, rewards, arms=arms, propensities=propensities)
+    assert log.expected_acceptance == pytest.approx(min(chances), abs=hoeffding(n))
+    sums, counts, acceptance = walk(log, arms, 8)
     assert abs(acceptance - log.expected_acceptance) < 2 * hoeffding(n)
-    assert abs(counts / counts.sum() - 1 / 3).max() < hoeffding(int(counts.sum()), 3)
-    radius = np.array([hoeffding(int(c), 6) for c in counts])
+    assert abs(counts / counts.sum() - 1 / arms).max() < hoeffding(int(counts.sum()), arms)
+    radius = np.array([hoeffding(int(c), 2 * arms) for c in counts])
     assert (abs(sums / counts - means) < radius).all()
     assert (abs(sums / counts - log.means) < 2 * radius).all()
 

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.inputs import Floats, Integers
-from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import Environment
 from dpbandits.simulation import play_plain, play_rounds
 
@@ -20,33 +18,6 @@ GROUPED = np.repeat(np.eye(3), 100, axis=0)
 
 MIXED = np.random.default_rng(8).random((500, 3)).round(3)
 MARKS = np.array([1, 7, 64, 300, 500])
-
-
-class Watched(Environment):
-    """A table that remembers every reward it gave, one list a round."""
-
-    def __init__(self, rewards: Floats) -> None:
-        self.rewards, self.means, self.length, self.fixed = (
-            rewards,
-            rewards.mean(axis=0),
-            len(rewards),
-            True,
-        )
-        self.given: list[float] = []
-
-    def fresh(self) -> Watched:
-        self.given.clear()
-        return self
-
-    def draw(self, action: int, rng: np.random.Generator) -> float:
-        self.given.append(float(self.rewards[len(self.given), action]))
-        return self.given[-1]
-
-    def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
-        raise AssertionError("played round by round")
-
-    def between(self, start: int, stop: int, arms: Integers) -> Floats:
-        return np.asarray(self.rewards[start:stop, arms].sum(axis=0))
 
 
 def test_what_was_lost_to_the_order_is_seen() -> None:
@@ -65,10 +36,11 @@ def test_what_was_lost_to_the_order_is_seen() -> None:
 
 
 def test_rewards_are_those_of_the_actions_that_were_played() -> None:
-    watched, policy = Watched(MIXED), dpb.DPKLUCB(arms=3, epsilon=4, grid=64)
-    path = play_plain(policy, watched, 500, 3, MARKS, 0, host=play_rounds)
-    assert len(watched.given) == 500
-    assert path.rewards == pytest.approx(np.cumsum(watched.given)[MARKS - 1])
+    """By the plays of every round."""
+    every, policy = np.arange(1, 501), dpb.DPKLUCB(arms=3, epsilon=4, grid=64)
+    path = play_plain(policy, dpb.Table(MIXED), 500, 3, every, 0, host=play_rounds)
+    played = np.diff(path.plays, axis=0, prepend=0)
+    assert path.rewards == pytest.approx((played * MIXED).sum(axis=1).cumsum())
 
 
 @pytest.mark.parametrize(
