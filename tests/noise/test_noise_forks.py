@@ -171,22 +171,6 @@ def test_fresh_noise_keeps_no_generator(monkeypatch: pytest.MonkeyPatch) -> None
         assert len(asked) > before
 
 
-def test_copies_and_saved_sources_stay_fresh() -> None:
-    noise = SecureNoise(fresh=True)
-    assert repr(noise) == "SecureNoise(fresh=True)"
-    for again in (
-        copy.copy(noise),
-        copy.deepcopy(noise),
-        pickle.loads(pickle.dumps(noise)),
-        noise_from_state(noise.state()),
-    ):
-        assert isinstance(again, SecureNoise)
-        assert again.fresh
-    assert SecureNoise().state() == {"kind": "secure"}
-    with pytest.raises(TypeError, match="fresh=True"):
-        SecureNoise(fresh=1)  # type: ignore[arg-type]
-
-
 # A copied or pickled secure source draws for itself: one draw on two sums would give away their
 # exact difference
 
@@ -195,18 +179,26 @@ def draws(noise: SecureNoise) -> list[int]:
     return [noise.laplace(0, sensitivity=1024, epsilon=Fraction(1, 10)) for _ in range(8)]
 
 
-@pytest.mark.parametrize(
-    "copied",
-    [
-        copy.copy,
-        copy.deepcopy,
-        lambda noise: pickle.loads(pickle.dumps(noise)),
-        lambda noise: pickle.loads(pickle.dumps(noise, 0)),
-    ],
-)
-def test_a_copy_draws_for_itself(copied: Callable[[SecureNoise], SecureNoise]) -> None:
-    noise = SecureNoise()
-    draws(noise)
-    again = copied(noise)
-    assert type(again) is SecureNoise
-    assert draws(noise) != draws(again)  # equal by chance with probability below 1e-30
+COPIES: list[Callable[[SecureNoise], SecureNoise]] = [
+    copy.copy,
+    copy.deepcopy,
+    lambda noise: pickle.loads(pickle.dumps(noise)),
+    lambda noise: pickle.loads(pickle.dumps(noise, 0)),
+    lambda noise: noise_from_state(noise.state()),
+]
+
+
+@pytest.mark.parametrize("copied", COPIES)
+def test_a_copy_draws_for_itself_and_stays_fresh(
+    copied: Callable[[SecureNoise], SecureNoise],
+) -> None:
+    for fresh in (False, True):
+        noise = SecureNoise(fresh=fresh)
+        draws(noise)
+        again = copied(noise)
+        assert (type(again), again.fresh) == (SecureNoise, fresh)
+        assert draws(noise) != draws(again)  # equal by chance with probability below 1e-30
+    assert repr(noise) == "SecureNoise(fresh=True)"
+    assert SecureNoise().state() == {"kind": "secure"}
+    with pytest.raises(TypeError, match="fresh=True"):
+        SecureNoise(fresh=1)  # type: ignore[arg-type]
