@@ -8,16 +8,14 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from scipy.stats import binom
 
 import dpbandits as dpb
-from dpbandits.checks.law import FALSE_ALARM, smallest_p
 from dpbandits.mechanisms import AboveThreshold
 from dpbandits.noise import SecureNoise, SimulatedNoise
 from dpbandits.policies.stopping import StoppingRule
-from tests.policies.stopping.rules import RULES, upper
+from tests.policies.stopping.rules import upper
 
 
 def exact_law(rule: StoppingRule, mean: float) -> dict[tuple[int, bool], float]:
@@ -70,40 +68,6 @@ def test_stopping_time_has_its_exact_law(rule: Any, compiled: bool) -> None:
     for outcome, p in law.items():
         assert binom.cdf(seen[outcome], runs, min(1, p + 1e-9)) > 5e-7, (outcome, p)
         assert binom.sf(seen[outcome] - 1, runs, p) > 5e-7 or p < 1e-12, (outcome, p)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("cls", [cls for cls, _ in RULES])
-@pytest.mark.parametrize("low", [-1, "-3/10", 0])
-def test_three_hosts_have_one_law(cls: Any, low: Any) -> None:
-    """Compiled twin, events and sessions: rounds and values. False-alarm rate 1e-6 each."""
-    own = {} if cls is dpb.NAS else {"epsilon": 8}
-    rule = cls(alpha=0.9, beta=0.5, cap=90, low=low, high="7/10", grid=4, **own)
-    world = dpb.Categorical([0, 0.4, 1], [[0.1, 0.2, 0.7]])
-    fast, slow = (
-        dpb.estimates(rule, world, runs=n, seed=4, compiled=c)
-        for n, c in ((6000, True), (300, False))
-    )
-    for a, b in ((slow, fast), (streamed(rule, world, 300), fast)):
-        pairs = [
-            np.stack([e.rounds, np.rint(1e6 * e.value).astype(np.int64), e.capped], axis=1)
-            for e in (a, b)
-        ]
-        assert smallest_p(pairs[0], pairs[1]) > FALSE_ALARM
-
-
-def streamed(rule: StoppingRule, world: dpb.Environment, runs: int) -> Any:
-    """The same by feeding streams to `estimate`."""
-    low, high = rule.range
-    found = []
-    for run in range(runs):
-        rng = np.random.default_rng([7, run])
-        stream = (low + (high - low) * world.draw(0, rng) for _ in itertools.count())
-        found.append(dpb.estimate(rule, stream, noise=SimulatedNoise(run)))
-    value, rounds, capped = (np.array(column) for column in list(zip(*found, strict=True))[:3])
-    return dpb.Estimates(
-        rule=rule, environment=world, seed=0, value=value, rounds=rounds, capped=capped
-    )
 
 
 def test_without_noise_the_bar_is_reached_where_it_is_met() -> None:

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.law import compare_law
 from dpbandits.core.plan import Hold, PublicRng
 from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.policies.formulas.joint import explored_at_once, hoped_for
 from dpbandits.policies.joint import JointStatistics, folded
-from dpbandits.simulation.plain import play_events
 
 RNG = PublicRng(0, 0)
 UNIFORM = dpb.UniformMatroid(arms=20, rank=6)
@@ -95,12 +93,3 @@ def test_without_chance_the_compiled_player_decides_alike(problem: Any) -> None:
     )
     assert fast.counts.tolist() == plain.counts.tolist()
     assert fast.releases.tolist() == plain.releases.tolist()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("rounds", [300, 2_000])
-@pytest.mark.parametrize("problem", [UNIFORM, PARTITION, LINEAR], ids=["top", "areas", "linear"])
-def test_the_compiled_player_has_the_law_of_the_plain_one(problem: Any, rounds: int) -> None:
-    """Counts, releases and events; wrongly refused with probability 10⁻⁶."""
-    policy = dpb.DPJointMAT(problem=problem, epsilon=2, first=4.0)
-    compare_law(policy, rounds, 150, play_events)
