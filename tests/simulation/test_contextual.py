@@ -36,6 +36,13 @@ POLICIES = [
 ]
 
 
+def test_blocks_of_all_arms_grow_with_what_was_read() -> None:
+    policy = dpb.AdaCOFUL(**GIVEN, rho=2, first=50, alpha=1.5)
+    state = policy.init()
+    fits = tuple(fit._replace(read=400, open=10) for fit in state.fits)
+    assert policy.all_together(state._replace(fits=fits)) == 0.5 * 1200 - 30
+
+
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
 def test_compiled_runs_have_the_law_of_sessions(policy: Any) -> None:
     """Plays of each arm and what was earned, 60 runs a side of 700 rounds (30, where the plain way

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.core.plan import PublicRng
 from dpbandits.policies import CUCB, DPKLCUCB, LazyCUCB
+from dpbandits.policies.base import Statistics
 
 
 def broken(weights: Any) -> list[int]:
@@ -78,3 +80,12 @@ def test_costs_are_regret_too() -> None:
     plays = runs.plays
     assert runs.regret() == pytest.approx(0.5 * plays[:, 2])
     assert (plays[:, 2] < 400).all()
+
+
+@pytest.mark.parametrize(("mean", "action"), [(0.55, (0, 1)), (0.45, (2,))])
+def test_an_unread_arm_counts_as_the_largest_mean(mean: float, action: tuple[int, ...]) -> None:
+    """Two arms that are known well against one that is not: their sum is held against 1."""
+    policy, n = DPKLCUCB(problem=dpb.ExplicitSet([(0, 1), (2,)]), epsilon=1000), 10**6
+    rounds = (n, n, 0)
+    s = Statistics((mean * n, mean * n, 0.0), rounds, (1, 1, 0), rounds, (0,) * 3, 2 * n)
+    assert policy.plan(s, PublicRng(0, 0)).action == action  # type: ignore[union-attr]
