@@ -70,8 +70,7 @@ def test_parquet_is_checked_like_csv(tmp_path: Path) -> None:
     pl.DataFrame({"a": []}).write_parquet(path)
     refused(path, "has a header and no rows")
     refused(
-        written(tmp_path, "a,b\n0,1\n", "text.parquet"),
-        "text.parquet is no table that can be read",
+        written(tmp_path, "a,b\n0,1\n", "text.parquet"), "text.parquet is no table that can be read"
     )
 
 

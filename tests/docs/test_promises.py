@@ -51,9 +51,7 @@ TESTS = {
         "test_parts.py::test_a_copy_put_back_fences_every_part_though_one_alone_was_read",
         "test_recorded.py::test_a_batch_of_a_lost_timeline_is_not_read_again",
     ],
-    6: [
-        "restored/test_losses.py::test_a_repeated_answer_tells_nothing_of_the_first",
-    ],
+    6: ["restored/test_losses.py::test_a_repeated_answer_tells_nothing_of_the_first"],
     7: [
         "test_seen_in_files.py::test_nobody_sees_who_answered",
         "test_seen_in_files.py::test_no_length_tells_a_reward",

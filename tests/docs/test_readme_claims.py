@@ -105,11 +105,7 @@ def test_what_the_thin_tail_is_is_in_the_table() -> None:
 
 def test_what_the_preset_for_long_horizons_costs_is_in_its_table() -> None:
     """The docstring of `recommend`: mean regret of "level" over that of "sharp", all instances."""
-    rows = re.findall(
-        r"^\| (.*): DPJointMAT(\[level\])? \| (\d+) /",
-        lines("joint"),
-        re.MULTILINE,
-    )
+    rows = re.findall(r"^\| (.*): DPJointMAT(\[level\])? \| (\d+) /", lines("joint"), re.MULTILINE)
     means = {(instance, bool(level)): int(mean) for instance, level, mean in rows}
     ratios = [means[name, True] / means[name, False] for name, level in means if not level]
     assert len(ratios) >= 8

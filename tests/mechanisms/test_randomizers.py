@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import (
-    LocalLaplace,
-    RandomizedResponse,
-)
+from dpbandits.mechanisms import LocalLaplace, RandomizedResponse
 from dpbandits.noise import SecureNoise, SimulatedNoise
 
 

@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from dpbandits.core.errors import OracleCheckFailed
-from dpbandits.oracles import (
-    TopK,
-    UserDecisionSet,
-    check_decision_set,
-)
+from dpbandits.oracles import TopK, UserDecisionSet, check_decision_set
 
 
 def test_user_decision_set() -> None:

@@ -66,11 +66,7 @@ def drawings(results):
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "papers" / "tiny"
     folder.mkdir(parents=True)
-    for name, text in (
-        ("sweep.toml", SWEEP),
-        ("claims.toml", CLAIMS),
-        ("figures.py", FIGURES),
-    ):
+    for name, text in (("sweep.toml", SWEEP), ("claims.toml", CLAIMS), ("figures.py", FIGURES)):
         (folder / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path

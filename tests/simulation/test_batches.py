@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits import (
-    DPIMED,
-    DPKLUCB,
-    AdaCUCB,
-    AdaPKLUCB,
-    AdaPUCB,
-    AnytimeLazyUCB,
-    DPRateIMED,
-)
+from dpbandits import DPIMED, DPKLUCB, AdaCUCB, AdaPKLUCB, AdaPUCB, AnytimeLazyUCB, DPRateIMED
 from dpbandits.checks import CHECKS
 from dpbandits.simulation.compiled.batches import FEW, player_of
 from dpbandits.simulation.compiled.players import kernel_for

@@ -127,7 +127,7 @@ def test_every_law_builds(write: Write, tmp_path: Path) -> None:
 LINEAR = 'law = "bernoulli"\nmeans = [0.75, 0.5, 0.25]'
 MISTAKES = {
     'class = "DPKLUCB"|class = "DPKLUBC"': [
-        "policies.0: There is no policy 'DPKLUBC' (did you mean DPKLUCB",
+        "policies.0: There is no policy 'DPKLUBC' (did you mean DPKLUCB"
     ],
     'label = "DP-KLUCB"|alfa = 2': ["policies.0: DPKLUCB does not take 'alfa' (did you mean alpha"],
     'label = "DP-KLUCB"|epsilon = 1': ["policies.0", "use epsilons = […]"],
@@ -152,9 +152,7 @@ MISTAKES = {
     ],
     'trial = "smoking"|trial = "cooking"': ["environments[1] (smoking)", "'cooking'", "depression"],
     'name = "smoking"|name = "linear"': ["environments: 'linear' occurs twice"],
-    'class = "KLUCB"|class = "DPKLUCB"\nlabel = "DP-KLUCB"': [
-        "policies: 'DP-KLUCB' occurs twice",
-    ],
+    'class = "KLUCB"|class = "DPKLUCB"\nlabel = "DP-KLUCB"': ["policies: 'DP-KLUCB' occurs twice"],
     'environments = ["linear"]|environments = ["liner"]': [
         "HybridUCB",
         "no environment 'liner' (did you mean linear",

@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpbandits.oracles import (
-    Coverage,
-    Influence,
-    Matchings,
-    check_decision_set,
-)
+from dpbandits.oracles import Coverage, Influence, Matchings, check_decision_set
 from tests.oracles.instances import OTHERS, draw
 
 

@@ -9,15 +9,7 @@ import numpy as np
 import dpbandits as dpb
 from dpbandits.checks.tape import Tape
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policies import (
-    DPKLMAT,
-    DPTSMAT,
-    DPUCBMAT,
-    KLOSM,
-    OMM,
-    CTSBeta,
-    CTSGaussian,
-)
+from dpbandits.policies import DPKLMAT, DPTSMAT, DPUCBMAT, KLOSM, OMM, CTSBeta, CTSGaussian
 from dpbandits.simulation.plain import Path as Run
 from dpbandits.simulation.plain import play_events
 
