@@ -8,16 +8,14 @@ from pathlib import Path
 import pytest
 
 from papers.pages import algorithms_of
-from papers.paper import OpenQuestions, load_questions, papers_in
+from papers.paper import OpenQuestions, Paper, load_questions
+from tests.papers.test_paper_folders import EVERY
 from tests.places import REPOSITORY
 
-FOLDER = REPOSITORY / "papers"
-PAPERS = papers_in(FOLDER)
 
-
-@pytest.mark.parametrize("key", PAPERS)
-def test_every_paper_has_questions_and_algorithms(key: str) -> None:
-    found = PAPERS[key].questions()
+@EVERY
+def test_every_paper_has_questions_and_algorithms(paper: Paper) -> None:
+    found = paper.questions()
     assert found.questions
     assert algorithms_of(found.authors)
     for question in found.questions:
