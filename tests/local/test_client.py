@@ -36,9 +36,14 @@ def policy(epsilon: object = "1/100") -> CUCBLDP2:
     return CUCBLDP2(problem=dpb.TopKMax(arms=len(MEANS), k=2), epsilon=epsilon, grid=GRID)  # type: ignore[arg-type]
 
 
+def described(epsilon: str = "1") -> str:
+    return messages.randomizer_to_json(LocalLaplace(epsilon=epsilon, width=2))  # type: ignore[arg-type]
+
+
 def client(epsilon: str = "1", **options: object) -> Client:
-    described = messages.randomizer_to_json(LocalLaplace(epsilon=epsilon, width=2))  # type: ignore[arg-type]
-    return Client(described, most=1, noise=dpb.SimulatedNoise(1), simulated=True, **options)  # type: ignore[arg-type]
+    return Client(
+        described(epsilon), most=1, noise=dpb.SimulatedNoise(1), simulated=True, **options
+    )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -161,12 +166,11 @@ def test_a_report_about_several_rewards_costs_its_epsilon_in_all(
 
 
 def test_simulated_noise_only_when_asked_for() -> None:
-    described = messages.randomizer_to_json(LocalLaplace(epsilon=1))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="simulated=True"):
-        Client(described, most=1, noise=dpb.SimulatedNoise(1))
+        Client(described(), most=1, noise=dpb.SimulatedNoise(1))
     with pytest.raises(TypeError, match="simulated=False"):
-        Client(described, most=1, simulated=True)
-    assert Client(described, most=1).guarantee.noise == "secure"
+        Client(described(), most=1, simulated=True)
+    assert Client(described(), most=1).guarantee.noise == "secure"
     assert '"noise": "simulated"' in client().answer(DECISION, {3: 0.5})
 
 
@@ -193,16 +197,11 @@ def test_a_session_takes_the_report_and_refuses_the_raw_value() -> None:
 # time
 
 
-DESCRIBED = messages.randomizer_to_json(LocalLaplace(epsilon=1, width=2))  # type: ignore[arg-type]
 SUPER_ARM = messages.decision_to_json(7, [0, 3], (0, 3))
 
 
-def device() -> Client:
-    return Client(DESCRIBED, most=1, noise=dpb.SimulatedNoise(1), simulated=True)
-
-
 def test_a_missing_or_wrong_reward_sends_nothing() -> None:
-    one, client = messages.decision_to_json(8, 3, None), device()
+    one, device = messages.decision_to_json(8, 3, None), client()
     for decision, reward, what in (
         (SUPER_ARM, {0: 0.25}, r"rewards of arms \[0, 3\]; those of \[3\] are missing"),
         (SUPER_ARM, {}, r"those of \[0, 3\] are missing"),
@@ -213,14 +212,14 @@ def test_a_missing_or_wrong_reward_sends_nothing() -> None:
         (one, {3: math.nan}, ""),
     ):
         with pytest.raises(dpb.RewardError, match=what + ".*Nothing was") as error:
-            client.answer(decision, reward)  # type: ignore[arg-type]
+            device.answer(decision, reward)  # type: ignore[arg-type]
         assert "0.25" not in str(error.value)
-    client.answer(SUPER_ARM, {0: 0.5, 3: 0.5})  # the decision was not used up
+    device.answer(SUPER_ARM, {0: 0.5, 3: 0.5})  # the decision was not used up
 
 
 @pytest.mark.parametrize("epsilon", ["1e6000000", "1e-6000000", "1" * 10**5, "1/" + "7" * 10**5])
 def test_a_description_costs_no_time(epsilon: str) -> None:
-    text = json.dumps(json.loads(DESCRIBED) | {"epsilon": epsilon})
+    text = json.dumps(json.loads(described()) | {"epsilon": epsilon})
     tracemalloc.start()
     with pytest.raises(messages.MessageError, match="epsilon") as error:
         Client(text, most=1)

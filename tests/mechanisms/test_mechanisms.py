@@ -27,7 +27,6 @@ from dpbandits.mechanisms import (
     Separable,
     SignedCounter,
 )
-from dpbandits.mechanisms.counters import segment_size
 from dpbandits.noise import SimulatedNoise
 from tests.mechanisms.silence import Silence
 
@@ -167,11 +166,6 @@ def test_draws_are_counted() -> None:
             expected = pairs[0][1] * 2 * share**2
             # the variance of a sample variance of a heavy-tailed sum: kurtosis of Laplace 6
             assert totals.var() == pytest.approx(expected, rel=5 * math.sqrt(5 / rng_runs)), leaf
-
-
-def test_segments() -> None:
-    assert [segment_size(s, "powers") for s in range(5)] == [1, 1, 2, 4, 8]
-    assert [segment_size(s, "doubling") for s in range(5)] == [1, 2, 4, 8, 16]
 
 
 def test_vector_answer_touches_only_its_block() -> None:

@@ -65,16 +65,3 @@ def test_jumps_have_the_law_of_rounds(rounds: int, runs: int, world: str) -> Non
     slow = np.array([round_by_round(means, eps, rounds, rng) for _ in range(runs)])
     told = np.column_stack([fast.plays, fast.releases])
     assert smallest_p(slow, told) > FALSE_ALARM / (len(WORLDS) * len(SIZES))
-
-
-@pytest.mark.long  # its player is compiled
-def test_counts_on_the_way_are_of_the_run() -> None:
-    """Counts kept at many rounds grow by what is played between them, whatever is jumped over."""
-    marks = list(range(50, 5000, 7))
-    means = WORLDS["five"][0]
-    runs = dpb.simulate(
-        dpb.LazyDPTS(arms=5, epsilon=0.5), dpb.Bernoulli(means), 5000, seed=1, at=marks
-    )
-    counts = runs.plays_at(marks)[0]
-    assert (np.diff(counts, axis=0) >= 0).all()
-    assert counts.sum(axis=1).tolist() == marks
