@@ -49,7 +49,7 @@ def test_bottleneck_path() -> None:
 
 def test_bounds_and_orders_use_the_largest_error() -> None:
     """Policies that read one reward a round gain a factor K² and K: their bounds for bottlenecks
-    are those of B∞ = 1, and the regret of a run is below.
+    are those of B∞ = 1.
     """
     means = [0.9, 0.8, 0.85, 0.2, 0.3]
     wide, summed = (
@@ -71,9 +71,6 @@ def test_bounds_and_orders_use_the_largest_error() -> None:
         assert make(summed).regret_order(means, 10**6) >= (factor - 1e-9) * order
         bound = make(wide).regret_bound(means, 10**6)
         assert bound <= make(summed).regret_bound(means, 10**6)
-    policy = dpb.CUCBDPMax(problem=wide, epsilon=8, horizon=1000, grid=1)
-    runs = dpb.simulate(policy, dpb.Bernoulli(means), 1000, runs=2, seed=1)
-    assert 0.0 < runs.regret().mean() < policy.regret_bound(means, 1000)
 
 
 def test_smoothness_of_user_defined_values() -> None:

@@ -10,36 +10,10 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.mechanisms import LocalLaplace
 from dpbandits.policies import CUCBDP, CUCBLDP1, CUCBLDP2, CUCBDPMax, LazyCUCB
 from dpbandits.policies.super_arms import noise_radius, statistical_radius
 
 TOP = dpb.TopK(arms=4, k=2)
-
-
-def test_law_of_reports() -> None:
-    """Each number of a report has variance about 2K²/ε² and the reward's mean. Five standard
-    errors: false alarms below 1e-6 a number.
-    """
-    for width, epsilon in ((1, 1), (3, 2)):
-        randomizer, noise = (
-            LocalLaplace(epsilon=Fraction(epsilon), width=width),
-            dpb.SimulatedNoise(5),
-        )
-        rewards = [0.25, 0.5, 1.0][:width]
-        steps = (
-            np.array([randomizer.report(rewards, noise).steps for _ in range(20_000)])
-            / randomizer.grid.steps
-        )
-        variance = 2 * (width / epsilon) ** 2
-        assert np.abs(steps.mean(axis=0) - rewards).max() < 5 * math.sqrt(variance / 20_000)
-        # kurtosis 6
-        assert np.abs(steps.var(axis=0) - variance).max() < 5 * variance * math.sqrt(5 / 20_000)
-        assert (
-            np.abs(np.corrcoef(steps.T) - np.eye(width)).max() < 5 / math.sqrt(20_000)
-            if width > 1
-            else True
-        )
 
 
 def sides(n: int, eps: float, runs: int) -> Any:
