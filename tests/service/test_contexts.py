@@ -74,7 +74,7 @@ def test_two_processes_decide_as_one_session(kind: str, tmp_path: Path) -> None:
     campaigns = [create(lite.open(), made)]
     campaigns.append(lite.open()["c"])
     waiting = list[Any]()
-    for at in range(90):
+    for at in range(90 if kind in ("pilot", "optimism") else 60):
         if at % 31 == 7:
             campaigns[at % 2] = lite.open()["c"]
         places = PLACES[[(9 * at + i) % 400 for i in range(9)]]
@@ -111,7 +111,7 @@ def test_every_kind_of_store_keeps_contexts(make: Any) -> None:
         user_key=bytes(16),
         **PEOPLE,
     )
-    for at in range(120):
+    for at in range(80):
         campaign = other if at % 2 else one
         place, user = PLACES[at], f"user {at // 2}"
         theirs = campaign.ask(context=place, user=user)
