@@ -101,13 +101,14 @@ def test_over_http_another_kind_is_refused(make: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "refused"),
-    [({"epsilon": 1}, "would take 1 more"), ({"epsilon": 10, **USER}, "campaign fixed")],
+    ("epsilon", "options", "refused"), [(1, {}, "would take 1 more"), (10, USER, "campaign fixed")]
 )
-def test_campaigns_that_join_at_once(make: Open, options: Any, refused: str) -> None:
+def test_campaigns_that_join_at_once(
+    make: Open, epsilon: int, options: dict[str, Any], refused: str
+) -> None:
     """Both have looked at the scope before one of them is written."""
     store, other = make(), make()
-    store.scope("all", epsilon=options.pop("epsilon"))
+    store.scope("all", epsilon=epsilon)
     inner: Any = store.database.create
 
     def late(*given: Any) -> Any:
