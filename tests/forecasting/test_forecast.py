@@ -66,7 +66,7 @@ def test_rows_come_in_order() -> None:
         (EQUAL, None),
     ]
     assert small().to_polars().shape == (len(small()), 15)
-    with pytest.raises(KeyError, match="Nothing was forecast"):
+    with pytest.raises(KeyError, match=r"Nothing was forecast .*, but of .'DPKLUCB', 0.5"):
         small().row("DPKLUCB", 7.0)
 
 
@@ -106,7 +106,7 @@ def test_a_spread_is_played_and_said() -> None:
 
 
 def test_the_epsilon_that_can_be_afforded() -> None:
-    half, one = small().row("DPKLUCB", 0.5), small().row("DPKLUCB", 1.0)
+    half, one = small().row("DPKLUCB", "1/2"), small().row("DPKLUCB", 1.0)
     assert one.loss < half.loss
     assert small().within(half.loss, "DPKLUCB") == half
     assert small().within((half.loss + one.loss) / 2, "DPKLUCB") == one

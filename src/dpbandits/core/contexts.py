@@ -187,7 +187,9 @@ class UnitContexts:
     def __init__(self, features: Any, keep: int | None = None) -> None:
         rows = _measured(features)
         if len(rows) < 2:
-            raise ValueError("Expected at least 2 rows of features to fit on.")
+            raise ValueError(
+                f"Expected at least 2 rows of features to fit on, got shape {np.shape(features)}."
+            )
         measured = rows.shape[1]
         kept = measured if keep is None else whole_number(keep, "keep", 1, measured)
         self.centre, self.scale = rows.mean(axis=0), np.maximum(rows.std(axis=0), 1e-9)

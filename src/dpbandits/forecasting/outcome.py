@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 import numpy as np
 
 from dpbandits.core.inputs import MOST_ARMS, Floats, real_number, shown, whole_number
-from dpbandits.core.privacy import printed_epsilon
+from dpbandits.core.privacy import as_fraction, printed_epsilon
 from dpbandits.core.tables import Tabular, aligned, in_columns
 from dpbandits.policies.contract import checked_arm_labels, refuse_one_text
 from dpbandits.session.ranges import Range
@@ -359,16 +360,20 @@ class Forecast(Tabular):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def row(self, policy: str, epsilon: float | None = None) -> Foreseen:
+    def row(self, policy: str, epsilon: float | str | Fraction | None = None) -> Foreseen:
         """The row of a policy at an ε.
 
         Raises:
             KeyError: there is none.
         """
+        wanted = None if epsilon is None else float(as_fraction(epsilon, "epsilon"))
         for row in self.rows:
-            if row.policy == policy and row.epsilon == epsilon:
+            if row.policy == policy and row.epsilon == wanted:
                 return row
-        raise KeyError(f"Nothing was forecast of {shown(policy)} at epsilon={shown(epsilon)}.")
+        found = ", ".join(repr((row.policy, row.epsilon)) for row in self.rows)
+        raise KeyError(
+            f"Nothing was forecast of {shown(policy)} at epsilon={shown(epsilon)}, but of {found}."
+        )
 
     def _columns(self) -> dict[str, list[Any]]:
         return in_columns(self.rows, Foreseen)
