@@ -159,7 +159,7 @@ def test_a_call_that_does_not_fit_is_refused(call: str) -> None:
 
 def test_what_is_no_reward_is_not_repeated() -> None:
     said = dpbandits("campaign", "tell", "trial", "0" * 32, "0.12.3", "--store", "x").stderr
-    assert "Invalid value for 'reward'" in said
+    assert "Expected a reward to be JSON, such as 1 or [1, 0]" in said
     assert "0.12.3" not in said
 
 

@@ -7,6 +7,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -351,13 +352,15 @@ def given_params(view: str, given: Sequence[str]) -> dict[str, Any]:
 def tell_command(
     name: NameArgument,
     decision: Annotated[str, typer.Argument(help="The id of a decision.")],
-    reward: Annotated[float, typer.Argument(help="Its reward.")],
+    reward: Annotated[str, typer.Argument(help="Its reward; with a guardrail '[reward, harm]'.")],
     store: StoreOption,
     witness: WitnessOption = None,
 ) -> None:
     """The reward of a decision."""
-    with one_line_errors("Nothing was recorded."), opened_store(store, witness) as found:
-        status = found[name].tell(decision, reward)
+    with one_line_errors("Nothing was recorded."):
+        value = reward_in(reward)
+        with opened_store(store, witness) as found:
+            status = found[name].tell(decision, value)
         if status == "unknown":
             raise ValueError(
                 "Expected the id of a decision of this campaign, as `dpbandits campaign ask` "
@@ -525,6 +528,17 @@ def given_options(name: str, options: str) -> dict[str, Any]:
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
         raise ValueError(f"--options: {'; '.join(wrong)}.") from None
+
+
+def reward_in(text: str) -> Any:
+    """A number, or JSON of several.
+
+    Raises:
+        ValueError: neither. It is not shown.
+    """
+    with suppress(ValueError):
+        return float(text)
+    return json_in(text, "a reward", "1 or [1, 0]", (list,))
 
 
 def json_in(text: str, what: str, example: str, kinds: tuple[type, ...] = (dict,)) -> Any:

@@ -49,6 +49,10 @@ def test_a_campaign_from_the_command_line(run: Any, tmp_path: Path) -> None:
     assert {row["label"] for row in rows} <= {"blue", "'=green"}, "nothing that computes"
     assert "generation 2" in run("campaign", "fence", "trial")
     assert run("campaign", "tell", "trial", decisions[1]["id"], "1").strip() == "gone"
+    rail = '{"guardrail": {"name": "refunds", "limit": 0.05}}'
+    run("campaign", "create", "watched", "--policy", POLICY, "--options", rail)
+    asked = json.loads(run("campaign", "ask", "watched"))["id"]
+    assert run("campaign", "tell", "watched", asked, "[1, 0]").strip() == "recorded"
     run("campaign", "close", "trial", "--why", "enough", "--winner", "blue", "--no-read")
     assert json.loads(run("campaign", "ask", "trial"))["label"] == "blue"
     assert "over (enough)" in run("campaign", "list")
