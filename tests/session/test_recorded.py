@@ -183,7 +183,9 @@ def test_least_shares_of_single_arms_are_kept() -> None:
     assert sum(decision.label == "control" for decision in asked) >= 1_058
     rows = [row for row in s.decisions() if row.id > 120]
     assert {row.propensity for row in rows if row.label == "control"} == {0.3}
-    assert "arm control gets 0.3 of rounds or more" in " ".join(s.statement().split())
+    said = " ".join(s.statement().split())
+    assert "arm control gets 0.3 of rounds or more" in said
+    assert "Not so for the 120 people of recorded batches" in said
     s.add_arm("red")
     assert s._state.assignment is not None
     assert s._state.assignment.least(3) == 0.0

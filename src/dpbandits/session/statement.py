@@ -385,6 +385,11 @@ def choice_words(session: Session) -> str:
     sentences = []
     if drawn is not None:
         sentences.append(f"Assignment: {drawn.words([name for name, _ in session.arms])}.")
+        if elsewhere := session._current.elsewhere:
+            sentences.append(
+                f"Not so for the {elsewhere:,} people of recorded batches, who were assigned "
+                "elsewhere."
+            )
     if periods is not None:
         sentences.append(
             f"Shares stand still within each period of {length_words(periods.seconds)}; at its end "
