@@ -54,6 +54,11 @@ def test_they_are_for_servers_only(tmp_path: Path) -> None:
         dpb.open_store("sqlite://trial.db")
     with pytest.raises(ValueError, match="'memory:'"):
         dpb.open_store("sqlite://")
+    no: dict[str, Any]
+    for no in ({"noise": 1}, {"noise": dpb.SecureNoise}, {"clock": 3}):
+        with pytest.raises(TypeError, match=f"Expected {next(iter(no))}="):
+            dpb.open_store(place, **no)
+    assert not any(tmp_path.iterdir())
 
 
 def test_what_a_server_says_of_its_store_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -478,6 +478,7 @@ def test_estimates_are_the_released_law() -> None:
     other = found.effect("b", "a", CONTEXTS)
     assert np.allclose([other.low, other.high], [-effect.high, -effect.low])
     one = found.value([0, 0, 0], CONTEXTS)
+    assert found.value(np.array(["a"] * 3), CONTEXTS) == one
     assert one.mean == pytest.approx(np.clip(fitted[:, 0].mean(), 0, 1))
     mixed = found.value([[0.5, 0.5]] * 3, CONTEXTS)
     assert mixed.mean == pytest.approx(np.clip(fitted.mean(), 0, 1))
@@ -525,6 +526,7 @@ def test_what_does_not_fit_is_refused() -> None:
         (lambda: found.effect(0, 0, CONTEXTS), "two different arms"),
         (lambda: found.effect("c", 0, CONTEXTS), "or its name"),
         (lambda: found.value([0, 2, 1], CONTEXTS), "sum to 1"),
+        (lambda: found.value(["c", "c", "c"], CONTEXTS), "or its name"),
         (lambda: found.value([[0.5, 0.4]] * 3, CONTEXTS), "sum to 1"),
     ):
         with pytest.raises(ValueError, match=said):

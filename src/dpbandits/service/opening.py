@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpbandits.core.inputs import shown
+from dpbandits.core.inputs import checked_noise, shown
 from dpbandits.noise.protocol import Noise
-from dpbandits.session.times import Clock
+from dpbandits.session.times import Clock, require_clock
 
 if TYPE_CHECKING:
     from dpbandits.service.client import AsyncRemoteStore
@@ -69,6 +69,9 @@ def open_store(
             "Expected an address such as 'sqlite:///trial.db', with three slashes, got "
             f"{shown(url)}; for a store that forgets, write 'memory:'."
         )
+    require_clock(clock)
+    if noise is not None:
+        checked_noise(noise)
     given = any(each is not None for each in (key, noise, token))
     if looking and (given or not url.startswith("postgresql")):
         raise ValueError(

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from dpbandits.core.contexts import checked_rows
 from dpbandits.core.inputs import Booleans, Floats, numbers_in, shown
+from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.contextual import ContextState, ContextualPolicy
 from dpbandits.session.beliefs import checked_confidence
 from dpbandits.session.ranges import Range
@@ -172,8 +173,8 @@ class Predictions:
         """Return the mean reward of another policy over these contexts.
 
         Args:
-            shares: the arm that it plays for each context, shape (contexts,); or its probability
-                of each arm, shape (contexts, arms), rows that sum to 1.
+            shares: the arm that it plays for each context, by number or name, shape (contexts,);
+                or its probability of each arm, shape (contexts, arms), rows that sum to 1.
             contexts: shape (contexts, features).
 
         Returns:
@@ -208,6 +209,9 @@ class Predictions:
         )
 
     def _shares(self, shares: ArrayLike, contexts: int) -> Floats:
+        named = read_or_none(np.asarray, shares)
+        if named is not None and named.ndim == 1 and all(isinstance(arm, str) for arm in named):
+            shares = [self._arm(arm) for arm in named.tolist()]
         given, arms = numbers_in(shares, "shares"), len(self.theta)
         if given.shape == (contexts,) and np.all(np.isin(given, np.arange(arms))):
             return np.asarray(np.eye(arms)[given.astype(np.int64)])
