@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -130,23 +129,6 @@ def test_a_call_that_is_made_again_gets_its_first_reply() -> None:
         assert campaign.ask(30, key="asked") == asked
         assert campaign.add_arm("c", key="added") == added
         assert campaign.record("a", (9, 5), key="a") == "recorded"
-
-
-def test_what_is_due_in_other_segments_is_made() -> None:
-    """Every call makes it, whichever segment comes first."""
-    two = Two(attribution_window=timedelta(minutes=1))
-    two.one.tell_many([(each, 1) for each in two.one.ask(30, segment="DE")])
-    two.clock.now += 61
-    with pytest.raises(dpb.HorizonError):
-        two.one.settle()
-    drawn = two.noise.drawn
-    two.one.tell_many([(each, 1) for each in two.one.ask(5, segment="IT")])
-    two.clock.now += 61
-    for _ in range(2):
-        with pytest.raises(dpb.HorizonError):
-            two.one.settle()
-        assert two.other["IT"].summary().step == 5
-        assert two.noise.drawn == drawn + 5 == readings(two.one)
 
 
 def test_a_campaign_past_its_horizon_is_closed_and_forgets_people() -> None:

@@ -118,21 +118,6 @@ def test_the_policy_decides_as_if_it_had_never_seen_the_others(make: Open) -> No
     assert own.ledger
 
 
-def test_the_guarantee_is_that_of_one_side_and_a_scope_pays_it_once(make: Open) -> None:
-    store = make()
-    store.scope("people", epsilon=1)
-    campaign = held(store, scope="people", holdout=".5")
-    assert store.scope("people").left == 0
-    asked = [each for user in range(60) for each in campaign.ask(4, user=user)]
-    campaign.tell_many([(each, 1) for each in asked])
-    again = make()["trial"]
-    assert again.spent == again["holdout"].spent == again["policy"].spent == 1
-    assert again.guarantee == again["policy"].guarantee == again["holdout"].guarantee
-    assert again.segments == SIDES
-    assert again.statement().count("PRIVACY STATEMENT") == 2
-    assert list(make()) == ["trial"]
-
-
 def test_what_is_done_to_arms_people_and_the_campaign(store: Any) -> None:
     campaign = held(store, **PEOPLE)
     assert campaign.add_arm("c") == 2

@@ -38,14 +38,6 @@ def where(parts: Any, at: int = 0) -> dict[str, Any]:
 # Places
 
 
-@EACH_PARTS
-def test_a_void_decision_gives_its_place_back_whoever_calls(make: Open, parts: Any) -> None:
-    campaign = create(make(), **{**TWICE, "max_contributions": 1}, **parts)
-    decision, other = campaign.ask(user="ann", **where(parts)), make()["c"]
-    assert other.void(decision) == ["recorded"]
-    assert [other.ask(user="ann", **where(parts)).learn for _ in range(2)] == [True, False]
-
-
 def test_who_is_erased_is_learned_from_no_more() -> None:
     clock = Time()
     store = dpb.open_store("memory:", key=KEY, clock=clock)

@@ -13,41 +13,10 @@ import pytest
 import dpbandits as dpb
 from dpbandits.service.operations import RecordOutcomes
 from dpbandits.service.transaction import Written
-from tests.service.conftest import KEY, Open
-from tests.service.counted import Failing
+from tests.service.conftest import KEY
 from tests.service.timelines import Lite, create, inside
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=4, grid=1)
-
-
-def test_parts_take_batches_of_their_own(make: Open) -> None:
-    store = make(noise=dpb.SimulatedNoise(1))
-    lands = store.create("lands", POLICY, segments=["DE", "FR"])
-    assert lands.record("a", (8, 4), segment="DE", key="w") == "recorded"
-    assert lands["FR"].record("a", (8, 4), key="other") == "recorded"
-    assert [lands[name].summary().asked for name in ("DE", "FR")] == [8, 8]
-    assert lands.shares(7)["DE"].people == 7
-    assert {row.segment for row in lands.lift("a")} == {"DE", "FR"}
-    with pytest.raises(ValueError, match="segment="):
-        lands.record("a", (8, 4), key="w 2")
-    sale = store.create("sale", POLICY, holdout=".2")
-    for call in (lambda: sale.record("a", (8, 4), key="w"), lambda: sale["policy"].shares(3)):
-        with pytest.raises(ValueError, match="without holdout="):
-            call()
-    assert sale["policy"].lift("a").control == "a"
-
-
-def test_a_release_that_fails_leaves_the_batch_recorded() -> None:
-    """The next call makes the release; the batch, recorded again, counts once."""
-    noise = Failing(0, 100)
-    with dpb.open_store("memory:", key=KEY, noise=noise) as store:
-        campaign = store.create("trial", POLICY, assignment="planned")
-        for times in (100, 0):
-            noise.times = times
-            assert campaign.record("a", (40, 20), key="w") == "recorded"
-            summary = campaign.summary()
-            assert (summary.asked, summary.told) == (40, 40)
-        assert sum(line.stop - line.start for line in campaign.ledger) == 40
 
 
 def test_no_outcome_is_kept_or_shown() -> None:
