@@ -64,6 +64,25 @@ def test_a_held_basis_is_the_greedy_one_in_every_round() -> None:
     assert sum(swaps_of(DPUCBMAT(problem=problem, epsilon=4), seed) for seed in range(6)) >= 3
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 10, 1000])
+def test_a_swap_is_found_at_its_round(epsilon: float) -> None:
+    """Of elements whose indices meet about now: the first round whose greedy basis is another."""
+    problem = dpb.PartitionMatroid(categories=[0, 0, 0, 1, 1, 1, 2, 2], capacities=[1, 2, 1])
+    policy, rng, swaps = DPUCBMAT(problem=problem, epsilon=epsilon), np.random.default_rng(7), 0
+    for _ in range(400):
+        n, t, ahead = tuple((2 ** rng.integers(0, 12, 8)).tolist()), int(rng.integers(6, 30)), 12
+        meet = np.log(4 * (t + rng.uniform(-4, ahead, 8)))
+        bonus = [lazy_ucb(0, k, at, policy.share) for k, at in zip(n, meet.tolist(), strict=True)]
+        means = 1 - np.array(bonus)
+        s = Statistics(tuple((means * n).tolist()), n, n, n, (0,) * 8, t - 1)
+        by_round = [printed_indices(s, r, 4, policy.share) for r in range(t, t + ahead)]
+        bases = [problem.best(indices) for indices in by_round]
+        first = next((r for r, basis in enumerate(bases) if basis != bases[0]), ahead)
+        assert policy.first_swap(s, means, by_round[0], bases[0], ahead) == t + first
+        swaps += first < ahead
+    assert 100 < swaps < 400
+
+
 def test_few_pairs_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """A basis of 30 that is ahead and 200 rivals of which each catches up with one of it at most:
     200 pairs, not 6000.
