@@ -2,7 +2,8 @@
 test. One case is one instance with all its checks.
 
 `make test` takes ten instances, one of each kind of mechanism and two of other settings, and
-simulates one of them; `make test-all` takes all.
+simulates one of them; `make test-all` takes all, and compares compiled runs with plain ones, which
+are pinned in tests/simulation.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from tests.families import NEAR
 
-SIMULATED = ("beats_uniform", "late_rewards", "compiled_law")
+SIMULATED = ("beats_uniform", "compiled_law")
 """Checks that play many runs, most of them compiled."""
 
 
@@ -56,10 +57,14 @@ def test_policy(policy: Policy, subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.parametrize("policy", cases(["DPKLUCB"]))
-def test_policy_in_simulations(policy: Policy, subtests: pytest.Subtests) -> None:
-    for name in SIMULATED:
-        with subtests.test(check=name):
-            CHECKS[name](policy)
+def test_policy_beats_uniform_play(policy: Policy) -> None:
+    CHECKS["beats_uniform"](policy)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("policy", cases([]))
+def test_compiled_runs_of_a_policy_have_the_law_of_plain_ones(policy: Policy) -> None:
+    CHECKS["compiled_law"](policy)
 
 
 @pytest.mark.parametrize("name", POLICIES)
