@@ -80,7 +80,7 @@ class Slow:
 def test_slow_runs_keep_the_budget(
     monkeypatch: pytest.MonkeyPatch, budget: float, seconds: float
 ) -> None:
-    """What is too slow is not begun; what was played can be played again by its count."""
+    """What is too slow is not begun."""
     clock = Clock(monkeypatch)
     report = dpb.audit(Slow(clock, seconds), 1, budget=budget, workers=1)
     (level,) = report.levels
@@ -91,8 +91,6 @@ def test_slow_runs_keep_the_budget(
         return
     assert 0.2 * budget <= clock.now - 1000 <= budget
     assert report.verdict == "failed"
-    again = dpb.audit(Slow(clock, 0), 1, runs=level.details["runs"] // 2, workers=1)
-    assert again.levels[0].details == level.details
 
 
 def all_plausible(total: Any, count: int, noise: Any) -> Any:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, NamedTuple
 
 from dpbandits.auditing import subjects
@@ -488,6 +487,7 @@ def counted_level(
             subject,
             claim,
             runs=runs,
+            choose=None if how.runs is not None else chosen_for(runs),
             seed=how.seed,
             workers=how.workers,
             no_claim=no_claim,
@@ -501,8 +501,13 @@ def counted_level(
             return play(how.runs)
         if too_slow := slowness(subject, until - clock(), how.seed):
             return unseen(too_slow, claim if how.rho is None else how.rho, no_claim)
-        work = partial(runs_played, len(subject.pairs()))
-        return largest_in_time(play, FEWEST, until - clock(), work)
+        many = len(subject.pairs())
+        return largest_in_time(
+            play,
+            FEWEST,
+            until - clock(),
+            lambda runs: runs_played(many, runs, chosen_for(runs)),
+        )
 
     try:
         found = played()
@@ -522,10 +527,15 @@ def counted_level(
     return replace(found, evidence=f"{found.evidence.rstrip('.')}; {hint}") if hint else found
 
 
+def chosen_for(runs: int) -> int:
+    """Tables are chosen with less where there is a budget: bets are quicker than lessons."""
+    return max(FEWEST, runs // 100)
+
+
 def slowness(subject: Subject, seconds: float, seed: int) -> str:
     """What to say if there is no time for the fewest runs; else nothing."""
     pairs = subject.pairs()
-    table, needed = pairs[0].a, runs_played(len(pairs), FEWEST)
+    table, needed = pairs[0].a, runs_played(len(pairs), FEWEST, FEWEST)
     for at in range(2):  # a first run may compile and load what later ones have
         began = clock()
         subject.outcomes(table, 1, seed + at)

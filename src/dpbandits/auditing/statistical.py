@@ -243,10 +243,11 @@ ROUGHLY = 0.02
 @dataclass(frozen=True)
 class RunPlan:
     """How much is played: so many runs a side (of tapes of more than 64 rounds fewer, in
-    proportion).
+    proportion). choose: as many as tables are chosen for; `runs`, or fewer.
     """
 
     runs: int
+    choose: int
     seed: int
     tell: Callable[[str], None]
     delta: float = 0.0
@@ -275,13 +276,13 @@ class Tried(NamedTuple):
 
 def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan) -> Tried:
     """Choose a pair."""
-    tried = list(pairs[: pairs_tried(plan.runs)])
+    tried = list(pairs[: pairs_tried(plan.choose)])
     left, kept = tried, list[Lot | None]([None] * len(tried))
     for heat in range(HEATS):
         scores = list[float]()
         for at, pair in enumerate(left):
             seed = plan.seed + 10**5 * (heat + 1) + at
-            played = players.play(pair, 2 * runs_of(pair, plan.runs, heat), seed)
+            played = players.play(pair, 2 * runs_of(pair, plan.choose, heat), seed)
             lot = kept[at] = together(kept[at], played)
             scores.append(promising(lot, pair, plan) if heat else at_first_glance(lot))
             plan.tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
@@ -341,12 +342,12 @@ def pairs_tried(runs: int) -> int:
     return min(max(runs // 50, FEW_PAIRS), MANY_PAIRS)
 
 
-def runs_played(pairs: int, runs: int) -> int:
+def runs_played(pairs: int, runs: int, choose: int) -> int:
     """How many runs of short tapes are played in all, where there are so many pairs of them, and so
     many runs are bet on for either table.
     """
-    heats = [min(pairs, pairs_tried(runs)) >> heat for heat in range(HEATS)]
-    return 2 * (runs + sum(left * runs_in_heat(runs, heat) for heat, left in enumerate(heats)))
+    heats = [min(pairs, pairs_tried(choose)) >> heat for heat in range(HEATS)]
+    return 2 * (runs + sum(left * runs_in_heat(choose, heat) for heat, left in enumerate(heats)))
 
 
 def run_share(pair: Neighbours) -> float:
@@ -428,6 +429,7 @@ def statistical_level(
     claim: Fraction | None,
     *,
     runs: int,
+    choose: int | None = None,
     seed: int = 0,
     workers: int = 2,
     no_claim: str = "It claims no privacy.",
@@ -439,6 +441,7 @@ def statistical_level(
 
     Args:
         runs: that are bet on, for either table on average.
+        choose: as many as tables are chosen for; by default `runs`.
         no_claim: what to say where there is no claim.
         tell: is told what is being done.
         delta: of the claim.
@@ -448,7 +451,7 @@ def statistical_level(
         MixedRuns: what was played is not kept: that it was not noticed earlier is part of what was
             seen. Played again, runs are played one by one.
     """
-    plan = RunPlan(runs, seed, tell, delta, rho)
+    plan = RunPlan(runs, runs if choose is None else choose, seed, tell, delta, rho)
     claim = claim if rho is None else rho
     tell("starting")
     with Players(subject, workers) as players:
