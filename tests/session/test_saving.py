@@ -8,7 +8,6 @@ import contextlib
 import json
 import re
 import sys
-from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType
 from typing import Any
@@ -19,7 +18,6 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.core.inputs import SAVES
-from dpbandits.mechanisms import Answer, LazyForgetful
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import CUCBDP, POLICIES, CUCBDPMax, contextual
 from tests.session.small import (
@@ -167,26 +165,6 @@ def test_outcomes_of_single_people_are_not_saved_in_clear() -> None:
 # Going on
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"segments": ["DE", "FR"]}, LATE], ids=["at once", "segments", "late"]
-)
-@pytest.mark.parametrize("noise", [dpb.SecureNoise(), SNAPSHOTS, SimulatedNoise(3)], ids=repr)
-def test_with_its_key_a_session_goes_on_as_it_was(noise: Any, options: Any) -> None:
-    s = secure(noise, **options)
-    where = {"segment": "FR"} if "segments" in options else {}
-    waiting = [s.ask(**where) for _ in range(30)]
-    for decision in waiting[:20]:
-        s.tell(decision, 1.0)
-    clock = {"clock": LATE["clock"]} if options is LATE else {}
-    again = type(s).from_json(s.to_json(key=KEY), key=KEY, **clock)
-    assert kind_of(again) == repr(noise)
-    assert again.pending == s.pending
-    assert repr(again) == repr(s)
-    for each in (s, again):
-        each.tell(waiting[25], 0.5)
-    assert [again.ask(**where) for _ in range(60)] == [s.ask(**where) for _ in range(60)]
-
-
 NAMES = ["blue", "green", "red"]
 ARMS: dict[str, Any] = {"arms": NAMES, "epsilon": 1}
 JOINT: dict[str, Any] = {"problem": TOP, "epsilon": 4, "first": 2.0}
@@ -195,26 +173,18 @@ PLACES = np.random.default_rng(7).uniform(-0.6, 0.6, (300, 2))
 PERIODS: dict[str, Any] = {"min_share": 0.1, "period": timedelta(seconds=100)}
 PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": USERS}
 GOING_ON: dict[str, tuple[Any, dict[str, Any]]] = {
-    "index": (dpb.DPKLUCB(**ARMS, first=6), {}),
     "IMED": (dpb.DPRateIMED(**ARMS, first=6), {"assignment": "shuffled"}),
-    "every round": (dpb.UCB1(arms=NAMES), {}),
-    "doubling": (dpb.AnytimeLazyUCB(**ARMS), {}),
     "posterior draws": (dpb.LazyDPTS(**ARMS), {}),
     "reports": (dpb.LDPKLUCB(**ARMS), {}),
     "top two": (dpb.AdaPTT(arms=3, epsilon=4, delta=0.1, first=6), {}),
     "joint": (dpb.DPJointMAT(**JOINT), {}),
-    "joint, any oracle": (dpb.DPJointCUCB(**JOINT), {}),
     "periods": (dpb.DPRateIMED(**ARMS), PERIODS),
     "periods, late": (dpb.DPRateIMED(**ARMS), {**PERIODS, "attribution_window": DAY / 2_000}),
     "people": (dpb.DPKLUCB(**ARMS, first=6), {**PEOPLE, "sticky": True, **PERIODS}),
     "first contexts": (dpb.DPLinTS(**LINEAR, epsilon=4, first=6), {}),
-    "contexts": (dpb.DPLinTS(**LINEAR, rho=4, first=6, public_contexts=PLACES), {}),
-    "shaped": (dpb.DPLinTS(**LINEAR, rho=4, first=9, release="shaped"), {}),
     "shaped, late": (dpb.DPLinTS(**LINEAR, rho=4, first=700, release="shaped"), {}),
-    "LinTS": (dpb.LinTS(**LINEAR), {}),
     "LinUCB": (dpb.LinUCB(arms=NAMES, features=["p", "q"], alpha=1.2), {}),
     "DPLinUCB": (dpb.DPLinUCB(**LINEAR, rho=1), {}),
-    "AdaCOFUL": (dpb.AdaCOFUL(**LINEAR, rho=1, first=30), {}),
 }
 
 
@@ -401,6 +371,8 @@ def test_without_a_key_the_noise_has_to_be_said(noise: Any) -> None:
         with pytest.raises(ValueError, match=words):
             type(s).from_json(s.to_json())
         assert kind_of(type(s).from_json(s.to_json(), noise=noise)) == repr(noise)
+        with_key = type(s).from_json(s.to_json(key=KEY), key=KEY)
+        assert (kind_of(with_key), repr(with_key)) == (repr(noise), repr(s))
     estimator = dpb.Estimator(dpb.NAS(alpha=0.5, beta=0.1, cap=9), noise=noise)
     with pytest.raises(ValueError, match=words):
         dpb.Estimator.from_json(estimator.to_json())
@@ -430,47 +402,6 @@ def test_no_weaker_noise_is_taken(noise: Any, given: Any) -> None:
 
 
 # Policies and problems of the caller's own: a document names no code
-
-
-class NoNoise(LazyForgetful):
-    def step(self, memory: None, total: int, count: int, noise: Any) -> Any:
-        return None, Answer(total / self.grid.steps, count, 1)
-
-
-class WithoutNoise(dpb.DPKLUCB):
-    def mechanism(self) -> Any:
-        return NoNoise(epsilon=self.budget)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MyPolicy(dpb.DPKLUCB):
-    pass
-
-
-def test_a_document_names_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A class of the same name in an imported module used to take the policy's place."""
-    module: Any = ModuleType("lookalike")
-    module.DPKLUCB = type("DPKLUCB", (WithoutNoise,), {})
-    monkeypatch.setitem(sys.modules, "lookalike", module)
-    words = r"If it is a policy of your own, give its class: Session.from_json\(text, policy="
-    with pytest.raises(ValueError, match=words):
-        loaded(changed(document(secure()), "policy.module", "lookalike"))
-
-
-def test_a_policy_of_ones_own_loads_with_its_class() -> None:
-    s = dpb.Session(MyPolicy(arms=2, epsilon=1), noise=SimulatedNoise(1), seed=1)
-    play(s, 1)
-    data = document(s)
-    words = r"Expected one of the policies .*got 'MyPolicy'.*policy=YourPolicy"
-    with pytest.raises(ValueError, match=words):
-        loaded(data)
-    for given in (MyPolicy, MyPolicy(arms=2, epsilon=1)):
-        assert content(loaded(data, policy=given)) == content(s)
-    words = "Expected a session of UCB1, the policy that was given, got one of 'MyPolicy'"
-    with pytest.raises(ValueError, match=words):
-        loaded(data, policy=dpb.UCB1)
-    with pytest.raises(ValueError, match=r"Expected a session of MyPolicy\(arms=3"):
-        loaded(data, policy=MyPolicy(arms=3, epsilon=1))
 
 
 def heaviest(weights: Any) -> Any:
@@ -512,44 +443,58 @@ def test_a_policy_that_is_given_is_taken_at_a_users_share() -> None:
         loaded(s, policy=again.policy, user_key=KEY)
 
 
+class MyPolicy(dpb.DPKLUCB):
+    pass
+
+
 class TopKOfMine(dpb.UniformMatroid):
     pass
 
 
 TopKOfMine.__name__ = "TopK"  # the name of another one in the table
 
+OWN = MyPolicy(arms=2, epsilon=1)
+OF_MINE = dpb.LazyCUCB(problem=TopKOfMine(arms=3, rank=2), epsilon=1)
+GIVEN: list[tuple[Any, Any, str | None]] = [
+    (OWN, None, r"Expected one of the policies .*got 'MyPolicy'.*policy=YourPolicy"),
+    (OWN, MyPolicy, None),
+    (OWN, OWN, None),
+    (OWN, dpb.UCB1, "Expected a session of UCB1, the policy that was given, got one of 'MyPolicy'"),
+    (OWN, MyPolicy(arms=3, epsilon=1), r"Expected a session of MyPolicy\(arms=3"),
+    (policy_on(), None, r"Expected policy=, .* a UserDecisionSet of 4 arms .*policy="),
+    (policy_on(), policy_on(), None),
+    (policy_on(), dpb.DPJointCUCB, "Expected policy=, the policy that was saved"),
+    (policy_on(), policy_on(size=3), r"of 2 at most; got UserDecisionSet\(arms=4, size=3"),
+    (policy_on(), policy_on(arms=5), r"UserDecisionSet of 4 arms .*got UserDecisionSet\(arms=5"),
+    (policy_on(), dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=4), r"got TopK\(arms=4"),
+    (policy_on(), policy_on(epsilon=2), r"Expected a session of DPJointCUCB\(epsilon=Fraction\(2"),
+    (policy_on(), policy_on(dpb.DPKLCUCB), "Expected a session of DPKLCUCB, the policy that"),
+    (policy_on(), dpb.DPKLUCB(arms=4, epsilon=4), "Expected a session of DPKLUCB"),
+    (OF_MINE, None, r"Expected policy=, .* arms of your own, and a document"),
+    (OF_MINE, OF_MINE, None),
+]
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (None, r"Expected policy=, .* a UserDecisionSet of 4 arms .*from_json\(text, policy="),
-        (dpb.DPJointCUCB, "Expected policy=, the policy that was saved"),
-        (policy_on(size=3), r"super arms of 2 at most; got UserDecisionSet\(arms=4, size=3"),
-        (policy_on(arms=5), r"UserDecisionSet of 4 arms .*got UserDecisionSet\(arms=5"),
-        (dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=4), r"got TopK\(arms=4, k=2\)"),
-        (policy_on(epsilon=2), r"Expected a session of DPJointCUCB\(epsilon=Fraction\(2, 1\)"),
-        (policy_on(dpb.DPKLCUCB), "Expected a session of DPKLCUCB, the policy that was given"),
-        (dpb.DPKLUCB(arms=4, epsilon=4), "Expected a session of DPKLUCB"),
-    ],
-)
-def test_another_policy_is_refused(given: Any, words: str) -> None:
-    s = secure(SimulatedNoise(1), policy_on())
-    played(s, 5)
+
+def test_a_policy_of_ones_own_is_loaded_with_itself_and_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for policy, given, words in GIVEN:
+        s = secure(SimulatedNoise(1), policy)
+        play(s, 3)
+        if words is None:
+            assert content(loaded(s, policy=given)) == content(s)
+            continue
+        with pytest.raises(ValueError, match=words):
+            loaded(s, policy=given)
+    module: Any = ModuleType("lookalike")  # its class used to take the policy's place
+    module.DPKLUCB = type("DPKLUCB", (dpb.DPKLUCB,), {})
+    monkeypatch.setitem(sys.modules, "lookalike", module)
+    words = r"If it is a policy of your own, give its class: Session.from_json\(text, policy="
     with pytest.raises(ValueError, match=words):
-        loaded(s, policy=given)
-
-
-def test_a_changed_document_makes_no_other_problem() -> None:
+        loaded(changed(document(secure()), "policy.module", "lookalike"))
     data = document(secure(SimulatedNoise(1), policy_on()))
-    for own in (False, None, 1, [], {}):
-        for arms in (4, "4", -1, None, [4]):
-            wrong = changed(data, "policy.problem.own", own)
-            wrong["policy"]["problem"]["arms"] = arms
+    for wrong in (False, None, 1, [], {}):
+        for path in ("policy.problem.own", "policy.problem.arms"):
             for given in (policy_on(), None):
                 with pytest.raises(ValueError, match="Expected"):
-                    loaded(wrong, policy=given)
-    policy = dpb.LazyCUCB(problem=TopKOfMine(arms=3, rank=2), epsilon=1)
-    s = secure(SimulatedNoise(1), policy)
-    with pytest.raises(ValueError, match=r"Expected policy=, .* arms of your own, and a document"):
-        loaded(s)
-    assert loaded(s, policy=policy).policy.problem is policy.problem
+                    loaded(changed(data, path, wrong), policy=given)
