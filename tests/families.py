@@ -102,7 +102,6 @@ KEPT = {
     "session/test_contexts.py"
     "::test_the_transcript_costs_rho_and_the_farthest_context_nearly_all_of_it": "^1500$",
     "session/test_silence.py::test_where_everybody_answers_decisions_are_as_they_were": "late",
-    "session/test_traffic.py::test_false_alarms_at_all_times": "1000.0-turning",
     "simulation/test_rounds.py::test_the_player_plays_what_all_scores_say": (
         "KLUCB, c = 3-4|DPUCB-4"
     ),

@@ -43,19 +43,6 @@ def test_a_batch_counts_once() -> None:
     assert s._current.records == len(s.decisions()) == 6
 
 
-def test_a_saved_session_knows_its_batches() -> None:
-    s = session(min_share={"control": 0.3})
-    s.record("blue", (6, 2), key="week 1")
-    loaded = dpb.Session.from_json(s.to_json(key=bytes(16)), key=bytes(16))
-    assert facts(loaded) == facts(s)
-    assert loaded.record("blue", (6, 2), key="week 1") == "already"
-    assert loaded.record("blue", (6, 2), key="week 2") == "recorded"
-    assert loaded.guarantee == s.guarantee
-    text = s.to_json(unsealed=True).replace('"elsewhere": 6', '"elsewhere": 60')
-    with pytest.raises(dpb.Error):
-        dpb.Session.from_json(text, noise=dpb.SimulatedNoise(1))
-
-
 def test_a_batch_is_released_as_if_it_had_been_told() -> None:
     """Over several blocks, in any order: what is released adds up to what was recorded."""
     s, outcomes = session(), [1.0, 0.0, 1.0, 1.0] * 25
@@ -124,20 +111,6 @@ def test_arms_that_left_and_sessions_that_ended() -> None:
         over.shares(10)
 
 
-def test_a_release_that_fails_leaves_the_batch_recorded() -> None:
-    s = session()
-    noise: Any = s._vault.noise
-    noise.failing = True
-    with pytest.raises(OSError, match="no randomness"):
-        s.record("control", (40, 20), key="k")
-    noise.failing = False
-    assert s.record("control", (40, 20), key="k") == "already"
-    assert s._current.records == 40
-    whole = session()
-    whole.record("control", (40, 20), key="k")
-    assert facts(s) == facts(whole)
-
-
 # Shares
 
 
@@ -172,15 +145,15 @@ def test_shares_keep_least_shares_and_foretell_no_coin() -> None:
 
 
 def test_least_shares_of_single_arms_are_kept() -> None:
-    """Of 4,000 decisions the control arm gets .3 of them or more: fewer than 1,058 have a
-    probability of 1e-6 (binomial).
+    """Of 1,500 decisions the control arm gets .3 of them or more: fewer than 367 have a probability
+    of 1e-6 (binomial).
     """
     s = session(min_share={"control": 0.3})
     for arm, ones in (("control", 0), ("blue", 40), ("green", 0)):
         s.record(arm, (40, ones), key=arm)
     rows = list(s.decisions())
-    asked = s.ask(4_000)
-    assert sum(decision.label == "control" for decision in asked) >= 1_058
+    asked = s.ask(1_500)
+    assert sum(decision.label == "control" for decision in asked) >= 367
     rows = [row for row in s.decisions() if row.id > 120]
     assert {row.propensity for row in rows if row.label == "control"} == {0.3}
     said = " ".join(s.statement().split())

@@ -117,18 +117,6 @@ def test_a_campaign_says_since_when_a_decision_is_open() -> None:
             assert said in str(seen.sample_ratio())
 
 
-def test_an_arm_whose_answers_get_lost_is_noticed() -> None:
-    """Nothing looked at tells by arm."""
-    s = session(min_share=0.3)
-    answered_so(s, 2_000, (0.9, 0.75))
-    found = s.sample_ratio()
-    assert found.evidence > 0.01  # decisions are as planned
-    assert found.answers.evidence < 1e-6
-    assert found.alarm()
-    assert "Answers by arm: a " in str(found)
-    assert loaded(s).sample_ratio() == found
-
-
 @pytest.mark.long
 def test_false_alarms_are_as_rare_as_stated() -> None:
     """300 histories for each way to draw arms, answering that rises or falls: more alarms than
@@ -145,7 +133,7 @@ def test_false_alarms_are_as_rare_as_stated() -> None:
 
 @pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda each: each.title)
 def test_the_simulated_statistic_is_the_one_of_a_session(drawing: Any) -> None:
-    people, law = 3_000, np.array(drawing.law)
+    people, law = 1_000, np.array(drawing.law)
     arms, planned = np.zeros(people, np.int64), np.zeros(people, np.int64)
     answered = np.zeros(people, np.bool_)
     answering = np.full((people, len(law)), 0.8) - 0.1 * (np.arange(len(law)) == 1)
@@ -180,19 +168,24 @@ def test_stretches_count_in_their_order() -> None:
     assert plain.with_resolved(9_999, 0, True) == plain
 
 
-def test_an_added_arm_is_compared_from_then_on() -> None:
+def test_an_added_arm_whose_answers_get_lost_is_noticed() -> None:
+    """Nothing looked at tells by arm."""
     s = session(min_share=0.1)
     answered_so(s, 300, (0.9, 0.9))
     s.add_arm("c")
     rng = np.random.default_rng(1)
-    for _ in range(2_000):
+    for _ in range(1_000):
         decision = s.ask()
         if rng.random() < (0.3 if decision.label == "c" else 0.9):
             s.tell(decision, 0.5)
         else:
             s.expire(decision)
-    assert s.sample_ratio().answers.evidence < 1e-6
-    assert loaded(s).sample_ratio() == s.sample_ratio()
+    found = s.sample_ratio()
+    assert found.evidence > 0.01  # decisions are as planned
+    assert found.answers.evidence < 1e-6
+    assert found.alarm()
+    assert "Answers by arm: a " in str(found)
+    assert loaded(s).sample_ratio() == found
 
 
 def test_who_answered_is_not_tested_where_it_is_private() -> None:
@@ -256,24 +249,6 @@ def test_slow_answers_are_waited_for() -> None:
     assert len(silent(s)) == 1
 
 
-def test_people_assigned_elsewhere_let_nobody_wait_longer() -> None:
-    """Nobody counts as missing who answers after 20 decisions."""
-    for elsewhere in (0, 300):
-        s, waiting = session(min_share=0.2), list[Any]()
-        for _ in range(100):  # each answer comes after 20 further decisions
-            waiting.append(s.ask())
-            if len(waiting) > 20:
-                s.tell(waiting.pop(0), 0.5)
-        if elsewhere:
-            s.record(0, (elsewhere, elsewhere // 2), key="others")
-        waiting.append(s.ask())
-        s.tell_many([(decision, 0.5) for decision in waiting])
-        s.tell(s.ask(), 0.5)
-        answers = s.sample_ratio().answers
-        assert not any(answers.missing)
-        assert sum(answers.told) > 80
-
-
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), max_size=6), st.integers(1, 60))
 def test_waits_are_counted_in_decisions_of_the_session(
     runs: list[tuple[int, int]], many: int
@@ -321,33 +296,17 @@ def campaign(rng: np.random.Generator, blocks: int, size: int, law: Any, truth: 
 
 
 def test_the_factor_has_mean_one_where_the_law_changes() -> None:
-    """Exactly, over all assignments of eight people."""
-    laws, total = [(0.7, 0.3), (0.2, 0.8), (0.5, 0.5), (0.9, 0.1)] * 2, 0.0
+    """Exactly, over all assignments of ten people; so false alarms at all times are as rare as
+    stated (Ville's inequality).
+    """
+    laws, total = [(0.7, 0.3), (0.2, 0.8), (0.0, 1.0), (0.5, 0.5), (0.9, 0.1)] * 2, 0.0
     for arms in product((0, 1), repeat=len(laws)):
         traffic, chance = Traffic.of(2), 1.0
         for law, arm in zip(laws, arms, strict=True):
             traffic, chance = traffic.played(law, arm), chance * law[arm]
-        total += chance * math.exp(traffic.score)
+        assert math.exp(-traffic.score) >= traffic.evidence
+        total += chance * math.exp(traffic.score) if chance else 0.0
     assert total == pytest.approx(1.0, abs=1e-12)
-
-
-def turning(at: int) -> Any:
-    """A law that changes, with arms that cannot be played at times."""
-    law = np.roll(LAW, at % 4) if at % 3 else np.array([0.0, 0.5, 0.5, 0.0])
-    return np.eye(4)[at % 4] if at % 7 == 0 else law
-
-
-@pytest.mark.parametrize("law", [lambda at: LAW, turning], ids=["steady", "turning"])
-@pytest.mark.parametrize("k", [10.0, 1000.0])
-def test_false_alarms_at_all_times(law: Any, k: float, monkeypatch: Any) -> None:
-    """The smallest p-value of a whole campaign is at most .05 in at most that share of them;
-    false-alarm rate of this test 10⁻⁶.
-    """
-    monkeypatch.setattr("dpbandits.session.traffic.CONCENTRATION", k)
-    rng = np.random.default_rng(2)
-    found = [campaign(rng, 40, 8, law, lambda p: p).evidence for _ in range(400)]
-    assert sum(p <= 0.05 for p in found) <= binom.isf(1e-6, 400, 0.05)
-    assert min(found) < 1.0
 
 
 def test_power() -> None:
