@@ -14,7 +14,6 @@ import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies import POLICIES
-from dpbandits.vault import Vault
 from tests.session.replay import Play, largest_loss
 from tests.session.small import (
     Days,
@@ -140,6 +139,7 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
         assert s.spent <= budget.cost
     saved = content(s)
     assert all(not sums for sums in saved["private"]["sums"])
+    assert option != "plain" or content(loaded(s)) == saved
     for decision in left if option != "window" else ():  # accepted, and dropped
         s.tell(decision, 1.0)
     s.close("again")
@@ -191,21 +191,6 @@ def test_the_transcript_of_a_closed_session_costs_epsilon_and_no_more(name: str)
     assert loss == 1 if name not in NOT_TIGHT else Fraction(1, 3) < loss <= 1
 
 
-def test_a_last_reading_of_what_was_read_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The audit's control: blocks that stay where they are after a release cost twice as much."""
-    release = Vault.release
-
-    def stays(self: Any, books: Any, read: Any, drop: Any = (), *more: Any) -> Any:
-        after, found = release(self, books, read, drop, *more)
-        kept = {key: books.blocks[key] for key in read}
-        return after._replace(blocks={**after.blocks, **kept}), found
-
-    policy = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=20)  # a block or two are closed
-    assert largest_loss(all_draws(policy, {}), [1.0] * 40, [0.0]) == 1
-    monkeypatch.setattr(Vault, "release", stays)
-    assert largest_loss(all_draws(policy, {}), [1.0] * 40, [0.0], most=1.5) >= 2
-
-
 # Windows
 
 
@@ -238,21 +223,6 @@ def test_with_a_window_the_last_answers_are_waited_for() -> None:
         assert of.closes_at is None
         assert of.releases > released
     assert document(s)["public"]["ledger"] == document(saved)["public"]["ledger"]
-
-
-def test_who_answered_stays_private_where_a_session_is_closed() -> None:
-    shown = []
-    for told in (0, 1):
-        s, clock = windowed(noise=dpb.SimulatedNoise(1), seed=1)
-        for decision in s.ask(20):
-            if told:
-                s.tell(decision, 0.0)
-        s.close(winner="a")
-        shown.append((content(s)["public"], s.statement(), s.ask(), s.closes_at))
-        clock.now = 10.0
-        s.settle()
-        shown[-1] += content(s)["public"], s.statement(), str(s.beliefs())
-    assert shown[0] == shown[1]
 
 
 # Winners
@@ -292,7 +262,7 @@ def test_a_winner_is_shown_and_nobody_learns_from_it(segments: Any) -> None:
         part.ask(eligible=["a"], user="y")
     with pytest.raises(TypeError, match="a list of arms"):
         part.ask(eligible="b", user="y")
-    for verb in ("add_arm", "retire_arm", "pause_arm", "resume_arm"):
+    for verb in ("add_arm", "retire_arm", "pause_arm", "resume_arm", "restart_arm"):
         with pytest.raises(dpb.ClosedError):
             getattr(s, verb)("a" if verb != "add_arm" else "d")
 
@@ -334,16 +304,6 @@ def test_a_policy_past_its_horizon_can_be_closed() -> None:
     assert s.ask().action == 1
     assert loaded(s).ask().action == 1
     assert s.spent == 1
-
-
-@pytest.mark.parametrize("name", ["DPJointMAT", "DPJointCUCB", "DPKLUCB", "TreeFTRL"])
-def test_a_closed_session_with_missing_answers_can_be_loaded(name: str) -> None:
-    for policy in examples(name):
-        for seed in range(5):
-            s = begun(policy, noise=dpb.SimulatedNoise(1))
-            played(s, 60, seed)
-            s.close("done")
-            assert document(loaded(s)) == document(s)
 
 
 def test_a_tree_that_fills_up_while_answers_are_waited_for_ends_the_session() -> None:

@@ -82,25 +82,6 @@ def test_the_draw_has_the_moments_of_two_laplace_draws(share: float) -> None:
     assert joint_variance(2, share) == pytest.approx(2 * joint_variance(1, share))
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        *(1.0, (1.0,), (1.0, 0.0, 0.0), "ab", None, (1.0, 2.0), (-1.0, 0.0), {"a": 1, "b": 2}),
-        *(np.array(0.5), np.ones((2, 2)), (10**9, -5.0)),
-    ],
-)
-def test_what_is_no_pair_is_refused_and_not_shown(wrong: Any) -> None:
-    of = session()
-    decision = of.ask()
-    with pytest.raises((dpb.RewardError, TypeError)) as error:
-        of.tell(decision, wrong)
-    assert of.pending == (decision,)
-    assert "-1.0" not in str(error.value)
-    with pytest.raises((dpb.RewardError, TypeError)):
-        of.tell_many([(decision, wrong)])
-    assert of.pending == (decision,)
-
-
 def test_each_time_that_an_arm_is_resumed_is_said() -> None:
     """An arm that was suspended again after it was resumed, and then resumed once more, was not."""
     of, seen = session(), list[str]()

@@ -455,7 +455,7 @@ def cut_everywhere(
     """Cut a call at the places that are wanted, or at `most` of them. Of those, at every
     `second`-th one, go on with a copy, and cut the next call too, at four of its places.
     """
-    uncut, passed, chosen = Uncut(setup, name), Counter[Any](), list[tuple[Any, int]]()
+    passed, chosen = Counter[Any](), list[tuple[Any, int]]()
     _, call = begun(setup, name)
 
     def visit(place: Place) -> None:
@@ -464,6 +464,7 @@ def cut_everywhere(
             chosen.append((place[0], passed[place[0]]))
 
     traced(call, visit)
+    uncut = Uncut(setup, name) if chosen else None
     with ThreadPoolExecutor(1) as pool:
         for number, (code, at) in enumerate(chosen[:: 1 + len(chosen) // most], 1):
             for again in range(6 if number % second == 0 else 1):
@@ -540,7 +541,7 @@ def test_segments_are_each_told_as_a_whole_or_not_at_all(first: int) -> None:
         s.void(s.ask(segment=names[0], user="ann"))
         s.ask(segment=names[1], user="ann")
 
-    for at in range(1, interrupt(lambda: play(begun()), 0, opcodes=False), 61):
+    for at in range(1, interrupt(lambda: play(begun()), 0, opcodes=False), 122):
         s = begun()
         with contextlib.suppress(Interrupted):
             interrupt(lambda s=s: play(s), at, opcodes=False)  # type: ignore[misc]

@@ -147,7 +147,7 @@ def test_a_record_costs_exactly_epsilon_and_changes_nothing_else() -> None:
 
 @pytest.mark.parametrize("twin", TWINS)
 def test_broken_twins_are_caught(twin: type[JointDPSession]) -> None:
-    assert level(twin, 30).outcome == "failed"
+    assert level(twin, 12).outcome == "failed"
 
 
 # Counts

@@ -316,7 +316,7 @@ def test_what_was_saved_under_a_key_is_loaded_with_it_only() -> None:
     givens: list[Any] = [{"key": KEY}, {"noise": dpb.SecureNoise()}, {}]
     tried = 0
     for of in (data, forged):
-        for found in edited_everywhere(of, None, 0):
+        for found in edited_everywhere(of, 0):
             texts = [json.dumps(found), resealed(found)]
             if not isinstance(found["private"], dict):
                 texts.append(resealed(found, OTHER))
@@ -326,7 +326,7 @@ def test_what_was_saved_under_a_key_is_loaded_with_it_only() -> None:
                     with pytest.raises(ValueError) as error:  # noqa: PT011
                         dpb.Session.from_json(text, **given)
                     assert KEY.decode() not in str(error.value)
-    assert tried > 1_000
+    assert tried > 500
     for text in (json.dumps(data), resealed(data), resealed(forged), resealed(data, OTHER)):
         for given in ({"noise": dpb.SecureNoise()}, {"noise": SNAPSHOTS}, {}, {"key": OTHER}):
             with pytest.raises(ValueError, match=r"key|noise|damaged"):

@@ -66,16 +66,6 @@ def test_a_segment_that_was_not_declared() -> None:
 # People
 
 
-def test_a_void_decision_gives_back_its_own_place() -> None:
-    """Segments count their decisions alike: the same id is another person's in another segment."""
-    s = segmented(**PEOPLE)
-    german, french = s.ask(segment="DE", user="ann"), s.ask(segment="FR", user="ben")
-    assert german.id == french.id
-    s.void(german)
-    assert s.ask(segment="FR", user="ann").learn
-    assert not s.ask(segment="DE", user="ben").learn
-
-
 @pytest.mark.parametrize("copied", [False, True])
 def test_two_threads_never_take_one_place_together(
     copied: bool, monkeypatch: pytest.MonkeyPatch
