@@ -11,14 +11,14 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.plan import Hold, PublicRng
+from dpbandits.core.plan import Hold
 from dpbandits.mechanisms.rewards import checked_rewards
 from tests.session.small import (
     Exact,
@@ -187,6 +187,28 @@ RECORDED = (
 )
 
 
+class Failing(Exact):
+    """Fails now and then, and so does an oracle."""
+
+    coins: ClassVar[Any] = None
+
+    @classmethod
+    def toss(cls) -> None:
+        if cls.coins is not None and cls.coins.random() < 0.3:
+            raise OSError("no randomness")
+
+    def _works(self) -> None:
+        self.toss()
+
+
+def heaviest(weights: Any) -> Any:
+    Failing.toss()
+    return weights.argsort()[-2:]
+
+
+OF_ORACLE = dpb.UserDecisionSet(arms=4, size=2, oracle=heaviest)
+
+
 @pytest.mark.parametrize(
     "policy",
     [
@@ -195,20 +217,16 @@ RECORDED = (
         dpb.DPUCB(arms=2, epsilon=1, horizon=64),
         dpb.TreeFTRL(actions=2, epsilon=1, horizon=64),
         dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=4, first=1.0),
+        dpb.DPJointCUCB(problem=OF_ORACLE, epsilon=4, first=1.0),
     ],
     ids=lambda policy: policy.name,
 )
-def test_a_source_that_fails_now_and_then_changes_nothing(policy: Any) -> None:
-    """A draw that fails leaves everything as it was, and the error says whether rewards were
-    recorded: the session ends like one whose draws all worked.
+def test_a_source_or_oracle_that_fails_now_and_then_changes_nothing(
+    policy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says whether rewards were recorded, and nothing is drawn again: the session ends
+    like one in which all worked. Where an oracle fails, there is noise, which a second draw shows.
     """
-
-    class Failing(Exact):
-        coins = np.random.default_rng(1)
-
-        def _works(self) -> None:
-            if self.coins.random() < 0.3:
-                raise OSError("no randomness")
 
     def made(s: dpb.Session, call: Callable[[], Any]) -> Any:
         """What a call returns, once it is made."""
@@ -218,15 +236,17 @@ def test_a_source_that_fails_now_and_then_changes_nothing(policy: Any) -> None:
                 return call()
             except (dpb.NotRecordedError, OSError) as error:
                 failed.append(error)
-            if isinstance(failed[0], OSError):
-                assert failed[0].__notes__ == [RECORDED]
+            if getattr(failed[0], "__notes__", []) == [RECORDED]:
                 return None
             assert s.pending == before
-            assert isinstance(failed[0].__cause__, OSError)
-            assert re.search(r"recorded nothing|Nothing was saved", str(failed[0]))
+            if isinstance(failed[0], dpb.NotRecordedError):
+                assert isinstance(failed[0].__cause__, OSError)
+                assert re.search(r"recorded nothing|Nothing was saved", str(failed[0]))
 
-    def played(noise: Exact) -> dpb.Session:
-        s = dpb.Session(policy, noise=noise, seed=1)
+    def played(coins: Any) -> dpb.Session:
+        kind = dpb.SimulatedNoise if policy.name == "DPJointCUCB" else Failing
+        s = dpb.Session(policy, noise=kind(1), seed=1)
+        monkeypatch.setattr(Failing, "coins", coins)
         rng = np.random.default_rng(2)
         while recorded(s) < 50:
             decisions = made(s, lambda: s.ask(3))
@@ -240,42 +260,9 @@ def test_a_source_that_fails_now_and_then_changes_nothing(policy: Any) -> None:
             assert s.pending == ()
         return s
 
-    failing, whole = played(Failing(1)), played(Exact(1))
+    whole, failing = played(None), played(np.random.default_rng(1))
     assert (failing.state, failing.ledger) == (whole.state, whole.ledger)
     assert counts(failing) == counts(whole)
-
-
-def test_an_oracle_that_fails_has_seen_an_answer_that_is_not_drawn_again() -> None:
-    """The block is read; the plan is still due."""
-    failing, seen = False, list[Any]()
-
-    def heaviest(weights: Any) -> Any:
-        seen.append(tuple(weights))
-        if failing:
-            raise OSError("no catalogue")
-        return weights.argsort()[-2:]
-
-    problem = dpb.UserDecisionSet(arms=4, size=2, oracle=heaviest)
-    policy = dpb.DPJointCUCB(problem=problem, epsilon=4)
-    s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
-    decisions = s.ask(policy.plan(policy.init(), PublicRng(1, 0)).rounds)
-    for decision in decisions[:-1]:
-        s.tell(decision, [1, 0])
-    failing = True
-    seen.clear()
-    with pytest.raises(OSError, match="no catalogue") as first:
-        s.tell(decisions[-1], [1, 0])
-    assert first.value.__notes__ == [RECORDED]
-    assert (recorded(s), s.releases, s.pending) == (len(decisions), 1, ())
-    for call in (s.settle, s.to_json):
-        with pytest.raises(dpb.NotRecordedError) as error:
-            call()
-        assert isinstance(error.value.__cause__, OSError)
-    failing = False
-    s.settle()
-    assert (recorded(s), s.releases) == (len(decisions), 1)
-    assert len(set(seen)) == 1
-    assert s.ask().action is not None
 
 
 @pytest.mark.parametrize(
@@ -409,20 +396,6 @@ def test_a_call_from_within_a_call_is_refused() -> None:
     noise.session = session = three_asked(noise)
     session.tell(1, 1.0)
     assert (session.state.totals, session.state.rounds, recorded(session)) == ((1.0,), (1,), 1)
-
-
-def test_whoever_keeps_an_error_does_not_keep_the_session_busy() -> None:
-    """A call that failed as it began was under way for as long as its error was kept."""
-    noise, kept = Exact(1), list[BaseException]()
-    session = three_asked(noise)
-    noise.failing = True
-    for call in (lambda: session.tell(1, 1.0), *(lambda c=c: c(session) for c in CALLS.values())):
-        with pytest.raises((OSError, dpb.NotRecordedError)) as error:
-            call()
-        kept.append(error.value)
-    noise.failing = False
-    session.settle()
-    assert (len(kept), session.releases, len(session.pending)) == (1 + len(CALLS), 1, 2)
 
 
 # Processes
