@@ -104,15 +104,8 @@ def differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
         if old != new:
             yield f"Decision {number} was {old}, is {new} (action, observe, label, learn)."
             break
-    for old, new in zip_longest(moments(before), moments(now)):
-        if old != new:
-            yield f"A release was {told(old)}, is {told(new)}."
-            break
-    for old, new in zip_longest(draws(before), draws(now)):
-        if old != new:
-            yield f"The noise source gave {given(old)}, gives {given(new)}."
-            break
-    yield from places(before["quarters"], now["quarters"], "quarters")
+    for part in ("moments", "noise", "quarters"):
+        yield from places(before[part], now[part], part)
     if "spent" in before:  # campaigns say it at their quarters
         yield from places(before["spent"], now["spent"], "spent by all")
     yield from places(before["end"], now["end"], "end")
@@ -124,37 +117,6 @@ def plays(record: dict[str, Any]) -> Iterator[Any]:
     for at, times in zip(runs[::2], runs[1::2], strict=True):
         for _ in range(times):
             yield different[at]
-
-
-def moments(record: dict[str, Any]) -> Iterator[tuple[int, int, int]]:
-    """After how many requests and outcomes how much was released."""
-    requests = outcomes = 0
-    steps = record["moments"]
-    for at in range(0, len(steps), 3):
-        requests, outcomes = requests + steps[at], outcomes + steps[at + 1]
-        yield requests, outcomes, steps[at + 2]
-
-
-def draws(record: dict[str, Any]) -> Iterator[tuple[int, int, list[int]]]:
-    """After how many requests and outcomes the noise source gave which numbers."""
-    requests = outcomes = at = 0
-    steps = record["noise"]
-    while at < len(steps):
-        requests, outcomes, many = requests + steps[at], outcomes + steps[at + 1], steps[at + 2]
-        at += 3 + many
-        yield requests, outcomes, steps[at - many : at]
-
-
-def told(moment: tuple[int, int, int] | None) -> str:
-    if moment is None:
-        return "not made"
-    return f"of {moment[2]} coordinates after {moment[0]} requests and {moment[1]} outcomes"
-
-
-def given(drawn: tuple[int, int, list[int]] | None) -> str:
-    if drawn is None:
-        return "nothing more"
-    return f"{drawn[2]} after {drawn[0]} requests and {drawn[1]} outcomes"
 
 
 def places(before: Any, now: Any, where: str) -> Iterator[str]:
@@ -257,7 +219,7 @@ def test_a_difference_is_found_and_said(tmp_path: Path) -> None:
     assert list(differences(before, before)) == []
     changed = {**before, "noise": [*before["noise"][:-1], before["noise"][-1] + 1]}
     (line,) = differences(before, changed)
-    assert line.startswith("The noise source gave [")
+    assert line.startswith("At noise[")
     different, runs = before["plays"]
     swapped = {**before, "plays": [different, [*runs[:-1], runs[-1] - 1, runs[-4], 1]]}
     (line,) = differences(before, swapped)
