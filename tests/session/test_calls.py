@@ -134,35 +134,6 @@ def test_what_comes_is_read_once() -> None:
     assert checked.max() == 0.5
 
 
-# Late, missing and in the local model
-
-
-def test_a_local_session_takes_sound_reports_only() -> None:
-    policy = dpb.LDPUCB(arms=2, epsilon=1)
-    s = dpb.Session(policy, noise=dpb.SecureNoise())
-    d = s.ask()
-    with pytest.raises(TypeError, match="Nothing was recorded"):
-        s.tell(d, 1.0)
-    with pytest.raises(dpb.RewardError, match="simulated"):
-        s.tell(d, policy.randomizer().report(1.0, dpb.SimulatedNoise(1)))
-    with pytest.raises(dpb.RewardError, match=r"epsilon=1, .*another randomizer"):
-        s.tell(d, dpb.LDPUCB(arms=2, epsilon=2).randomizer().report(1.0, dpb.SecureNoise()))
-    report = policy.randomizer().report(1.0, dpb.SecureNoise())
-    central = session()
-    with pytest.raises(dpb.RewardError):
-        central.tell(central.ask(), report)
-    s.tell(d, report)
-    assert s.guarantee.trust == "local"  # type: ignore[union-attr]
-    assert s.spent == 1
-    other = dpb.Session(dpb.LDPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1), seed=1)
-    report = other.policy.randomizer().report(1.0, dpb.SimulatedNoise(1))  # type: ignore[union-attr]
-    d = other.ask()
-    for steps in (10**9, -1, 512, "1024", math.nan, 1024.0, True):
-        with pytest.raises(dpb.RewardError, match="damaged"):
-            other.tell(d, dpb.Report(steps, report.randomizer, report.noise))  # type: ignore[arg-type]
-    other.tell(d, report)
-
-
 def test_pending_decisions_have_a_limit() -> None:
     s = session(max_pending=5)
     first = s.ask(4)

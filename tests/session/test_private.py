@@ -541,6 +541,12 @@ REPORTS: list[Any] = [
 
 
 def test_no_report_is_told() -> None:
+    with pytest.raises(dpb.RewardError, match="simulated"):  # where the noise of others is secure
+        checked_report(Report(3, NAME, "simulated"), LocalLaplace(epsilon=1), "secure", 1)  # type: ignore[arg-type]
+    central = session()
+    decision = central.ask()
+    with pytest.raises(dpb.RewardError):
+        central.tell(decision, Report(3, NAME, "simulated"))
     for at, report in enumerate(REPORTS):
         with pytest.raises((dpb.RewardError, TypeError), match="Nothing was recorded") as error:
             checked_report(report, LocalLaplace(epsilon=1), "simulated", 1)  # type: ignore[arg-type]
