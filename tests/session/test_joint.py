@@ -12,8 +12,6 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise.protocol import Noise
-from dpbandits.session.state import Told, View
-from dpbandits.vault import OpenBlock, added
 from tests.session.replay import largest_loss
 from tests.session.small import (
     Exact,
@@ -58,25 +56,3 @@ CHOSEN = [1, 7, 30, 111, 290]
 def test_a_record_is_in_one_release_at_most(delay: int) -> None:
     """One record is replaced: the sums of one release at most move, each by one reward at most."""
     assert loss(delay, CHOSEN) == 1
-
-
-def in_two_blocks(patch: pytest.MonkeyPatch) -> None:
-    """BROKEN ON PURPOSE: a record enters another plan's open block, too."""
-    honest = View.apply
-
-    def apply(self: View, event: Any, at: int) -> None:
-        honest(self, event, at)
-        if type(event) is Told:
-            _, steps = event.parts[0]
-            for key, block in self.blocks.items():
-                if key != event.counted_as and len(block.sums) == len(steps):
-                    self.blocks[key] = OpenBlock(block.count, added(block.sums, steps))
-                    return
-
-    patch.setattr(View, "apply", apply)
-
-
-def test_a_record_in_two_releases_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the test above would say of such a vault."""
-    in_two_blocks(monkeypatch)
-    assert loss(40, CHOSEN) > 1

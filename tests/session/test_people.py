@@ -194,14 +194,6 @@ def test_a_broken_cap_is_found(policy: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert found == 2 if policy.about.privacy == "pure" else 2 < found <= 4
 
 
-def test_rounds_of_one_release_add_up_before_they_are_squared() -> None:
-    """The control: a policy at ρ/k, for which ρ = 1 would be right if a user's rounds were each in
-    a release of their own. They are not, and the loss is twice that.
-    """
-    at_half = dpb.AdaCUCB(arms=2, rho=2)  # its session plays it at 2/2²
-    assert max(loss(at_half, 2, seed) for seed in range(5)) == 2
-
-
 # Who is on which side: a share as declared, a person's side for ever, and shares that are none
 
 

@@ -46,15 +46,6 @@ class ShowsArms(JointDPSession):
         return f"{super().__repr__()} {counts.tolist()}"
 
 
-class EndsByCounts(JointDPSession):
-    """A block ends when enough has been answered by an arm."""
-
-    def _release_if_due(self) -> None:
-        shown = self._open.shown
-        if self._open.counts.reshape(self.policy.arms, -1).sum(axis=1).max() >= 5:
-            self._put(self._with_block(shown))
-
-
 class MeansOfVisitors(JointDPSession):
     """What cells look like is learned from the visitors' own contexts."""
 
@@ -126,7 +117,6 @@ class ForgetsRefusedAsks(JointDPSession):
 TWINS = [
     ForgetsRefusedAsks,
     ShowsArms,
-    EndsByCounts,
     MeansOfVisitors,
     OneStream,
     KeepsSlotsOfSilent,
