@@ -409,37 +409,4 @@ def test_a_period_in_which_nobody_was_drawn_for_an_arm_counts() -> None:
     assert all(before[pair] != after[pair] for pair in before)
 
 
-def test_a_name_stays_though_all_arms_have_changed() -> None:
-    """The intervals are about all people at their times, and hold the means that are shown."""
-    s, clock = periodic(min_share=0.2)
-    rng = np.random.default_rng(1)
-    for number in range(1_500):
-        clock.now += 1
-        decision = s.ask()
-        means = (0.1, 0.5) if number < 700 else (0.4, 0.8)
-        s.tell(decision, float(rng.random() < means[decision.action]))
-        assert number < 700 or number % 50 or s.beliefs().best == "b"
-    found = s.beliefs()
-    assert "within periods" in found.advice
-    assert found.changed
-    assert all(row.low <= row.mean <= row.high for row in found)
-
-
-def test_how_many_more_people_is_foreseen() -> None:
-    s, clock = periodic(min_share=0.1, period=timedelta(seconds=200))
-    rng, said, took = np.random.default_rng(3), list[int](), 0
-    for number in range(1, 20_000):
-        clock.now += 1
-        decision = s.ask()
-        s.tell(decision, float(rng.random() < (0.3, 0.42)[decision.action]))
-        if number % 200 == 1 and number > 400:
-            found = s.beliefs()
-            took = number
-            if found.best is not None:
-                break
-            said.append((found.more or 10**9) + number)
-    assert said
-    assert took / 2 <= np.median(said) <= 2 * took
-
-
 KL = dpb.DPKLUCB(arms=2, epsilon=1)
