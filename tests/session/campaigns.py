@@ -6,17 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace as replaced
 
 from dpbandits import Bernoulli
 from dpbandits.checks.checks import horizon_of
-from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.beliefs import (
     GROWTH,
     NoiseMoments,
-    ReleasedRow,
     ReleaseHistory,
     counted_rows,
     in_rewards,
@@ -64,24 +61,6 @@ def campaign(
         opened=watched,
     )
     return opened[0].history
-
-
-def without_noise_terms(history: ReleaseHistory) -> ReleaseHistory:
-    """The same releases, as if no noise were in them."""
-
-    def plain(row: ReleasedRow) -> ReleasedRow:
-        return replaced(row, draws=())
-
-    arms = tuple(
-        replaced(
-            arm,
-            kept=tuple(map(plain, arm.kept)),
-            newest=None if arm.newest is None else plain(arm.newest),
-        )
-        for arm in history.arms
-    )
-    reader = replace(history.reader, law=AnswerLaw("none"))
-    return replace(history, arms=arms, reader=reader)
 
 
 def missed(history: ReleaseHistory, means: Any, delta: float) -> bool:

@@ -23,7 +23,6 @@ from dpbandits.mechanisms.cells import (
 )
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.codebooks import shaping_matrices
-from dpbandits.policies.contextual import PrivateLinear
 from dpbandits.session import contexts
 from dpbandits.session.predictions import Predictions
 from dpbandits.session.state import Told
@@ -362,36 +361,6 @@ def test_the_transcript_costs_rho_and_the_farthest_context_nearly_all_of_it(
     """With matrices of the block's own contexts, and with matrices fixed when it opened."""
     monkeypatch.setattr("dpbandits.policies.contextual.RECENT", kept)
     assert 1 - 1e-5 < shaped_loss() <= 1
-
-
-shape_of = PrivateLinear.shape_of
-
-
-def half_the_reach(patch: Any) -> None:
-    """Noise for half of the largest norm."""
-
-    def less(self: Any, *given: Any) -> Shape:
-        shape = shape_of(self, *given)
-        return shape._replace(reach=shape.reach // 4)
-
-    patch.setattr(PrivateLinear, "shape_of", less)
-
-
-def middling_reach(patch: Any) -> None:
-    """Noise for the typical context of a block."""
-
-    def typical(matrices: Any, contexts: Any) -> Any:
-        each = [largest_reach(matrices, context[None]) for context in contexts]
-        return np.median(each, axis=0).astype(np.int64)
-
-    patch.setattr("dpbandits.policies.contextual.largest_reach", typical)
-
-
-@pytest.mark.parametrize("change", [half_the_reach, contexts_by_reward, middling_reach])
-def test_broken_shapes_cost_more(change: Any, monkeypatch: Any) -> None:
-    """Also where contexts that were answered by 0 shape nothing."""
-    change(monkeypatch)
-    assert shaped_loss() > 1
 
 
 # Estimates by context

@@ -18,7 +18,7 @@ from scipy.stats import binom
 import dpbandits as dpb
 from dpbandits.core.errors import MessageError
 from dpbandits.noise.protocol import Noise
-from dpbandits.session.people import Register, hashed_place, rule_of
+from dpbandits.session.people import hashed_place, rule_of
 from tests.session.replay import largest_loss
 from tests.session.small import begun, changed, document, loaded, recorded
 
@@ -178,20 +178,6 @@ def test_a_users_loss_is_at_most_the_printed_price(policy: Any) -> None:
     for cap in (1, 2, 3):
         losses = [loss(policy, cap, seed) for seed in range(5)]
         assert max(losses) == 1, "no run reads all of a user's learned rounds"
-
-
-@pytest.mark.parametrize("policy", POLICIES[::3], ids=lambda policy: policy.name)
-def test_a_broken_cap_is_found(policy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twice the places, twice the loss; under zCDP up to four times, where all are in one block."""
-
-    def taken(self: Register, who: str, period: int) -> int:
-        asked = vars(self).setdefault("asked", Counter())
-        asked[who] += 1
-        return 0 if asked[who] <= 2 * self.cap else self.cap
-
-    monkeypatch.setattr(Register, "taken", taken)
-    found = max(loss(policy, 2, seed) for seed in range(5))
-    assert found == 2 if policy.about.privacy == "pure" else 2 < found <= 4
 
 
 # Who is on which side: a share as declared, a person's side for ever, and shares that are none
