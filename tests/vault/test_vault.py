@@ -86,16 +86,6 @@ def test_a_joint_block_is_read_by_its_own_plan() -> None:
     assert (none, dropped.blocks, vault.entries(dropped.ledger)) == ((), {}, ())
 
 
-@pytest.mark.parametrize("where", [(0, 0), (-1, 1), (0, 4), (0, True), (0, 1.0)], ids=repr)
-def test_a_record_names_arms_of_this_vault(where: Any) -> None:
-    for vault in (
-        joint_vault(),
-        Vault("semi", LazyCUCB(problem=FOUR, epsilon=1).mechanism(), 4, Exact(1)),
-    ):
-        with pytest.raises(RuntimeError, match="different whole numbers from 0 to 3"):
-            vault.checked(where, [1.0] * len(where))
-
-
 @pytest.mark.parametrize(
     "wrong", [-1, 2, 10**30, True, 1.0, "0", None, np.int64(2), np.True_], ids=repr
 )
@@ -224,12 +214,15 @@ def test_a_law_that_draws_too_many_arms_is_stopped_at_the_boundary() -> None:
     assert content(s) == before
 
 
-@pytest.mark.parametrize("where", [(0, 1, 2), (0, 0), (0, -1), (3, 4)])
-def test_every_door_refuses_too_many_arms(where: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("where", [(0, 1, 2), (0, 0), (0, -1), (3, 4), (0, True), (0, 1.0)])
+def test_every_door_refuses_too_many_arms_and_those_of_no_vault(where: Any) -> None:
     """Raw rewards, reports and, without privacy, the same."""
     rewards = [1.0] * len(where)
-    for policy in (LazyCUCB(problem=FOUR, epsilon=1), CUCB(problem=FOUR)):
-        box = OpenVault(Vault("semi", policy.mechanism(), 4, Exact(1)))
+    for vault in (
+        Vault("semi", LazyCUCB(problem=FOUR, epsilon=1).mechanism(), 4, Exact(1)),
+        Vault("semi", CUCB(problem=FOUR).mechanism(), 4, Exact(1)),
+    ):
+        box = OpenVault(vault)
         for door in (
             lambda box=box: box.vault.checked(where, rewards),
             lambda box=box: box.add(where, rewards),
