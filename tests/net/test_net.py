@@ -24,15 +24,11 @@ from tests.families import NEAR
 from tests.net.driver import Case, play
 from tests.net.record import happened, kept
 from tests.net.scenarios import (
-    CHOOSE,
-    FIRST,
-    GUARDED,
     INSTANCES,
     LEFT_OUT,
     OPTIONS,
     TIMINGS,
     cases,
-    takes,
 )
 
 CASES = {case.id: case for case in cases()}
@@ -166,51 +162,6 @@ def require_moves(case: Case, record: dict[str, Any]) -> None:
     usual = 5 if case.family == "batches" else 7
     assert found.releases >= LEAST.get(case.name.split()[0], usual)
     assert found.moves >= 1 or case.policy.about.goal == "estimate"
-
-
-def ends(family: str) -> list[dict[str, Any]]:
-    """What all parts of a family's cases came to."""
-    return [part for record in kept(family).values() for part in record["end"].values()]
-
-
-def events(family: str) -> list[str]:
-    return [event[0] for part in ends(family) for event in part["events"]]
-
-
-def unlearned(record: dict[str, Any]) -> int:
-    """Decisions that nobody learns from."""
-    return sum(not play[3] for play in plays(record))
-
-
-def test_every_option_shows() -> None:
-    options = [option for option in OPTIONS for name in INSTANCES if takes(name, option)]
-    assert {case.family for case in CASES.values()} >= set(options)
-    arms = {"add", "pause", "resume", "retire", "drop"}
-    assert set(events("live")) == set(events("everything")) == arms
-    assert events("drop") == ["drop", "drop"] * len(FIRST)
-    assert events("guardrail").count("suspend") >= len(GUARDED) - 1
-    for family in ("users", "window", "everything"):
-        assert all(unlearned(record) >= 5 for record in kept(family).values())
-    drawn = {
-        family: sum(len(part["propensity"][0]) > 1 for part in ends(family))
-        for family in ("share", "shuffled")
-    }
-    # where the planned arm was drawn from a posterior, least shares leave no known probability
-    known = [name for name in CHOOSE if "KalmanTS" not in name]
-    assert drawn == {"share": len(known), "shuffled": len(CHOOSE)}
-    assert {part["guarantee"][1] for part in ends("users")} == {"user"}
-    assert all(len(record["end"]) == 2 for record in kept("segments").values())
-
-
-def test_campaigns_show_their_sides_and_their_alarms() -> None:
-    found = kept("campaigns")
-    for title, parts in (("segments", ["DE", "FR"]), ("holdout", ["policy", "holdout"])):
-        (record,) = (record for name, record in found.items() if name.endswith(f" {title}"))
-        assert list(record["end"]) == parts
-        assert all(len(part["released"]) >= 3 for part in record["end"].values())
-    assert any(part["alarms"] for part in ends("campaigns"))
-    arms = {f"{what} arm" for what in ("add", "pause", "resume", "retire")}
-    assert set(events("campaigns")) >= arms
 
 
 def test_a_difference_is_found_and_said(tmp_path: Path) -> None:
