@@ -17,7 +17,6 @@ import pytest
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPKLUCB, DPSE, DPTSMAT, LazyDPTS
-from dpbandits.session.decisions import HowChosen, KeptChoices
 from tests.session.small import document, loaded, reward_of
 
 POLICY = DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)
@@ -166,24 +165,6 @@ def test_a_decision_is_kept_in_few_bytes(
     rows = list(s.decisions())
     assert [(row.id, row.action) for row in rows] == made
     assert list(loaded(text).decisions()) == rows
-
-
-def test_what_is_said_later_of_a_decision_stands() -> None:
-    """And what was said of it, or of later ones, is forgotten, as if it was never said."""
-    rng = np.random.default_rng(1)
-    chosen, plain = KeptChoices(), dict[int, HowChosen]()
-    for _ in range(500):
-        since = int(rng.integers(max(plain, default=0) - 3, max(plain, default=0) + 4))
-        how = HowChosen((0, int(rng.integers(1, 3))), None, bool(rng.integers(2)))
-        chosen.note(max(1, since), how)
-        plain = {id: said for id, said in plain.items() if id < max(1, since)}
-        plain[max(1, since)] = how
-        ids = range(min(plain), max(plain) + 3)
-        assert [chosen.at(id) for id in ids] == [
-            plain[max(since for since in plain if since <= id)] for id in ids
-        ]
-        spans = [(id, how) for a, b, how in chosen.runs(ids.stop) for id in range(a, b)]
-        assert spans == [(id, chosen.at(id)) for id in ids]
 
 
 # What a campaign of a store has in common with a session, and what a store keeps apart

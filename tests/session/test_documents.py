@@ -20,28 +20,22 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.inputs import DEEPEST, SAVES
 from dpbandits.core.plan import EVERY
-from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
     AboveThreshold,
-    BinaryTree,
     Block,
-    EachAction,
-    EachArm,
-    Exact,
+    Comparisons,
     GaussianBatches,
-    Hybrid,
-    LazyCumulative,
+    JointBatch,
     LazyForgetful,
-    Logarithmic,
     Mechanism,
     NoisyMax,
-    SignedCounter,
-    SquareRoot,
+    WeightedArms,
 )
 from dpbandits.mechanisms.base import Readings
 from dpbandits.noise import SimulatedNoise
 from dpbandits.oracles import base
 from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, RNMFTNL, HybridUCB, TreeFTRL
+from tests.checks.test_check_mechanism import OURS
 from tests.session.small import changed, document, loaded, paths, reward_of, session
 
 KEY = b"a key of at least sixteen bytes"
@@ -497,61 +491,42 @@ def test_a_matroid_of_many_loops_is_small() -> None:
 # drawn, twice
 
 
-ONE, GRID = Fraction(1), Grid(steps=16)
-MECHANISMS: dict[str, Mechanism] = {
-    "exact": Exact(grid=GRID),
-    "newest batch": LazyForgetful(epsilon=ONE, grid=GRID),
-    "Gaussian": GaussianBatches(rho=ONE, grid=GRID),
-    "running sum": LazyCumulative(epsilon=ONE, grid=GRID),
-    "tree": BinaryTree(epsilon=ONE, grid=GRID, leaves=40),
-    "padded tree": BinaryTree(epsilon=ONE, grid=GRID, leaves=40, padded=True),
-    "signed tree": SignedCounter(epsilon=ONE, grid=GRID, leaves=40),
-    "logarithmic": Logarithmic(epsilon=ONE, grid=GRID),
-    "hybrid, powers": Hybrid(epsilon=ONE, grid=GRID),
-    "hybrid, doubling": Hybrid(epsilon=ONE, grid=GRID, segments="doubling"),
-    "hybrid with roots": Hybrid(epsilon=ONE, grid=GRID, segments="doubling", root=True),
-    "stopping": AboveThreshold(epsilon=ONE, grid=GRID, cap=10**6, bar=lambda count: 40.0),
-    "stopping at the cap": AboveThreshold(
-        epsilon=ONE, grid=GRID, cap=60, bar=lambda count: 10.0**6
-    ),
-    "stopping without noise": AboveThreshold(
-        epsilon=None, grid=GRID, cap=10**6, bar=lambda count: 30.0
-    ),
-    "arms": EachArm(inner=Hybrid(epsilon=ONE, grid=GRID), width=2),
-    "actions": EachAction(inner=BinaryTree(epsilon=ONE, grid=GRID, leaves=40), actions=1),
-    "square root": SquareRoot(rho=ONE, grid=GRID, leaves=40, actions=1),
-}
-KEEPS_NOTHING = ("newest batch", "Gaussian", "stopping", "stopping at the cap")
+REMEMBERING = [
+    mechanism
+    for mechanism, is_whole in OURS
+    if not is_whole and not isinstance(mechanism, Comparisons | JointBatch | WeightedArms)
+]
 
 
-def histories(mechanism: Mechanism, releases: int = 40) -> Iterator[tuple[Any, Readings]]:
+def histories(mechanism: Mechanism, releases: int = 12) -> Iterator[tuple[Any, Readings]]:
     """Memory after each release of one coordinate, as JSON gives it back, and what the ledger says
     by then.
     """
+    steps = mechanism.grid.steps
     rng, noise, memory, rewards = np.random.default_rng(5), SimulatedNoise(2), mechanism.init(1), 0
-    yield json.loads(json.dumps(memory)), Readings(0, 0, 0, GRID.steps)
+    yield json.loads(json.dumps(memory)), Readings(0, 0, 0, steps)
     for release in range(1, releases + 1):
         count = int(rng.integers(1, 4))
-        block = Block((0,), (int(rng.integers(0, count * GRID.steps + 1)),), (count,))
+        block = Block((0,), (int(rng.integers(0, count * steps + 1)),), (count,))
         memory, _ = mechanism.answer(memory, block, noise)
         rewards += count
-        yield json.loads(json.dumps(memory)), Readings(release, rewards, 0, GRID.steps)
+        yield json.loads(json.dumps(memory)), Readings(release, rewards, 0, steps)
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_memory_fits_its_own_readings_and_no_others(name: str) -> None:
+@pytest.mark.parametrize("mechanism", REMEMBERING, ids=lambda each: type(each).__name__)
+def test_memory_fits_its_own_readings_and_no_others(mechanism: Mechanism) -> None:
     """Memory of an earlier save would have what was read since read again, with the same nodes and
     fresh noise.
     """
-    mechanism, known = MECHANISMS[name], list(histories(MECHANISMS[name]))
+    known = list(histories(mechanism))
     for at, (memory, own) in enumerate(known):
         assert mechanism.remembers(memory, [own])
         assert not mechanism.remembers(memory, [own, own])
         assert not mechanism.remembers(memory + memory, [own])
-        if "stopping" not in name and name not in KEEPS_NOTHING:
+        if not isinstance(mechanism, AboveThreshold | GaussianBatches | LazyForgetful):
             fits = [mechanism.remembers(memory, [read]) for _, read in known]
             assert fits == [at == other for other in range(len(known))]
-        for path in paths(memory) if at % 4 == 0 else ():
+        for path in paths(memory) if at % 3 == 0 else ():
             for value in ("abc", 0.5, float("nan"), True, 10**40, -(10**40), [], {}, [[0, 0]]):
                 edited: Any = [copy.deepcopy(memory)]
                 inner = edited
@@ -563,6 +538,6 @@ def test_memory_fits_its_own_readings_and_no_others(name: str) -> None:
 
 
 def test_a_noisy_maximum_remembers_nothing() -> None:
-    best = NoisyMax(epsilon=ONE)
+    best = NoisyMax(epsilon=Fraction(1))
     assert best.remembers(None, [Readings(3, 3, 0, 1024)] * 2)
     assert not best.remembers([], [Readings(3, 3, 0, 1024)] * 2)

@@ -46,24 +46,6 @@ class ShowsArms(JointDPSession):
         return f"{super().__repr__()} {counts.tolist()}"
 
 
-class MeansOfVisitors(JointDPSession):
-    """What cells look like is learned from the visitors' own contexts."""
-
-    def ask(self, context: Any = None, **options: Any) -> Any:
-        decision = super().ask(context, **options)
-        rows = np.array([*self.policy.public_contexts[1:], self.policy.context(context)])
-        self.policy = dpb.JointDPLinTS(
-            arms=self.policy.arms,
-            features=2,
-            epsilon=self.policy.epsilon,
-            public_contexts=rows,
-            clip=True,
-            first=self.policy.first,
-            alpha=1.01,
-        )
-        return decision
-
-
 class OneStream(JointDPSession):
     """Decisions share one stream, and how much of it one takes depends on its context."""
 
@@ -90,14 +72,6 @@ class HalfTheNoise(JointDPSession):
         return super()._with_block(shown)
 
 
-class EndsByAnswers(JointDPSession):
-    """A block ends by answers, so it shows who gave none."""
-
-    def _release_if_due(self) -> None:
-        if self._open.counts.sum() >= 20:
-            self._put(self._with_block(self._open.shown))
-
-
 class ForgetsRefusedAsks(JointDPSession):
     """An ask whose context is refused gives no older decision up."""
 
@@ -117,11 +91,9 @@ class ForgetsRefusedAsks(JointDPSession):
 TWINS = [
     ForgetsRefusedAsks,
     ShowsArms,
-    MeansOfVisitors,
     OneStream,
     KeepsSlotsOfSilent,
     HalfTheNoise,
-    EndsByAnswers,
 ]
 
 

@@ -9,7 +9,6 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,6 @@ import dpbandits as dpb
 from dpbandits.checks.examples import examples
 from dpbandits.policies import POLICIES
 from dpbandits.session.overdue import (
-    AskedBlock,
-    DelayedBlock,
-    Overdue,
-    OverdueRequests,
-    delayed_blocks,
     usual_delay,
 )
 from tests.session.small import begun
@@ -161,23 +155,6 @@ def test_one_very_late_answer_is_not_usual(
     late: dict[int, int], answers: int, usual: int | None
 ) -> None:
     assert usual_delay(late, answers) == usual
-
-
-def test_first_blocks_are_delayed_by_the_overdue_requests_that_wait_still() -> None:
-    """Those from the first overdue one to the edge, that are learned from."""
-    overdue = Overdue({"a block": OverdueRequests(edge=9, many=2, since=4)})
-
-    def delayed(waiting: list[int], size: int = 4) -> list[DelayedBlock]:
-        pending: Any = {
-            id: SimpleNamespace(counted_as="a block", learn=id != 5) for id in (3, 5, *waiting, 9)
-        }
-        block = AskedBlock(size, 2, (0, 1, 2), True)
-        return delayed_blocks(overdue, pending, lambda key: block, {1})
-
-    wanted = [DelayedBlock(0, 2, 4), DelayedBlock(2, 2, 4)]
-    assert delayed([4, 8]) == wanted
-    assert delayed([4, 6, 8]) == wanted
-    assert delayed([4]) == delayed([8]) == delayed([4, 8], size=5) == []
 
 
 def late_play(s: Any, people: int, kind: str) -> list[Any]:
