@@ -24,12 +24,15 @@ class Listening(Relay, Noise):  # type: ignore[misc]
         self.asked, self.answers = list[tuple[Any, Any]](), list[Any]()
 
     def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
-        self.asked.append((exact[0], (verb, *cost.values())))
+        self.asked.append((exact[0] if exact else 0, (verb, *cost.values())))
         at = len(self.answers)
         is_scripted = at < len(self.script)
         answer = self.script[at] if is_scripted else getattr(self.inner, verb)(*exact, **cost)
         self.answers.append(answer)
         return answer
+
+    def state(self) -> dict[str, Any]:
+        return self.inner.state()
 
 
 Play = Callable[[list[Any], Noise], Any]
@@ -66,7 +69,7 @@ def largest_loss(
             if again != public or costs[0] != costs[1]:
                 return float("inf")
             loss = Fraction(0)
-            for (exact, (_, sensitivity, price)), (moved, _) in zip(
+            for (exact, (_, sensitivity, price, *_)), (moved, _) in zip(
                 noise.asked, heard.asked, strict=True
             ):
                 pairs = zip(np.ravel(exact).tolist(), np.ravel(moved).tolist(), strict=True)
