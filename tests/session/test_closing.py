@@ -25,7 +25,6 @@ from tests.session.small import (
     document,
     loaded,
     read,
-    recorded,
     reward_of,
 )
 
@@ -192,37 +191,6 @@ def test_the_transcript_of_a_closed_session_costs_epsilon_and_no_more(name: str)
 
 
 # Windows
-
-
-def test_with_a_window_the_last_answers_are_waited_for() -> None:
-    s, clock = windowed(noise=Exact(1), seed=1)
-    for number in range(30):
-        clock.now = number
-        s.tell(s.ask(), 1.0)
-    last = s.ask(2)
-    s.close("enough")
-    assert s.closed is not None
-    assert not s.closed.is_done
-    assert s.closes_at == 39.0
-    assert "Answers are waited for until 1970-01-01 00:00 UTC" in " ".join(s.statement().split())
-    with pytest.raises(dpb.ClosedError):
-        s.ask()
-    s.tell(last[0], 1.0)
-    released = s.releases
-    clock.now = 38.9
-    s.settle()
-    saved = loaded(s, clock=clock)
-    assert not saved.closed.is_done
-    clock.now = 39.0
-    for of in (s, saved):
-        rows = of.beliefs().rows  # a view settles first
-        assert sum(row.people for row in rows) == recorded(of) == 32
-        total = sum(row.people * (row.mean or 0) for row in rows)
-        assert of is saved or total == pytest.approx(31)  # one of them never answered
-        assert of.closed.is_done
-        assert of.closes_at is None
-        assert of.releases > released
-    assert document(s)["public"]["ledger"] == document(saved)["public"]["ledger"]
 
 
 # Winners

@@ -184,10 +184,10 @@ class Game:
         return found
 
     def ended(self) -> Any:
-        """What comes of it: all decisions are answered, and ten more are made."""
+        """What comes of it: all decisions are answered, and five more are made."""
         for decision in self.session.pending:
             self.tell(decision)
-        self.play(10 if self.session.closed is None else 0)
+        self.play(5 if self.session.closed is None else 0)
         self.now += 20
         return self.facts()
 

@@ -30,7 +30,6 @@ from tests.session.small import (
     Exact,
     content,
     read,
-    recorded,
     reward_of,
 )
 
@@ -116,23 +115,6 @@ def test_nobody_can_tell_an_answer_of_the_default_from_none(policy: Any) -> None
     assert views[0] == views[1] == views[2] == views[3]
     assert views[0][-1][1][4] > 0, "nothing was released: the test misses what it is about"
     assert played(policy, tells_one, 2)[:4] == views[0][:4], "what is held is seen"
-
-
-def test_answers_are_folded_in_the_order_of_asking_once_their_time_has_passed() -> None:
-    policy = dpb.DPKLUCB(arms=1, epsilon=10**6, first=4)
-    s, clock = session(policy, default=0.25, noise=Exact(1))
-    asked = s.ask(6)
-    for decision in reversed(asked[2:]):
-        s.tell(decision, 1.0)
-    s.tell(asked[2], 0.0)  # the first answer stays
-    clock.now += DAY
-    s.settle()
-    assert (s.pending, recorded(s)) == ((), 6)
-    # the first block: two defaults, and two that were told
-    assert s.ledger[0].stop == 4
-    assert s.beliefs()[0].mean == pytest.approx((2 * 0.25 + 4) / 6, abs=1e-3)
-    with pytest.raises(dpb.DecisionError):
-        s.tell(asked[0], 1.0)
 
 
 @pytest.mark.parametrize("policy", POLICIES[:2], ids=lambda policy: policy.name)
