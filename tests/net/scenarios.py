@@ -458,19 +458,15 @@ def estimators() -> Iterator[Case]:
 
 CAMPAIGNS: dict[str, dict[str, Any]] = {
     "plain": {},
-    "users": PEOPLE,
-    "window": PEOPLE | {"window": 4 * HOUR},
-    "attribution": OPTIONS["attribution"],
-    "segments": PEOPLE | OPTIONS["segments"],
     "holdout": {"holdout": ".3", "control": "red"},
     "holdout users": PEOPLE | {"holdout": ".3", "control": "red"},
     "guardrail": OPTIONS["guardrail"] | {"assignment": "planned"},
-    "planned": {"assignment": "planned"},
-    "share": {"min_share": 0.1},
     "costs": COSTS,
     "live": {},
 }
-"""Options of campaigns."""
+"""Options of campaigns. That they decide as sessions do with the others is in
+`tests/service/machine.py`.
+"""
 
 
 def campaigns() -> Iterator[Case]:
