@@ -133,24 +133,6 @@ def test_a_call_from_within_a_call_is_refused_and_changes_nothing() -> None:
     assert by_block(lock) == "made"
 
 
-def test_one_thread_at_a_time() -> None:
-    lock, inside, most = CallLock(refusal), list[int](), list[int]()
-
-    def work() -> None:
-        for _ in range(300):
-            with lock.held():
-                inside.append(1)
-                most.append(len(inside))
-                inside.pop()
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (len(most), max(most)) == (1200, 1)
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_starts_unlocked() -> None:

@@ -130,8 +130,6 @@ SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "joint": (dpb.DPJointMAT(problem=TOP, epsilon=8, first=1), {}),
     "drawn": (dpb.LazyDPTS(arms=2, epsilon=8), {}),
     "tree": (dpb.HybridUCB(arms=2, epsilon=8), {}),
-    "super arms": (dpb.CUCBDP(problem=TOP, epsilon=8, horizon=100), {}),
-    "drawn super arms": (dpb.DPTSMAT(problem=TOP, epsilon=8), {}),
     "full": (dpb.RNMFTNL(actions=3, epsilon=4), {}),
     "dropping": (dpb.PrefixExponential(actions=2, epsilon=1), {}),
     "contexts": (dpb.DPLinTS(**VISITORS, public_contexts=PLACES), {}),
@@ -407,7 +405,7 @@ OTHER: dict[str, dict[str, tuple[Before, Call]]] = {
 CASES = {
     (setup, name): case
     for number, setup in enumerate(SETUPS)
-    for name, case in ((COMMON if number < 12 else {}) | OTHER.get(setup, {})).items()
+    for name, case in ((COMMON if number < 10 else {}) | OTHER.get(setup, {})).items()
 }
 
 
