@@ -35,20 +35,6 @@ def play(s: dpb.Session, rounds: int, rng: np.random.Generator) -> list[dpb.Deci
     return made
 
 
-@pytest.mark.long
-def test_places_in_a_shuffled_order_are_uniform() -> None:
-    """Arm a's number of places among the first 60 of 120: mean 20, variance 20·(80/120)·(60/119).
-
-    400 seeds; the mean misses by 4.9 standard deviations with probability 10⁻⁶.
-    """
-    counts = [
-        sum(d.action == 0 for d in session(seed=seed, assignment="shuffled").ask(60))
-        for seed in range(400)
-    ]
-    deviation = (20 * (80 / 120) * (60 / 119) / 400) ** 0.5
-    assert abs(np.mean(counts) - 20) < 4.9 * deviation
-
-
 def test_decisions_have_the_probability_they_had() -> None:
     """Weighted by it, each arm's decisions are as many as there are rounds, on the average."""
     s, rng = session(min_share=0.2), np.random.default_rng(4)
