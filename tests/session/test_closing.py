@@ -190,9 +190,6 @@ def test_the_transcript_of_a_closed_session_costs_epsilon_and_no_more(name: str)
     assert loss == 1 if name not in NOT_TIGHT else Fraction(1, 3) < loss <= 1
 
 
-# Windows
-
-
 # Winners
 
 

@@ -1,5 +1,5 @@
-"""Sessions of policies that decide by contexts: where a record goes, late answers, people, options,
-saving, interruptions, and the exact privacy loss of a whole transcript, with broken twins.
+"""Sessions of policies that decide by contexts: what is kept of them, arms, people, options, the
+exact privacy loss of a whole transcript, and estimates by context.
 """
 
 from __future__ import annotations

@@ -74,9 +74,6 @@ def test_the_draw_has_the_moments_of_two_laplace_draws(share: float) -> None:
     assert joint_variance(2, share) == pytest.approx(2 * joint_variance(1, share))
 
 
-# Saved and continued
-
-
 def test_yes_and_no_take_one_step_and_coarse_grids_are_refused() -> None:
     """With grid=2 an interval was .25 wider on each side, and nothing below .3 was suspended."""
     one, fine = (session(policy=dpb.DPKLUCB(arms=ARMS, epsilon=1, grid=g)) for g in (1, 1024))

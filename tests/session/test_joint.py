@@ -1,5 +1,5 @@
-"""Joint releases in a session: a record lives in its own plan's block, is read there once or never,
-in whatever order answers come, and what comes too late is dropped.
+"""Joint releases in a session: a record lives in its own plan's block, and is read there once or
+never, in whatever order answers come.
 """
 
 from __future__ import annotations
@@ -22,9 +22,6 @@ def session(first: float = 1.0, arms: int = 4, noise: Any = None) -> dpb.Session
     problem = dpb.UniformMatroid(arms=arms, rank=2)
     policy = dpb.DPJointMAT(problem=problem, epsilon=4, first=first)
     return dpb.Session(policy, noise=noise or Exact(2), seed=3)
-
-
-# A record is read once or never
 
 
 def loss(delay: int, chosen: Sequence[int]) -> Any:

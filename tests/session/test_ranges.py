@@ -1,6 +1,4 @@
-"""A declared range: exact bounds, both ways, refusals that never show a reward; and rewards, costs
-and defaults in the user's units.
-"""
+"""A declared range: exact bounds, both ways, and the default in the user's units."""
 
 from __future__ import annotations
 
