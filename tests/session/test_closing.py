@@ -186,7 +186,8 @@ NOT_TIGHT = "tree", "full tree", "hybrid", "super arms"
 
 @pytest.mark.parametrize("name", AUDITED)
 def test_the_transcript_of_a_closed_session_costs_epsilon_and_no_more(name: str) -> None:
-    loss = largest_loss(all_draws(*AUDITED[name]), [1.0] * 40, [0.0])
+    places = [0, 7, 15, 23, 30, 34, *range(36, 40)]  # some of all, and what is open at the end
+    loss = largest_loss(all_draws(*AUDITED[name]), [1.0] * 40, [0.0], at=places)
     assert loss == 1 if name not in NOT_TIGHT else Fraction(1, 3) < loss <= 1
 
 
