@@ -52,6 +52,14 @@ def test_an_arm_that_harms_is_suspended_for_all_to_see() -> None:
     assert of.spent == 1
 
 
+def test_the_last_arm_is_not_suspended_but_said() -> None:
+    of = session()
+    play(of, 8_000, (0.9, 0.9, 0.9))
+    assert [event.what for event in of.events][:2] == ["suspend", "suspend"]
+    assert {event.what for event in of.events[2:]} <= {"alarm"}
+    assert sum(status == "active" for _, status in of.arms) == 1
+
+
 @pytest.mark.parametrize("kind", [LazyForgetful, LazyCumulative])
 def test_one_draw_for_both_at_the_whole_price(kind: Any) -> None:
     """The answers are the sums and one joint draw; noise counts as two draws."""
@@ -72,6 +80,22 @@ def test_the_draw_has_the_moments_of_two_laplace_draws(share: float) -> None:
     """Which is why policies and intervals that count draws know its law."""
     assert log_moment(2, share) == pytest.approx(2 * log_moment(1, share), rel=1e-6)
     assert joint_variance(2, share) == pytest.approx(2 * joint_variance(1, share))
+
+
+def test_each_time_that_an_arm_is_resumed_is_said() -> None:
+    """An arm that was suspended again after it was resumed, and then resumed once more, was not."""
+    of, seen = session(), list[str]()
+    play(of, 6_000, (0.0, 0.9, 0.0))
+    for _ in range(2):
+        seen += ["suspend", "resume"]
+        of.resume_arm("green")
+        of.resume_arm("green")  # it is in play: nothing happens
+        assert [event.what for event in of.events] == seen
+        while dict(of.arms)["green"] == "active":
+            of.tell(of.ask(eligible=["green"]), (1.0, 1.0))
+    again = loaded(of)
+    again.resume_arm("green")
+    assert [event.what for event in again.events] == [*seen, "suspend", "resume"]
 
 
 def test_yes_and_no_take_one_step_and_coarse_grids_are_refused() -> None:
