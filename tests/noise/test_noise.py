@@ -49,6 +49,22 @@ def p_value(draws: np.ndarray, mass: object, reach: int) -> float:
     return float(chisquare(counts, expected * counts.sum() / expected.sum()).pvalue)
 
 
+def laplace_p_value(noise: Noise, n: int, sensitivity: int, epsilon: int) -> float:
+    draws = np.array(
+        [noise.laplace(0, sensitivity=sensitivity, epsilon=Fraction(epsilon)) for _ in range(n)]
+    )
+    scale = sensitivity / epsilon
+    return p_value(draws, lambda k: laplace_mass(k, scale), int(20 * scale))
+
+
+@pytest.mark.parametrize(("sensitivity", "epsilon"), [(1, 1), (8, 1), (3, 2)])
+@pytest.mark.parametrize(
+    "noise", [SimulatedNoise(5), SecureNoise(), SecureNoise(fresh=True)], ids=repr
+)
+def test_laplace(noise: Noise, sensitivity: int, epsilon: int) -> None:
+    assert laplace_p_value(noise, MANY, sensitivity, epsilon) > 1e-6
+
+
 @pytest.mark.parametrize("rho", [Fraction(1, 2), Fraction(1, 50)])
 @pytest.mark.parametrize(
     "noise", [SimulatedNoise(6), SecureNoise(), SecureNoise(fresh=True)], ids=repr
