@@ -45,6 +45,11 @@ clock = AuditClock()
 PART = 0.8
 """Of the seconds that are left, so many may the next amount be expected to take."""
 
+STARTING = 0.98
+"""The most that is taken for the part of an amount's time that does not grow with it, such as that
+in which processes start.
+"""
+
 GROWS, MOST = 100, 12_000_000
 """An amount is at most so many times the one before, and at most so large."""
 
@@ -64,15 +69,17 @@ def largest_in_time(
         first: an amount that is played even if there is no time.
         work: to what the time of an amount is proportional.
     """
-    until, amount = clock() + seconds, first
+    until, amount, before = clock() + seconds, first, (0.0, 0.0)
     while True:
         began = clock()
         found = play(amount)
         now = clock()
-        pace = (now - began) / work(amount)
+        took, done = now - began, work(amount)
+        # by how much longer it took than the amount before; of the first, all of its time
+        pace = max((took - before[0]) / (done - before[1]), (1 - STARTING) * took / done)
         larger = min(MOST, GROWS * amount)
-        while larger >= 2 * amount and pace * work(larger) > PART * (until - now):
+        while larger >= 2 * amount and took + pace * (work(larger) - done) > PART * (until - now):
             larger = larger * 9 // 10
         if larger < 2 * amount or (found.outcome == "failed" and found.confidence == 1.0):
             return found
-        amount = larger
+        amount, before = larger, (took, done)
