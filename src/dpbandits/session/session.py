@@ -148,7 +148,7 @@ class OneCall(Call):
     """A call under way: one at a time. `with OneCall(session) as view:` gives the current view.
 
     A session knows its calls by weak references, so one that was cut off before it could leave is
-    gone with its frame.
+    gone with its frame. `ask` and `tell` of one decision do the same in their own lines, for speed.
 
     Args:
         releases: whether it makes a release that an earlier call left due, before anything else.
