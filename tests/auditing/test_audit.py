@@ -91,19 +91,25 @@ def test_an_epsilon_that_would_be_ignored_is_refused() -> None:
 
 
 def test_what_a_level_leaves_the_next_ones_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = dict[int, float]()
+    given = dict[str, float]()
 
-    def spend_nothing(play: Any, first: int, seconds: float, *work: Any) -> LevelResult:
-        given[first] = seconds
-        return LevelResult("level", "passed")
+    def spend_nothing(*_: Any, until: float = 0.0, **__: Any) -> LevelResult:
+        given["statistical"] = until
+        return LevelResult("statistical", "passed")
 
-    monkeypatch.setattr(run, "largest_in_time", spend_nothing)
+    def replay_none(play: Any, first: int, seconds: float) -> LevelResult:
+        given["transcript"] = seconds
+        return LevelResult("transcript", "passed")
+
+    monkeypatch.setattr(run, "statistical_level", spend_nothing)
+    monkeypatch.setattr(run, "largest_in_time", replay_none)
     monkeypatch.setattr(run, "clock", lambda: 0.0)  # no time passes
     dpb.audit(Coin, 1, budget=60)
     # white-box levels have no use for their shares
-    assert given == {run.FEWEST: pytest.approx(60)}
+    assert given == {"statistical": pytest.approx(0.95 * 60)}
     dpb.audit(dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1), budget=60)
-    assert given == {1000: pytest.approx(60 * 25 / 95), run.FEWEST: pytest.approx(60)}
+    assert given["transcript"] == pytest.approx(60 * 25 / 95)
+    assert given["statistical"] == pytest.approx(0.95 * 60)
     # others overran: there is a least
     assert run.share(["statistical"], -5, 60) == pytest.approx(21)
 

@@ -25,7 +25,7 @@ from dpbandits.auditing.foreign import (
 from dpbandits.auditing.laws import randomised_response_level
 from dpbandits.auditing.replays import draws_gaussians
 from dpbandits.auditing.report import AuditReport, LevelResult
-from dpbandits.auditing.statistical import runs_played, statistical_level, unseen
+from dpbandits.auditing.statistical import statistical_level, unseen
 from dpbandits.auditing.subjects import MechanismSubject, PolicySubject, Subject, feed
 from dpbandits.auditing.transcript import (
     LEAST_REPLAYED,
@@ -273,8 +273,10 @@ GLANCE, LONGER = 64, 32
 replays of `ROUNDS` may take.
 """
 
-FEWEST = 100
-"""Runs a side that are counted first where there is a budget."""
+LEAST_RUNS, ALL_BUT_A_LITTLE = 200, 0.95
+"""Where there is a budget: counted runs of both tables together for which there has to be time; and
+the part of the seconds for them. A little is kept for what comes after.
+"""
 
 PLAYING = (
     "raised while an audit played it on made-up rewards; if it depends on them whether this is "
@@ -312,8 +314,8 @@ def audit(
         claim: the epsilon it is held to; by default what it says itself.
         epsilon: the budget of what is made here from a name or class; of a black box, its claim.
         budget: seconds, roughly; on Linux without those in which another program had the
-            processor. They say how large a fixed amount of work is done, which may depend on the
-            machine. workers: processes that play runs.
+            processor. They say how much work is done, which depends on the machine. workers:
+            processes that play runs.
         runs: a fixed amount of work (runs counted on either table, and for every 25 of them a
             replay of each written run, at least 40) in place of seconds, so that the report is the
             same on every machine.
@@ -480,33 +482,23 @@ def counted_level(
     made: Any, policy: Policy | None, claim: Fraction | None, budget: float, how: AuditSetting
 ) -> LevelResult:
     """Of runs. policy: what plays it, where it can be looked into."""
-    subject, until, no_claim = black_box(made, how, budget), clock() + budget, why_no_claim(made)
+    began, subject, no_claim = clock(), black_box(made, how, budget), why_no_claim(made)
+    until = math.inf if how.runs is not None else began + ALL_BUT_A_LITTLE * budget
 
-    def play(runs: int) -> LevelResult:
+    def played() -> LevelResult:
+        if too_slow := slowness(subject, until - clock(), how.seed):
+            return unseen(too_slow, claim if how.rho is None else how.rho, no_claim)
         return statistical_level(
             subject,
             claim,
-            runs=runs,
-            choose=None if how.runs is not None else chosen_for(runs),
+            runs=how.runs,
+            until=until,
             seed=how.seed,
             workers=how.workers,
             no_claim=no_claim,
             tell=how.tell,
             delta=how.delta,
             rho=how.rho,
-        )
-
-    def played() -> LevelResult:
-        if how.runs is not None:
-            return play(how.runs)
-        if too_slow := slowness(subject, until - clock(), how.seed):
-            return unseen(too_slow, claim if how.rho is None else how.rho, no_claim)
-        many = len(subject.pairs())
-        return largest_in_time(
-            play,
-            FEWEST,
-            until - clock(),
-            lambda runs: runs_played(many, runs, chosen_for(runs)),
         )
 
     try:
@@ -527,24 +519,20 @@ def counted_level(
     return replace(found, evidence=f"{found.evidence.rstrip('.')}; {hint}") if hint else found
 
 
-def chosen_for(runs: int) -> int:
-    """Tables are chosen with less where there is a budget: bets are quicker than lessons."""
-    return max(FEWEST, runs // 100)
-
-
 def slowness(subject: Subject, seconds: float, seed: int) -> str:
-    """What to say if there is no time for the fewest runs; else nothing."""
-    pairs = subject.pairs()
-    table, needed = pairs[0].a, runs_played(len(pairs), FEWEST, FEWEST)
+    """What to say if there is no time for a hundred runs on either table; else nothing."""
+    if seconds == math.inf:
+        return ""
+    table = subject.pairs()[0].a
     for at in range(2):  # a first run may compile and load what later ones have
         began = clock()
         subject.outcomes(table, 1, seed + at)
         took = clock() - began
-        if needed * took <= seconds:
+        if LEAST_RUNS * took <= seconds:
             return ""
     return (
         f"a run takes {took:.2g} s; this budget allows {max(0, int(seconds / took)):,}, and "
-        f"{needed:,} at least are needed"
+        f"{LEAST_RUNS} at least are needed"
     )
 
 

@@ -1,6 +1,4 @@
-"""How much work an audit does. Work is counted, so that a verdict does not depend on the clock; of
-a budget of seconds, the clock says only how large a count there is time for.
-"""
+"""The seconds of an audit, and how much work there is time for in so many of them."""
 
 import threading
 import time
@@ -58,7 +56,6 @@ def largest_in_time(
     play: Callable[[int], LevelResult],
     first: int,
     seconds: float,
-    work: Callable[[int], float] = float,
 ) -> LevelResult:
     """Play larger and larger amounts, as long as there is time for one at least twice as large, and
     return what the last one showed. An amount is always played to its end, so that it shows the
@@ -67,19 +64,17 @@ def largest_in_time(
     Args:
         play: plays so many runs.
         first: an amount that is played even if there is no time.
-        work: to what the time of an amount is proportional.
     """
-    until, amount, before = clock() + seconds, first, (0.0, 0.0)
+    until, amount, before = clock() + seconds, first, (0.0, 0)
     while True:
         began = clock()
         found = play(amount)
         now = clock()
-        took, done = now - began, work(amount)
+        took = now - began
         # by how much longer it took than the amount before; of the first, all of its time
-        pace = max((took - before[0]) / (done - before[1]), (1 - STARTING) * took / done)
-        larger = min(MOST, GROWS * amount)
-        while larger >= 2 * amount and took + pace * (work(larger) - done) > PART * (until - now):
-            larger = larger * 9 // 10
+        pace = max((took - before[0]) / (amount - before[1]), (1 - STARTING) * took / amount)
+        afforded = amount + (PART * (until - now) - took) / pace
+        larger = int(min(MOST, GROWS * amount, afforded))
         if larger < 2 * amount or (found.outcome == "failed" and found.confidence == 1.0):
             return found
-        amount, before = larger, (took, done)
+        amount, before = larger, (took, amount)

@@ -68,6 +68,9 @@ class Lot(NamedTuple):
     bets: Bets | None
 
 
+NO_RUNS = Lot(np.zeros((0, 1)), np.zeros((0, 1)), None)
+
+
 @final
 class Players:
     """Plays runs on all cores. Every task has a seed of its own, so no two share noise.
@@ -105,16 +108,18 @@ class Players:
         seed: int,
         adversary: Adversary | None = None,
         keep: bool = True,
+        again: int = 0,
     ) -> Lot:
         """Play so many runs, each on the table that its coin chooses.
 
-        adversary: states which table each run was on. keep: whether the outcomes are wanted.
+        adversary: states which table each run was on. keep: whether the outcomes are wanted. again:
+            how often runs of this pair and seed were played before.
 
         Raises:
             MixedRuns: see `MechanismSubject`.
         """
         tasks = max(math.ceil(runs * pair.a.size / CELLS), min(TASKS, runs // WORTH_A_TASK), 1)
-        seeds = np.random.SeedSequence([seed % 2**32, 342]).generate_state(tasks, np.uint64)
+        seeds = np.random.SeedSequence([seed % 2**32, 342, again]).generate_state(tasks, np.uint64)
         jobs = [
             (pair, runs // tasks + (at < runs % tasks), int(own), self.by_turns, adversary, keep)
             for at, own in enumerate(seeds)
@@ -228,28 +233,47 @@ these bounds; twice as many in each further heat but the second.
 """
 
 FEW_PAIRS, MANY_PAIRS = 24, 200
-"""Pairs that are tried: a fiftieth of the runs, within these bounds."""
+"""Pairs that are tried where runs are counted: a fiftieth of the runs, within these bounds."""
+
+PILOT, FIRST_HEAT = 0.35, 0.4
+"""Of the seconds there are, the part for the choice of tables; of these, for the first heat."""
+
+FEWEST, GLANCE, MOST_IN_TIME = 10, 40, 50_000
+"""Runs a side of a pair in a heat where there are seconds: at least, in the first heat of many
+pairs at most, and in others at most.
+"""
 
 LONG = 64
 """Rounds; of longer tapes fewer runs are played, in proportion, so that a pair of them takes as
 long as another.
 """
 
+SLOW, LONG_SHARE, FIRST_SHARE = 0.4, 0.08, 0.05
+"""Of the seconds that a heat has left: what takes more is passed over. Of all seconds: so much may
+the first tape of a length take, since what comes late shows in long ones alone. Of those that the
+first of many heats has left: so much may a pair take.
+"""
+
 ROUGHLY = 0.02
 """The weight of what single numbers and whole outcomes tell, beside what an adversary would win."""
+
+AHEAD = 20
+"""Where there are seconds: times the runs of a pair that are thought to follow."""
+
+FEWEST_BETS, MOST_BETS = 60, 24_000_000
 
 
 @final
 @dataclass(frozen=True)
 class RunPlan:
     """How much is played: so many runs a side (of tapes of more than 64 rounds fewer, in
-    proportion). choose: as many as tables are chosen for; `runs`, or fewer.
+    proportion), without a look at the clock; or until the clock shows so much.
     """
 
-    runs: int
-    choose: int
+    runs: int | None
     seed: int
     tell: Callable[[str], None]
+    until: float = math.inf
     delta: float = 0.0
     rho: Fraction | None = None
 
@@ -257,43 +281,95 @@ class RunPlan:
         """What is certified: a rho where that is claimed, else an epsilon."""
         return certified(bets, delta=self.delta) if self.rho is None else certified_rho(bets)
 
-    def ahead(self, pair: Neighbours) -> int:
-        """How many runs there will be bets on."""
+    def left(self) -> float:
+        """Seconds."""
+        return self.until - clock()
+
+    def ahead(self, pair: Neighbours, played: int) -> int:
+        """About how many runs there will be bets on, where so many of the pair were played."""
+        if self.runs is None:
+            return AHEAD * played
         return max(FEWEST_BETS, int(2 * self.runs * run_share(pair)))
 
 
-FEWEST_BETS = 60
-
-
 class Tried(NamedTuple):
-    """The best pair, the runs that showed it, and all pairs whose runs were compared."""
+    """The best pair, the runs that showed it, all pairs whose runs were compared, and the seconds
+    that a run took.
+    """
 
     pair: Neighbours
     a: Floats
     b: Floats
     tried: list[Neighbours]
+    pace: float
 
 
 def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan) -> Tried:
-    """Choose a pair."""
-    tried = list(pairs[: pairs_tried(plan.choose)])
-    left, kept = tried, list[Lot | None]([None] * len(tried))
+    """Choose a pair. Where there are seconds, all pairs of a heat get as many: of two that tell as
+    much in a run, the one that is played faster is chosen.
+    """
+    runs, until, left = plan.runs, clock() + PILOT * plan.left(), list(pairs)
+    if runs is not None:
+        left = left[: min(max(runs // 50, FEW_PAIRS), MANY_PAIRS)]
+    kept, paces, tried = [NO_RUNS] * len(left), dict[int, float](), list[Neighbours]()
     for heat in range(HEATS):
-        scores = list[float]()
+        now, scores = clock(), dict[int, float]()
+        end = now + (until - now) * (FIRST_HEAT if heat == 0 else 1 / (HEATS - heat))
+        # of few pairs each is worth more than a glance
+        glance = heat == 0 and (runs is not None or len(left) > FEW_PAIRS)
         for at, pair in enumerate(left):
-            seed = plan.seed + 10**5 * (heat + 1) + at
-            played = players.play(pair, 2 * runs_of(pair, plan.choose, heat), seed)
-            lot = kept[at] = together(kept[at], played)
-            scores.append(promising(lot, pair, plan) if heat else at_first_glance(lot))
+            began = clock()
+            if began > end and scores:
+                break
+            longest = glance and pair.rounds > max([LONG, *paces])
+            allowed = LONG_SHARE * plan.left() if longest else SLOW * (end - began)
+            if scores and 2 * FEWEST * pace_of(pair, paces) > allowed:
+                continue
+            share = FIRST_SHARE if glance else 1 / (len(left) - at)
+            first, most = FEWEST, GLANCE if glance else MOST_IN_TIME
+            if runs is not None:
+                first = most = runs_of(pair, runs, heat)
+            seed, seconds = plan.seed + 10**5 * (heat + 1) + at, share * (end - began)
+            lot, paces[pair.rounds] = played_for(seconds, players, pair, seed, first, most)
+            lot = kept[at] = together(kept[at], lot)
+            scores[at] = at_first_glance(lot) if glance else promising(lot, pair, plan)
+            if longest:
+                end, until = end + clock() - began, until + clock() - began
             plan.tell(f"trying pair {at + 1} of {len(left)} of tables, heat {heat + 1} of {HEATS}")
-        best = sorted(range(len(left)), key=lambda at: (-scores[at], left[at].rounds, at))
-        most = -(-len(left) // 2) if heat < HEATS - 1 else 1
-        left, kept = [left[at] for at in best[:most]], [kept[at] for at in best[:most]]
+        tried = tried or [left[at] for at in scores]
+        best = sorted(scores, key=lambda at: (-scores[at], left[at].rounds, at))
+        best = best[: -(-len(best) // 2) if heat < HEATS - 1 else 1]
+        left, kept = [left[at] for at in best], [kept[at] for at in best]
         if len(left) == 1:
             break
-    seen = kept[0]
-    assert seen is not None
-    return Tried(left[0], seen.a, seen.b, tried)
+    return Tried(left[0], kept[0].a, kept[0].b, tried, paces[left[0].rounds])
+
+
+def played_for(
+    seconds: float, players: Players, pair: Neighbours, seed: int, first: int, most: int
+) -> tuple[Lot, float]:
+    """So many runs a side at first, and as many again while there is time for them; and the seconds
+    that a run took.
+    """
+    began, lot, each, again = clock(), NO_RUNS, first, 0
+    while True:
+        since = clock()
+        lot = together(lot, players.play(pair, 2 * each, seed, again=again))
+        now = clock()
+        done = len(lot.a) + len(lot.b)
+        left = min(done, 2 * most - done) // 2
+        pace = (now - since) / (2 * each)
+        if not left or now - began + 2 * left * pace > seconds:
+            return lot, pace
+        each, again = left, again + 1
+
+
+def pace_of(pair: Neighbours, paces: dict[int, float]) -> float:
+    """About how many seconds a run takes; of a length that was not played, in proportion to the
+    longest that was.
+    """
+    longest = max(paces)
+    return paces.get(pair.rounds, paces[longest] / longest * pair.rounds)
 
 
 def at_first_glance(lot: Lot) -> float:
@@ -309,10 +385,8 @@ def can_tell(lot: Lot) -> bool:
     return bool((rows != rows[:1]).any())
 
 
-def together(before: Lot | None, lot: Lot) -> Lot:
+def together(before: Lot, lot: Lot) -> Lot:
     """The outcomes of both."""
-    if before is None:
-        return lot
     a, b = (
         np.concatenate([part for part in parts if len(part)] or [parts[0]])
         for parts in ((before.a, lot.a), (before.b, lot.b))
@@ -324,30 +398,14 @@ def promising(lot: Lot, pair: Neighbours, plan: RunPlan) -> float:
     """About how much these runs tell; few of them cannot be compared with many."""
     if not can_tell(lot):
         return -math.inf
-    learnt = learn(lot.a, lot.b, plan.ahead(pair))
+    learnt = learn(lot.a, lot.b, plan.ahead(pair, len(lot.a) + len(lot.b)))
     return learnt.bound + ROUGHLY * rough(lot.a, lot.b)
 
 
 def runs_of(pair: Neighbours, runs: int, heat: int) -> int:
-    """Runs a side in a heat."""
-    return max(FEWEST_TRIED, int(runs_in_heat(runs, heat) * run_share(pair)))
-
-
-def runs_in_heat(runs: int, heat: int) -> int:
-    """Runs a side in a heat, of a short tape."""
-    return min(max(runs // 100, FEWEST_TRIED), MOST_TRIED) << max(0, heat - 1)
-
-
-def pairs_tried(runs: int) -> int:
-    return min(max(runs // 50, FEW_PAIRS), MANY_PAIRS)
-
-
-def runs_played(pairs: int, runs: int, choose: int) -> int:
-    """How many runs of short tapes are played in all, where there are so many pairs of them, and so
-    many runs are bet on for either table.
-    """
-    heats = [min(pairs, pairs_tried(choose)) >> heat for heat in range(HEATS)]
-    return 2 * (runs + sum(left * runs_in_heat(choose, heat) for heat, left in enumerate(heats)))
+    """Runs a side in a heat, where runs are counted."""
+    first = min(max(runs // 100, FEWEST_TRIED), MOST_TRIED)
+    return max(FEWEST_TRIED, int((first << max(0, heat - 1)) * run_share(pair)))
 
 
 def run_share(pair: Neighbours) -> float:
@@ -361,8 +419,14 @@ def run_share(pair: Neighbours) -> float:
 KEPT, KEPT_CELLS = 400_000, 16_000_000
 """Runs that are learnt from, at most, and numbers in them."""
 
-GROWS = 0.3
-"""A lot, as a part of the runs that were learnt from."""
+GROWS, LEAST_LOT = 0.3, 20
+"""A lot, as a part of the runs that were learnt from; where seconds end it, its least runs."""
+
+LESSON, TOO_LONG = 0.12, 0.2
+"""Of the seconds that are left: for runs without bets that are learnt from first, since what an
+adversary that has seen few runs loses a later one has to win again; and a lesson that takes more is
+not worth it.
+"""
 
 
 class Gathered(NamedTuple):
@@ -375,18 +439,27 @@ class Gathered(NamedTuple):
 
 
 def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
-    """Bet until the runs are used up."""
-    seed, pair, most = plan.seed + 20_000, found.pair, plan.ahead(found.pair)
-    seen = Lot(found.a, found.b, None)
-    limit = min(KEPT, KEPT_CELLS // max(1, int(seen.a.shape[1])))
-    best, bets, done, lots = Gathered(no_bets(), 0.0, 0, 0), no_bets(), 0, 0
+    """Bet until the runs or the seconds are used up."""
+    seed, pair, pace, learning = plan.seed + 20_000, found.pair, found.pace, 0.0
+    most = MOST_BETS if plan.runs is None else plan.ahead(pair, 0)
+    limit, seen = min(KEPT, KEPT_CELLS // max(1, found.a.shape[1])), Lot(found.a, found.b, None)
+    if plan.runs is None:
+        more, pace = played_for(LESSON * plan.left(), players, pair, seed, FEWEST, limit // 2)
+        seen = together(seen, more)
     known = len(seen.a) + len(seen.b)
-    adversary = learn(seen.a, seen.b, most)
+    best, bets, done, lots = Gathered(no_bets(), 0.0, 0, 0), no_bets(), 0, 0
+    adversary = learn(seen.a, seen.b, plan.ahead(pair, known))
     while done < most:
-        keep = known < limit
-        size = min(max(40, int(GROWS * known), 0 if keep else done), most - done)
-        seed, lots, done = seed + 1, lots + 1, done + size
+        keep = known < limit and learning <= TOO_LONG * plan.left()
+        size = max(40, int(GROWS * known), 0 if keep else done)
+        if plan.runs is None:
+            # a lot takes as long as the lesson before it
+            size = int(min(max(size, learning / pace), plan.left() / pace))
+            if size < LEAST_LOT:
+                break
+        size, seed, lots, began = min(size, most - done), seed + 1, lots + 1, clock()
         lot = players.play(pair, size, seed * 1009, adversary, keep)
+        pace, done = (clock() - began) / size, done + size
         assert lot.bets is not None
         bets = bets + lot.bets
         bound = plan.bound(bets)
@@ -394,8 +467,9 @@ def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
             best = Gathered(bets, bound, done, lots)
         plan.tell(f"bet on {done:,} runs, ε ≥ {best.bound:.3g}")
         if keep and done < most:
-            seen, known = together(seen, lot), known + size
-            adversary = learn(seen.a, seen.b, most)
+            seen, known, began = together(seen, lot), known + size, clock()
+            adversary = learn(seen.a, seen.b, plan.ahead(pair, known))
+            learning = clock() - began
     return best._replace(runs=done)
 
 
@@ -428,8 +502,8 @@ def statistical_level(
     subject: Subject,
     claim: Fraction | None,
     *,
-    runs: int,
-    choose: int | None = None,
+    runs: int | None = None,
+    until: float = math.inf,
     seed: int = 0,
     workers: int = 2,
     no_claim: str = "It claims no privacy.",
@@ -440,8 +514,8 @@ def statistical_level(
     """Certify what can be certified.
 
     Args:
-        runs: that are bet on, for either table on average.
-        choose: as many as tables are chosen for; by default `runs`.
+        runs: that are bet on, for either table on average; the clock is not looked at. None: as
+            many as there is time for until the audit's clock shows `until`.
         no_claim: what to say where there is no claim.
         tell: is told what is being done.
         delta: of the claim.
@@ -451,7 +525,7 @@ def statistical_level(
         MixedRuns: what was played is not kept: that it was not noticed earlier is part of what was
             seen. Played again, runs are played one by one.
     """
-    plan = RunPlan(runs, runs if choose is None else choose, seed, tell, delta, rho)
+    plan = RunPlan(runs, seed, tell, until, delta, rho)
     claim = claim if rho is None else rho
     tell("starting")
     with Players(subject, workers) as players:
