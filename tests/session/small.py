@@ -76,16 +76,23 @@ def begun(policy: Any, segments: Any = None, **options: Any) -> Any:
     return dpb.SegmentedSession(policy, segments=segments, **options)
 
 
-def first(s: Any) -> Any:
+def parts(s: Any) -> list[dpb.Session]:
+    """A session; or that of each segment."""
+    return [s] if isinstance(s, dpb.Session) else [*s.values()]
+
+
+def first(s: Any) -> dpb.Session:
     """A session, or that of the first segment."""
-    return s if isinstance(s, dpb.Session) else next(iter(s.values()))
+    return parts(s)[0]
 
 
 def reward_of(of: dpb.Session, decision: dpb.Decision, value: float = 0.5) -> Any:
-    """Return a reward in the shape that this session's policy takes."""
+    """Return a reward in the shape that this session takes; of harm, this value too."""
     rewards: Any = [value] * len(decision.observe or range(of.policy.arms))
     if of.policy.about.feedback == "bandit":
         rewards = value
+    if of.guardrail is not None:
+        return rewards, value
     randomizer = of.policy.randomizer()
     return rewards if randomizer is None else randomizer.report(rewards, Exact(decision.id))
 

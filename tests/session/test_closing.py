@@ -54,8 +54,6 @@ def played(s: dpb.Session, rounds: int, seed: int = 0) -> list[dpb.Decision]:
         while len(left) > 6:
             decision = left.pop(int(rng.integers(len(left))))
             reward = reward_of(s, decision, float(rng.random() < 0.5))
-            if s.guardrail is not None:
-                reward = reward, float(rng.random() < 0.5)
             if rng.random() < 0.8:
                 s.tell(decision, reward)
             elif rng.random() < 0.8:
@@ -158,8 +156,7 @@ def all_draws(policy: Any, options: Any) -> Play:
         late = s.ask()
         for value in records:
             decision = s.ask()
-            reward = reward_of(s, decision, value)
-            s.tell(decision, reward if s.guardrail is None else (value, value))
+            s.tell(decision, reward_of(s, decision, value))
         s.close("enough")
         s.tell(late, 1.0)
         return s.state, s.ledger

@@ -165,7 +165,7 @@ class Game:
 
     def pair(self, decision: dpb.Decision) -> tuple[dpb.Decision, Any]:
         value = reward_of(self.session, decision, decision.id * 7 % 16 / 16)
-        return decision, value if self.session.guardrail is None else (value, 1.0)
+        return decision, value if self.session.guardrail is None else (value[0], 1.0)
 
     def tell(self, decision: dpb.Decision) -> None:
         self.session.tell(*self.pair(decision))
@@ -435,13 +435,16 @@ class Uncut:
         loaded(game.session, **{"user_key": bytes(16)} if game.people else {})
 
 
-def require_whole(
-    game: Game, call: Callable[[], Any], uncut: Uncut, pool: ThreadPoolExecutor
-) -> None:
-    """After a cut: the call happened or did not, and the session goes on as if it was never cut."""
+def has_happened(game: Game, uncut: Uncut, pool: ThreadPoolExecutor) -> bool:
+    """Whether the call that was cut off happened as a whole; or nothing did."""
     now = pool.submit(game.facts).result(LONG)
-    if now != uncut.after:
-        assert now == uncut.before, "half a call happened"
+    assert now in (uncut.before, uncut.after), "half a call happened"
+    return bool(now == uncut.after)
+
+
+def require_end(game: Game, call: Callable[[], Any], done: bool, uncut: Uncut) -> None:
+    """The session goes on as if its call had never been cut off."""
+    if not done:
         call()
         assert game.facts() == uncut.after
     assert game.ended() == uncut.end
@@ -450,11 +453,12 @@ def require_whole(
 def cut_everywhere(
     setup: str, name: str, wanted: Callable[[Place], bool], second: int, most: int = 10**6
 ) -> None:
-    """Cut a call at the places that are wanted, or at `most` of them. Of those, at every
-    `second`-th one, go on with a copy, and cut the next call too, at four of its places.
+    """Cut a call at the places that are wanted, or at `most` of them. Where nothing happened, the
+    next place is cut in the same session, up to five. At every `second`-th place, go on with a
+    copy, and cut the next call too, at four of its places.
     """
     passed, chosen = Counter[Any](), list[tuple[Any, int]]()
-    _, call = begun(setup, name)
+    game, call = begun(setup, name)
 
     def visit(place: Place) -> None:
         passed[place[0]] += 1
@@ -462,11 +466,15 @@ def cut_everywhere(
             chosen.append((place[0], passed[place[0]]))
 
     traced(call, visit)
-    uncut = Uncut(setup, name) if chosen else None
+    chosen, is_over = chosen[:: 1 + len(chosen) // most], True
+    if not chosen:
+        return
+    uncut = Uncut(setup, name)
     with ThreadPoolExecutor(1) as pool:
-        for number, (code, at) in enumerate(chosen[:: 1 + len(chosen) // most], 1):
+        for number, (code, at) in enumerate(chosen, 1):
             for again in range(6 if number % second == 0 else 1):
-                game, call = begun(setup, name)
+                if is_over:
+                    game, call = begun(setup, name)
                 with contextlib.suppress(Interrupted):
                     interrupt(call, at, only=code)
                 if again == 1:
@@ -474,7 +482,10 @@ def cut_everywhere(
                 elif again:
                     with contextlib.suppress(Interrupted):
                         interrupt(game.session.settle, at * again % 89)
-                require_whole(game, call, uncut, pool)
+                done = has_happened(game, uncut, pool)
+                is_over = done or number % 5 == 0 or number % second == 0 or number == len(chosen)
+                if is_over:
+                    require_end(game, call, done, uncut)
 
 
 CUT = set[Place]()

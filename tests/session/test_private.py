@@ -23,7 +23,7 @@ from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled
 from dpbandits.session.saving import private_part
 from dpbandits.session.storing import ChangeRecorder, rows_in
 from dpbandits.vault import checked_report
-from tests.session.small import Exact, begun, content, reward_of, session
+from tests.session.small import Exact, begun, content, first, parts, reward_of, session
 from tests.session.test_interruption import PACKAGE
 
 DIGITS = "7314"
@@ -110,6 +110,7 @@ def heaviest(weights: Any) -> Any:
 OWN = dpb.UserDecisionSet(arms=4, size=2, oracle=heaviest)
 DAY = timedelta(days=1)
 ROOMY = {"epsilon": 4, "grid": GRID}
+PLACED: dict[str, Any] = {"arms": 2, "features": 1, "public_contexts": [[0.5], [-0.5]]}
 SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "batches": (Faulty(arms=2, first=4, **ROOMY), {}),
     "guardrail": (
@@ -127,6 +128,7 @@ SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "super arms": (dpb.DPKLCUCB(problem=OWN, **ROOMY), {}),
     "full": (dpb.RNMFTNL(actions=2, **ROOMY), {}),
     "tree": (dpb.HybridUCB(arms=2, **ROOMY), {}),
+    "contexts": (dpb.DPLinTS(**PLACED, first=2, **ROOMY), {}),
 }
 
 
@@ -138,20 +140,23 @@ class Work:
         self.now, self.setup = 0.0, setup
         clock: Any = {"clock": lambda: self.now} if "attribution_window" in options else {}
         self.session = begun(policy, noise=noise, seed=1, **options, **clock)
-        self.segment: Any = {"segment": "x"} if "segments" in options else {}
+
+    def asked(self, count: int) -> list[dpb.Decision]:
+        how: dict[str, Any] = {}
+        if not isinstance(self.session, dpb.Session):
+            how["segment"] = "x"
+        if self.setup == "contexts":
+            how["context"] = [[0.5]] * count
+        return list(self.session.ask(count, **how))
 
     def pairs(self) -> list[Any]:
         """Every decision of a plan, one of which has the secret as its reward."""
-        count = (self.session["x"] if self.segment else self.session).plan.rounds
-        made = self.session.ask(count, **self.segment)
+        made = self.asked(4 if self.setup == "contexts" else first(self.session).plan.rounds)
         return [(d, self.reward(d, SECRET * (d is made[0]))) for d in made]
 
     def reward(self, decision: dpb.Decision, value: float) -> Any:
-        of = self.session["x"] if self.segment else self.session
-        if self.setup == "range":
-            return 2 * value
-        found = reward_of(of, decision, value)
-        return (found, found) if self.setup == "guardrail" else found
+        in_units = 2 * value if self.setup == "range" else value
+        return reward_of(first(self.session), decision, in_units)
 
     def tell(self) -> None:
         for decision, reward in self.pairs():
@@ -174,8 +179,11 @@ class Work:
     def ask(self) -> None:
         self.tell()
         self.now += 1e6
-        self.session.ask(**self.segment)
+        self.asked(1)
 
+
+OURS = "full", "tree", "contexts"
+"""They have no code of the user's own."""
 
 VERBS = ["tell", "tell_many", "settle", "save", "ask"]
 CASES = [
@@ -212,7 +220,7 @@ def test_an_error_of_the_noise_keeps_no_frame_of_the_vault(
     assert (own.__cause__, own.__context__) == (None, None)
 
 
-@pytest.mark.parametrize(("setup", "verb"), [c for c in CASES if c[0] not in ("full", "tree")])
+@pytest.mark.parametrize(("setup", "verb"), [c for c in CASES if c[0] not in OURS])
 def test_an_error_of_a_policy_or_an_oracle_keeps_no_reward(
     setup: str, verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,7 +259,7 @@ def test_the_look_finds_what_is_told() -> None:
 
 
 def test_no_repr_shows_a_reward_or_a_sum() -> None:
-    for setup in ("batches", "window", "joint", "super arms", "guardrail"):
+    for setup in ("batches", "window", "joint", "super arms", "guardrail", "contexts"):
         work = Work(setup, dpb.SimulatedNoise(1))
         of = work.session
         watch = ChangeRecorder(of)
@@ -259,7 +267,7 @@ def test_no_repr_shows_a_reward_or_a_sum() -> None:
         view, log = of._current, of._log
         state = view.folded()
         shown = [of, view, log, log.events, state, state.books, state.books.blocks, of._tables]
-        shown += [of._vault, watch, watch.changes(), rows_in(of), *log.events]
+        shown += [view.contexts, of._vault, watch, watch.changes(), rows_in(of), *log.events]
         private = private_part(of, state)
         block = Block((0,), (7314,), (1,))  # what a mechanism reads
         text = "\n".join(map(repr, [*shown, private, block]))
@@ -290,32 +298,17 @@ class Talkative:
     __str__ = __repr__
 
 
-class Wrong(Talkative):
-    """The same, with an error that a number may raise."""
+def own(base: type, *verbs: str, error: type[Exception] = LookupError) -> Any:
+    """A class of its own code, which fails and tells what it stands for."""
 
-    def _tell(self, *_: object) -> Any:
-        raise ValueError(f"my value is 0.{DIGITS}")
+    def fails(*_: object) -> Any:
+        raise error(f"my value is 0.{DIGITS}")
 
-    __float__ = __index__ = _tell
-
-
-class OwnList(list[Any]):
-    def __iter__(self) -> Any:
-        raise LookupError(f"my value is 0.{DIGITS}")
-
-    __len__ = __iter__
+    return type(f"Own {base.__name__}", (base,), dict.fromkeys(verbs, fails))
 
 
-class OwnArray(np.ndarray[Any, Any]):
-    def __iter__(self) -> Any:
-        raise LookupError(f"my value is 0.{DIGITS}")
-
-
-class OwnTuple(tuple[Any, ...]):
-    __slots__ = ()
-
-    def __iter__(self) -> Any:
-        raise LookupError(f"my value is 0.{DIGITS}")
+Wrong = own(Talkative, "__float__", "__index__", error=ValueError)
+OwnList, OwnTuple = own(list, "__iter__", "__len__"), own(tuple, "__iter__")
 
 
 class Proxy:
@@ -330,20 +323,6 @@ class Proxy:
 
     def __float__(self) -> float:
         return SECRET
-
-
-class OwnText(str):
-    __slots__ = ()
-
-    def __len__(self) -> int:
-        raise LookupError(f"my value is 0.{DIGITS}")
-
-
-class Half(int):
-    """A reward in the place of a decision, with code of its own."""
-
-    def __int__(self) -> int:
-        raise ValueError(f"cannot convert the reward 0.{DIGITS}")
 
 
 def objects(*values: object) -> Any:
@@ -373,7 +352,7 @@ REWARDS: list[Any] = [
     (7314, 0),
     OwnList([7314.0, 0.0]),
     OwnTuple((7314.0, 0.0)),
-    np.array([7314.0, 0.0]).view(OwnArray),
+    np.array([7314.0, 0.0]).view(own(np.ndarray, "__iter__")),
     Proxy(),
     range(7314),
     [range(7314)],
@@ -388,24 +367,19 @@ def client() -> Client:
     )
 
 
-def contents(work: Work) -> Any:
-    of = work.session
-    return [content(of[name]) for name in of.segments] if work.segment else content(of)
-
-
 def refused_by(setup: str, verb: str) -> Callable[[Any], object]:
     def tell(reward: Any) -> None:
         work = Work(setup, dpb.SimulatedNoise(1))
-        decision, other = work.session.ask(2, **work.segment)
+        decision, other = work.asked(2)
         fine = work.reward(other, 0.5)
-        before = contents(work)
+        before = [content(each) for each in parts(work.session)]
         try:
             if verb == "tell":
                 work.session.tell(decision, reward)
             else:
                 work.session.tell_many([(other, fine), (decision, reward)])
         finally:
-            assert contents(work) == before
+            assert [content(each) for each in parts(work.session)] == before
 
     return tell
 
@@ -480,16 +454,16 @@ def test_a_reward_in_a_wrong_place_cannot_be_told_from_its_error(call: Any, setu
 
 
 def test_code_that_comes_in_place_of_a_decision_a_pair_or_a_message_is_not_repeated() -> None:
-    s = session()
+    s, half = session(), own(int, "__int__", error=ValueError)(1)
     d = s.ask()
     for call, error, words in (
-        (lambda: s.tell(Half(1), d), dpb.DecisionError, "The decision comes first"),
-        (lambda: s.expire(Half(1)), dpb.DecisionError, "Expected a decision"),
-        (lambda: s.tell_many([(Half(1), d)]), dpb.DecisionError, "Pair 0"),
+        (lambda: s.tell(half, d), dpb.DecisionError, "The decision comes first"),
+        (lambda: s.expire(half), dpb.DecisionError, "Expected a decision"),
+        (lambda: s.tell_many([(half, d)]), dpb.DecisionError, "Pair 0"),
         (lambda: s.tell_many([OwnTuple((d, SECRET))]), TypeError, r"entry 0 .* that is none"),
-        (lambda: s.tell_many(OwnList()), TypeError, "of type OwnList that cannot be read"),
+        (lambda: s.tell_many(OwnList()), TypeError, "of type Own list that cannot be read"),
         (lambda: s.tell_many(Proxy()), TypeError, r"Expected \(decision, reward\) pairs"),  # type: ignore[arg-type]
-        (lambda: s.tell_message(OwnText("{}")), dpb.MessageError, "Expected a report"),
+        (lambda: s.tell_message(own(str, "__len__")("{}")), dpb.MessageError, "Expected a report"),
     ):
         with pytest.raises(error, match=words) as refused:
             call()

@@ -103,9 +103,8 @@ def test_a_key_hides_all_that_is_private(policy: Any, options: Any) -> None:
             s = secure(SimulatedNoise(2), policy, guardrail=guardrail, **options)
             for number, decision in enumerate(s.ask(8)):
                 value = float(answered == "1" or (answered == "half" and number % 2))
-                told = reward_of(s, decision, value)
                 if answered != "none" and (answered != "half" or number < 4):
-                    s.tell(decision, told if guardrail is None else (value, value))
+                    s.tell(decision, reward_of(s, decision, value))
             private = json.loads(s.to_json(key=KEY))["private"]
             assert isinstance(private, str)
             lengths.add(len(private))
