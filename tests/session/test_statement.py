@@ -64,7 +64,7 @@ SAID: dict[str, tuple[Callable[[], Any], list[str], list[str]]] = {
             "Rewards recorded: 1.",
             "No responsible person was named. ",
         ],
-        ["waited", "Users", "pseudonym", "nearer bound, so", "Results"],
+        ["waited", "Users", "pseudonym", "nearer bound, so", "Results", "ontext"],
     ),
     "a round, zCDP": (lambda: session(RHO), ["in all of them together at m² times that."], []),
     "not private": (lambda: session(dpb.UCB1(arms=2)), ["NONE"], ["Price"]),
@@ -107,6 +107,22 @@ SAID: dict[str, tuple[Callable[[], Any], list[str], list[str]]] = {
             "single answers are held for 42 days",
             "Rewards: 0 or 1; a number between is held as one of them.",
         ],
+        [],
+    ),
+    "contexts": (
+        lambda: session(dpb.DPLinTS(arms=2, features=2, epsilon=1)),
+        [
+            "tells and expiries, contexts.",
+            "of each arm the newest 1,500 are kept",
+            "It must not carry recorded outcomes",
+        ],
+        [],
+    ),
+    "contexts, late": (
+        lambda: session(
+            dpb.DPLinTS(arms=2, features=2, epsilon=1), attribution_window=timedelta(days=1)
+        ),
+        ["Public are: decisions, number and time of asks, contexts."],
         [],
     ),
     "a range, coarse": (
