@@ -22,7 +22,6 @@ from tests.session.small import (
     blocks,
     content,
     counts,
-    document,
     loaded,
     read,
     reward_of,
@@ -67,6 +66,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "window": {"attribution_window": timedelta(seconds=10)},
     "guardrail": {"guardrail": dpb.Guardrail("refunds", limit=0.9)},
     "shuffled": {"assignment": "shuffled", "min_share": 0.05},
+    "unread": {},
 }
 CASES = [(name, option) for name in POLICIES for option in OPTIONS]
 
@@ -105,7 +105,10 @@ def per_record(s: dpb.Session) -> int:
 
 @pytest.mark.parametrize(("name", "option"), CASES)
 def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> None:
-    """But those never read by rule. The policy learns nothing of it, and nothing is read twice."""
+    """But those never read by rule, or that are to be dropped. The policy learns nothing of it, and
+    nothing is read twice.
+    """
+    is_read = option != "unread"
     clock = Days()
     s = made(name, option, clock)
     if s is None:
@@ -115,9 +118,10 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
     s.settle()
     assert s._current.ready is None
     open_blocks, was_read, learned = counts(s), read(s), s.state
-    last, arms = readable(s, open_blocks), answers(s)
+    last, arms = readable(s, open_blocks) if is_read else {}, answers(s)
     people = [arm.newest.rounds if arm.newest else 0 for arm in s._state.history.arms]
-    s.close("enough")
+    s.close("enough", read=is_read)
+    assert ("never read" in " ".join(s.statement().split())) != is_read
     assert s.state is learned or s.state == learned
     assert s.closed is not None
     assert s.closed.is_done
@@ -139,7 +143,7 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
     assert option != "plain" or content(loaded(s)) == saved
     for decision in left if option != "window" else ():  # accepted, and dropped
         s.tell(decision, 1.0)
-    s.close("again")
+    s.close("again", read=is_read)
     s.settle()
     assert content(s) == saved
     with pytest.raises(dpb.ClosedError):
@@ -225,21 +229,22 @@ def test_a_winner_is_shown_and_nobody_learns_from_it(segments: Any) -> None:
         part.ask(eligible=["a"], user="y")
     with pytest.raises(TypeError, match="a list of arms"):
         part.ask(eligible="b", user="y")
-    for verb in ("add_arm", "retire_arm", "pause_arm", "resume_arm", "restart_arm"):
+
+
+@pytest.mark.parametrize("winner", [None, "b"])
+def test_what_would_change_a_closed_session_is_refused(winner: Any) -> None:
+    s = begun(KL, noise=dpb.SimulatedNoise(1))
+    s.close(winner=winner)
+    calls: list[Any] = [lambda: s.add_arm("d"), lambda: s.record("b", [1.0], key="k")]
+    verbs = s.retire_arm, s.pause_arm, s.resume_arm, s.restart_arm
+    calls += [lambda verb=verb: verb("a") for verb in verbs]
+    if winner is None:
+        calls += [s.ask, lambda: s.shares(10)]
+    for call in calls:
         with pytest.raises(dpb.ClosedError):
-            getattr(s, verb)("a" if verb != "add_arm" else "d")
-
-
-def test_what_is_not_to_be_read_is_dropped() -> None:
-    s = begun(KL, noise=dpb.SimulatedNoise(1), seed=1)
-    while s.releases < 5 or not counts(s):
-        s.tell(s.ask(), 1.0)
-    before = s.ledger
-    s.close(read=False)
-    assert s.ledger == before
-    assert blocks(s) == {}
-    assert "never read" in " ".join(s.statement().split())
-    assert not any(sums for sums in document(s)["private"]["sums"])
+            call()
+    if winner is not None:
+        assert [(row.label, row.people) for row in s.shares(10)] == [("b", 10)]
 
 
 def test_noise_that_fails_leaves_the_session_open_and_its_blocks_whole() -> None:

@@ -358,6 +358,7 @@ def holds(found: Any, truth: Any) -> float:
     return float(np.mean((found.low <= truth) & (truth <= found.high)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", PRIVATE)
 def test_intervals_cover_where_the_law_is_linear(how: str) -> None:
     """Of 8 runs of 4,000 rounds, means and effects for 200 contexts each, and the values of 22

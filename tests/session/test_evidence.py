@@ -103,7 +103,7 @@ def test_shares_of_the_failure_probability_add_up() -> None:
 @pytest.mark.parametrize(
     "setting",
     [
-        Setting((0.3, 0.3), 600, delay=100),
+        pytest.param(Setting((0.3, 0.3), 600, delay=100), marks=pytest.mark.long),
         PERIODS[10]._replace(people=3_000),
         pytest.param(Setting((0.4, 0.4, 0.1), 4_000), marks=pytest.mark.long),
     ],

@@ -43,58 +43,36 @@ def test_a_batch_counts_once() -> None:
     assert s._current.records == len(s.decisions()) == 6
 
 
-def test_outcomes_that_come_sorted_fill_no_block_alone() -> None:
-    """Sorted outcomes are shuffled: the first block of 16 of 64, half of which are 1, has 16 ones
-    with a probability of C(48, 16)/C(64, 32) < 1e-6.
-    """
-    s = session(dpb.DPKLUCB(arms=2, epsilon=1, first=16, grid=1))
+def first_ones(noise: Any) -> float:
+    """Of 64 sorted outcomes, half of which are 1: as many of the first block's 16 are."""
+    policy = dpb.DPKLUCB(arms=2, epsilon=10**6, first=16, grid=1)
+    s = dpb.Session(policy, noise=noise, seed=1)
     s.record(0, (64, 32), key="sorted")
-    first = s._state.history.arms[0].kept[0]
-    assert first.rounds == 16
-    assert 0 < first.total < 16
+    block = s._state.history.arms[0].kept[0]
+    assert block.rounds == 16
+    return round(block.total)
 
 
-def test_secure_sessions_shuffle_with_secret_coins() -> None:
-    totals = set[float]()
-    for _ in range(20):  # all alike with a probability below .2 ** 19
-        s = dpb.Session(
-            dpb.DPKLUCB(arms=2, epsilon=10**6, first=16, grid=1), noise=dpb.SecureNoise(), seed=1
-        )
-        s.record(0, (64, 32), key="sorted")
-        totals.add(round(s._state.history.arms[0].kept[0].total))
-    assert len(totals) > 1
+def test_outcomes_that_come_sorted_fill_no_block_alone() -> None:
+    """They are shuffled, by secret coins in secure sessions: 16 ones have a probability of
+    C(48, 16)/C(64, 32) < 1e-6, and 20 sessions are all alike with one below .2 ** 19.
+    """
+    secure = {first_ones(dpb.SecureNoise()) for _ in range(20)}
+    assert len(secure) > 1
+    assert all(0 < ones < 16 for ones in (*secure, first_ones(Exact(1))))
 
 
 def test_counts_are_for_rewards_of_0_and_1() -> None:
-    s = session(dpb.DPKLUCB(arms=2, epsilon=1, first=4), rewards=dpb.Range(0, 250))
-    with pytest.raises(dpb.RewardError, match="without rewards= and guardrail="):
-        s.record(0, (10, 5), key="k")
-    assert s.record(0, [125.0] * 4, key="k") == "recorded"
-    assert s.beliefs()[0].mean == 125.0
-    fine = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
-    rail = session(fine, guardrail=dpb.Guardrail("refunds", limit=0.9))
-    with pytest.raises(dpb.RewardError, match="without rewards= and guardrail="):
-        rail.record("blue", (10, 5), key="k")
-    assert rail.record("blue", [(1.0, 0.0)] * 4, key="k") == "recorded"
+    policy = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
+    ranged = session(policy, rewards=dpb.Range(0, 250))
+    rail = session(policy, guardrail=dpb.Guardrail("refunds", limit=0.9))
+    for s, outcome in ((ranged, 125.0), (rail, (1.0, 0.0))):
+        with pytest.raises(dpb.RewardError, match="without rewards= and guardrail="):
+            s.record("blue", (10, 5), key="k")
+        s.pause_arm("blue")  # who was assigned elsewhere counts all the same
+        assert s.record("blue", [outcome] * 4, key="k") == "recorded"
+    assert ranged.beliefs()["blue"].mean == 125.0
     assert rail.harm()["blue"].mean == 0.0
-
-
-def test_arms_that_left_and_sessions_that_ended() -> None:
-    s = session()
-    s.pause_arm("blue")
-    assert s.record("blue", [1.0], key="paused") == "recorded"
-    s.retire_arm("blue")
-    with pytest.raises(ValueError, match="not retired"):
-        s.record("blue", [1.0], key="retired")
-    assert [row.label for row in s.shares(10)] == ["control", "green"]
-    s.close(winner="green")
-    with pytest.raises(dpb.ClosedError):
-        s.record("green", [1.0], key="closed")
-    assert [(row.label, row.people) for row in s.shares(10)] == [("green", 10)]
-    over = session()
-    over.close()
-    with pytest.raises(dpb.ClosedError):
-        over.shares(10)
 
 
 # Shares
@@ -104,64 +82,54 @@ def test_shares_are_those_of_ask() -> None:
     """Where nothing is left to chance, the shares are what `ask` does."""
     s = session()
     s.record("blue", [1.0] * 4, key="a")
+    s.retire_arm("control")
     before = facts(s)
     shares = s.shares(50)
     assert facts(s) == before
     asked = [decision.label for decision in s.ask(50)]
-    assert {row.label: row.people for row in shares} == {arm: asked.count(arm) for arm in ARMS}
+    assert {row.label: row.people for row in shares} == {
+        arm: asked.count(arm) for arm in ("blue", "green")
+    }
 
 
-def test_shares_keep_least_shares_and_foretell_no_coin() -> None:
-    made = [
-        dpb.Session(POLICY, noise=Exact(1), seed=seed, min_share={"control": 0.3, "blue": 0.1})
-        for seed in (1, 2)
-    ]
-    found = []
-    for s in made:
-        for arm, ones in (("control", 0), ("blue", 1), ("green", 40)):
-            s.record(arm, (40, ones), key=arm)
-        shares = s.shares(1_000)
-        found.append([(row.label, row.people) for row in shares])
-        assert sum(row.people for row in shares) == 1_000
-        assert abs(sum(row.share for row in shares) - 1.0) < 1e-9
-    assert found == [[("control", 300), ("blue", 100), ("green", 600)]] * 2
-
-
-# Least shares of single arms
+def with_least(seed: int = 2, **others: float) -> dpb.Session:
+    """A session in which the control arm is the worst, and has a least share."""
+    least = {"control": 0.3, **others}
+    s = dpb.Session(POLICY, noise=Exact(1), seed=seed, min_share=least)
+    for arm, ones in (("control", 0), ("blue", 1), ("green", 40)):
+        s.record(arm, (40, ones), key=arm)
+    return s
 
 
 def test_least_shares_of_single_arms_are_kept() -> None:
     """Of 1,500 decisions the control arm gets .3 of them or more: fewer than 367 have a probability
-    of 1e-6 (binomial).
+    of 1e-6 (binomial). Shares for others foretell no coin. A restarted arm keeps its own.
     """
-    s = session(min_share={"control": 0.3})
-    for arm, ones in (("control", 0), ("blue", 40), ("green", 0)):
-        s.record(arm, (40, ones), key=arm)
-    rows = list(s.decisions())
+    for seed in (1, 2):
+        shares = with_least(seed, blue=0.1).shares(1_000)
+        assert [(row.label, row.people) for row in shares] == [
+            *(("control", 300), ("blue", 100), ("green", 600))
+        ]
+        assert abs(sum(row.share for row in shares) - 1.0) < 1e-9
+    s = with_least()
     asked = s.ask(1_500)
     assert sum(decision.label == "control" for decision in asked) >= 367
     rows = [row for row in s.decisions() if row.id > 120]
     assert {row.propensity for row in rows if row.label == "control"} == {0.3}
+    s.void(asked[0])
     said = " ".join(s.statement().split())
     assert "arm control gets 0.3 of rounds or more" in said
     assert "Not so for the 120 people of recorded batches" in said
-    s.add_arm("red")
-    assert s._state.assignment is not None
-    assert s._state.assignment.least(3) == 0.0
-
-
-def test_a_restarted_arm_keeps_its_least_share_and_its_batches_keys() -> None:
-    s = session(min_share={"control": 0.3})
-    s.record("blue", (40, 40), key="blue")
-    s.record("green", (40, 0), key="green")
-    s.record("control", (5, 0), key="before")
     s._restart("control")
-    s.record("control", (40, 0), key="control")
-    assert s.record("control", (5, 0), key="before") == "already"
+    s.record("control", (40, 0), key="anew")
+    assert s.record("control", (40, 0), key="control") == "already"
     for each in (s, dpb.Session.from_json(s.to_json(), noise=dpb.SimulatedNoise(1))):
         assert each.shares(1_000)["control"].people >= 300
         assert each.lift().control == "control"
         assert "arm control gets 0.3 of rounds or more" in " ".join(each.statement().split())
+    s.add_arm("red")
+    assert s._state.assignment is not None
+    assert s._state.assignment.least(4) == 0.0
 
 
 # Lift

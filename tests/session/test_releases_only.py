@@ -264,6 +264,7 @@ def test_people_have_no_seed_and_no_file_in_clear() -> None:
         JointDPSession.from_json(json.dumps(document), key=KEY)
 
 
+@pytest.mark.long  # it compiles
 def test_a_block_at_once_has_the_law_of_one_ask_after_the_other() -> None:
     """Plays of each arm and rewards, over runs: their means differ by less than five deviations of
     the difference, which happens by chance in one of a million cases.

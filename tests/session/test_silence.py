@@ -18,10 +18,8 @@ from msgspec.structs import replace
 import dpbandits as dpb
 from dpbandits.checks.examples import examples
 from dpbandits.policies import POLICIES
-from dpbandits.session.overdue import (
-    usual_delay,
-)
-from tests.session.small import begun
+from dpbandits.session.overdue import usual_delay
+from tests.session.small import begun, reward_of
 
 NAMES = ["blue", "green", "red"]
 MEANS = (0.15, 0.4, 0.7)
@@ -146,28 +144,21 @@ def late_play(s: Any, people: int, kind: str) -> list[Any]:
         heapq.heappush(queue, (t + wait, t, decision))
         while queue and queue[0][0] <= t and not (kind == "together" and t % 40):
             told = heapq.heappop(queue)[2]
-            one = s.policy.about.feedback == "bandit"
-            many = 1 if one else len(told.observe or range(s.policy.arms))
-            rewards = rng.integers(0, 2, many).astype(float).tolist()
-            randomizer = s.policy.randomizer()
-            reward = rewards[0] if one else rewards
-            if randomizer is not None:
-                reward = randomizer.report(reward, dpb.SimulatedNoise(told.id))
-            s.tell(told, reward)
+            s.tell(told, reward_of(s, told, float(rng.integers(0, 2))))
     return made
 
 
 @pytest.mark.parametrize("kind", ["prompt", "late", "random", "together"])
-def test_where_everybody_answers_decisions_are_as_they_were(kind: str) -> None:
-    """Of every policy: as if no request were ever overdue."""
-    for policy in [examples(name)[0] for name in POLICIES]:
-        watched, unwatched = (
-            dpb.Session(policy, noise=dpb.SimulatedNoise(3), seed=3) for _ in range(2)
-        )
-        log = unwatched._log
-        unwatched._log = replace(log, state=replace(log.state, delays=None))
-        assert late_play(watched, 100, kind) == late_play(unwatched, 100, kind), policy
-        assert watched.events == ()
+@pytest.mark.parametrize("name", POLICIES)
+def test_where_everybody_answers_decisions_are_as_they_were(name: str, kind: str) -> None:
+    """As if no request were ever overdue."""
+    watched, unwatched = (
+        dpb.Session(examples(name)[0], noise=dpb.SimulatedNoise(3), seed=3) for _ in range(2)
+    )
+    log = unwatched._log
+    unwatched._log = replace(log, state=replace(log.state, delays=None))
+    assert late_play(watched, 100, kind) == late_play(unwatched, 100, kind)
+    assert watched.events == ()
 
 
 def test_with_an_attribution_window_nobody_is_overdue() -> None:

@@ -64,7 +64,7 @@ def seen(s: dpb.Session) -> Any:
     """All that is public."""
     public = content(s)["public"]
     shown = (repr(s), s.pending, s.resolved, s.unread, s.releases, s.ledger, s.statement())
-    return public, shown, str(s.beliefs()), list(s.decisions()), s.sample_ratio()
+    return public, shown, list(s.decisions()), s.sample_ratio()
 
 
 Tell = Callable[[dpb.Session, dpb.Decision], None]
@@ -86,7 +86,7 @@ def played(policy: Any, tell: Tell, people: int = 26) -> list[Any]:
     s.close("enough")
     views += [seen(s), s.closes_at]
     clock.now += DAY
-    return [*views, seen(s)]
+    return [*views, str(s.beliefs()), seen(s)]
 
 
 def tells(s: dpb.Session, decision: dpb.Decision) -> None:

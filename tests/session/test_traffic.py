@@ -116,6 +116,7 @@ def test_a_campaign_says_since_when_a_decision_is_open() -> None:
             assert said in str(seen.sample_ratio())
 
 
+@pytest.mark.long  # it compiles
 @pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda each: each.title)
 def test_the_simulated_statistic_is_the_one_of_a_session(drawing: Any) -> None:
     people, law = 1_000, np.array(drawing.law)
