@@ -1783,9 +1783,9 @@ class Session:
             advice = overdue_advice(name, missing, when(since))
             waits.append(SessionEvent("overdue", name, at, advice))
         if view.is_silent and self._state.closing is None:
-            since = view.asked - view.answered
-            first = when(view.answered + 1) if since else "the newest decision"
-            advice = unanswered_advice(since, view.expired, first)
+            since = view.asked - view.asked_at_answer
+            first = when(view.asked_at_answer + 1) if since else "the newest decision"
+            advice = unanswered_advice(since, view.expired_since, first)
             waits.append(SessionEvent("silent", None, view.asked, advice))
         people = self._tables.people
         if people is not None and people.has_ended and self._state.closing is None:

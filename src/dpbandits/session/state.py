@@ -254,8 +254,8 @@ class State(Opaque, frozen=True, gc=True):
         contexts: with a contextual policy, its open counts.
         elsewhere: number of people with recorded outcomes who were assigned elsewhere.
         batches: their batches, unless a store keeps them.
-        answered: number of decisions made when the newest answer was recorded.
-        expired: number of decisions that expired since then.
+        asked_at_answer: number of decisions made when the newest answer was recorded.
+        expired_since: number of decisions that expired since then.
         void: number of decisions that were never carried out, or voided by a fence.
         period: the period that is under way; None without periods.
     """
@@ -287,8 +287,8 @@ class State(Opaque, frozen=True, gc=True):
     elsewhere: int = 0
     batches: tuple[Batch, ...] = ()
     void: int = 0
-    answered: int = 0
-    expired: int = 0
+    asked_at_answer: int = 0
+    expired_since: int = 0
     period: OpenPeriod | None = None
 
     def __repr__(self) -> str:
@@ -622,8 +622,8 @@ class View:
     """
 
     __slots__ = (
-        "answered",
         "asked",
+        "asked_at_answer",
         "batch",
         "batches",
         "blocks",
@@ -632,7 +632,7 @@ class View:
         "delays",
         "elsewhere",
         "events",
-        "expired",
+        "expired_since",
         "in_time",
         "last",
         "log",
@@ -681,7 +681,7 @@ class View:
         )
         self.asked, self.records, self.unread = state.asked, state.records, state.unread
         self.since = state.offer.since
-        self.answered, self.expired = state.answered, state.expired
+        self.asked_at_answer, self.expired_since = state.asked_at_answer, state.expired_since
         self.pending, self.plans, self.traffic = state.pending, state.plans, state.traffic
         self.elsewhere, self.batches, self.void = state.elsewhere, state.batches, state.void
         self.period = state.period
@@ -768,9 +768,9 @@ class View:
                 self.ready = progress.count(counted_as)
             self.records += 1
             if answered:
-                self.answered, self.expired = self.asked, 0
+                self.asked_at_answer, self.expired_since = self.asked, 0
             else:
-                self.expired += 1
+                self.expired_since += 1
             if self.traffic.answers.open:
                 self._count_answer(id, counted_as, answered)
             if self.tables.follows or not answered:
@@ -790,9 +790,9 @@ class View:
             self.unread += 1
             self.void += event.why == "void"
             if event.why == "told":
-                self.answered, self.expired = self.asked, 0
+                self.asked_at_answer, self.expired_since = self.asked, 0
             elif event.why == "expired":
-                self.expired += 1
+                self.expired_since += 1
             if self.traffic.answers.open:
                 self._count_answer(event.id, play.action, ANSWERED_BY_REASON[event.why])
             self._set_offer(self.offer._replace(last=0))  # one decision fewer fills the plan
@@ -807,7 +807,7 @@ class View:
         assert self.progress is not None
         self.ready = self.progress.count(play.counted_as)
         self.asked, self.records, self.elsewhere = id, self.records + 1, self.elsewhere + 1
-        self.answered += 1  # as many decisions as before were made since the newest answer
+        self.asked_at_answer += 1  # as many decisions as before were made since the newest answer
         self.overdue = self.overdue.with_elsewhere(id, self.pending)
         self._set_offer(self.offer._replace(last=0))  # the next ask looks again
         if batch is not None:
@@ -907,8 +907,8 @@ class View:
             asked=self.asked,
             records=self.records,
             unread=self.unread,
-            answered=self.answered,
-            expired=self.expired,
+            asked_at_answer=self.asked_at_answer,
+            expired_since=self.expired_since,
             offer=self.offer,
             rng=self.position,
             step_counts=tuple(self.step_counts.items()),
@@ -1072,7 +1072,7 @@ class View:
         if self.tables.attribution is not None:  # who answered is private
             return False
         usual = self._usual_delay or 0
-        return is_nobody_answering(self.asked - self.answered, self.expired, usual)
+        return is_nobody_answering(self.asked - self.asked_at_answer, self.expired_since, usual)
 
     @property
     def _usual_delay(self) -> int | None:

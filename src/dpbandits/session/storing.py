@@ -575,7 +575,7 @@ def restart_policy(session: Session) -> None:
         events=now.events,
         asked=now.asked,
         unread=now.asked,
-        answered=now.asked,
+        asked_at_answer=now.asked,
         closing=now.closing,
         elsewhere=now.elsewhere,
         void=now.void,
